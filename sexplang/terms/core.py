@@ -1,0 +1,391 @@
+"""Core: a program with every name resolved and every special form lowered.
+
+The environment of an activation is a tuple
+
+    (enclosing, slot, slot, …)
+
+where `enclosing` is the environment of the function, loop or program around it; parameters come
+first, and whatever binds later in the same activation (`Let`, a clause, a return clause)
+appends. So `Local(depth, index)` is: follow slot 0 `depth` times, then take slot `index`; and an
+environment that has grown still serves whatever was resolved against a shorter one. A `Function`
+body and a `Loop` body each open an activation; nothing else does. The program's own environment
+is `(inputs, value, value, …)`, shared by all modules in the order in which they are evaluated:
+slot 0 of it is the table of inputs.
+
+Functions that are defined by name (`define`, `letrec`, named let) occupy no slot: `Known(depth,
+function)` stands for the function closed over the environment `depth` levels up, and functions
+of one group see each other in the same way.
+
+Every node has the span of the form it came from.
+"""
+
+from typing import Any, Literal, TypeAlias
+
+from attrs import field, frozen
+
+from sexplang.terms.form import Form
+from sexplang.terms.source import Span
+from sexplang.terms.value import Operation, Primitive, Task, Value
+
+
+@frozen(eq=False)
+class _Core:
+    span: Span = field(kw_only=True, repr=False)
+
+
+@frozen(eq=False)
+class Const(_Core):
+    """A value: a literal, a quotation, a primitive, an operation, a task."""
+
+    value: Value
+
+
+@frozen(eq=False)
+class Local(_Core):
+    """A variable by place."""
+
+    depth: int
+    index: int
+    name: str
+
+
+@frozen(eq=False)
+class Known(_Core):
+    """A named function as a value: closed over the environment `depth` levels up."""
+
+    depth: int
+    function: int
+
+
+@frozen(eq=False)
+class Lambda(_Core):
+    """A function closed over the environment here."""
+
+    function: int
+
+
+@frozen(eq=False)
+class If(_Core):
+    test: "Core"
+    then: "Core"
+    otherwise: "Core"
+
+
+@frozen(eq=False)
+class And(_Core):
+    """At least two items; gives the deciding value."""
+
+    items: "tuple[Core, ...]"
+
+
+@frozen(eq=False)
+class Or(_Core):
+    items: "tuple[Core, ...]"
+
+
+@frozen(eq=False)
+class Seq(_Core):
+    """At least two items, in order; the value of the last."""
+
+    items: "tuple[Core, ...]"
+
+
+@frozen(eq=False)
+class Let(_Core):
+    """Evaluates `values` in the environment here, appends them all, then evaluates the body."""
+
+    values: "tuple[Core, ...]"
+    body: "Core"
+
+
+@frozen(eq=False)
+class Call(_Core):
+    """A call of whatever `callee` turns out to be.
+
+    `labels` names the last `len(labels)` of the arguments; the ones before are positional.
+    """
+
+    callee: "Core"
+    arguments: "tuple[Core, ...]"
+    labels: tuple[str, ...] = ()
+
+
+@frozen(eq=False)
+class CallKnown(_Core):
+    """A call of a named function whose parameters are exactly filled, in their order.
+
+    The function has neither defaults nor rest. `depth` as in `Known`.
+    """
+
+    depth: int
+    function: int
+    arguments: "tuple[Core, ...]"
+
+
+@frozen(eq=False)
+class CallPrimitive(_Core):
+    """A call of a pure primitive with a number of arguments that it takes."""
+
+    primitive: Primitive
+    arguments: "tuple[Core, ...]"
+
+
+@frozen(eq=False)
+class MakeTable(_Core):
+    """`{a: x b: y}`: keys in order of the text, of equal keys the last wins."""
+
+    keys: tuple[str, ...]
+    values: "tuple[Core, ...]"
+
+
+@frozen(eq=False)
+class Path(_Core):
+    """`plan.notes.success`: nested field access on `base`, nil through nil."""
+
+    base: "Core"
+    fields: tuple[str, ...]
+
+
+@frozen(eq=False)
+class Repeat(_Core):
+    """`(loop n body…)`: the last value, `()` for none. The body is in the same activation."""
+
+    count: "Core"
+    body: "Core"
+
+
+@frozen(eq=False)
+class Loop(_Core):
+    """`(loop ((x e) …) body…)`: inits in the environment here; the body in a new activation
+    whose slots 1… are the loop variables."""
+
+    inits: "tuple[Core, ...]"
+    body: "Core"
+
+
+@frozen(eq=False)
+class Recur(_Core):
+    """The next turn of the innermost `Loop` of this activation, in its tail position."""
+
+    arguments: "tuple[Core, ...]"
+
+
+ClauseKind = Literal["never", "tail", "calls", "kept"]
+"""What a clause's text does with its continuation k.
+
+    never  no mention
+    tail   every mention is a tail call of the clause or a `forward` in tail position
+    calls  every mention is the head of a call (or a forward), at least one of them not in tail
+           position; none under a lambda, in a nested handle that has a `kept` clause, or in a
+           branch of a `par`
+    kept   anything else
+"""
+
+
+@frozen(eq=False)
+class Clause(_Core):
+    """`((op p…) k body)`: the body sees the parameters and then k appended to the environment
+    of the handle expression. There is a slot for each parameter and for k, named or not.
+
+    `words`: for `catch`, the WORDs to compare with the error's type and reason; empty takes all.
+    """
+
+    operation: str
+    params: tuple[str, ...]
+    body: "Core"
+    kind: ClauseKind
+    words: tuple[str, ...] = ()
+
+
+@frozen(eq=False)
+class Handle(_Core):
+    """`(handle body clause… (return x e))`. `returns` sees the body's value appended.
+
+    A `try`'s catches are clauses of the operation `error`, of kind never.
+    """
+
+    body: "Core"
+    clauses: tuple[Clause, ...]
+    returns: "Core | None" = None
+
+
+@frozen(eq=False)
+class Finally(_Core):
+    """`(try … (finally b…))`: `cleanup` runs once each time the body's scope is left."""
+
+    body: "Core"
+    cleanup: "Core"
+
+
+@frozen(eq=False)
+class Attempt(_Core):
+    """`(attempt e)`: e's value, or a FAILED TaskResult for an error."""
+
+    body: "Core"
+
+
+@frozen(eq=False)
+class PerformOp(_Core):
+    """`(perform op arg…)`."""
+
+    operation: str
+    arguments: "tuple[Core, ...]"
+
+
+@frozen(eq=False)
+class Forward(_Core):
+    """`(forward k op arg…)`, in tail position of the clause that has k."""
+
+    continuation: "Core"
+    operation: str
+    arguments: "tuple[Core, ...]"
+
+
+@frozen(eq=False)
+class Par(_Core):
+    """`(par e…)`: each branch in the environment here; the list of their values."""
+
+    branches: "tuple[Core, ...]"
+
+
+@frozen(eq=False)
+class InputValue(_Core):
+    """The value of a declared input: what was given (converted), else the default."""
+
+    name: str
+    default: "Core | None"
+
+
+Core: TypeAlias = (
+    Const
+    | Local
+    | Known
+    | Lambda
+    | If
+    | And
+    | Or
+    | Seq
+    | Let
+    | Call
+    | CallKnown
+    | CallPrimitive
+    | MakeTable
+    | Path
+    | Repeat
+    | Loop
+    | Recur
+    | Handle
+    | Finally
+    | Attempt
+    | PerformOp
+    | Forward
+    | Par
+    | InputValue
+)
+
+
+@frozen(eq=False)
+class Parameter:
+    """A parameter of a function. A default sees the parameters before it."""
+
+    name: str
+    default: Core | None = None
+
+
+@frozen(eq=False)
+class Function:
+    """The code of a function; `Known` and `Lambda` name it by its index in the table.
+
+    Slots: 0 the enclosing environment, then the parameters, then `rest` (a list), if any.
+    """
+
+    index: int
+    name: str
+    params: tuple[Parameter, ...]
+    rest: str | None
+    body: Core
+    span: Span
+    doc: str = ""
+
+
+InputType = Literal["string", "number", "integer", "boolean", "json", "file"]
+
+
+@frozen(eq=False)
+class Input:
+    """A `define-input`: what the main program asks its caller for."""
+
+    name: str
+    type: InputType
+    choices: tuple[Value, ...]
+    doc: str
+    required: bool
+    default: Value
+    """The default where it is a literal, for `--help`; else None."""
+    span: Span
+
+
+@frozen(eq=False)
+class Export:
+    """What a module or the prelude gives to a scope: a public name and what it stands for.
+
+    `core` is resolved against the program's environment (depth 0 = the program's own). `shape`
+    is what `check` knows of it: a Function, Primitive, Higher, Operation, Task, or None for a
+    plain value.
+    """
+
+    name: str
+    core: Core
+    shape: Any = None
+
+
+@frozen(eq=False)
+class Unit:
+    """One module, compiled: its part of the program.
+
+    `body` items run in order in the program's environment; an item that is a `Bind` appends.
+    """
+
+    name: str
+    items: "tuple[Item, ...]"
+    functions: tuple[Function, ...]
+    exports: dict[str, Export]
+    slots: int
+    """The size of the program's environment after this unit (slot 0 counted)."""
+    operations: dict[str, Operation] = field(factory=dict)
+    """Operations that this module declares with `define-effect`."""
+    handled: frozenset[str] = frozenset()
+    """Operations that some handler in this module takes."""
+    performed: tuple[tuple[str, Span], ...] = ()
+    """Operations performed by name and not yet known: checked when all modules are there."""
+    inputs: tuple[Input, ...] = ()
+    warnings: tuple[Any, ...] = ()
+    main: bool = False
+
+
+@frozen(eq=False)
+class Bind(_Core):
+    """A top-level `define` or `bind` of a value: appends it to the program's environment."""
+
+    name: str
+    value: Core
+
+
+Item: TypeAlias = Core | Bind
+
+
+@frozen(eq=False)
+class Program:
+    """All units in the order in which they are evaluated, the main one last.
+
+    `functions` is the table of all units' functions, by index. `defaults` names the function
+    that is called for an operation nobody in the program handles (`subtask`).
+    """
+
+    units: tuple[Unit, ...]
+    functions: tuple[Function, ...]
+    tasks: tuple[Task, ...]
+    defaults: dict[str, Export]
+    inputs: tuple[Input, ...] = ()
+    warnings: tuple[Any, ...] = ()
+    forms: tuple[Form, ...] = ()

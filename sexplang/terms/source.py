@@ -1,0 +1,82 @@
+"""Text with a name, and places in it."""
+
+from bisect import bisect_right
+from functools import cached_property
+from typing import Any
+
+from attrs import define, field, frozen
+
+
+@define(eq=False)
+class Source:
+    """One text that a person or a model wrote: a file, standard input, an expression."""
+
+    name: str
+    text: str = field(repr=False)
+
+    __hash__ = object.__hash__
+
+    def position(self, offset: int) -> "Position":
+        """Line and column (from 1, in code points) of `offset` (from 0)."""
+        starts = self._line_starts
+        line = bisect_right(starts, offset)
+        return Position(line, offset - starts[line - 1] + 1, offset)
+
+    def line(self, number: int) -> str:
+        """The text of line `number` (from 1), without its line break."""
+        starts = self._line_starts
+        end = starts[number] if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end].rstrip("\r\n")
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts, at = [0], self.text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = self.text.find("\n", at + 1)
+        return starts
+
+
+@frozen
+class Position:
+    """A place: line and column from 1, offset from 0, all in code points."""
+
+    line: int
+    column: int
+    offset: int
+
+
+@frozen
+class Span:
+    """The half-open stretch of a source from `start` to `end` (offsets in code points)."""
+
+    source: Source = field(repr=False)
+    start: int
+    end: int
+
+    @property
+    def begin(self) -> Position:
+        return self.source.position(self.start)
+
+    @property
+    def finish(self) -> Position:
+        return self.source.position(self.end)
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.start : self.end]
+
+    def plain(self) -> dict[str, Any]:
+        """The span as data: source, line, column, end_line, end_column."""
+        begin, finish = self.begin, self.finish
+        return {
+            "source": self.source.name,
+            "line": begin.line,
+            "column": begin.column,
+            "end_line": finish.line,
+            "end_column": finish.column,
+        }
+
+    def __str__(self) -> str:
+        begin = self.begin
+        return f"{self.source.name}:{begin.line}:{begin.column}"

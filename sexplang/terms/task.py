@@ -1,0 +1,184 @@
+"""Tasks as data: results, errors, requests, and what a conversation wants next.
+
+Fields and enumerations are those of the documents (inventory 3.1 to 3.3).
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from attrs import field, frozen
+
+from sexplang.terms.source import Span
+from sexplang.terms.template import Template
+from sexplang.terms.value import Fault, Record, Value
+
+ERROR_TYPES = (
+    "RESOURCE_EXHAUSTION",
+    "TASK_FAILURE",
+    "INVALID_OUTPUT",
+    "VALIDATION_ERROR",
+    "XML_PARSE_ERROR",
+    "PROGRAM_ERROR",
+    "USER_ERROR",
+)
+
+
+def task_result(
+    content: str,
+    status: str = "COMPLETE",
+    *,
+    parsed_content: Value = None,
+    notes: dict[str, Value] | None = None,
+    usage: dict[str, Value] | None = None,
+) -> Record:
+    """A TaskResult `{status content parsed_content notes usage}`; status COMPLETE,
+    CONTINUATION or FAILED; usage `{input_tokens output_tokens}` of the task's own calls."""
+    return Record(
+        "TaskResult",
+        {
+            "status": status,
+            "content": content,
+            "parsed_content": parsed_content,
+            "notes": notes or {},
+            "usage": usage or {},
+        },
+    )
+
+
+def error_record(
+    type: str,
+    reason: str,
+    message: str,
+    *,
+    details: dict[str, Value] | None = None,
+    content: Value = None,
+    span: Value = None,
+    hint: str | None = None,
+) -> Record:
+    """An error `{type reason message details content span hint}`. `span` is plain data."""
+    return Record(
+        "error",
+        {
+            "type": type,
+            "reason": reason,
+            "message": message,
+            "details": details or {},
+            "content": content,
+            "span": span,
+            "hint": hint,
+        },
+    )
+
+
+def error_of(fault: Fault, span: Span | None = None) -> Record:
+    """The error that a fault stands for: as it is if it carries one, else a PROGRAM_ERROR."""
+    if fault.error is not None:
+        return fault.error
+    place = fault.span or span
+    return error_record(
+        "PROGRAM_ERROR",
+        fault.code,
+        fault.message,
+        details=fault.details,
+        span=place.plain() if place is not None else None,
+        hint=fault.hint,
+    )
+
+
+def failed_result(error: Record) -> Record:
+    """The FAILED TaskResult that `attempt` gives for an error."""
+    content = error.fields.get("content")
+    return task_result(
+        content if isinstance(content, str) else "", "FAILED", notes={"error": error}
+    )
+
+
+@frozen
+class Conversation:
+    """An entry of the context: a conversation that the work is done for.
+
+    `signature` is a hash of name and normalised inputs, for cycles; `items` are the context
+    items `{source text}` that children may inherit; the outermost one has depth 0.
+    """
+
+    name: str
+    signature: str
+    depth: int
+    items: tuple[Value, ...] = ()
+
+
+@frozen
+class Ask:
+    """One operation that a conversation wants performed: `(op argument…)`.
+
+    With `attempt`, an error comes back as a FAILED TaskResult instead of being raised.
+    """
+
+    operation: str
+    arguments: tuple[Value, ...]
+    attempt: bool = False
+
+
+@frozen
+class Perform:
+    """The conversation waits for replies, one per ask and in their order.
+
+    Together: the asks are branches of a fork (the direct tools of one turn). Else there is
+    exactly one ask, performed in the conversation's own branch.
+    """
+
+    asks: tuple[Ask, ...]
+    together: bool = False
+
+
+@frozen
+class Finished:
+    """The conversation has its TaskResult."""
+
+    result: Record
+
+
+@frozen
+class Broke:
+    """The conversation failed with a TaskError, raised (resumably) where the task was called."""
+
+    error: Record
+
+
+Want: TypeAlias = Perform | Finished | Broke
+
+Session: TypeAlias = Any
+"""A HandlerSession: an immutable value that only the tasks room looks into."""
+
+
+@frozen
+class TaskSystem:
+    """What the machine needs of the tasks room, handed in by name.
+
+    begin(template, inputs, overrides, conversations) -> (Conversation, Session, Want)
+        starts a conversation. `inputs` binds declared params to values; `overrides` is the
+        table of a request (`call-atomic-task`, SubtaskRequest), maybe empty; `conversations`
+        are those of the context, outermost first. Depth and cycles are checked here.
+    advance(session, replies) -> (Session, Want)
+        goes on with the replies to the last Perform.
+    match(request, templates) -> Template | Record
+        the template for a SubtaskRequest (a table), or the error record that says why none.
+    Raises nothing: whatever is wrong is a Broke.
+    """
+
+    begin: Callable[
+        [Template, dict[str, Value], dict[str, Value], tuple[Conversation, ...]],
+        tuple[Conversation, Session, Want],
+    ]
+    advance: Callable[[Session, tuple[Value, ...]], tuple[Session, Want]]
+    match: Callable[[Value, tuple[Template, ...]], "Template | Record"]
+
+
+@frozen
+class Context:
+    """What the work is done for, read but never written by programs.
+
+    `conversations` are the atomic tasks around, outermost first.
+    """
+
+    conversations: tuple[Conversation, ...] = field(default=())

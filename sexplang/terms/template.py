@@ -1,0 +1,107 @@
+"""A template: an atomic task as its author wrote it, from XML or `defatom`.
+
+Fields and defaults follow inventory 2.1 to 2.5 and decisions.md. Immutable.
+"""
+
+from typing import Any, Literal
+
+from attrs import frozen
+
+from sexplang.terms.source import Span
+
+ParamType = Literal["any", "string", "number", "integer", "boolean", "list", "object"]
+
+
+@frozen
+class Param:
+    """A declared parameter: all that `{{name}}` may refer to."""
+
+    name: str
+    type: ParamType = "any"
+    doc: str = ""
+    required: bool = True
+    default: Any = None
+    source: str | None = None
+    """`from`: the dotted source of an input, as the documents have it."""
+    relevant: bool = True
+    """Whether context search sees this input (`context_relevance`)."""
+
+
+@frozen
+class OutputFormat:
+    """`text` (as it is) or `json` (parsed and checked).
+
+    `schema` is the mini-language (`object`, `string[]` …), an inline JSON Schema as a dict, or
+    None.
+    """
+
+    type: Literal["text", "json"] = "text"
+    schema: str | dict[str, Any] | None = None
+
+
+@frozen
+class ContextManagement:
+    """The three dimensions; None means not set, so that a default or a request decides."""
+
+    inherit_context: Literal["full", "none", "subset"] | None = None
+    accumulate_data: bool | None = None
+    accumulation_format: Literal["notes_only", "full_output"] | None = None
+    fresh_context: Literal["enabled", "disabled"] | None = None
+
+
+@frozen
+class FilePaths:
+    """Where a task's files come from: literal paths, a command, or a description to match."""
+
+    source: Literal["literal", "command", "description", "context_description"] = "literal"
+    paths: tuple[str, ...] = ()
+    text: str = ""
+
+
+@frozen
+class Limits:
+    """Bounds of one conversation; None means the default of the tasks room."""
+
+    max_turns: int | None = None
+    max_output_tokens: int | None = None
+    timeout: float | None = None
+    """Seconds."""
+
+
+@frozen
+class HistoryConfig:
+    use_session_history: bool = True
+    history_turns_to_include: int | None = None
+    record_in_session_history: bool = True
+
+
+@frozen
+class Template:
+    """An atomic task template."""
+
+    name: str
+    params: tuple[Param, ...] = ()
+    instructions: str = ""
+    description: str = ""
+    system: str = ""
+    subtype: str = "standard"
+    provider: str | None = None
+    model: str | None = None
+    ref: str | None = None
+    output_format: OutputFormat = OutputFormat()
+    context_management: ContextManagement = ContextManagement()
+    file_paths: FilePaths = FilePaths()
+    allowed_tools: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    history_config: HistoryConfig = HistoryConfig()
+    context_assembly: tuple[tuple[str, str], ...] = ()
+    """Pairs of `primary_elements` / `secondary_elements` / `excluded_elements` and text."""
+    criteria: str = ""
+    manual_xml: bool = False
+    disable_reparsing: bool = False
+    returns: str | None = None
+    span: Span | None = None
+
+    def param(self, name: str) -> Param | None:
+        """The declared parameter called `name`, if there is one."""
+        return next((param for param in self.params if param.name == name), None)

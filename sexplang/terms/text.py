@@ -1,0 +1,162 @@
+"""What a value looks like as text, and whether it is plain data. Nothing here recurses."""
+
+import json
+from collections.abc import Iterator
+from math import isinf, isnan
+from typing import Any
+
+from sexplang.terms.value import Fault, Procedure, Record, Symbol, Value
+
+
+def text(value: Value) -> str:
+    """A value in text position: strings as they are, a TaskResult is its content, nil is empty;
+    everything else as it would be written."""
+    if type(value) is str:
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, Record) and value.kind == "TaskResult":
+        return str(value.fields["content"])
+    if isinstance(value, Symbol):
+        return value.name
+    return written(value)
+
+
+def quoted(string: str) -> str:
+    """A string as a literal of the language (and of JSON): characters that source may not hold
+    become escapes."""
+    return json.dumps(string, ensure_ascii=False) if string.isascii() else _quoted(string)
+
+
+def _quoted(string: str) -> str:
+    return "".join(
+        char if char.isprintable() or char == " " else json.dumps(char)[1:-1]
+        for char in json.dumps(string, ensure_ascii=False)
+    )
+
+
+def number(value: int | float) -> str:
+    """A number as the language writes it: JSON's syntax; NaN and infinities as `+nan.0` …"""
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isnan(value):
+        return "+nan.0"
+    if isinf(value):
+        return "+inf.0" if value > 0 else "-inf.0"
+    return float.__repr__(value)
+
+
+def written(value: Value) -> str:
+    """A value so that reading and evaluating the text gives it back (functions aside):
+    `[1 'x {k: "v"}]`."""
+    out: list[str] = []
+    work: list[Any] = [(value,)]
+    while work:
+        item = work.pop()
+        if type(item) is str:
+            out.append(item)
+            continue
+        (value,) = item
+        if type(value) is tuple:
+            work.extend(_around("[", [((v,),) for v in value], "]"))
+        elif isinstance(value, (dict, Record)):
+            fields = value if isinstance(value, dict) else value.fields
+            pairs: list[tuple[Any, ...]] = [(f"{_key(k)}: ", (v,)) for k, v in fields.items()]
+            work.extend(_around("{", pairs, "}"))
+        else:
+            out.append(_atom(value))
+    return "".join(out)
+
+
+def _around(opening: str, parts: list[tuple[Any, ...]], closing: str) -> list[Any]:
+    """What to push so that the parts come out in order between the brackets."""
+    work: list[Any] = [closing]
+    for at, part in enumerate(reversed(parts)):
+        if at:
+            work.append(" ")
+        work.extend(reversed(part))
+    work.append(opening)
+    return work
+
+
+def _key(key: str) -> str:
+    plain = key.replace("_", "a").replace("-", "a")
+    return key if plain.isascii() and plain.isalnum() and not plain[0].isdigit() else quoted(key)
+
+
+def _atom(value: Value) -> str:
+    if value is None:
+        return "nil"
+    if value is True or value is False:
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, (int, float)):
+        return number(value)
+    if isinstance(value, Symbol):
+        return f"'{value.name}"
+    if isinstance(value, Procedure):
+        name = getattr(value, "name", None)
+        return f"#<function {name}>" if name else "#<function>"
+    return f"#<{type(value).__name__}>"
+
+
+def plain(value: Value) -> Any:
+    """A value as plain Python data: lists, dicts, str (also for symbols), numbers, None.
+
+    Raises Fault `not-data` for functions and continuations.
+    """
+    root: list[Any] = []
+    work: list[tuple[Any, Any, Any]] = [(root, None, value)]
+    while work:
+        place, key, item = work.pop()
+        made: Any
+        if type(item) is tuple or type(item) is list:
+            made = [None] * len(item)
+            work.extend((made, at, part) for at, part in enumerate(item))
+        elif isinstance(item, (dict, Record)):
+            fields = item if isinstance(item, dict) else item.fields
+            made = dict.fromkeys(fields)
+            work.extend((made, name, part) for name, part in fields.items())
+        elif item is None or isinstance(item, (str, bool, int, float)):
+            made = item
+        elif isinstance(item, Symbol):
+            made = item.name
+        else:
+            raise Fault("not-data", f"{_atom(item)} is not data", hint="send its result instead")
+        if key is None:
+            place.append(made)
+        else:
+            place[key] = made
+    return root[0]
+
+
+def value_of(data: Any) -> Value:
+    """Plain Python data as a value: lists become tuples; anything unknown is `not-data`."""
+    if data is None or isinstance(data, (str, bool, int, float, Symbol, Record, Procedure)):
+        return data
+    done: dict[int, Any] = {}
+    for item in _children_first(data):
+        if isinstance(item, (list, tuple)):
+            made: Any = tuple(done.get(id(part), part) for part in item)
+        else:
+            made = {str(key): done.get(id(part), part) for key, part in item.items()}
+        done[id(item)] = made
+    return done[id(data)]
+
+
+def _children_first(data: Any) -> Iterator[Any]:
+    order, work = [], [data]
+    while work:
+        item = work.pop()
+        if isinstance(item, (list, tuple)):
+            order.append(item)
+            work.extend(item)
+        elif isinstance(item, dict):
+            order.append(item)
+            work.extend(item.values())
+        elif not (
+            item is None or isinstance(item, (str, bool, int, float, Symbol, Record, Procedure))
+        ):
+            raise Fault("not-data", f"a Python {type(item).__name__} is not a value here")
+    return reversed(order)

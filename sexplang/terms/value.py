@@ -1,0 +1,139 @@
+"""Values: what a program computes with. All are immutable.
+
+    nil      None          boolean  bool         integer  int        float  float
+    string   str           symbol   Symbol       list     tuple      table  dict (never mutated)
+    record   Record        function Procedure (closures and continuations are the machine's)
+
+Lists are Python tuples; tables are Python dicts with string keys that nobody writes to after
+they are made: whoever changes one copies it first.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from attrs import frozen
+
+from sexplang.terms.template import Template
+
+Value: TypeAlias = Any
+
+
+@frozen(eq=False, repr=False)
+class Symbol:
+    """A name as data. Symbols compare by name; `symbol(text)` gives the one of that name."""
+
+    name: str
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Symbol) and other.name == self.name)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@frozen(eq=False)
+class Record:
+    """A value with a kind that reads like a table: `TaskResult`, `error`."""
+
+    kind: str
+    fields: dict[str, Value]
+
+
+class Procedure:
+    """Whatever may stand at the head of a call."""
+
+    __slots__ = ()
+
+
+@frozen(eq=False)
+class Primitive(Procedure):
+    """A pure first-order function of values, called as `function(*arguments)`, positions only.
+
+    It raises `Fault` and nothing else. `most` is None when any number is taken.
+    """
+
+    name: str
+    function: Callable[..., Value]
+    least: int
+    most: int | None
+    doc: str = ""
+
+
+@frozen(eq=False)
+class Higher(Procedure):
+    """A prelude function that calls back (`map`, `apply`): a frame of the machine, by name."""
+
+    name: str
+    least: int
+    most: int | None
+    doc: str = ""
+
+
+@frozen(eq=False)
+class Operation(Procedure):
+    """An effect operation as a function: calling it performs it.
+
+    `least` counts the arguments that may not be left out; missing ones are sent as nil.
+    `rest` allows any number more (`print`). `text` lists the positions where a TaskResult
+    becomes its content before the request is made.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    least: int = 0
+    rest: bool = False
+    text: frozenset[int] = frozenset()
+    doc: str = ""
+
+
+@frozen(eq=False)
+class Task(Procedure):
+    """An atomic task as a function: calling it is a conversation with a model."""
+
+    template: Template
+
+    @property
+    def name(self) -> str:
+        return self.template.name
+
+
+class Fault(Exception):
+    """A primitive or another pure part refuses: becomes an `error` effect in the machine.
+
+    `code` is the diagnostic's code; a PROGRAM_ERROR has it as its reason. `error` is set where
+    the error record already exists.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        hint: str | None = None,
+        details: dict[str, Value] | None = None,
+        error: Record | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.details = details or {}
+        self.error = error
+        self.span: Any = None
+
+
+_symbols: dict[str, Symbol] = {}
+
+
+def symbol(name: str) -> Symbol:
+    """The symbol called `name`."""
+    found = _symbols.get(name)
+    return found if found is not None else _symbols.setdefault(name, Symbol(name))
+
+
+def truth(value: Value) -> bool:
+    """Only false and nil are false."""
+    return value is not False and value is not None

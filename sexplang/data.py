@@ -1,29 +1,28 @@
 """The files that ship with the package: `grammar/`, `stdlib/`, `spec/errors/`."""
 
+import os
 from functools import cache
-from importlib.resources import files
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 @cache
 def shipped(path: str) -> str:
     """The text of a shipped file, such as `grammar/sexplang.lark`, `stdlib/subtask.sexp`,
     `errors/unbound-name.md`. Raises FileNotFoundError."""
-    return _root(path).read_text("utf-8")
-
-
-def _root(path: str):  # type: ignore[no-untyped-def]
-    package = files("sexplang")
-    inside = package / "_data" / path
-    if inside.is_file():
-        return inside
-    here = path.replace("errors/", "spec/errors/", 1) if path.startswith("errors/") else path
-    return package / ".." / here
+    folder, _, name = path.rpartition("/")
+    with open(os.path.join(_folder(folder), name), encoding="utf-8") as file:
+        return file.read()
 
 
 def names(folder: str) -> list[str]:
     """The names of the shipped files in `grammar`, `stdlib` or `errors`, sorted."""
-    package = files("sexplang")
-    inside = package / "_data" / folder
-    here = "spec/errors" if folder == "errors" else folder
-    place = inside if inside.is_dir() else package / ".." / here
-    return sorted(item.name for item in place.iterdir() if item.is_file())
+    return sorted(os.listdir(_folder(folder)))
+
+
+def _folder(name: str) -> str:
+    # In a wheel they lie inside the package; in a checkout beside it.
+    inside = os.path.join(_HERE, "_data", name)
+    if os.path.isdir(inside):
+        return inside
+    return os.path.join(os.path.dirname(_HERE), "spec/errors" if name == "errors" else name)

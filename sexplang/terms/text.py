@@ -110,13 +110,13 @@ def plain(value: Value) -> Any:
     work: list[tuple[Any, Any, Any]] = [(root, None, value)]
     while work:
         place, key, item = work.pop()
-        made: Any
+        made: Any = None
         if type(item) is tuple or type(item) is list:
             made = [None] * len(item)
             work.extend((made, at, part) for at, part in enumerate(item))
         elif isinstance(item, (dict, Record)):
             fields = item if isinstance(item, dict) else item.fields
-            made = dict.fromkeys(fields)
+            made = dict[str, Any].fromkeys(fields)
             work.extend((made, name, part) for name, part in fields.items())
         elif item is None or isinstance(item, (str, bool, int, float)):
             made = item
@@ -146,7 +146,8 @@ def value_of(data: Any) -> Value:
 
 
 def _children_first(data: Any) -> Iterator[Any]:
-    order, work = [], [data]
+    order: list[Any] = []
+    work = [data]
     while work:
         item = work.pop()
         if isinstance(item, (list, tuple)):

@@ -1,7 +1,6 @@
 """What a value looks like as text, and whether it is plain data. Nothing here recurses."""
 
 import json
-from collections.abc import Iterator
 from math import isinf, isnan
 from typing import Any
 
@@ -145,7 +144,7 @@ def value_of(data: Any) -> Value:
     return done[id(data)]
 
 
-def _children_first(data: Any) -> Iterator[Any]:
+def _children_first(data: Any) -> list[Any]:
     order: list[Any] = []
     work = [data]
     while work:
@@ -160,4 +159,4 @@ def _children_first(data: Any) -> Iterator[Any]:
             item is None or isinstance(item, (str, bool, int, float, Symbol, Record, Procedure))
         ):
             raise Fault("not-data", f"a Python {type(item).__name__} is not a value here")
-    return reversed(order)
+    return order[::-1]

@@ -1,0 +1,257 @@
+"""A body to core: definitions in order, function definitions next to each other as one group."""
+
+from collections.abc import Generator, Iterable
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.compiler.functions import Draft, draft, duplicate, finish, is_lambda
+from sexplang.compiler.scope import Later, Named, signature_of
+from sexplang.compiler.state import Lowering, Steps
+from sexplang.terms.core import Bind, Const, Core, Export, Item, Known, Lambda, Let, Local, Seq
+from sexplang.terms.diagnostic import Label
+from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.source import Span
+from sexplang.terms.value import Procedure
+
+
+@frozen(eq=False)
+class Definition:
+    """`(define name e)`, `(define (name param…) body…)` or `(bind name e)`.
+
+    A function has `params` and `body`; anything else has a `value`, a form or a generator of
+    core (an input).
+    """
+
+    form: Form
+    name: Name
+    again: bool
+    value: Any = None
+    params: Form | tuple[Form, ...] | None = None
+    body: tuple[Form, ...] = ()
+
+
+Statement = Definition | Form
+
+
+def body(c: Lowering, forms: tuple[Form, ...], position: int, span: Span) -> Any:
+    """The core of the forms of a body, the last in `position`."""
+    if len(forms) == 1 and not _opens_body(forms[0]):
+        return c.lower(forms[0], position)
+    return _body(c, forms, position, span)
+
+
+def _body(c: Lowering, forms: tuple[Form, ...], position: int, span: Span) -> Steps:
+    place = c.here()
+    items = yield statements(c, split(c, forms), position, span)
+    c.back(place)
+    return nested(items, span)
+
+
+def nested(items: list[Item], span: Span) -> Core:
+    """Items of an inner body: each `Bind` becomes a `Let` around what follows."""
+    follow: list[Core] = []
+    for item in reversed(items):
+        if type(item) is Bind:
+            rest = sequence(follow[::-1], span)
+            follow = [Let((item.value,), rest, span=item.span)]
+        else:
+            follow.append(item)  # type: ignore[arg-type]
+    return sequence(follow[::-1], span)
+
+
+def sequence(cores: list[Core], span: Span) -> Core:
+    """One after the other; nothing gives `()`."""
+    if len(cores) == 1:
+        return cores[0]
+    return Seq(tuple(cores), span=span) if cores else Const((), span=span)
+
+
+_BODY_WORDS = frozenset(["define", "bind", "begin", "progn"])
+
+
+def _word(form: Form) -> str:
+    if type(form) is ListForm and form.items and type(form.items[0]) is Name:
+        return form.items[0].text
+    return ""
+
+
+def _opens_body(form: Form) -> bool:
+    return _word(form) in _BODY_WORDS
+
+
+def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
+    """The statements of a body: a `begin` that stands in it belongs to it."""
+    out: list[Statement] = []
+    work = list(forms)[::-1]
+    while work:
+        form = work.pop()
+        word = _word(form)
+        if word in ("begin", "progn") and len(form.items) > 1:  # type: ignore[union-attr]
+            work.extend(form.items[:0:-1])  # type: ignore[union-attr]
+        elif word in ("define", "bind"):
+            made = _definition(c, form, word == "bind")  # type: ignore[arg-type]
+            if made is not None:
+                out.append(made)
+        else:
+            out.append(form)
+    return out
+
+
+def _definition(c: Lowering, form: ListForm, again: bool) -> Definition | None:
+    items = form.items
+    if len(items) < 3:
+        c.malformed(form, form, "something is missing here")
+        if len(items) < 2 or type(items[1]) is not Name or not c.is_bindable(items[1]):
+            return None
+        # Bound all the same, so that its uses are not reported as well.
+        return Definition(form, items[1], again, value=Literal(None, span=form.span))
+    target = items[1]
+    if type(target) is ListForm and target.items and not again:
+        if not c.is_bindable(target.items[0], "I expected the name of the function here"):
+            return None
+        name = target.items[0]
+        assert isinstance(name, Name)
+        return Definition(form, name, again, params=target.items[1:], body=items[2:])
+    if type(target) is not Name:
+        hint = "a function is defined with `define`" if type(target) is ListForm else None
+        c.malformed(form, target, "I expected a name here", hint=hint)
+        return None
+    if not c.is_bindable(target):
+        return None
+    if len(items) > 3:
+        c.malformed(form, items[3], "nothing more fits here", hint="several forms: `(begin e…)`")
+    value = items[2]
+    if is_lambda(value):
+        assert isinstance(value, ListForm)
+        params = value.items[1]
+        if type(params) in (ListForm, Name):
+            return Definition(form, target, again, params=params, body=value.items[2:])
+    return Definition(form, target, again, value=value)
+
+
+def statements(
+    c: Lowering, items: list[Statement], position: int, span: Span
+) -> Generator[Any, Any, list[Item]]:
+    """Lowers statements in order and leaves their names bound."""
+    _announce(c, items)
+    out: list[Item] = []
+    at = 0
+    while at < len(items):
+        item = items[at]
+        is_last = at == len(items) - 1
+        at += 1
+        if not isinstance(item, Definition):
+            out.append((yield c.lower(item, position if is_last else 0)))
+            continue
+        if item.params is not None:
+            group = [item]
+            while not item.again and at < len(items) and _is_function(items[at]):
+                group.append(items[at])  # type: ignore[arg-type]
+                at += 1
+            yield _functions(c, group)
+        else:
+            out.append((yield _value(c, item)))
+        if at == len(items):
+            last = items[-1]
+            assert isinstance(last, Definition)
+            out.append(_result(c, last))
+    return out
+
+
+def _is_function(item: Statement) -> bool:
+    return isinstance(item, Definition) and item.params is not None and not item.again
+
+
+def _announce(c: Lowering, items: list[Statement]) -> None:
+    """Names that are defined further down are used too early until then."""
+    seen: dict[str, Span] = {}
+    for item in items:
+        if not isinstance(item, Definition):
+            continue
+        name = item.name.text
+        if not item.again and name in seen:
+            _defined_twice(c, item.name, seen[name])
+        seen.setdefault(name, item.name.span)
+        if not item.again or c.find(name) is None:
+            c.bind(name, Later(item.name.span, item.params is not None))
+
+
+def _defined_twice(c: Lowering, name: Name, first: Span) -> None:
+    c.report(
+        "defined-twice",
+        name.span,
+        f"`{name.text}` is already defined here",
+        "defined again here",
+        also=(Label(first, "first defined here"),),
+        hint=f"choose another name, or write `(bind {name.text} …)` to bind it again",
+    )
+
+
+def _functions(c: Lowering, group: list[Definition]) -> Steps:
+    drafts: list[Draft] = []
+    for item in group:
+        assert item.params is not None
+        made = draft(c, item.name.text, item.params, item.body, item.form.span)
+        drafts.append(made)
+        c.bind(item.name.text, Named(c.level, made.index, made.signature))
+    for made in drafts:
+        yield finish(c, made, body)
+    return Const(None, span=group[0].form.span)
+
+
+def _value(c: Lowering, item: Definition) -> Generator[Any, Any, Bind]:
+    made = c.lower(item.value) if not callable(item.value) else item.value(c)
+    value = yield made
+    name = item.name.text
+    c.place(name, shape_of(c, value))
+    return Bind(name, value, span=item.form.span)
+
+
+def shape_of(c: Lowering, core: Core) -> Any:
+    """What is known of the calls that a value takes."""
+    if type(core) is Const and isinstance(core.value, Procedure):
+        return core.value
+    if type(core) is Known or type(core) is Lambda:
+        index = core.function - c.first_function
+        function = c.functions[index] if 0 <= index < len(c.functions) else None
+        return signature_of(function) if function is not None else None
+    return None
+
+
+def _result(c: Lowering, last: Definition) -> Core:
+    """A body that ends in `bind` gives the value; one that ends in `define` gives nil."""
+    binding = c.find(last.name.text)
+    if last.again and type(binding) is Named:
+        return Known(0, binding.function, span=last.form.span)
+    if last.again and binding is not None and not isinstance(binding, (Named, Later, Export)):
+        return Local(0, c.size - 1, last.name.text, span=last.form.span)
+    return Const(None, span=last.form.span)
+
+
+def bindings_of(
+    c: Lowering, form: ListForm, listing: Form, *, unique: bool
+) -> list[tuple[Name, Form]]:
+    """`((name e) …)`"""
+    out: list[tuple[Name, Form]] = []
+    seen: dict[str, Span] = {}
+    if type(listing) is not ListForm:
+        hint = "use parentheses: `((name e) …)`" if type(listing) is VectorForm else None
+        c.malformed(form, listing, "I expected a list of bindings `((name e) …)` here", hint=hint)
+        return out
+    for pair in listing.items:
+        if type(pair) is not ListForm or len(pair.items) != 2:
+            hint = None
+            if type(pair) is Name and listing.items[0] is pair:
+                hint = f"two pairs of parentheses: `(({pair.text} …))`"
+            c.malformed(form, pair, "I expected a binding `(name e)` here", hint=hint)
+            continue
+        name, value = pair.items
+        if c.is_bindable(name):
+            assert isinstance(name, Name)
+            if unique and name.text != "_" and name.text in seen:
+                duplicate(c, name, seen[name.text])
+                continue
+            seen.setdefault(name.text, name.span)
+            out.append((name, value))
+    return out

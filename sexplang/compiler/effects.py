@@ -1,0 +1,317 @@
+"""Forms that perform, handle and end effects to core, with each clause's kind."""
+
+from collections.abc import Generator
+from typing import Any
+
+from sexplang.compiler.bodies import body
+from sexplang.compiler.calls import check_count, plain_arguments
+from sexplang.compiler.names import mention
+from sexplang.compiler.scope import CALLS, KEPT, KINDS, TAIL, Continuation
+from sexplang.compiler.state import IN_CLAUSE, Lowered, Lowering, Steps
+from sexplang.terms.core import (
+    Attempt,
+    Call,
+    Clause,
+    Const,
+    Core,
+    Finally,
+    Forward,
+    Handle,
+    Par,
+    PerformOp,
+)
+from sexplang.terms.diagnostic import Label
+from sexplang.terms.form import Form, ListForm, Literal, Name
+from sexplang.terms.source import Span
+
+
+def attempt(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(attempt e)`"""
+    return Attempt((yield c.lower(form.items[1])), span=form.span)
+
+
+def par(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(par e…)`"""
+    c.scopes += 1
+    c.fence += 1
+    branches = yield c.each(form.items[1:])
+    c.fence -= 1
+    return Par(branches, span=form.span) if branches else Const((), span=form.span)
+
+
+def perform(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(perform operation e…)`"""
+    operation = form.items[1]
+    arguments = yield plain_arguments(c, form, form.items[2:])
+    if type(operation) is not Name:
+        return c.malformed(form, operation, "I expected the name of an operation here")
+    _performed(c, form, operation, len(arguments))
+    return PerformOp(operation.text, arguments, span=form.span)
+
+
+def _performed(c: Lowering, form: ListForm, operation: Name, count: int) -> None:
+    c.performed.append((operation.text, operation.span))
+    known = c.operation(operation.text)
+    if known is not None:
+        most = None if known.rest else len(known.params)
+        check_count(c, form, known.name, count, known.least, most, known.params)
+
+
+def forward(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(forward resume operation e…)`"""
+    arguments = yield plain_arguments(c, form, form.items[3:])
+    target, operation = form.items[1], form.items[2]
+    if type(operation) is not Name:
+        return c.malformed(form, operation, "I expected the name of an operation here")
+    binding = c.find(target.text) if type(target) is Name else None
+    if type(binding) is not Continuation:
+        return c.malformed(form, target, "I expected the continuation of the clause here")
+    if binding is not c.clause or not position & IN_CLAUSE or c.fence > binding.fence:
+        return c.report(
+            "forward-misplaced",
+            form.span,
+            "`forward` is not the last thing that its clause does",
+            "here something is still to be done afterwards, or the continuation is another's",
+            hint="put `forward` last in the clause, with the clause's own continuation; to go on "
+            f"with the answer write `(resume (perform {operation.text} …))`",
+        )
+    assert isinstance(target, Name)
+    _performed(c, form, operation, len(arguments))
+    c.note(binding, TAIL, position)
+    continuation = _local(c, binding, target)
+    return Forward(continuation, operation.text, arguments, span=form.span)
+
+
+def _local(c: Lowering, binding: Continuation, form: Name) -> Core:
+    # `mention` would take this for a use as a value.
+    use = binding.use
+    core = mention(c, form, 0)
+    binding.use = use
+    return core
+
+
+def resume(c: Lowering, form: ListForm, binding: Continuation, position: int) -> Steps:
+    """`(resume e)`, `(resume)`: a clause's continuation at the head of a call."""
+    head = form.items[0]
+    assert isinstance(head, Name)
+    arguments = yield plain_arguments(c, form, form.items[1:])
+    c.note(binding, TAIL, position)
+    if not check_count(c, form, head.text, len(arguments), 0, 1, ("value",)):
+        return Const(None, span=form.span)
+    if not arguments:
+        arguments = (Const(None, span=form.span),)
+    return Call(_local(c, binding, head), arguments, span=form.span)
+
+
+def abandon(c: Lowering, form: ListForm, callee: Core) -> Core:
+    """`(abandon resume)` ends a continuation: that does not keep it."""
+    target = form.items[1]
+    assert isinstance(target, Name)
+    binding = c.find(target.text)
+    assert isinstance(binding, Continuation)
+    c.note(binding, CALLS)
+    return Call(callee, (_local(c, binding, target),), span=form.span)
+
+
+def handle(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(handle body ((operation param…) resume body…) … (return name body…))`"""
+    mark, scopes = len(c.mentions), c.scopes
+    inner = yield c.lower(form.items[1])
+    has_scope = c.scopes > scopes
+    clauses: list[Clause] = []
+    seen: dict[str, Span] = {}
+    returns: Core | None = None
+    return_span: Span | None = None
+    for item in form.items[2:]:
+        if _is_headed(item, "return"):
+            if return_span is not None:
+                _twice(c, "return", item.span, return_span)
+            return_span = item.span
+            returns = yield _returns(c, form, item)  # type: ignore[arg-type]
+            continue
+        operation = _operation(c, form, item)
+        if operation is None:
+            continue
+        if operation.text in seen:
+            _twice(c, operation.text, operation.span, seen[operation.text])
+        seen.setdefault(operation.text, operation.span)
+        clause = yield _clause(c, form, item, operation, has_scope)  # type: ignore[arg-type]
+        if clause is not None:
+            clauses.append(clause)
+    if any(clause.kind == "kept" for clause in clauses):
+        _keep(c, mark)
+    return Handle(inner, tuple(clauses), returns, span=form.span)
+
+
+def _keep(c: Lowering, mark: int) -> None:
+    """Whoever keeps this handle's body keeps every continuation that is mentioned in it."""
+    for continuation in c.mentions[mark:]:
+        continuation.use = KEPT
+    del c.mentions[mark:]
+
+
+def _is_headed(form: Form, word: str) -> bool:
+    if type(form) is not ListForm or not form.items:
+        return False
+    head = form.items[0]
+    return type(head) is Name and head.text == word
+
+
+def _twice(c: Lowering, operation: str, span: Span, first: Span) -> None:
+    c.report(
+        "duplicate-name",
+        span,
+        f"`{operation}` has two clauses in this handle",
+        "again here",
+        also=(Label(first, "first here"),),
+        hint="make one clause of them, and choose inside it",
+    )
+
+
+def _operation(c: Lowering, form: ListForm, item: Form) -> Name | None:
+    """The operation that a clause takes, if it is written as a clause."""
+    wanted = "I expected a clause `((operation param…) resume body…)` here"
+    if type(item) is not ListForm or not item.items or type(item.items[0]) is not ListForm:
+        c.malformed(form, item, wanted)
+    elif not item.items[0].items or type(item.items[0].items[0]) is not Name:
+        c.malformed(form, item.items[0], "I expected `(operation param…)` here")
+    elif len(item.items) < 3:
+        hint = "after the operation come the continuation (a name or `_`) and a body"
+        c.malformed(form, item, wanted, hint=hint)
+    else:
+        return item.items[0].items[0]
+    return None
+
+
+def _clause(
+    c: Lowering, form: ListForm, item: ListForm, operation: Name, has_scope: bool
+) -> Generator[Any, Any, Clause | None]:
+    pattern, target, *forms = item.items
+    assert isinstance(pattern, ListForm)
+    names = [*pattern.items[1:], target]
+    if not all(c.is_bindable(name) for name in names) or not _are_new(c, names):
+        return None
+    params = tuple(name.text for name in pattern.items[1:])  # type: ignore[union-attr]
+    known = c.operation(operation.text)
+    if operation.text == "error":
+        check_count(c, pattern, "error", len(params), 1, 1, ("err",))
+    elif known is not None:
+        most = None if known.rest else len(known.params)
+        check_count(c, pattern, known.name, len(params), known.least, most, known.params)
+    c.handled.add(operation.text)
+    place = c.here()
+    for param in params:
+        c.place(param)
+    assert isinstance(target, Name)
+    k = Continuation(c.level, c.size, target.text, fence=c.fence)
+    c.size += 1
+    if target.text != "_":
+        c.bind(target.text, k)
+    c.clause = k
+    inner = yield body(c, tuple(forms), IN_CLAUSE, item.span)
+    c.back(place)
+    kind = KINDS[k.use]
+    if kind == "kept" and has_scope:
+        _kept_scope(c, target)
+    return Clause(operation.text, params, inner, kind, span=item.span)
+
+
+def _are_new(c: Lowering, names: list[Form]) -> bool:
+    seen: dict[str, Span] = {}
+    for name in names:
+        assert isinstance(name, Name)
+        if name.text in seen and name.text != "_":
+            from sexplang.compiler.functions import duplicate
+
+            duplicate(c, name, seen[name.text])
+            return False
+        seen[name.text] = name.span
+    return True
+
+
+def _kept_scope(c: Lowering, target: Name) -> None:
+    c.report(
+        "kept-scope",
+        target.span,
+        f"`{target.text}` may outlive this clause while a `finally` or `par` is suspended in it",
+        "kept here",
+        hint=f"only call `{target.text}`, or end it with `(abandon {target.text})`",
+        severity="warning",
+    )
+
+
+def _returns(c: Lowering, form: ListForm, item: ListForm) -> Lowered:
+    if len(item.items) < 3:
+        return c.malformed(form, item, "I expected `(return name body…)` here")
+    if not c.is_bindable(item.items[1]):
+        return Const(None, span=item.span)
+    return _return_body(c, item)
+
+
+def _return_body(c: Lowering, item: ListForm) -> Steps:
+    place = c.here()
+    c.place(item.items[1].text)  # type: ignore[union-attr]
+    inner: Core = yield body(c, item.items[2:], 0, item.span)
+    c.back(place)
+    return inner
+
+
+def try_(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(try e… (catch (name word…) body…) … (finally body…))`"""
+    forms = list(form.items[1:])
+    last: ListForm | None = None
+    if _is_headed(forms[-1], "finally"):
+        last = forms.pop()  # type: ignore[assignment]
+        c.scopes += 1
+    catches: list[ListForm] = []
+    while forms and _is_headed(forms[-1], "catch"):
+        catches.append(forms.pop())  # type: ignore[arg-type]
+    if not catches and last is None:
+        return c.malformed(form, form, "I expected a `catch` or a `finally` at the end")
+    if not forms:
+        return c.malformed(form, form, "I expected a body before the first `catch` or `finally`")
+    for item in forms:
+        if _is_headed(item, "catch") or _is_headed(item, "finally"):
+            hint = "after the body come the catches, then at most one `finally`"
+            return c.malformed(form, item, "this stands too early", hint=hint)
+    inner: Core = yield body(c, tuple(forms), 0, form.span)
+    clauses: list[Clause] = []
+    for item in reversed(catches):
+        clause = yield _catch(c, form, item)
+        if clause is not None:
+            clauses.append(clause)
+    if clauses:
+        c.handled.add("error")
+        inner = Handle(inner, tuple(clauses), span=form.span)
+    if last is None:
+        return inner
+    if len(last.items) == 1:
+        return c.malformed(form, last, "I expected a body here")
+    cleanup = yield body(c, last.items[1:], 0, last.span)
+    return Finally(inner, cleanup, span=form.span)
+
+
+def _catch(c: Lowering, form: ListForm, item: ListForm) -> Generator[Any, Any, Clause | None]:
+    head = item.items[1] if len(item.items) > 1 else item
+    if type(head) is not ListForm or not head.items or len(item.items) < 3 or head is item:
+        c.malformed(form, head, "I expected `(catch (name word…) body…)` here")
+        return None
+    name, *rest = head.items
+    words = []
+    for word in rest:
+        if type(word) is Name:
+            words.append(word.text)
+        elif type(word) is Literal and isinstance(word.value, str):
+            words.append(word.value)
+        else:
+            c.malformed(form, word, "I expected an error's type or reason here")
+    if not c.is_bindable(name):
+        return None
+    place = c.here()
+    c.place(name.text)  # type: ignore[union-attr]
+    # The continuation has its slot, though a catch cannot name it.
+    c.place("_")
+    inner = yield body(c, item.items[2:], 0, item.span)
+    c.back(place)
+    params = (name.text,)  # type: ignore[union-attr]
+    return Clause("error", params, inner, "never", tuple(words), span=item.span)

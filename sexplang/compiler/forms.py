@@ -1,0 +1,140 @@
+"""The table of special forms: which function lowers each."""
+
+from sexplang.compiler.calls import call, is_continuation
+from sexplang.compiler.choices import and_, case, cond, if_, or_, unless, when
+from sexplang.compiler.effects import (
+    abandon,
+    attempt,
+    forward,
+    handle,
+    par,
+    perform,
+    resume,
+    try_,
+)
+from sexplang.compiler.inputs import top_level_only
+from sexplang.compiler.lets import (
+    begin,
+    lambda_,
+    let,
+    let_star,
+    letrec,
+    loop,
+    outside_body,
+    recur,
+)
+from sexplang.compiler.names import mention, reference
+from sexplang.compiler.quoting import (
+    constant,
+    misplaced_label,
+    quasiquote,
+    quote,
+    table,
+    vector,
+)
+from sexplang.compiler.scope import Continuation
+from sexplang.compiler.shapes import PARTS, RESERVED, SHAPES, UNAVAILABLE
+from sexplang.compiler.state import Lower, Lowered, Lowering
+from sexplang.terms.core import Const, Core, Export
+from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.value import Higher
+
+FORMS: dict[str, Lower] = {
+    "quote": quote,
+    "quasiquote": quasiquote,
+    "if": if_,
+    "when": when,
+    "unless": unless,
+    "cond": cond,
+    "case": case,
+    "and": and_,
+    "or": or_,
+    "define": outside_body,
+    "bind": outside_body,
+    "lambda": lambda_,
+    "fn": lambda_,
+    "let": let,
+    "let*": let_star,
+    "letrec": letrec,
+    "begin": begin,
+    "progn": begin,
+    "loop": loop,
+    "recur": recur,
+    "import": top_level_only,
+    "define-input": top_level_only,
+    "define-effect": top_level_only,
+    "attempt": attempt,
+    "perform": perform,
+    "handle": handle,
+    "forward": forward,
+    "try": try_,
+    "par": par,
+}
+
+
+def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
+    """`(head operand…)`: a special form or a call."""
+    if not form.items:
+        return Const((), span=form.span)
+    head = form.items[0]
+    if type(head) is not Name:
+        return call(c, form, head)
+    word = head.text
+    if word in RESERVED:
+        return _special(c, form, word, position)
+    binding = c.find(word)
+    if type(binding) is Continuation:
+        return resume(c, form, binding, position)
+    if word == "abandon" and len(form.items) == 2 and is_continuation(c, form.items[1]):
+        if type(binding) is Export and isinstance(binding.shape, Higher):
+            return abandon(c, form, reference(c, binding, head))
+    return call(c, form, head)
+
+
+def _special(c: Lowering, form: ListForm, word: str, position: int) -> Lowered:
+    shape = SHAPES.get(word)
+    if shape is None:
+        return _absent(c, form, word)
+    count = len(form.items) - 1
+    if count < shape.least:
+        return c.malformed(form, form, "something is missing here", hint=_ADVICE.get(word))
+    if shape.most is not None and count > shape.most:
+        return c.malformed(form, form.items[shape.most + 1], "nothing more fits here")
+    return FORMS[word](c, form, position)
+
+
+_ADVICE: dict[str, str] = {
+    "if": "for a single branch write `(when test body…)`",
+}
+
+
+def _absent(c: Lowering, form: ListForm, word: str) -> Core:
+    if word in UNAVAILABLE:
+        return c.report(
+            "not-available",
+            form.span,
+            f"`{word}` is not available in this version",
+            hint=UNAVAILABLE[word],
+        )
+    if word in PARTS:
+        return c.report(
+            "malformed-form", form.span, PARTS[word], "here it stands outside of that form"
+        )
+    return c.report(
+        "no-assignment",
+        form.span,
+        "there is no assignment: a name keeps its value",
+        "`set!` would change it",
+        hint="count in a loop, `(loop ((i 0)) … (recur (+ i 1)))`; bind again in a body, "
+        "`(bind x e)`; or keep state in a handler, `(import std/state)`",
+    )
+
+
+BY_TYPE: dict[type, Lower] = {
+    Name: mention,
+    Literal: constant,
+    Label: misplaced_label,
+    ListForm: list_form,
+    VectorForm: vector,
+    TableForm: table,
+}

@@ -1,0 +1,138 @@
+"""Parameters and a body to a function of the program's table."""
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from attrs import define, field
+
+from sexplang.compiler.scope import Signature
+from sexplang.compiler.state import Lowering
+from sexplang.terms.core import Core, Function, Parameter
+from sexplang.terms.diagnostic import Label
+from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.source import Span
+
+Body = Callable[[Lowering, tuple[Form, ...], int, Span], Any]
+
+
+@define(eq=False)
+class Draft:
+    """A function with a place in the table whose body is not lowered yet."""
+
+    index: int
+    name: str
+    span: Span
+    body: tuple[Form, ...]
+    params: list[tuple[str, Form | None]] = field(factory=list)
+    rest: str | None = None
+    doc: str = ""
+
+    @property
+    def signature(self) -> Signature:
+        optional = frozenset(name for name, default in self.params if default is not None)
+        return Signature(self.name, tuple(name for name, _ in self.params), optional, self.rest)
+
+
+def is_lambda(form: Form) -> bool:
+    """Whether the form is written `(lambda params body…)`."""
+    return (
+        type(form) is ListForm
+        and len(form.items) > 2
+        and type(form.items[0]) is Name
+        and form.items[0].text in ("lambda", "fn")
+    )
+
+
+def draft(
+    c: Lowering,
+    name: str,
+    params: Form | tuple[Form, ...],
+    body: tuple[Form, ...],
+    span: Span,
+) -> Draft:
+    """Reserves the function's place in the table and reads its parameters.
+
+    A string before the last form of the body is its documentation.
+    """
+    made = Draft(c.first_function + len(c.functions), name, span, body)
+    c.functions.append(None)
+    if len(body) > 1 and type(body[0]) is Literal and isinstance(body[0].value, str):
+        made.doc = body[0].value
+        made.body = body[1:]
+    if isinstance(params, Name):
+        if c.is_bindable(params):
+            made.rest = params.text
+    elif isinstance(params, (tuple, ListForm)):
+        _read_params(c, made, params if isinstance(params, tuple) else params.items)
+    else:
+        hint = "use parentheses" if type(params) is VectorForm else None
+        _malformed(c, params, "I expected a list of parameters here", hint)
+    return made
+
+
+def _malformed(c: Lowering, at: Form, words: str, hint: str | None = None) -> None:
+    title = "parameters are written `(a (b default) . rest)`"
+    c.report("malformed-form", at.span, title, words, hint=hint)
+
+
+def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
+    seen: dict[str, Span] = {}
+    for at, form in enumerate(forms):
+        default: Form | None = None
+        name = form
+        if type(form) is Name and form.text == ".":
+            if at == len(forms) - 2 and _is_new(c, forms[-1], seen):
+                made.rest = forms[-1].text  # type: ignore[union-attr]
+            elif at != len(forms) - 2:
+                _malformed(c, form, "I expected one name after this dot, the last parameter")
+            return
+        if type(form) is ListForm:
+            if len(form.items) != 2:
+                _malformed(c, form, "I expected a parameter here")
+                continue
+            name, default = form.items
+        if _is_new(c, name, seen):
+            assert isinstance(name, Name)
+            made.params.append((name.text, default))
+
+
+def _is_new(c: Lowering, form: Form, seen: dict[str, Span]) -> bool:
+    if not c.is_bindable(form, "I expected a parameter here"):
+        return False
+    assert isinstance(form, Name)
+    if form.text in seen and form.text != "_":
+        duplicate(c, form, seen[form.text])
+    seen.setdefault(form.text, form.span)
+    return True
+
+
+def duplicate(c: Lowering, name: Name, first: Span) -> None:
+    """A name that is bound twice at once."""
+    c.report(
+        "duplicate-name",
+        name.span,
+        f"`{name.text}` stands twice here",
+        "again here",
+        also=(Label(first, "first here"),),
+        hint="give one of them another name, or `_` if it is not used",
+    )
+
+
+def finish(c: Lowering, made: Draft, body: Body) -> Generator[Any, Any, Function]:
+    """Lowers the defaults and the body in an activation of their own."""
+    place = c.here()
+    c.activate(fence=1)
+    params: list[Parameter] = []
+    for name, default in made.params:
+        core: Core | None = None
+        if default is not None:
+            core = yield c.lower(default)
+        params.append(Parameter(name, core))
+        c.place(name)
+    if made.rest is not None:
+        c.place(made.rest)
+    inner = yield body(c, made.body, 0, made.span)
+    c.back(place)
+    function = Function(made.index, made.name, tuple(params), made.rest, inner, made.span, made.doc)
+    c.functions[made.index - c.first_function] = function
+    return function

@@ -1,0 +1,156 @@
+"""Imports and declared effects of a file to names, before anything else of it is compiled."""
+
+from collections.abc import Callable, Mapping
+
+from attrs import define, field
+
+from sexplang.compiler.bodies import Definition, Statement
+from sexplang.compiler.inputs import declared_effect, declared_input
+from sexplang.compiler.scope import Namespace
+from sexplang.compiler.shapes import SHAPES
+from sexplang.compiler.state import Lowering
+from sexplang.terms.core import Const, Export
+from sexplang.terms.diagnostic import Diagnostics, Label
+from sexplang.terms.form import Form, ListForm, Literal, Name
+from sexplang.terms.form import Label as LabelForm
+from sexplang.terms.source import Span
+
+Load = Callable[[str, Span], Mapping[str, Export]]
+
+
+@define(eq=False)
+class Top:
+    """The top level of a file, sorted."""
+
+    imports: list[ListForm] = field(factory=list)
+    effects: list[ListForm] = field(factory=list)
+    statements: list[Statement] = field(factory=list)
+    ends_in_declaration: bool = False
+
+
+def sort(c: Lowering, statements: list[Statement]) -> Top:
+    """Takes the declarations out; an input stays where it is, as the definition of a value."""
+    top = Top()
+    for item in statements:
+        word = _word(item)
+        top.ends_in_declaration = word in ("import", "define-effect")
+        if not word:
+            top.statements.append(item)
+            continue
+        assert isinstance(item, ListForm)
+        shape, count = SHAPES[word], len(item.items) - 1
+        if count < shape.least or (shape.most is not None and count > shape.most):
+            c.malformed(item, item, "this does not fit")
+        elif word == "import":
+            top.imports.append(item)
+        elif word == "define-effect":
+            top.effects.append(item)
+        else:
+            declared = declared_input(c, item)
+            if declared is not None:
+                top.statements.append(Definition(item, declared.name, False, value=declared))
+    return top
+
+
+def _word(item: Statement) -> str:
+    if type(item) is ListForm and item.items and type(item.items[0]) is Name:
+        word = item.items[0].text
+        return word if word in ("import", "define-input", "define-effect") else ""
+    return ""
+
+
+def import_all(c: Lowering, forms: list[ListForm], load: Load) -> None:
+    """Loads what the file imports and binds the names that come with it."""
+    spans: dict[str, Span] = {}
+    for form in forms:
+        target = form.items[1]
+        path = _path(c, form, target)
+        alias = _alias(c, form)
+        if path is None or alias is None:
+            c.import_failed = True
+            continue
+        try:
+            exports = load(path, target.span)
+        except Diagnostics as failed:
+            c.findings.extend(failed.diagnostics)
+            c.import_failed = True
+            continue
+        if alias:
+            if _is_first(c, alias, path, form.items[3].span, spans):
+                c.bind(alias, Namespace(path, exports))
+            continue
+        for name, export in exports.items():
+            if _is_first(c, name, path, target.span, spans):
+                c.bind(name, export)
+                c.origins[name] = path
+
+
+def _path(c: Lowering, form: ListForm, target: Form) -> str | None:
+    if type(target) is Literal and isinstance(target.value, str):
+        return target.value
+    if type(target) is Name and target.text.startswith("std/"):
+        return target.text
+    hint = f'write `(import "{target.text}")`' if type(target) is Name else None
+    c.malformed(form, target, "I expected a path in quotes, or a name like `std/state`", hint=hint)
+    return None
+
+
+def _alias(c: Lowering, form: ListForm) -> str | None:
+    """The name after `as:`, or nothing."""
+    if len(form.items) == 2:
+        return ""
+    label = form.items[2]
+    if type(label) is not LabelForm or label.text != "as" or len(form.items) != 4:
+        c.malformed(form, label, "I expected `as: name` here")
+        return None
+    name = form.items[3]
+    if not c.is_bindable(name):
+        return None
+    assert isinstance(name, Name)
+    return name.text
+
+
+def _is_first(c: Lowering, name: str, path: str, span: Span, spans: dict[str, Span]) -> bool:
+    if name not in spans:
+        spans[name] = span
+        return True
+    c.report(
+        "imported-twice",
+        span,
+        f"`{name}` comes from two imports",
+        "imported again here",
+        also=(Label(spans[name], "first imported here"),),
+        hint=f"keep one apart: `(import {span.text} as: other)`, then `other.{name}`",
+    )
+    return False
+
+
+def declare_effects(c: Lowering, top: Top) -> None:
+    """Declared operations are functions of the whole module."""
+    spans: dict[str, Span] = {}
+    for form in top.effects:
+        declared = declared_effect(c, form)
+        if declared is None:
+            continue
+        name, operation = declared
+        if name.text in spans:
+            _defined_twice(c, name, spans[name.text])
+            continue
+        spans[name.text] = name.span
+        c.operations[name.text] = operation
+        core = Const(operation, span=form.span)
+        c.bind(name.text, Export(name.text, core, operation))
+    for item in top.statements:
+        if isinstance(item, Definition) and item.name.text in spans:
+            _defined_twice(c, item.name, spans[item.name.text])
+
+
+def _defined_twice(c: Lowering, name: Name, first: Span) -> None:
+    c.report(
+        "defined-twice",
+        name.span,
+        f"`{name.text}` is already defined here",
+        "defined again here",
+        also=(Label(first, "`define-effect` defines it here"),),
+        hint="choose another name",
+    )

@@ -1,0 +1,173 @@
+"""A name to the core that it stands for, or to a diagnostic with a suggestion."""
+
+from collections.abc import Iterable
+
+from sexplang.compiler.scope import (
+    KEPT,
+    Binding,
+    Continuation,
+    Later,
+    Named,
+    Namespace,
+    Place,
+)
+from sexplang.compiler.shapes import HABITS, PARTS, RESERVED, SHAPES
+from sexplang.compiler.state import Lowering
+from sexplang.terms.core import Const, Core, Export, Known, Local, MakeTable, Path
+from sexplang.terms.diagnostic import Label
+from sexplang.terms.form import Name
+from sexplang.terms.source import Span
+from sexplang.terms.value import Task
+
+
+def mention(c: Lowering, form: Name, position: int) -> Core:
+    """A name as a value."""
+    binding = c.find(form.text)
+    if binding is None:
+        return _path(c, form)
+    if type(binding) is Continuation:
+        c.note(binding, KEPT)
+    return reference(c, binding, form)
+
+
+def reference(c: Lowering, binding: Binding, form: Name) -> Core:
+    """What a binding is from here."""
+    if isinstance(binding, Place):
+        return Local(c.level - binding.level, binding.index, binding.name, span=form.span)
+    if type(binding) is Named:
+        return Known(c.level - binding.level, binding.function, span=form.span)
+    if type(binding) is Export:
+        return exported(c, binding, form.span)
+    if type(binding) is Namespace:
+        cores = tuple(exported(c, export, form.span) for export in binding.exports.values())
+        return MakeTable(tuple(binding.exports), cores, span=form.span)
+    assert isinstance(binding, Later)
+    return used_before_defined(c, form, binding)
+
+
+def exported(c: Lowering, export: Export, span: Span) -> Core:
+    """What another unit or the prelude gives, from here."""
+    core = export.core
+    if type(core) is Const:
+        return Const(core.value, span=span)
+    if type(core) is Local:
+        return Local(c.level + core.depth, core.index, core.name, span=span)
+    if type(core) is Known:
+        return Known(c.level + core.depth, core.function, span=span)
+    assert c.level == 0, "an export is a constant, a slot of the program or a function of it"
+    return core
+
+
+def used_before_defined(c: Lowering, form: Name, later: Later) -> Const:
+    hint = f"move the definition of `{form.text}` up, before its first use"
+    if later.function:
+        hint = (
+            f"move the definition of `{form.text}` up; functions whose definitions stand next to "
+            "each other may call each other in any order"
+        )
+    return c.report(
+        "used-before-defined",
+        form.span,
+        f"`{form.text}` is used before it is defined",
+        "used here",
+        also=(Label(later.span, "but defined only here"),),
+        hint=hint,
+    )
+
+
+def _path(c: Lowering, form: Name) -> Core:
+    """`plan.notes.success` where no such name is bound but `plan` is."""
+    head, *fields = form.text.split(".")
+    binding = c.find(head) if head and all(fields) and fields else None
+    if binding is None:
+        return unbound(c, form)
+    if type(binding) is Namespace:
+        export = binding.exports.get(fields[0])
+        if export is None:
+            return _not_exported(c, form, head, fields[0], binding)
+        base = exported(c, export, form.span)
+        fields = fields[1:]
+    else:
+        base = mention(c, Name(head, span=form.span), 0)
+    return Path(base, tuple(fields), span=form.span) if fields else base
+
+
+def namespaced(c: Lowering, text: str) -> Export | None:
+    """`u.f` where `u` is a module: what it exports as `f`."""
+    head, dot, field = text.partition(".")
+    if not dot or c.find(text) is not None:
+        return None
+    space = c.find(head)
+    return space.exports.get(field) if type(space) is Namespace else None
+
+
+def _not_exported(c: Lowering, form: Name, head: str, field: str, space: Namespace) -> Const:
+    close = nearest(field, space.exports)
+    return c.report(
+        "unbound-name",
+        form.span,
+        f'"{space.path}" has no public name `{field}`',
+        hint=f"did you mean `{head}.{close}`?" if close else _listed(space.exports),
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return "it has " + ", ".join(f"`{name}`" for name in sorted(names))
+
+
+def unbound(c: Lowering, form: Name) -> Const:
+    """No such name: what did you mean?"""
+    name = form.text
+    if name in RESERVED:
+        return _no_value(c, form)
+    if "." in name and name.split(".")[0]:
+        name = name.split(".")[0]
+    if c.import_failed:
+        # The name may well come from the import that could not be read.
+        return Const(None, span=form.span)
+    return c.report(
+        "unbound-name",
+        form.span,
+        f"nothing here is called `{name}`",
+        "not bound in this file or its imports",
+        hint=HABITS.get(name) or _did_you_mean(c, name),
+    )
+
+
+def _no_value(c: Lowering, form: Name) -> Const:
+    hint = PARTS.get(form.text)
+    if hint is None and form.text in SHAPES:
+        hint = f"write `{SHAPES[form.text].syntax}`, or a lambda around it"
+    return c.report(
+        "reserved-name",
+        form.span,
+        f"`{form.text}` is a word of the language and has no value",
+        "a value is expected here",
+        hint=hint,
+    )
+
+
+def _did_you_mean(c: Lowering, name: str) -> str | None:
+    bound = [key for key, binding in c.table.items() if type(binding) is not Later]
+    close = nearest(name, [*bound, *c.scope, *SHAPES])
+    if close is None:
+        return None
+    binding = c.find(close)
+    what = ""
+    if isinstance(binding, Export) and isinstance(binding.shape, Task):
+        what = ", a task"
+    if close in c.origins and close in c.table:
+        what += f', from "{c.origins[close]}"'
+    return f"did you mean `{close}`{what}?"
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The name that `name` was probably meant to be."""
+    from rapidfuzz.distance import DamerauLevenshtein
+
+    best, least = None, max(1, len(name) // 3) + 1
+    for candidate in names:
+        distance = DamerauLevenshtein.distance(name, candidate, score_cutoff=least)
+        if distance < least:
+            best, least = candidate, distance
+    return best

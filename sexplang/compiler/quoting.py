@@ -1,0 +1,211 @@
+"""Data in program text to core: quotations, quasiquotations, vectors and tables."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sexplang.compiler.state import Lowered, Lowering, Steps
+from sexplang.terms.core import CallPrimitive, Const, Core, MakeTable
+from sexplang.terms.diagnostic import Label as Place
+from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.source import Span
+from sexplang.terms.value import Value, symbol
+
+
+def constant(c: Lowering, form: Literal, position: int) -> Core:
+    """A number, string, boolean or nil."""
+    return Const(form.value, span=form.span)
+
+
+def misplaced_label(c: Lowering, form: Label, position: int) -> Core:
+    """A label where no argument and no key can be named."""
+    return c.report(
+        "label-misplaced",
+        form.span,
+        f"the label `{form.text}:` names nothing here",
+        "a label stands before an argument of a call or a value in a table",
+        hint=f"write the name without its colon: `{form.text}`",
+    )
+
+
+def quote(c: Lowering, form: ListForm, position: int) -> Core:
+    """`(quote datum)`"""
+    return Const(datum(c, form.items[1]), span=form.span)
+
+
+def datum(c: Lowering, form: Form) -> Value:
+    """The value that a quoted form denotes."""
+    done: list[Any] = []
+    work: list[tuple[Form, int, tuple[str, ...] | None]] = [(form, -1, None)]
+    while work:
+        form, count, keys = work.pop()
+        if count >= 0:
+            values = done[len(done) - count :]
+            del done[len(done) - count :]
+            done.append(tuple(values) if keys is None else dict(zip(keys, values, strict=True)))
+        elif type(form) is Name:
+            done.append(symbol(form.text))
+        elif type(form) is Literal:
+            done.append(form.value)
+        elif type(form) is Label:
+            done.append(misplaced_label(c, form, 0).span)
+        elif type(form) is TableForm:
+            pairs = list(entries(c, form, splices=False))
+            work.append((form, len(pairs), tuple(key for key, _ in pairs)))
+            work.extend((value, -1, None) for _, value in reversed(pairs))
+        else:
+            assert isinstance(form, (ListForm, VectorForm))
+            work.append((form, len(form.items), None))
+            work.extend((item, -1, None) for item in reversed(form.items))
+    return done[0]
+
+
+def entries(c: Lowering, form: TableForm, *, splices: bool) -> Iterator[tuple[str, Form]]:
+    """Keys and values in order of the text; a `~@x` comes with an empty key, if allowed."""
+    seen: dict[str, Span] = {}
+    items = iter(form.items)
+    for label in items:
+        value = label if is_unquote(label, "unquote-splicing") else next(items, None)
+        if type(label) is Label and value is not None and type(value) is not Label:
+            if label.text in seen:
+                _duplicate_key(c, label, seen[label.text])
+            seen[label.text] = label.span
+            yield label.text, value
+        elif splices and value is label:
+            yield "", value
+        else:
+            c.report(
+                "malformed-form",
+                label.span,
+                "a table is written `{key: value …}`",
+                "I expected a label and its value here",
+            )
+
+
+def _duplicate_key(c: Lowering, label: Label, first: Span) -> None:
+    c.report(
+        "duplicate-key",
+        label.span,
+        f"the key `{label.text}` stands twice in this table",
+        "this one wins",
+        also=(Place(first, "this one is lost"),),
+        hint="remove one of them",
+        severity="warning",
+    )
+
+
+def vector(c: Lowering, form: VectorForm, position: int) -> Steps:
+    """`[a b c]`"""
+    return listed(c, (yield c.each(form.items)), form.span)
+
+
+def table(c: Lowering, form: TableForm, position: int) -> Steps:
+    """`{a: x b: y}`"""
+    pairs = list(entries(c, form, splices=False))
+    values = yield c.each(value for _, value in pairs)
+    return tabled(tuple(key for key, _ in pairs), values, form.span)
+
+
+def listed(c: Lowering, parts: tuple[Core, ...], span: Span) -> Core:
+    """The core of a list with these elements."""
+    values = []
+    for part in parts:
+        if type(part) is not Const:
+            return CallPrimitive(c.primitive("list"), parts, span=span)
+        values.append(part.value)
+    return Const(tuple(values), span=span)
+
+
+def tabled(keys: tuple[str, ...], parts: tuple[Core, ...], span: Span) -> Core:
+    """The core of a table with these keys and values."""
+    fields = {}
+    for key, part in zip(keys, parts, strict=True):
+        if type(part) is not Const:
+            return MakeTable(keys, parts, span=span)
+        fields[key] = part.value
+    return Const(fields, span=span)
+
+
+def is_unquote(form: Form, word: str) -> bool:
+    """Whether the form is `(word …)`."""
+    return (
+        type(form) is ListForm
+        and bool(form.items)
+        and type(form.items[0]) is Name
+        and form.items[0].text == word
+    )
+
+
+def quasiquote(c: Lowering, form: ListForm, position: int) -> Lowered:
+    """`(quasiquote datum)`"""
+    return _quasi(c, form.items[1], 1)
+
+
+def _quasi(c: Lowering, form: Form, nesting: int) -> Lowered:
+    if type(form) is Name:
+        return Const(symbol(form.text), span=form.span)
+    if type(form) is ListForm:
+        if is_unquote(form, "unquote"):
+            return _unquote(c, form, nesting)
+        if is_unquote(form, "unquote-splicing"):
+            return _unquote(c, form, nesting, splices=False)
+        if is_unquote(form, "quasiquote"):
+            return _elements(c, form, nesting + 1)
+        return _elements(c, form, nesting)
+    if type(form) is VectorForm:
+        return _elements(c, form, nesting)
+    if type(form) is TableForm:
+        return _fields(c, form, nesting)
+    return c.lower(form)
+
+
+def _unquote(c: Lowering, form: ListForm, nesting: int, *, splices: bool = True) -> Lowered:
+    if nesting > 1:
+        return _elements(c, form, nesting - 1)
+    if len(form.items) != 2 or not splices:
+        title = "an unquote is written `~x`, a splice in a list or table `~@xs`"
+        return c.report("malformed-form", form.span, title, "this is neither")
+    return c.lower(form.items[1])
+
+
+def _elements(c: Lowering, form: ListForm | VectorForm, nesting: int) -> Steps:
+    """A list: runs of elements and splices, appended."""
+    runs: list[Core] = []
+    plain: list[Core] = []
+    for item in form.items:
+        if nesting == 1 and is_unquote(item, "unquote-splicing"):
+            if plain:
+                runs.append(listed(c, tuple(plain), form.span))
+                plain = []
+            runs.append((yield _unquote(c, item, nesting)))  # type: ignore[arg-type]
+        else:
+            plain.append((yield _quasi(c, item, nesting)))
+    if not runs:
+        return listed(c, tuple(plain), form.span)
+    if plain:
+        runs.append(listed(c, tuple(plain), form.span))
+    return CallPrimitive(c.primitive("append"), tuple(runs), span=form.span)
+
+
+def _fields(c: Lowering, form: TableForm, nesting: int) -> Steps:
+    """A table: runs of entries and splices, merged."""
+    runs: list[Core] = []
+    plain: list[tuple[str, Core]] = []
+
+    def close() -> None:
+        if plain:
+            keys, parts = zip(*plain, strict=True)
+            runs.append(tabled(keys, parts, form.span))
+            plain.clear()
+
+    for key, item in list(entries(c, form, splices=nesting == 1)):
+        if nesting == 1 and is_unquote(item, "unquote-splicing"):
+            close()
+            runs.append((yield _unquote(c, item, nesting, splices=not key)))  # type: ignore[arg-type]
+        else:
+            plain.append((key, (yield _quasi(c, item, nesting))))
+    close()
+    if len(runs) == 1 and type(runs[0]) in (MakeTable, Const):
+        return runs[0]
+    if not runs:
+        return Const({}, span=form.span)
+    return CallPrimitive(c.primitive("merge"), tuple(runs), span=form.span)

@@ -1,0 +1,86 @@
+"""Each special form's syntax: one table that the checks, the messages and the tests walk."""
+
+from attrs import frozen
+
+
+@frozen
+class Shape:
+    """How a form is written, and how many operands it takes."""
+
+    syntax: str
+    least: int
+    most: int | None = None
+
+
+SHAPES: dict[str, Shape] = {
+    "quote": Shape("(quote datum)", 1, 1),
+    "quasiquote": Shape("(quasiquote datum)", 1, 1),
+    "if": Shape("(if test then else)", 3, 3),
+    "when": Shape("(when test body…)", 2),
+    "unless": Shape("(unless test body…)", 2),
+    "cond": Shape("(cond (test body…) … (else body…))", 1),
+    "case": Shape("(case key ((datum …) body…) … (else body…))", 2),
+    "and": Shape("(and e…)", 0),
+    "or": Shape("(or e…)", 0),
+    "define": Shape("(define name e) or (define (name param…) body…)", 2),
+    "bind": Shape("(bind name e)", 2, 2),
+    "lambda": Shape("(lambda (param…) body…)", 2),
+    "fn": Shape("(fn (param…) body…)", 2),
+    "let": Shape("(let ((name e) …) body…)", 2),
+    "let*": Shape("(let* ((name e) …) body…)", 2),
+    "letrec": Shape("(letrec ((name e) …) body…)", 2),
+    "begin": Shape("(begin e…)", 0),
+    "progn": Shape("(progn e…)", 0),
+    "loop": Shape("(loop count body…) or (loop ((name e) …) body…)", 2),
+    "recur": Shape("(recur e…)", 0),
+    "import": Shape('(import "path") or (import "path" as: name)', 1, 3),
+    "define-input": Shape("(define-input name type: t choices: […] doc: text default: e)", 1),
+    "define-effect": Shape('(define-effect (operation param…) "doc")', 1, 2),
+    "attempt": Shape("(attempt e)", 1, 1),
+    "perform": Shape("(perform operation e…)", 1),
+    "handle": Shape("(handle body ((operation param…) resume body…) … (return name body…))", 2),
+    "forward": Shape("(forward resume operation e…)", 2),
+    "try": Shape("(try e… (catch (name word…) body…) … (finally body…))", 2),
+    "par": Shape("(par e…)", 0),
+}
+
+UNAVAILABLE: dict[str, str] = {
+    "match": "use `cond` or `case` with `get`, `first` and `rest`",
+    "->": "nest the calls: `(g (f x a))`",
+    "define-syntax": "write a function",
+    "defatom": "write the task as an XML template and `import` it",
+    "par-map": "use `map`, or `par` with the calls written out",
+    "race": "use `par` and choose from the list of values",
+    "with-timeout": "give the task `<limits timeout=…>` in its template",
+    "with-budget": "handle `model` around the work and count the calls there",
+}
+"""Names of special forms that this version does not have, and what to use meanwhile."""
+
+PARTS: dict[str, str] = {
+    "else": "`else` opens the last clause of a `cond` or `case`",
+    "=>": "`=>` stands in a clause of `cond`: `(test => function)`",
+    "catch": "`catch` stands at the end of a `try`: `(try e… (catch (err) body…))`",
+    "finally": "`finally` stands at the end of a `try`: `(try e… (finally body…))`",
+    "unquote": "`~x` stands inside a quasiquote: `` `(a ~x) ``",
+    "unquote-splicing": "`~@xs` stands in a list inside a quasiquote: `` `(a ~@xs) ``",
+}
+"""Words that belong to the syntax of a form, and where they stand."""
+
+RESERVED: frozenset[str] = frozenset([*SHAPES, *UNAVAILABLE, *PARTS, "set!"])
+
+HABITS: dict[str, str] = {
+    "defun": "write `(define (name param…) body…)`",
+    "defn": "write `(define (name param…) body…)`",
+    "def": "write `(define name e)`",
+    "setq": "there is no assignment: `(bind name e)` binds a name for the rest of the body",
+    "setf": "there is no assignment: `(put table key value)` gives a changed copy",
+    "do": "write `(begin e…)`, or `(loop ((name e) …) body…)`",
+    "dolist": "write `(for-each (lambda (x) body…) list)`",
+    "while": "write `(loop ((name e) …) body…)` and `(recur e…)`",
+    "call/cc": "a clause of `handle` has the continuation: `((operation param…) resume body…)`",
+    "display": "write `(print value…)`",
+    "displayln": "write `(print value…)`",
+    "println": "write `(print value…)`",
+    "throw": 'write `(raise value)` or `(error "text")`',
+}
+"""Names that people and models bring from other languages, and what to type here."""

@@ -1,0 +1,227 @@
+"""The state of one compilation: what names stand for here, and what was found.
+
+Lowering is written as generators: `core = yield c.lower(form)`. A lowering function gives core
+at once or a generator that `run` drives with its own stack, so no form is too deep.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from types import GeneratorType
+from typing import Any, TypeAlias
+
+from sexplang.compiler.scope import (
+    CALLS,
+    KEPT,
+    TAIL,
+    Binding,
+    Continuation,
+    Place,
+    Shape,
+)
+from sexplang.compiler.shapes import RESERVED, SHAPES
+from sexplang.terms.core import Const, Core, Export, Function, Input
+from sexplang.terms.diagnostic import Diagnostic, Label, Severity
+from sexplang.terms.form import Form, ListForm, Name
+from sexplang.terms.source import Span
+from sexplang.terms.value import Operation, Primitive
+
+Steps: TypeAlias = Generator[Any, Any, Core]
+Lowered: TypeAlias = Core | Steps
+Lower: TypeAlias = Callable[["Lowering", Any, int], Lowered]
+
+IN_LOOP, IN_CLAUSE = 1, 2
+"""Bits of a position: in tail position of the innermost loop; of the innermost clause."""
+
+
+def run(step: Any) -> Any:
+    """The value of a generator that yields generators; anything else is its own value."""
+    if type(step) is not GeneratorType:
+        return step
+    stack: list[GeneratorType[Any, Any, Any]] = [step]
+    value: Any = None
+    while stack:
+        try:
+            value = stack[-1].send(value)
+            if type(value) is GeneratorType:
+                stack.append(value)
+                value = None
+        except StopIteration as done:
+            value = done.value
+            if type(value) is GeneratorType:
+                stack[-1] = value
+                value = None
+            else:
+                stack.pop()
+    return value
+
+
+class Lowering:
+    """What a lowering function reads and writes."""
+
+    def __init__(
+        self,
+        scope: Mapping[str, Export],
+        by_type: Mapping[type, Lower],
+        *,
+        slots: int = 1,
+        functions: int = 0,
+        main: bool = True,
+    ) -> None:
+        self.scope = scope
+        self.by_type = by_type
+        self.main = main
+        # Where we are: the activation and the size of its environment; how many lambdas and
+        # branches are around; the continuation of the innermost clause.
+        self.level = 0
+        self.size = slots
+        self.fence = 0
+        self.clause: Continuation | None = None
+        self.loops: list[int] = []
+        # What names stand for here, and what they stood for outside (innermost last).
+        self.table: dict[str, Binding] = {}
+        self.trail: list[tuple[str, Binding | None]] = []
+        self.origins: dict[str, str] = {}
+        self.import_failed = False
+        # What has been made.
+        self.first_function = functions
+        self.functions: list[Function | None] = []
+        self.operations: dict[str, Operation] = {}
+        self.handled: set[str] = set()
+        self.performed: list[tuple[str, Span]] = []
+        self.inputs: list[Input] = []
+        # Continuations mentioned so far, and how many scopes (`finally`, `par`) were opened.
+        self.mentions: list[Continuation] = []
+        self.scopes = 0
+        self.findings: list[Diagnostic] = []
+
+    # -- lowering
+
+    def lower(self, form: Form, position: int = 0) -> Lowered:
+        """The core of an expression."""
+        return self.by_type[type(form)](self, form, position)
+
+    def each(self, forms: Iterable[Form]) -> Any:
+        """The cores of several expressions, as a tuple; none of them in tail position."""
+        made = [self.lower(form) for form in forms]
+        for one in made:
+            if type(one) is GeneratorType:
+                return _all(made)
+        return tuple(made)
+
+    # -- names
+
+    def find(self, name: str) -> Binding | None:
+        """What `name` stands for here."""
+        found = self.table.get(name)
+        return found if found is not None else self.scope.get(name)
+
+    def bind(self, name: str, binding: Binding) -> None:
+        """Lets `name` stand for something until `back` to a place before."""
+        self.trail.append((name, self.table.get(name)))
+        self.table[name] = binding
+
+    def place(self, name: str, shape: Shape = None) -> Place:
+        """A new slot in the environment here; `_` takes one without a name."""
+        place = Place(self.level, self.size, name, shape)
+        self.size += 1
+        if name != "_":
+            self.bind(name, place)
+        return place
+
+    def here(self) -> tuple[int, int, int, int, Continuation | None]:
+        """The place to come `back` to."""
+        return self.level, self.size, len(self.trail), self.fence, self.clause
+
+    def back(self, place: tuple[int, int, int, int, Continuation | None]) -> None:
+        """Forgets every name and slot since `place`."""
+        self.level, self.size, mark, self.fence, self.clause = place
+        while len(self.trail) > mark:
+            name, old = self.trail.pop()
+            if old is None:
+                del self.table[name]
+            else:
+                self.table[name] = old
+
+    def activate(self, fence: int = 0) -> None:
+        """Enters a new activation, behind a fence if it is a function's."""
+        self.level += 1
+        self.size = 1
+        self.fence += fence
+
+    def note(self, continuation: Continuation, use: int, position: int = 0) -> None:
+        """A mention of a clause's continuation: TAIL counts as such in that clause alone."""
+        if self.fence > continuation.fence:
+            use = KEPT
+        elif use == TAIL and not (position & IN_CLAUSE and continuation is self.clause):
+            use = CALLS
+        continuation.use = max(continuation.use, use)
+        self.mentions.append(continuation)
+
+    def primitive(self, name: str) -> Primitive:
+        """A primitive of the prelude, whatever the program calls so."""
+        core = self.scope[name].core
+        assert isinstance(core, Const)
+        assert isinstance(core.value, Primitive)
+        return core.value
+
+    def operation(self, name: str) -> Operation | None:
+        """What is known here of an operation."""
+        found = self.operations.get(name)
+        if found is None:
+            export = self.find(name)
+            if isinstance(export, Export) and isinstance(export.shape, Operation):
+                found = export.shape
+        return found if found is not None and found.name == name else None
+
+    # -- findings
+
+    def report(
+        self,
+        code: str,
+        span: Span,
+        title: str,
+        words: str = "",
+        *,
+        hint: str | None = None,
+        also: tuple[Label, ...] = (),
+        notes: tuple[str, ...] = (),
+        severity: Severity = "error",
+    ) -> Const:
+        """Keeps a finding; gives something to go on with."""
+        labels = (Label(span, words), *also)
+        self.findings.append(Diagnostic(code, title, labels, notes, hint, severity))
+        return Const(None, span=span)
+
+    def malformed(self, form: ListForm, at: Form, words: str, *, hint: str | None = None) -> Const:
+        """A form that does not follow its syntax; `at` is the part that does not fit."""
+        head = form.items[0]
+        assert isinstance(head, Name)
+        syntax = SHAPES[head.text].syntax.replace(") or (", ")` or `(")
+        return self.report(
+            "malformed-form",
+            at.span,
+            f"`{head.text}` is written `{syntax}`",
+            words,
+            hint=hint,
+        )
+
+    def is_bindable(self, form: Form, words: str = "I expected a name here") -> bool:
+        """Whether `form` may be bound; reports why not."""
+        if type(form) is not Name:
+            self.report("malformed-form", form.span, "only a name can be bound", words)
+            return False
+        if form.text in RESERVED:
+            self.report(
+                "reserved-name",
+                form.span,
+                f"`{form.text}` is a word of the language and cannot be bound",
+                hint=f"choose another name, such as `{form.text.strip('!*')}-1`",
+            )
+            return False
+        return True
+
+
+def _all(made: list[Any]) -> Generator[Any, Any, tuple[Core, ...]]:
+    out: list[Core] = []
+    for one in made:
+        out.append((yield one) if type(one) is GeneratorType else one)
+    return tuple(out)

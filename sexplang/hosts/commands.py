@@ -1,0 +1,167 @@
+"""The command line as people explore it: help, misuse and every command, by click."""
+
+import os
+from typing import Any
+
+import click
+
+from sexplang.hosts.guard import DONE, FAILED, MISUSE
+from sexplang.hosts.options import RUN_OPTIONS, Option, settled
+
+_RUN_EXAMPLES = """\b
+Examples:
+  sexplang run -e '(+ 1 2)'
+  sexplang run summary.sexp text=@note.txt --model local
+  sexplang run summary.sexp --help      the inputs of that program"""
+
+_CHECK_EXAMPLES = """\b
+Examples:
+  sexplang check summary.sexp
+  sexplang check --strict --json *.sexp"""
+
+_EXPLAIN_EXAMPLES = """\b
+Examples:
+  sexplang explain unbound-name
+  sexplang explain                      every code"""
+
+_EXAMPLES = """\b
+Examples:
+  sexplang run -e '(map (lambda (x) (* x x)) [1 2 3])'
+  sexplang run program.sexp topic=tea --model local
+  sexplang check program.sexp
+  sexplang explain unbound-name"""
+
+
+def command(arguments: list[str]) -> int:
+    """Runs the command that the arguments name and gives its exit status."""
+    try:
+        status = _group.main(arguments, prog_name="sexplang", standalone_mode=False)
+    except click.exceptions.Exit as left:
+        return int(left.exit_code)
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as misuse:
+        misuse.show()
+        return MISUSE
+    return int(status or DONE)
+
+
+class _Group(click.Group):
+    def resolve_command(self, context: click.Context, arguments: list[str]) -> Any:
+        name = arguments[0]
+        if name not in self.commands and (name.endswith(".sexp") or os.path.exists(name)):
+            raise click.UsageError(f"To run a program, type: sexplang run {name}", context)
+        return super().resolve_command(context, arguments)
+
+
+@click.group(cls=_Group, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    help="Show the version and exit.",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda c, p, v: _version(v),
+)
+def _group() -> None:
+    """A language for work done by language models."""
+
+
+def _version(wanted: bool) -> None:
+    """Show the version and exit."""
+    if wanted:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            click.echo(f"sexplang {version('sexplang')}")
+        except PackageNotFoundError:
+            click.echo("sexplang, from a checkout that is not installed")
+        raise click.exceptions.Exit(DONE)
+
+
+def _made(option: Option) -> click.Option:
+    settings: dict[str, Any] = {"help": option.help, "metavar": option.takes or None}
+    if option.kind == "flag":
+        settings |= {"is_flag": True, "metavar": None}
+    elif option.kind == "texts":
+        settings["multiple"] = True
+    elif option.kind == "count":
+        settings["type"] = click.IntRange(1)
+    return click.Option(list(option.flags), **settings)
+
+
+def _run(words: tuple[str, ...], help: bool, **found: Any) -> int:
+    from sexplang.hosts.run import inputs_of, run
+
+    context = click.get_current_context()
+    given = {name: value for name, value in found.items() if value not in (None, (), False)}
+    if help:
+        click.echo(context.get_help())
+        settings = settled(list(words[:1]), {k: v for k, v in given.items() if k == "expression"})
+        return inputs_of(settings) if settings else DONE
+    settings = settled(list(words), given)
+    if settings is not None:
+        return run(settings)
+    if not words and "expression" not in given:
+        raise click.UsageError("Name a program: sexplang run FILE, or sexplang run -e EXPR")
+    raise click.UsageError(
+        f"Inputs are written name=value; `{_no_input(list(words), given)}` is not one"
+    )
+
+
+def _no_input(words: list[str], given: dict[str, Any]) -> str:
+    from sexplang.hosts.options import INPUT
+
+    inputs = words if "expression" in given else words[1:]
+    return next(word for word in inputs if not INPUT.match(word))
+
+
+_group.add_command(
+    click.Command(
+        "run",
+        callback=_run,
+        params=[
+            click.Argument(["words"], nargs=-1, metavar="FILE [name=value]..."),
+            *map(_made, RUN_OPTIONS),
+            click.Option(["-h", "--help"], is_flag=True, help="This text and FILE's inputs."),
+        ],
+        add_help_option=False,
+        epilog=_RUN_EXAMPLES,
+        short_help="Run a program.",
+        help="""Run a program: FILE, or standard input for `-`, or the text of -e.
+
+        An input of the program is given as name=value; name=@path is the text of a file and
+        name=- that of standard input. The value of the last form is written to standard output.
+        """,
+    )
+)
+
+
+@_group.command("check", epilog=_CHECK_EXAMPLES, short_help="Find what is wrong, run nothing.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help="Write the findings as a JSON document.")
+@click.option("--strict", is_flag=True, help="Count warnings as errors.")
+def _check(files: tuple[str, ...], as_json: bool, strict: bool) -> int:
+    """Find what is wrong with programs and templates, without running anything."""
+    from sexplang.hosts.check import check
+
+    return check(files, as_json=as_json, strict=strict)
+
+
+@_group.command("explain", epilog=_EXPLAIN_EXAMPLES, short_help="Explain an error code.")
+@click.argument("code", required=False)
+def _explain(code: str | None) -> int:
+    """Explain an error CODE; without one, list them all."""
+    from sexplang.hosts.explain import codes, nearest, page
+
+    if code is None:
+        click.echo("\n".join(codes()))
+        return DONE
+    found = page(code)
+    if found is not None:
+        click.echo(found, nl=False)
+        return DONE
+    like = nearest(code)
+    did = f"did you mean: sexplang explain {like}" if like else "sexplang explain lists them all"
+    click.echo(f"there is no code `{code}`; {did}", err=True)
+    return FAILED

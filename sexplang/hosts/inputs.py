@@ -1,0 +1,140 @@
+"""`name=value` arguments to the values of a program's declared inputs."""
+
+from collections.abc import Callable, Iterable
+
+from sexplang.terms.core import Input
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.text import text, written
+from sexplang.terms.value import Fault, Value
+
+ReadText = Callable[[str], str]
+"""A path, or `-` for standard input, to the text there; raises Diagnostics."""
+
+
+def values_of(
+    arguments: Iterable[str], inputs: tuple[Input, ...], read: ReadText
+) -> dict[str, Value]:
+    """The values by name. Raises Diagnostics with everything that does not fit."""
+    declared = {each.name: each for each in inputs}
+    values: dict[str, Value] = {}
+    wrong: list[Diagnostic] = []
+    for argument in arguments:
+        name, _, given = argument.partition("=")
+        if name not in declared:
+            wrong.append(_unknown(name, declared))
+            continue
+        try:
+            values[name] = _value(declared[name], given, read)
+        except Diagnostics as found:
+            wrong += found.diagnostics
+    for each in inputs:
+        if each.required and each.name not in values and f"{each.name}=" not in _begun(arguments):
+            wrong.append(_missing(each))
+    if wrong:
+        raise Diagnostics(wrong)
+    return values
+
+
+def _begun(arguments: Iterable[str]) -> set[str]:
+    return {argument.partition("=")[0] + "=" for argument in arguments}
+
+
+def _value(declared: Input, given: str, read: ReadText) -> Value:
+    if declared.type != "file":
+        if given == "-":
+            given = read("-")
+        elif given.startswith("@"):
+            given = read(given[1:])
+    value = _converted(declared, given)
+    if declared.choices and value not in declared.choices:
+        choices = ", ".join(text(choice) for choice in declared.choices)
+        raise _bad(declared, given, f"one of {choices}")
+    return value
+
+
+def _converted(declared: Input, given: str) -> Value:
+    if declared.type in ("string", "file"):
+        return given
+    from sexplang.primitives import PRIMITIVES
+
+    wanted, fits = _TYPES[declared.type]
+    try:
+        found = PRIMITIVES["json-parse"].function(given)
+    except Fault as fault:
+        raise _bad(declared, given, wanted, fault.message) from None
+    if not fits(found):
+        raise _bad(declared, given, wanted)
+    return found
+
+
+def _is_integer(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_TYPES: dict[str, tuple[str, Callable[[Value], bool]]] = {
+    "number": ("a number such as 3 or 1.5", lambda v: _is_integer(v) or isinstance(v, float)),
+    "integer": ("a whole number such as 3", _is_integer),
+    "boolean": ("true or false", lambda v: isinstance(v, bool)),
+    "json": ('JSON such as {"a": [1, 2]}', lambda v: True),
+}
+
+
+def _bad(declared: Input, given: str, wanted: str, *notes: str) -> Diagnostics:
+    short = given if len(given) <= 60 else given[:59] + "…"
+    return Diagnostics(
+        [
+            Diagnostic(
+                "bad-input",
+                f"the input `{declared.name}` takes {wanted}, not `{short}`",
+                notes=notes,
+                hint=f"write {declared.name}={_sample(declared)}",
+            )
+        ]
+    )
+
+
+def _missing(declared: Input) -> Diagnostic:
+    about = f": {declared.doc}" if declared.doc else ""
+    return Diagnostic(
+        "missing-input",
+        f"the program needs the input `{declared.name}`{about}",
+        hint=f"add {declared.name}={_sample(declared)} to the command",
+    )
+
+
+def _unknown(name: str, declared: dict[str, Input]) -> Diagnostic:
+    names = ", ".join(declared)
+    return Diagnostic(
+        "unknown-input",
+        f"the program has no input called `{name}`",
+        hint=f"its inputs are {names}" if names else "it declares no inputs (define-input)",
+    )
+
+
+def _sample(declared: Input) -> str:
+    if declared.choices:
+        return text(declared.choices[0])
+    return {
+        "string": "TEXT, or @PATH for a file's text",
+        "number": "1.5",
+        "integer": "3",
+        "boolean": "true",
+        "json": "'{\"a\": 1}'",
+        "file": "PATH",
+    }[declared.type]
+
+
+def described(inputs: tuple[Input, ...]) -> list[tuple[str, str]]:
+    """What `--help` says of each input: its name with its type, and the rest."""
+    return [(f"{each.name}=<{each.type}>", "  ".join(_facts(each))) for each in inputs]
+
+
+def _facts(declared: Input) -> Iterable[str]:
+    if declared.doc:
+        yield declared.doc
+    if declared.choices:
+        yield "[" + "|".join(text(choice) for choice in declared.choices) + "]"
+    if declared.required:
+        yield "[required]"
+    elif declared.default is not None:
+        yield f"[default: {written(declared.default)}]"

@@ -1,0 +1,108 @@
+"""Arguments of `sexplang run` to settings, without the cost of a command line library.
+
+The table below is the only list of options: click's options are made from it, and so is the
+quick reading that a plain `run` takes. Whatever the quick reading does not understand at once
+goes to click, which explains.
+"""
+
+import re
+from typing import Any, Literal
+
+from attrs import frozen
+
+Kind = Literal["flag", "text", "texts", "count"]
+
+
+@frozen
+class Option:
+    """One option: its spellings, what it takes, how `--help` names and explains it."""
+
+    flags: tuple[str, ...]
+    kind: Kind
+    help: str
+    takes: str = ""
+
+    @property
+    def name(self) -> str:
+        return max(self.flags, key=len).lstrip("-").replace("-", "_")
+
+
+RUN_OPTIONS = (
+    Option(("-e", "--expression"), "text", "Run this text instead of a file.", "EXPR"),
+    Option(
+        ("--model",),
+        "text",
+        "Who answers: local, anthropic:ID, scripted:FILE, replay:FILE, http://….",
+        "MODEL",
+    ),
+    Option(("--json",), "flag", "Write the result as one JSON document."),
+    Option(("--allow-read",), "texts", "Let the program read below PATH.", "PATH"),
+    Option(("--allow-write",), "texts", "Let the program write below PATH.", "PATH"),
+    Option(("--record",), "text", "Write every request and reply to FILE, as JSON lines.", "FILE"),
+    Option(("--parallel",), "count", "At most N model calls at once (16).", "N"),
+    Option(("--strict",), "flag", "Warnings stop the program."),
+    Option(("-q", "--quiet"), "flag", "Nothing on stderr but errors."),
+)
+
+INPUT = re.compile(r"[^\W\d][\w.:-]*=", re.UNICODE)
+"""How an argument that gives an input begins."""
+
+
+@frozen
+class Settings:
+    """What `run` was asked to do."""
+
+    file: str | None = None
+    """A path, `-` for standard input, None with `expression`."""
+    expression: str | None = None
+    inputs: tuple[str, ...] = ()
+    model: str | None = None
+    json: bool = False
+    allow_read: tuple[str, ...] = ()
+    allow_write: tuple[str, ...] = ()
+    record: str | None = None
+    parallel: int | None = None
+    strict: bool = False
+    quiet: bool = False
+
+
+def quick(arguments: list[str]) -> Settings | None:
+    """The settings, if every argument is plainly understood; else None."""
+    found: dict[str, Any] = {}
+    rest: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if not word.startswith("-") or word == "-":
+            rest.append(word)
+            continue
+        flag, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        option = _OPTIONS.get(flag)
+        if option is None or (option.kind == "flag" and equals):
+            return None
+        if option.kind == "flag":
+            found[option.name] = True
+            continue
+        given = value if equals else next(words, None)
+        if given is None or (option.kind == "count" and not re.fullmatch("[1-9][0-9]{0,6}", given)):
+            return None
+        if option.kind == "texts":
+            found[option.name] = (*found.get(option.name, ()), given)
+        else:
+            found[option.name] = int(given) if option.kind == "count" else given
+    return settled(rest, found)
+
+
+_OPTIONS = {flag: option for option in RUN_OPTIONS for flag in option.flags}
+
+
+def settled(rest: list[str], found: dict[str, Any]) -> Settings | None:
+    """The settings, if there is exactly one program and the rest are inputs."""
+    if "expression" in found:
+        file, inputs = None, rest
+    elif rest:
+        file, inputs = rest[0], rest[1:]
+    else:
+        return None
+    if not all(INPUT.match(word) for word in inputs):
+        return None
+    return Settings(file=file, inputs=tuple(inputs), **found)

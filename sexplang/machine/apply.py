@@ -1,0 +1,191 @@
+"""A value and arguments to the next step: calling whatever can be called."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sexplang.machine.control import perform, resume
+from sexplang.machine.converse import call_task
+from sexplang.machine.crossing import ACROSS, resume_across
+from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
+from sexplang.terms.source import Span
+from sexplang.terms.text import text, written
+from sexplang.terms.value import Fault, Higher, Operation, Primitive, Procedure, Record, Task, Value
+
+Entry = Callable[[tuple[Value, ...], Frame, Segment, "Span | None"], Step]
+
+ENTRIES: dict[str, Entry] = {}
+"""The prelude functions that call back, by name; `higher` fills it."""
+
+
+def apply(
+    function: Value,
+    arguments: tuple[Value, ...],
+    k: Frame,
+    s: Segment,
+    span: Span | None = None,
+) -> Step:
+    """Calls `function` with positional arguments. Raises Fault."""
+    kind = type(function)
+    if kind is Closure:
+        code = function.code
+        if code.simple and len(arguments) == code.size:
+            return code.body, (function.env, *arguments), k, s
+        return _enter(function, arguments, {}, k, s)
+    if kind is Primitive or kind is Higher:
+        _check_count(function.name, len(arguments), function.least, function.most)
+        if kind is Primitive:
+            return k[0], function.function(*arguments), k, s
+        return ENTRIES[function.name](arguments, k, s, span)
+    if kind is Continuation:
+        _check_count("continuation", len(arguments), 0, 1)
+        return resume(function, arguments[0] if arguments else None, k, s)
+    if function is ACROSS:
+        return resume_across(arguments[0] if arguments else None, k, s)
+    if kind is Operation:
+        return perform(function.name, operands(function, arguments), k, s, span)
+    if kind is Task:
+        return call_task(function, task_inputs(function, arguments, {}), {}, k, s)
+    raise Fault(
+        "not-a-function",
+        f"{written(function)[:80]} is not a function",
+        hint="the head of a list is called; write '(…) or [ … ] for data",
+    )
+
+
+def apply_labelled(
+    function: Value,
+    arguments: tuple[Value, ...],
+    labels: tuple[str, ...],
+    k: Frame,
+    s: Segment,
+    span: Span | None = None,
+) -> Step:
+    """Calls `function`; the last `len(labels)` of the arguments are given by name."""
+    count = len(arguments) - len(labels)
+    given, named = arguments[:count], dict(zip(labels, arguments[count:], strict=True))
+    if isinstance(function, Closure):
+        return _enter(function, given, named, k, s)
+    if isinstance(function, Task):
+        return call_task(function, task_inputs(function, given, named), {}, k, s)
+    if isinstance(function, Operation):
+        values = _by_name(function.name, function.params, given, named)
+        filled = tuple([values.get(name) for name in function.params])
+        return perform(function.name, operands(function, filled), k, s, span)
+    if isinstance(function, Procedure):
+        raise Fault(
+            "positions-only",
+            f"`{getattr(function, 'name', 'this function')}` takes its arguments by position",
+            hint="leave the labels out",
+        )
+    return apply(function, arguments, k, s, span)
+
+
+def operands(operation: Operation, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
+    """An operation's arguments as they are performed: texts are texts, what is missing is nil."""
+    most = None if operation.rest else len(operation.params)
+    _check_count(operation.name, len(arguments), operation.least, most)
+    if operation.text:
+        arguments = tuple(
+            [
+                text(value) if at in operation.text and isinstance(value, Record) else value
+                for at, value in enumerate(arguments)
+            ]
+        )
+    missing = len(operation.params) - len(arguments)
+    return arguments + (None,) * missing if missing > 0 and not operation.rest else arguments
+
+
+def task_inputs(task: Task, given: tuple[Value, ...], named: dict[str, Value]) -> dict[str, Value]:
+    """What a call binds a task's declared parameters to; the tasks room checks the rest."""
+    names = tuple([param.name for param in task.template.params])
+    return _by_name(task.name, names, given, named)
+
+
+def _by_name(
+    name: str, names: tuple[str, ...], given: tuple[Value, ...], named: dict[str, Value]
+) -> dict[str, Value]:
+    if len(given) > len(names):
+        raise _arity(name, len(given), 0, len(names))
+    values = dict(zip(names, given, strict=False))
+    for label, value in named.items():
+        if label not in names:
+            raise Fault(
+                "unknown-label",
+                f"`{name}` has no parameter `{label}`",
+                hint=f"it takes {', '.join(names) or 'nothing'}",
+            )
+        if label in values:
+            raise Fault("duplicate-label", f"`{name}` is given `{label}` twice")
+        values[label] = value
+    return values
+
+
+def _enter(
+    function: Closure,
+    given: tuple[Value, ...],
+    named: dict[str, Value],
+    k: Frame,
+    s: Segment,
+) -> Step:
+    """A call that may leave out parameters with defaults, name some, or give more for a rest."""
+    code = function.code
+    rest: tuple[Value, ...] = ()
+    if code.rest:
+        given, rest = given[: code.size], given[code.size :]
+    elif len(given) > code.size:
+        least = sum(default is None for default in code.defaults)
+        raise _arity(code.name, len(given) + len(named), least, code.size)
+    values = _by_name(code.name, code.names, given, named)
+    return _fill(code, (function.env,), values, rest, k, s)
+
+
+def _fill(
+    code: Any,
+    env: tuple[Any, ...],
+    values: dict[str, Value],
+    rest: tuple[Value, ...],
+    k: Frame,
+    s: Segment,
+) -> Step:
+    """Appends the parameters in order; a default is evaluated where its turn comes."""
+    for at in range(len(env) - 1, code.size):
+        name = code.names[at]
+        if name in values:
+            env = (*env, values[name])
+            continue
+        default = code.defaults[at]
+        if default is None:
+            least = sum(item is None for item in code.defaults)
+            raise Fault(
+                "wrong-arity",
+                f"`{code.name}` needs `{name}`, and the call does not give it",
+                hint=_takes(least, None if code.rest else code.size),
+            )
+        return default, env, (_filled, k, code, env, values, rest), s
+    if code.rest:
+        env = (*env, rest)
+    return code.body, env, k, s
+
+
+def _filled(value: Value, k: Frame, s: Segment) -> Step:
+    _, below, code, env, values, rest = k
+    return _fill(code, (*env, value), values, rest, below, s)
+
+
+def _check_count(name: str, count: int, least: int, most: int | None) -> None:
+    if count < least or (most is not None and count > most):
+        raise _arity(name, count, least, most)
+
+
+def _arity(name: str, count: int, least: int, most: int | None) -> Fault:
+    return Fault(
+        "wrong-arity",
+        f"`{name}` is called with {count} argument{'' if count == 1 else 's'}",
+        hint=_takes(least, most),
+    )
+
+
+def _takes(least: int, most: int | None) -> str:
+    if most is None:
+        return f"it takes at least {least}"
+    return f"it takes {least}" if least == most else f"it takes {least} to {most}"

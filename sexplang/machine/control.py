@@ -1,0 +1,210 @@
+"""Handlers at work: perform, resume, forward, abandon.
+
+The rules, with the programs that showed them, are in `spec/4-effects.md`.
+"""
+
+from sexplang.machine.crossing import ACROSS, cross
+from sexplang.machine.leaving import (
+    OWN,
+    USED,
+    Taking,
+    abandon,
+    capture,
+    environment,
+    finish,
+    not_resumable,
+    on_behalf,
+)
+from sexplang.machine.stack import (
+    BOTTOM,
+    BOUNDARY,
+    MODULE,
+    Asked,
+    Continuation,
+    Frame,
+    Segment,
+    Step,
+    Uncaught,
+)
+from sexplang.terms.source import Span
+from sexplang.terms.task import error_record
+from sexplang.terms.text import plain
+from sexplang.terms.value import Fault, Record, Value
+
+# -- Performing ---------------------------------------------------------------------------------
+
+
+def perform(
+    operation: str,
+    arguments: tuple[Value, ...],
+    k: Frame,
+    s: Segment,
+    span: Span | None = None,
+    start: Segment = None,
+    resumable: bool = True,
+) -> Step:
+    """Finds the nearest clause that takes the operation, from `start` outward, and runs it.
+
+    Across the base of a branch the search goes on in the parent's stack. Where nobody takes the
+    operation, its default is called here, or the host is asked.
+    """
+    node = s if start is None else start
+    level = -1
+    refusal = operation == "error" and _is_refusal(arguments)
+    while True:
+        clauses = node[0].clauses.get(operation)
+        if clauses is not None:
+            for clause in clauses:
+                if not clause.takes(arguments):
+                    continue
+                if level < 0:
+                    return _take(clause, operation, arguments, node, k, s, resumable)
+                if clause.kind in ("never", "tail"):
+                    return cross(clause, operation, arguments, node, level, k, s, resumable)
+                if not refusal:
+                    return fail(_across_par(operation, span), k, s)
+        below = node[2]
+        if below is None:
+            parent = node[4]
+            if parent is None:
+                break
+            node, level = parent.s, parent.level
+            continue
+        if node[0] is MODULE and operation != "error":
+            raise Fault(
+                "effect-at-import",
+                f"module `{node[4]}` performs `{operation}` while it is imported",
+                hint="perform it in a function, and call that from the program",
+            )
+        node = below
+    if operation == "error":
+        error = arguments[0]
+        assert isinstance(error, Record)
+        raise Uncaught(error, k, s)
+    default = s[3].linked.defaults.get(operation)
+    if default is not None:
+        return default.code.body, (default.env, *arguments), k, s
+    raise Asked(operation, _data(arguments), k, s, span)
+
+
+def _data(arguments: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The arguments as the host sees them: plain data, without the nils that were left out."""
+    count = len(arguments)
+    while count and arguments[count - 1] is None:
+        count -= 1
+    return tuple([plain(argument) for argument in arguments[:count]])
+
+
+def _take(
+    clause: Taking,
+    operation: str,
+    arguments: tuple[Value, ...],
+    node: Segment,
+    k: Frame,
+    s: Segment,
+    resumable: bool,
+) -> Step:
+    values = clause.bind(operation, arguments)
+    continuation = capture(k, s, node, resumable)
+    context = s[3]
+    if clause.kind == "never":
+        then = ("clause", clause, values, context)
+        if continuation.cleanup:
+            return abandon(continuation, node[1], node[2], then)
+        return finish(then, environment(node), node[1], node[2])
+    env = (*environment(node), *values, continuation)
+    below, outer = node[1], node[2]
+    if continuation.cleanup and clause.kind != "kept":
+        return clause.body, env, BOTTOM, (OWN, below, outer, context, continuation)
+    return (clause.body, env, *on_behalf(below, outer, context))
+
+
+# -- Continuations ------------------------------------------------------------------------------
+
+
+def resume(continuation: Continuation, value: Value, k: Frame, s: Segment) -> Step:
+    """`(k v)`: the captured segments stand on the stack again and the value goes to the top."""
+    if not continuation.resumable:
+        raise not_resumable()
+    k, s = _leave_clause(continuation, k, s)
+    k, s = _push(continuation, k, s)
+    return k[0], value, k, s
+
+
+def _push(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:
+    for kind, frames, context, data in reversed(continuation.segments):
+        s = (kind, k, s, context, data)
+        k = frames
+    return k, s
+
+
+def _leave_clause(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:
+    """Drops what a tail call leaves behind, and notes that an owned continuation was called."""
+    while k is BOTTOM and (s[0] is BOUNDARY or s[0] is USED):
+        k, s = s[1], s[2]
+    if not continuation.cleanup:
+        return k, s
+    if s[0] is OWN and s[4] is continuation:
+        return (s[1], s[2]) if k is BOTTOM else (k, (USED, *s[1:4], None))
+    above = []
+    node = s
+    while node is not None and not (node[0] is OWN and node[4] is continuation):
+        above.append(node)
+        node = node[2]
+    if node is None:
+        return k, s
+    s = (USED, node[1], node[2], node[3], None)
+    for segment in reversed(above):
+        s = (segment[0], segment[1], s, segment[3], segment[4])
+    return k, s
+
+
+def forward(
+    continuation: Value,
+    operation: str,
+    arguments: tuple[Value, ...],
+    k: Frame,
+    s: Segment,
+    span: Span | None,
+) -> Step:
+    """`(forward k op arg…)`: the next handler outward, with the performer's continuation."""
+    if continuation is ACROSS:
+        data = s[4]
+        return perform(
+            operation, arguments, data.k, data.s, span, start=s[2], resumable=data.resumable
+        )
+    assert isinstance(continuation, Continuation)
+    k, s = _leave_clause(continuation, k, s)
+    above, top = _push(continuation, k, s)
+    resumable = continuation.resumable
+    return perform(operation, arguments, above, top, span, start=s, resumable=resumable)
+
+
+def let_go(continuation: Continuation, k: Frame, s: Segment) -> Step:
+    """`(abandon k)`: nil, once everything that k holds has been left."""
+    k, s = _leave_clause(continuation, k, s)
+    return abandon(continuation, k, s, ("value", None))
+
+
+# -- Errors -------------------------------------------------------------------------------------
+
+
+def fail(error: Record, k: Frame, s: Segment, resumable: bool = True) -> Step:
+    """Performs `error`."""
+    return perform("error", (error,), k, s, resumable=resumable)
+
+
+def _across_par(operation: str, span: Span | None) -> Record:
+    return error_record(
+        "PROGRAM_ERROR",
+        "resume-across-par",
+        f"a handler around a `par` takes `{operation}` and does more with its continuation than "
+        "resume it last",
+        span=span.plain() if span is not None else None,
+        hint="resume in tail position, forward, or put the handler inside the branch",
+    )
+
+
+def _is_refusal(arguments: tuple[Value, ...]) -> bool:
+    error = arguments[0]
+    return isinstance(error, Record) and error.fields.get("reason") == "resume-across-par"

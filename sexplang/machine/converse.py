@@ -1,0 +1,82 @@
+"""A task call to a conversation on the stack: what it wants is performed where it stands.
+
+The session is a value that only the tasks room looks into; a frame holds it between two replies,
+so a continuation captured here captures the conversation.
+"""
+
+from typing import Any
+
+from attrs import evolve
+
+from sexplang.machine.control import fail, perform
+from sexplang.machine.leaving import HandlerKind, Taking
+from sexplang.machine.stack import BOTTOM, BOUNDARY, Forked, Frame, Segment, Step
+from sexplang.terms.task import (
+    Ask,
+    Broke,
+    Finished,
+    Session,
+    Want,
+    error_record,
+    failed_result,
+)
+from sexplang.terms.value import Record, Task, Value
+
+
+def call_task(
+    task: Task, inputs: dict[str, Value], overrides: dict[str, Value], k: Frame, s: Segment
+) -> Step:
+    """Begins the conversation; its TaskResult goes to `k`."""
+    context = s[3]
+    system = context.linked.tasks
+    if system is None:
+        error = error_record(
+            "TASK_FAILURE", "configuration_error", "this program runs without a task system"
+        )
+        return fail(error, k, s)
+    conversation, session, want = system.begin(
+        task.template, inputs, overrides, context.conversations
+    )
+    if isinstance(want, Broke):
+        return fail(want.error, k, s)
+    inner = evolve(context, conversations=(*context.conversations, conversation))
+    return _go_on(session, want, (BOUNDARY, k, s, inner, None))
+
+
+def _go_on(session: Session, want: Want, s: Segment) -> Step:
+    if isinstance(want, Finished):
+        k = s[1]
+        return k[0], want.result, k, s[2]
+    if isinstance(want, Broke):
+        return fail(want.error, s[1], s[2])
+    if want.together:
+        starts = tuple([(start_ask, ask) for ask in want.asks])
+        raise Forked(starts, (_all_answered, BOTTOM, session), s)
+    return start_ask(want.asks[0], (_answered, BOTTOM, session), s)
+
+
+def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
+    """Performs one ask of a conversation."""
+    if ask.attempt:
+        s = (ATTEMPT, k, s, s[3], ())
+        k = BOTTOM
+    return perform(ask.operation, ask.arguments, k, s)
+
+
+def _answered(value: Value, k: Frame, s: Segment) -> Step:
+    return _all_answered((value,), k, s)
+
+
+def _all_answered(values: Value, k: Frame, s: Segment) -> Step:
+    session, want = s[3].linked.tasks.advance(k[2], values)
+    return _go_on(session, want, s)
+
+
+def _give_failed(env: Any, k: Frame, s: Segment) -> Step:
+    error = env[-2]
+    assert isinstance(error, Record)
+    return k[0], failed_result(error), k, s
+
+
+ATTEMPT = HandlerKind({"error": (Taking(_give_failed, 1, "never", ()),)}, None)
+"""`(attempt e)`: an error becomes a FAILED TaskResult."""

@@ -1,0 +1,92 @@
+"""Makers of what handlers and branches are made of."""
+
+from typing import Any
+
+from sexplang.machine.calls import at
+from sexplang.machine.control import forward, perform
+from sexplang.machine.converse import ATTEMPT
+from sexplang.machine.gather import gather
+from sexplang.machine.generate import LoopCode, Maker, Making, Piece, capped, height, makes
+from sexplang.machine.leaving import FinallyKind, HandlerKind, Taking
+from sexplang.machine.nodes import every_one
+from sexplang.machine.stack import BOTTOM, Forked, Frame, Segment, Step
+from sexplang.terms import core
+from sexplang.terms.value import Fault, Value
+
+
+@makes(core.PerformOp)
+def _perform(maker: Maker, node: core.PerformOp, loop: LoopCode | None) -> Making:
+    pieces = capped((yield from every_one(node.arguments)))
+    operation, span = node.operation, node.span
+
+    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        try:
+            return perform(operation, found, k, s, span)
+        except Fault as fault:
+            raise at(fault, span) from None
+
+    return Piece(code=gather(pieces, finish), height=height(pieces) + 1)
+
+
+@makes(core.Forward)
+def _forward(maker: Maker, node: core.Forward, loop: LoopCode | None) -> Making:
+    pieces = capped((yield from every_one((node.continuation, *node.arguments))))
+    operation, span = node.operation, node.span
+
+    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        try:
+            return forward(found[0], operation, found[1:], k, s, span)
+        except Fault as fault:
+            raise at(fault, span) from None
+
+    return Piece(code=gather(pieces, finish), height=height(pieces) + 1)
+
+
+@makes(core.Handle)
+def _handle(maker: Maker, node: core.Handle, loop: LoopCode | None) -> Making:
+    body = (yield node.body, None).run
+    clauses: dict[str, tuple[Taking, ...]] = {}
+    for clause in node.clauses:
+        code = (yield clause.body, None).run
+        taking = Taking(code, len(clause.params), clause.kind, clause.words)
+        clauses[clause.operation] = (*clauses.get(clause.operation, ()), taking)
+    returns = None if node.returns is None else (yield node.returns, None).run
+    kind = HandlerKind(clauses, returns)
+
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        return body, env, BOTTOM, (kind, k, s, s[3], env)
+
+    return Piece(code=run)
+
+
+@makes(core.Finally)
+def _finally(maker: Maker, node: core.Finally, loop: LoopCode | None) -> Making:
+    body, cleanup = (yield node.body, None).run, (yield node.cleanup, None).run
+    kind = FinallyKind(cleanup)
+
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        return body, env, BOTTOM, (kind, k, s, s[3], env)
+
+    return Piece(code=run)
+
+
+@makes(core.Attempt)
+def _attempt(maker: Maker, node: core.Attempt, loop: LoopCode | None) -> Making:
+    body = (yield node.body, None).run
+
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        return body, env, BOTTOM, (ATTEMPT, k, s, s[3], ())
+
+    return Piece(code=run)
+
+
+@makes(core.Par)
+def _par(maker: Maker, node: core.Par, loop: LoopCode | None) -> Making:
+    codes = [piece.run for piece in (yield from every_one(node.branches))]
+
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        if not codes:
+            return k[0], (), k, s
+        raise Forked(tuple([(code, env) for code in codes]), k, s)
+
+    return Piece(code=run)

@@ -1,0 +1,54 @@
+"""What `raise` and `error` are given, to an error record (`language.md` §4)."""
+
+from typing import Any
+
+from sexplang.terms.source import Span
+from sexplang.terms.task import error_record
+from sexplang.terms.text import text
+from sexplang.terms.value import Record, Value
+
+
+def raised(value: Value, span: Span | None) -> Record:
+    """An error as it is; a FAILED TaskResult's own; a table with `reason`; anything else."""
+    if isinstance(value, Record):
+        if value.kind == "error":
+            return value
+        error = value.fields.get("notes", {}).get("error") if value.kind == "TaskResult" else None
+        if isinstance(error, Record):
+            return error
+    if isinstance(value, dict) and "reason" in value:
+        return _from_table(value, span)
+    return error_record(
+        "USER_ERROR", "raised", text(value), details={"value": value}, span=_place(span)
+    )
+
+
+def user_error(arguments: tuple[Value, ...], span: Span | None) -> Record:
+    """`(error "text" x…)`: the arguments after the text are `details.values`."""
+    message, *values = arguments
+    words = " ".join([text(message), *map(text, values)])
+    return error_record(
+        "USER_ERROR", "raised", words, details={"values": tuple(values)}, span=_place(span)
+    )
+
+
+def limit(reason: str, message: str, hint: str) -> Record:
+    """What ends a run that exceeds a limit of the interpreter."""
+    return error_record("RESOURCE_EXHAUSTION", reason, message, hint=hint)
+
+
+def _from_table(table: dict[str, Value], span: Span | None) -> Record:
+    details = table.get("details")
+    return error_record(
+        text(table.get("type")) or "USER_ERROR",
+        text(table["reason"]),
+        text(table.get("message")),
+        details=details if isinstance(details, dict) else {},
+        content=table.get("content"),
+        span=table.get("span", _place(span)),
+        hint=table.get("hint"),
+    )
+
+
+def _place(span: Any) -> Value:
+    return span.plain() if span is not None else None

@@ -1,0 +1,132 @@
+"""Core to code: closures over closures, made once.
+
+A node becomes a piece. A piece that cannot call, suspend or capture is simple, a function of the
+environment; any other is code that works on the registers. Pieces call the pieces inside them on
+Python's stack up to a certain height; above it they go through the loop, or through frames.
+
+Generators are driven by `Maker.piece`, so that the depth of a program does not matter: a maker
+yields a node and is sent its piece.
+"""
+
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias
+
+from sexplang.machine.stack import Code, Frame, Run, Segment, Step
+from sexplang.terms.core import Core
+
+_TALL = 40
+
+
+class Piece:
+    """A compiled node. Exactly one of `simple` and `code` is there to begin with."""
+
+    __slots__ = ("code", "height", "simple")
+
+    def __init__(self, simple: Any = None, code: Run | None = None, height: int = 0) -> None:
+        self.simple = simple
+        self.code = code
+        self.height = height
+
+    @property
+    def run(self) -> Run:
+        """The piece as code, whatever it is, at most `_TALL` Python calls high."""
+        if self.code is None:
+            self.code = value_of(self.simple)
+        elif self.height > _TALL:
+            self.code = bounce(self.code)
+            self.height = 0
+        return self.code
+
+
+class LoopCode:
+    """A loop's body, for `recur`. Filled when the loop is compiled."""
+
+    __slots__ = ("body",)
+
+    body: Run
+
+
+Making: TypeAlias = Generator[tuple[Core, "LoopCode | None"], Piece, Piece]
+Make: TypeAlias = Callable[["Maker", Any, "LoopCode | None"], "Making | Piece"]
+
+MAKERS: dict[type, Make] = {}
+"""How each kind of node is made; `nodes` and `effects` fill it."""
+
+
+def makes(kind: type) -> Callable[[Make], Make]:
+    """Registers the maker of a kind of node."""
+
+    def register(make: Make) -> Make:
+        MAKERS[kind] = make
+        return make
+
+    return register
+
+
+class Maker:
+    """Compiles the nodes of one program. `codes` are its functions, by index."""
+
+    def __init__(self, codes: dict[int, Code]) -> None:
+        self.codes = codes
+
+    def piece(self, node: Core, loop: LoopCode | None = None) -> Piece:
+        """The piece of a node; whatever its depth."""
+        made = MAKERS[type(node)](self, node, loop)
+        if isinstance(made, Piece):
+            return made
+        stack: list[Making] = [made]
+        sent: Piece | None = None
+        while True:
+            try:
+                inner, loop = stack[-1].send(sent)  # type: ignore[arg-type]
+            except StopIteration as done:
+                stack.pop()
+                sent = done.value
+                if not stack:
+                    assert sent is not None
+                    return sent
+                continue
+            made = MAKERS[type(inner)](self, inner, loop)
+            if isinstance(made, Piece):
+                sent = made
+            else:
+                stack.append(made)
+                sent = None
+
+
+def value_of(simple: Any) -> Run:
+    """A simple piece as code: its value goes to the frame on top."""
+
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        return k[0], simple(env), k, s
+
+    return run
+
+
+def bounce(code: Run) -> Run:
+    """The same code by way of the loop, so that Python's stack starts anew."""
+
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        return code, env, k, s
+
+    return run
+
+
+def low(pieces: list[Piece]) -> bool:
+    """Whether all are simple and one more level of them may be called directly."""
+    return all(piece.simple is not None and piece.height < _TALL for piece in pieces)
+
+
+def height(pieces: list[Piece]) -> int:
+    """The height of something that calls these directly."""
+    return 1 + max([piece.height for piece in pieces], default=0)
+
+
+def capped(pieces: list[Piece]) -> list[Piece]:
+    """The pieces, with those that are simple but too tall as code of their own."""
+    return [
+        piece
+        if piece.simple is None or piece.height < _TALL
+        else Piece(code=bounce(value_of(piece.simple)))
+        for piece in pieces
+    ]

@@ -1,0 +1,279 @@
+"""Prelude functions that call back, as frames: whatever they call may be captured and resumed.
+
+What they have collected so far is a linked list `(earlier, value)`: a frame is never changed.
+"""
+
+from typing import Any
+
+from sexplang.machine.apply import ENTRIES, apply
+from sexplang.machine.collect import items_of, unlink
+from sexplang.machine.control import fail, let_go
+from sexplang.machine.converse import call_task
+from sexplang.machine.errors import raised, user_error
+from sexplang.machine.sorting import sort
+from sexplang.machine.stack import Continuation, Frame, Segment, Step
+from sexplang.terms.source import Span
+from sexplang.terms.text import written
+from sexplang.terms.value import (
+    Fault,
+    Higher,
+    Primitive,
+    Record,
+    Symbol,
+    Task,
+    Value,
+    truth,
+)
+
+# -- Calling a function on each element -----------------------------------------------------------
+
+
+def each(
+    function: Value,
+    rows: tuple[tuple[Value, ...], ...],
+    finish: Any,
+    extra: Any,
+    k: Frame,
+    s: Segment,
+) -> Step:
+    """Calls `function` on each row in turn; `finish(results, extra)` goes to `k`."""
+    if not rows:
+        return k[0], finish((), extra), k, s
+    if type(function) is Primitive:
+        call = function.function
+        _check_primitive(function, len(rows[0]))
+        return k[0], finish(tuple([call(*row) for row in rows]), extra), k, s
+    frame = (_each_next, k, function, rows, 1, None, finish, extra)
+    return apply(function, rows[0], frame, s)
+
+
+def _check_primitive(function: Primitive, count: int) -> None:
+    if count < function.least or (function.most is not None and count > function.most):
+        raise Fault("wrong-arity", f"`{function.name}` is called with {count} arguments here")
+
+
+def _each_next(value: Value, k: Frame, s: Segment) -> Step:
+    _, below, function, rows, at, collected, finish, extra = k
+    collected = (collected, value)
+    if at == len(rows):
+        return below[0], finish(unlink(collected, at), extra), below, s
+    frame = (_each_next, below, function, rows, at + 1, collected, finish, extra)
+    return apply(function, rows[at], frame, s)
+
+
+def _rows(name: str, lists: tuple[Value, ...]) -> tuple[tuple[Value, ...], ...]:
+    return tuple(zip(*[items_of(name, value) for value in lists], strict=False))
+
+
+def _same(results: tuple[Value, ...], _: Any) -> Value:
+    return results
+
+
+def _map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    return each(arguments[0], _rows("map", arguments[1:]), _same, None, k, s)
+
+
+def _nothing(results: tuple[Value, ...], _: Any) -> Value:
+    return None
+
+
+def _for_each(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    return each(arguments[0], _rows("for-each", arguments[1:]), _nothing, None, k, s)
+
+
+def _kept(results: tuple[Value, ...], items: tuple[Value, ...]) -> Value:
+    return tuple([item for item, keep in zip(items, results, strict=True) if truth(keep)])
+
+
+def _filter(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    items = items_of("filter", arguments[1])
+    return each(arguments[0], tuple([(item,) for item in items]), _kept, items, k, s)
+
+
+def _grouped(results: tuple[Value, ...], items: tuple[Value, ...]) -> Value:
+    groups: list[tuple[Value, list[Value]]] = []
+    for key, item in zip(results, items, strict=True):
+        for known, members in groups:
+            if alike(known, key):
+                members.append(item)
+                break
+        else:
+            groups.append((key, [item]))
+    return tuple([(key, tuple(members)) for key, members in groups])
+
+
+def _group_by(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    items = items_of("group-by", arguments[1])
+    return each(arguments[0], tuple([(item,) for item in items]), _grouped, items, k, s)
+
+
+def alike(left: Value, right: Value) -> bool:
+    """`equal?` for grouping: by how the values are written, numbers by value."""
+    numbers = (int, float)
+    if type(left) in numbers and type(right) in numbers:
+        return bool(left == right)
+    return type(left) is type(right) and written(left) == written(right)
+
+
+def _by_keys(results: tuple[Value, ...], items: tuple[Value, ...]) -> Value:
+    numbers = all(type(key) in (int, float) for key in results)
+    if not numbers and not all(type(key) is str for key in results):
+        raise Fault("wrong-type", "`sort-by` needs keys that are all numbers or all strings")
+    order = sorted(range(len(items)), key=results.__getitem__)
+    return tuple([items[at] for at in order])
+
+
+def _sort_by(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    items = items_of("sort-by", arguments[1])
+    return each(arguments[0], tuple([(item,) for item in items]), _by_keys, items, k, s)
+
+
+# -- Folding and searching ------------------------------------------------------------------------
+
+
+def _fold(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    function, value, items = arguments
+    return _fold_on(function, value, items_of("fold", items), 0, k, s)
+
+
+def _reduce(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    function, value, items = arguments
+    return _fold_on(function, value, items_of("reduce", items), 0, k, s)
+
+
+def _fold_on(
+    function: Value, value: Value, items: tuple[Value, ...], at: int, k: Frame, s: Segment
+) -> Step:
+    if type(function) is Primitive:
+        call = function.function
+        _check_primitive(function, 2)
+        for item in items[at:]:
+            value = call(value, item)
+        at = len(items)
+    if at == len(items):
+        return k[0], value, k, s
+    frame = (_fold_next, k, function, items, at + 1)
+    return apply(function, (value, items[at]), frame, s)
+
+
+def _fold_next(value: Value, k: Frame, s: Segment) -> Step:
+    return _fold_on(k[2], value, k[3], k[4], k[1], s)
+
+
+def _any(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    return _seek(arguments[0], items_of("any?", arguments[1]), 0, True, k, s)
+
+
+def _all(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    return _seek(arguments[0], items_of("all?", arguments[1]), 0, False, k, s)
+
+
+def _seek(
+    function: Value, items: tuple[Value, ...], at: int, wanted: bool, k: Frame, s: Segment
+) -> Step:
+    if at == len(items):
+        return k[0], not wanted, k, s
+    frame = (_seek_next, k, function, items, at + 1, wanted)
+    return apply(function, (items[at],), frame, s)
+
+
+def _seek_next(value: Value, k: Frame, s: Segment) -> Step:
+    _, below, function, items, at, wanted = k
+    if truth(value) is wanted:
+        return below[0], wanted, below, s
+    return _seek(function, items, at, wanted, below, s)
+
+
+# -- The rest -------------------------------------------------------------------------------------
+
+
+def _apply(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    *first, last = arguments[1:]
+    return apply(arguments[0], (*first, *items_of("apply", last)), k, s, span)
+
+
+def _update(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    table, key, function = arguments
+    if isinstance(table, Record):
+        table = table.fields
+    if not isinstance(table, dict) or not isinstance(key, (str, Symbol)):
+        raise Fault("wrong-type", "`update` takes a table, a key and a function")
+    name = key if isinstance(key, str) else key.name
+    return apply(function, (table.get(name),), (_updated, k, table, name), s)
+
+
+def _updated(value: Value, k: Frame, s: Segment) -> Step:
+    below = k[1]
+    return below[0], {**k[2], k[3]: value}, below, s
+
+
+def _raise(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    return fail(raised(arguments[0], span), k, s)
+
+
+def _error(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    return fail(user_error(arguments, span), k, s)
+
+
+def _abandon(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    continuation = arguments[0]
+    if not isinstance(continuation, Continuation):
+        raise Fault("wrong-type", f"`abandon` takes a continuation, not {written(continuation)}")
+    return let_go(continuation, k, s)
+
+
+def _match_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(match-task request)`: the task that fits a SubtaskRequest, or its error is raised."""
+    linked = s[3].linked
+    templates = tuple([task.template for task in linked.known.values()])
+    found = linked.tasks.match(arguments[0], templates)
+    if isinstance(found, Record):
+        return fail(found, k, s)
+    return k[0], linked.known[found.name], k, s
+
+
+def _run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(run-task task inputs overrides)`: calls a task, by value or name, with overrides."""
+    task, inputs, overrides = arguments
+    if isinstance(task, (Symbol, str)):
+        name = task if isinstance(task, str) else task.name
+        task = s[3].linked.known.get(name)
+        if task is None:
+            raise Fault(
+                "template-not-found",
+                f"no task here is called `{name}`",
+                hint="import its template first",
+            )
+    if not isinstance(task, Task) or not isinstance(inputs, dict):
+        raise Fault("wrong-type", "`run-task` takes a task or its name, a table and a table")
+    given = overrides if isinstance(overrides, dict) else {}
+    kept = {key: value for key, value in given.items() if value is not None}
+    return call_task(task, inputs, kept, k, s)
+
+
+_TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
+    ("map", 2, None, _map, "(map f xs …): f of each element, to the shortest list"),
+    ("for-each", 2, None, _for_each, "(for-each f xs …): f of each element; nil"),
+    ("filter", 2, 2, _filter, "(filter p xs): the elements for which p holds"),
+    ("group-by", 2, 2, _group_by, "(group-by f xs): list of [key items]"),
+    ("sort-by", 2, 2, _sort_by, "(sort-by f xs): by f of each, stable"),
+    ("fold", 3, 3, _fold, "(fold f init xs): calls (f acc x) from the left"),
+    ("reduce", 3, 3, _reduce, "(reduce f init xs): calls (f acc x) from the left"),
+    ("any?", 2, 2, _any, "(any? p xs): whether p holds for some element"),
+    ("all?", 2, 2, _all, "(all? p xs): whether p holds for every element"),
+    ("sort", 2, 2, sort, "(sort xs less?): stable"),
+    ("apply", 2, None, _apply, "(apply f x … xs): calls f with x … and the elements of xs"),
+    ("update", 3, 3, _update, "(update t k f): t with f of its value at k"),
+    ("raise", 1, 1, _raise, "(raise x): performs error"),
+    ("error", 1, None, _error, '(error "text" x …): raises a USER_ERROR'),
+    ("abandon", 1, 1, _abandon, "(abandon k): leaves the scopes that k holds"),
+    ("match-task", 1, 1, _match_task, "(match-task request): the task for a SubtaskRequest"),
+    ("run-task", 3, 3, _run_task, "(run-task task inputs overrides): calls a task"),
+)
+
+HIGHER: dict[str, Higher] = {
+    name: Higher(name, least, most, doc) for name, least, most, _, doc in _TABLE
+}
+"""The prelude functions that call back, by name."""
+
+ENTRIES.update({name: entry for name, _, _, entry, _ in _TABLE})

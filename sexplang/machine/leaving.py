@@ -1,0 +1,192 @@
+"""Segments that are left: what is captured, what stands below a clause, what cleans up."""
+
+from typing import Any
+
+from sexplang.machine.stack import (
+    BOTTOM,
+    BOUNDARY,
+    Continuation,
+    Ctx,
+    Frame,
+    Kind,
+    Segment,
+    Step,
+    give,
+)
+from sexplang.terms.value import Fault, Record, Value
+
+
+class Taking:
+    """A clause as code. Its body's environment is the handler's, the parameters, k."""
+
+    __slots__ = ("body", "count", "kind", "words")
+
+    def __init__(self, body: Any, count: int, kind: str, words: tuple[str, ...]) -> None:
+        self.body = body
+        self.count = count
+        self.kind = kind
+        self.words = words
+
+    def takes(self, arguments: tuple[Value, ...]) -> bool:
+        if not self.words:
+            return True
+        error = arguments[0]
+        fields = error.fields if isinstance(error, Record) else {}
+        return fields.get("type") in self.words or fields.get("reason") in self.words
+
+    def bind(self, operation: str, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
+        """The parameters' values: what was left out is nil."""
+        count = self.count
+        if len(arguments) == count:
+            return arguments
+        if len(arguments) < count:
+            return arguments + (None,) * (count - len(arguments))
+        if operation != "error" and any(value is not None for value in arguments[count:]):
+            raise Fault(
+                "wrong-arity",
+                f"`{operation}` is performed with {len(arguments)} arguments, and its handler "
+                f"takes {count}",
+            )
+        return arguments[:count]
+
+
+def capture(k: Frame, s: Segment, node: Segment, resumable: bool = True) -> Continuation:
+    """The segments from the top down to `node`, that one too (None: down to the base, without)."""
+    segments = []
+    cleanup = False
+    while True:
+        if node is None and s[2] is None:
+            break
+        kind = s[0]
+        segments.append((kind, k, s[3], s[4]))
+        cleanup = cleanup or kind.cleanup
+        if s is node:
+            break
+        k, s = s[1], s[2]
+    return Continuation(tuple(segments), cleanup, resumable)
+
+
+def environment(node: Segment) -> tuple[Any, ...]:
+    """The environment of a handle expression, from its segment or what is pending there."""
+    env: tuple[Any, ...] = node[4][0] if node[0].stripped is node[0] else node[4]
+    return env
+
+
+def finish(then: Any, env: tuple[Any, ...], k: Frame, s: Segment) -> Step:
+    """The end of a handle expression that was left: its clause's body, a value, or an error.
+
+    then: `("clause", clause, values, context)` | `("value", v)`
+    """
+    if then[0] == "value":
+        return k[0], then[1], k, s
+    _, clause, values, context = then
+    return (clause.body, (*env, *values, None), *on_behalf(k, s, context))
+
+
+def on_behalf(k: Frame, s: Segment, context: Ctx) -> tuple[Frame, Segment]:
+    """The same place, in the context of whoever performed."""
+    if s[3] is context:
+        return k, s
+    return BOTTOM, (BOUNDARY, k, s, context, None)
+
+
+def abandon_all(k: Frame, s: Segment) -> Step:
+    """Leaves every scope down to the base of the branch."""
+    base = s
+    while base[2] is not None:
+        base = base[2]
+    return abandon(capture(k, s, None), BOTTOM, base, None)
+
+
+def abandon(continuation: Continuation, k: Frame, s: Segment, then: Any) -> Step:
+    """Leaves every scope of a continuation, innermost first, and then does `then`.
+
+    A dummy value goes through a copy of its segments without frames and return clauses: what
+    cleans up does so on the ordinary way out, inside the handlers that served it. `then` waits in
+    the outermost segment, a handler: whoever ends that expression otherwise replaces it.
+    """
+    pending = then
+    for kind, _, context, data in reversed(continuation.segments):
+        if pending is not None:
+            env = data[0] if kind.stripped is kind else data
+            s = (kind.stripped, k, s, context, (env, pending))
+            pending = None
+        elif isinstance(kind, HandlerKind):
+            env = data[0] if kind.stripped is kind else data
+            s = (kind.stripped, k, s, context, (env, None))
+        else:
+            s = (kind.stripped, k, s, context, data)
+        k = BOTTOM
+    if pending is not None:
+        return finish(pending, (), k, s)
+    return k[0], None, k, s
+
+
+class HandlerKind(Kind):
+    """A handle expression. Data is its environment.
+
+    Stripped, it still serves what cleans up inside it; data is then `(environment, then)`.
+    """
+
+    __slots__ = ("returns",)
+
+    def __init__(self, clauses: dict[str, Any], returns: Any) -> None:
+        super().__init__("handle", give if returns is None else self._returning, clauses)
+        self.returns = returns
+        self.stripped = _Pending(clauses)
+
+    def _returning(self, value: Value, s: Segment) -> Step:
+        return self.returns, (*s[4], value), s[1], s[2]
+
+
+class _Pending(HandlerKind):
+    __slots__ = ()
+
+    def __init__(self, clauses: dict[str, Any]) -> None:
+        Kind.__init__(self, "pending", _leave_pending, clauses)
+        self.returns = None
+
+
+def _leave_pending(value: Value, s: Segment) -> Step:
+    env, then = s[4]
+    if then is None:
+        return give(None, s)
+    return finish(then, env, s[1], s[2])
+
+
+def _leave_own(value: Value, s: Segment) -> Step:
+    """The clause ended without calling its continuation, which is abandoned now."""
+    return abandon(s[4], s[1], s[2], ("value", value))
+
+
+OWN = Kind("own", _leave_own, cleanup=True)
+"""Below a clause that owns its continuation (data)."""
+
+USED = Kind("used", give)
+"""What is left of `OWN` once the continuation has been called."""
+
+
+class FinallyKind(Kind):
+    """A `finally`: runs its cleanup in data's environment, then passes the value on."""
+
+    __slots__ = ("body",)
+
+    def __init__(self, body: Any) -> None:
+        super().__init__("finally", self._clean, cleanup=True)
+        self.body = body
+
+    def _clean(self, value: Value, s: Segment) -> Step:
+        return self.body, s[4], (_cleaned, s[1], value), s[2]
+
+
+def _cleaned(_: Value, k: Frame, s: Segment) -> Step:
+    below = k[1]
+    return below[0], k[2], below, s
+
+
+def not_resumable() -> Fault:
+    return Fault(
+        "not-resumable",
+        "this error was raised inside a primitive and can be caught, but not resumed",
+        hint="resume where `raise` or a task failed, or catch it",
+    )

@@ -1,0 +1,91 @@
+"""A program to code that can run: all functions compiled, all units in a row.
+
+A program is compiled once for each task system that it is run with.
+"""
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import sexplang.machine.calls
+import sexplang.machine.effects
+import sexplang.machine.nodes  # noqa: F401  (all three register their makers)
+from sexplang.machine.generate import Maker
+from sexplang.machine.stack import BOTTOM, MODULE, Closure, Code, Frame, Linked, Run, Segment, Step
+from sexplang.terms.core import Bind, Known, Program
+from sexplang.terms.task import TaskSystem
+from sexplang.terms.value import Value
+
+_Done = dict[int, tuple[TaskSystem | None, Run, Linked]]
+_linked: WeakKeyDictionary[Program, _Done] = WeakKeyDictionary()
+
+
+def link(program: Program, tasks: TaskSystem | None) -> tuple[Run, Linked]:
+    """The code of the whole program, and what it refers to."""
+    done = _linked.setdefault(program, {})
+    found = done.get(id(tasks))
+    if found is None:
+        codes = _codes(program)
+        run = _units(program, Maker(codes))
+        linked = Linked(tasks, {task.name: task for task in program.tasks}, {}, frozenset())
+        for operation, export in program.defaults.items():
+            assert isinstance(export.core, Known)
+            # What serves as a default is defined without values of its own module around it.
+            linked.defaults[operation] = Closure(codes[export.core.function], ({},))
+        found = done[id(tasks)] = (tasks, run, linked)
+    return found[1], found[2]
+
+
+def _codes(program: Program) -> dict[int, Code]:
+    codes = {
+        function.index: Code(
+            function.name,
+            function.index,
+            tuple([param.name for param in function.params]),
+            function.rest is not None,
+        )
+        for function in program.functions
+    }
+    maker = Maker(codes)
+    for function in program.functions:
+        code = codes[function.index]
+        code.body = maker.piece(function.body).run
+        code.defaults = tuple(
+            [
+                None if param.default is None else maker.piece(param.default).run
+                for param in function.params
+            ]
+        )
+        code.simple = not code.rest and not any(code.defaults)
+    return codes
+
+
+def _units(program: Program, maker: Maker) -> Run:
+    """The items of all units in order; the value of the last goes to the frame on top."""
+    items: list[tuple[Run, str | None, bool]] = []
+    for unit in program.units:
+        for item in unit.items:
+            node: Any = item.value if isinstance(item, Bind) else item
+            module = None if unit.main else unit.name
+            items.append((maker.piece(node).run, module, isinstance(item, Bind)))
+
+    def start(at: int, env: Any, k: Frame, s: Segment) -> Step:
+        run, module, _ = items[at]
+        frame = (done, k, env, at)
+        if module is None:
+            return run, env, frame, s
+        return run, env, BOTTOM, (MODULE, frame, s, s[3], module)
+
+    def done(value: Value, k: Frame, s: Segment) -> Step:
+        _, below, env, at = k
+        if at + 1 == len(items):
+            return below[0], value, below, s
+        if items[at][2]:
+            env = (*env, value)
+        return start(at + 1, env, below, s)
+
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        if not items:
+            return k[0], None, k, s
+        return start(0, env, k, s)
+
+    return run

@@ -1,0 +1,101 @@
+"""The loop: registers to an Exit, within the limits of steps and frames.
+
+CPython 3.11 to 3.13 keep Python frames in small chunks and map and unmap one whenever a call
+crosses the border between two, which makes the same work many times slower at unlucky depths of
+the caller's stack. A function whose code asks for a large stack gets a chunk of its own; entering
+it costs some ten microseconds, so a short turn does without.
+"""
+
+from collections.abc import Callable
+from itertools import repeat
+from types import FunctionType
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.machine.control import fail
+from sexplang.machine.errors import limit
+from sexplang.machine.stack import Broken, Exit, Frame, Segment, Step
+from sexplang.terms.task import error_of
+from sexplang.terms.value import Fault
+
+_SHORT = 256
+_LONG = 500_000
+
+
+@frozen
+class Limits:
+    """What bounds a run from inside. A program cannot catch reaching them.
+
+    `steps` counts turns of the machine's loop, over all branches; `frames` bounds the stack of
+    each branch and is looked at every now and then, so a run may pass it by a little.
+    """
+
+    steps: int = 2_000_000_000
+    frames: int = 2_000_000
+
+
+def run(step: Step, limits: Limits, used: int) -> tuple[Exit, int]:
+    """Runs until the loop is left. Gives the exit and the number of steps used so far."""
+    length = _SHORT
+    turn: Callable[..., Any] = _turn
+    while True:
+        length = min(length, limits.steps - used)
+        if length <= 0:
+            return Broken(_steps(limits)), used
+        ticks = repeat(None, length)
+        try:
+            step = turn(*step, ticks)
+        except Exit as left:
+            return left, used + length - ticks.__length_hint__()
+        used += length
+        room = limits.frames - _depth(step[2], step[3])
+        if room < 0:
+            return Broken(_frames(limits)), used
+        turn = _roomy_turn
+        length = max(_LONG // 10, min(_LONG, room))
+
+
+def _turn(fn: Any, a: Any, k: Frame, s: Segment, ticks: Any) -> Step:
+    while True:
+        try:
+            for _ in ticks:
+                fn, a, k, s = fn(a, k, s)
+            return fn, a, k, s
+        except Fault as fault:
+            fn, a, k, s = _failed, fault, k, s
+
+
+def _failed(fault: Fault, k: Frame, s: Segment) -> Step:
+    return fail(error_of(fault), k, s, resumable=False)
+
+
+_roomy_turn = FunctionType(_turn.__code__.replace(co_stacksize=600_000), globals(), "_roomy_turn")
+
+
+def _depth(k: Frame | None, s: Segment) -> int:
+    """How many frames and segments there are."""
+    count = 0
+    while True:
+        while k is not None:
+            k = k[1]
+            count += 1
+        if s is None:
+            return count
+        k, s = s[1], s[2]
+
+
+def _steps(limits: Limits) -> Any:
+    return limit(
+        "limit-steps",
+        f"the program took more than {limits.steps:,} steps",
+        "look for a loop that does not end, or raise the limit",
+    )
+
+
+def _frames(limits: Limits) -> Any:
+    return limit(
+        "limit-frames",
+        f"calls are nested more than {limits.frames:,} deep",
+        "make the recursive call the last thing a function does, or raise the limit",
+    )

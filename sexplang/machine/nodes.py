@@ -1,0 +1,308 @@
+"""Makers of the plain nodes: values, choices, sequences, bindings, loops."""
+
+from typing import Any
+
+from sexplang.machine import simple as pure
+from sexplang.machine.gather import gather
+from sexplang.machine.generate import (
+    LoopCode,
+    Maker,
+    Making,
+    Piece,
+    capped,
+    height,
+    low,
+    makes,
+)
+from sexplang.machine.stack import Closure, Frame, Run, Segment, Step
+from sexplang.terms import core
+from sexplang.terms.text import written
+from sexplang.terms.value import Fault, Value
+
+
+@makes(core.Const)
+def _const(maker: Maker, node: core.Const, loop: LoopCode | None) -> Piece:
+    return Piece(pure.constant(node.value))
+
+
+@makes(core.Local)
+def _local(maker: Maker, node: core.Local, loop: LoopCode | None) -> Piece:
+    return Piece(pure.local(node.depth, node.index))
+
+
+@makes(core.Known)
+def _known(maker: Maker, node: core.Known, loop: LoopCode | None) -> Piece:
+    code, outer = maker.codes[node.function], pure.outer(node.depth)
+    return Piece(lambda env: Closure(code, outer(env)))
+
+
+@makes(core.Lambda)
+def _lambda(maker: Maker, node: core.Lambda, loop: LoopCode | None) -> Piece:
+    code = maker.codes[node.function]
+    return Piece(lambda env: Closure(code, env))
+
+
+@makes(core.InputValue)
+def _input(maker: Maker, node: core.InputValue, loop: LoopCode | None) -> Making:
+    name = node.name
+    if node.default is None:
+        return Piece(lambda env: env[0][name])
+    default = yield node.default, None
+    run = default.run
+
+    def given(env: Any, k: Frame, s: Segment) -> Step:
+        if name in env[0]:
+            return k[0], env[0][name], k, s
+        return run(env, k, s)
+
+    return Piece(code=given, height=height([default]))
+
+
+@makes(core.If)
+def _if(maker: Maker, node: core.If, loop: LoopCode | None) -> Making:
+    test = yield node.test, None
+    then = yield node.then, loop
+    otherwise = yield node.otherwise, loop
+    pieces = [test, then, otherwise]
+    if low(pieces):
+        return Piece(pure.choose(test.simple, then.simple, otherwise.simple), None, height(pieces))
+    (test,) = capped([test])
+    if test.simple is None:
+        return Piece(code=_if_waiting(test.run, then.run, otherwise.run), height=height([test]))
+    return Piece(code=_if_code(test.simple, then, otherwise), height=height([then, otherwise]))
+
+
+def _if_code(test: Any, then: Piece, otherwise: Piece) -> Run:
+    """The two commonest shapes save a call: one branch ends here, the other goes on."""
+    if then.simple is not None and otherwise.simple is None:
+        value, onward = then.simple, otherwise.run
+
+        def ending(env: Any, k: Frame, s: Segment) -> Step:
+            decided = test(env)
+            if decided is not False and decided is not None:
+                return k[0], value(env), k, s
+            return onward(env, k, s)
+
+        return ending
+    first, second = then.run, otherwise.run
+
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        decided = test(env)
+        if decided is not False and decided is not None:
+            return first(env, k, s)
+        return second(env, k, s)
+
+    return run
+
+
+def _if_waiting(test: Run, then: Run, otherwise: Run) -> Run:
+    def back(value: Value, k: Frame, s: Segment) -> Step:
+        if value is not False and value is not None:
+            return then(k[2], k[1], s)
+        return otherwise(k[2], k[1], s)
+
+    return lambda env, k, s: test(env, (back, k, env), s)
+
+
+@makes(core.And)
+def _and(maker: Maker, node: core.And, loop: LoopCode | None) -> Making:
+    return (yield from _deciding(node.items, loop, pure.every, True))
+
+
+@makes(core.Or)
+def _or(maker: Maker, node: core.Or, loop: LoopCode | None) -> Making:
+    return (yield from _deciding(node.items, loop, pure.some, False))
+
+
+def _deciding(items: tuple[Any, ...], loop: LoopCode | None, make: Any, onward: bool) -> Making:
+    pieces = yield from _items(items, loop)
+    if low(pieces):
+        return Piece(make(tuple([piece.simple for piece in pieces])), None, height(pieces))
+    pieces = capped(pieces)
+    run = pieces[-1].run
+    for piece in reversed(pieces[:-1]):
+        run = _decide(piece, run, onward)
+    return Piece(code=run, height=len(pieces) + height(pieces))
+
+
+def _decide(piece: Piece, rest: Run, onward: bool) -> Run:
+    def back(value: Value, k: Frame, s: Segment) -> Step:
+        if (value is not False and value is not None) is onward:
+            return rest(k[2], k[1], s)
+        below = k[1]
+        return below[0], value, below, s
+
+    run = piece.run
+    return lambda env, k, s: run(env, (back, k, env), s)
+
+
+@makes(core.Seq)
+def _seq(maker: Maker, node: core.Seq, loop: LoopCode | None) -> Making:
+    pieces = yield from _items(node.items, loop)
+    if low(pieces):
+        return Piece(pure.sequence(tuple([piece.simple for piece in pieces])), None, height(pieces))
+    pieces = capped(pieces)
+    run, tall = pieces[-1].run, pieces[-1].height
+    for piece in reversed(pieces[:-1]):
+        rest = Piece(code=run, height=tall)
+        run, tall = _then(piece, rest.run), max(rest.height, piece.height) + 1
+    return Piece(code=run, height=tall)
+
+
+def _then(piece: Piece, rest: Run) -> Run:
+    if piece.simple is not None:
+        simple = piece.simple
+
+        def at_once(env: Any, k: Frame, s: Segment) -> Step:
+            simple(env)
+            return rest(env, k, s)
+
+        return at_once
+
+    def back(value: Value, k: Frame, s: Segment) -> Step:
+        return rest(k[2], k[1], s)
+
+    run = piece.run
+    return lambda env, k, s: run(env, (back, k, env), s)
+
+
+def _items(items: tuple[Any, ...], loop: LoopCode | None) -> Any:
+    """The pieces of items of which only the last is in tail position."""
+    pieces = []
+    for item in items[:-1]:
+        pieces.append((yield item, None))
+    pieces.append((yield items[-1], loop))
+    return pieces
+
+
+def every_one(items: tuple[Any, ...]) -> Any:
+    """The pieces of items none of which is in tail position."""
+    pieces = []
+    for item in items:
+        pieces.append((yield item, None))
+    return pieces
+
+
+@makes(core.Let)
+def _let(maker: Maker, node: core.Let, loop: LoopCode | None) -> Making:
+    values = yield from every_one(node.values)
+    body = yield node.body, loop
+    if low([*values, body]):
+        made = pure.binding(tuple([value.simple for value in values]), body.simple)
+        return Piece(made, None, height([*values, body]))
+    run = body.run
+    values = capped(values)
+    if len(values) == 1:
+        return Piece(code=_let_one(values[0], run), height=height([values[0], body]))
+
+    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        return run((*env, *found), k, s)
+
+    return Piece(code=gather(values, finish), height=height([*values, body]) + 1)
+
+
+def _let_one(value: Piece, body: Run) -> Run:
+    if value.simple is not None:
+        simple = value.simple
+        return lambda env, k, s: body((*env, simple(env)), k, s)
+
+    def back(found: Value, k: Frame, s: Segment) -> Step:
+        return body((*k[2], found), k[1], s)
+
+    run = value.run
+    return lambda env, k, s: run(env, (back, k, env), s)
+
+
+@makes(core.MakeTable)
+def _table(maker: Maker, node: core.MakeTable, loop: LoopCode | None) -> Making:
+    keys, values = node.keys, (yield from every_one(node.values))
+    if low(values):
+        made = pure.table(keys, tuple([value.simple for value in values]))
+        return Piece(made, None, height(values))
+
+    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        return k[0], dict(zip(keys, found, strict=True)), k, s
+
+    return Piece(code=gather(capped(values), finish), height=height(values) + 1)
+
+
+@makes(core.Path)
+def _path(maker: Maker, node: core.Path, loop: LoopCode | None) -> Making:
+    fields, span, base = node.fields, node.span, (yield node.base, None)
+    if low([base]):
+        return Piece(pure.path(base.simple, fields, span), None, height([base]))
+
+    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        return k[0], pure.follow(found[0], fields, span), k, s
+
+    return Piece(code=gather(capped([base]), finish), height=height([base]) + 1)
+
+
+@makes(core.Repeat)
+def _repeat(maker: Maker, node: core.Repeat, loop: LoopCode | None) -> Making:
+    count, body = (yield node.count, None), (yield node.body, None)
+    run, span = body.run, node.span
+
+    def again(value: Value, k: Frame, s: Segment) -> Step:
+        left = k[3]
+        if left == 0:
+            below = k[1]
+            return below[0], value, below, s
+        return run(k[2], (again, k[1], k[2], left - 1), s)
+
+    def start(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        times = found[0]
+        if type(times) is not int or times < 0:
+            fault = Fault(
+                "wrong-type",
+                f"`loop` counts with an integer from 0 on, not {written(times)[:80]}",
+                hint="write (loop ((x init) …) …) to loop with variables",
+            )
+            fault.span = span
+            raise fault
+        if times == 0:
+            return k[0], (), k, s
+        return run(env, (again, k, env, times - 1), s)
+
+    return Piece(code=gather(capped([count]), start), height=height([count, body]) + 1)
+
+
+@makes(core.Loop)
+def _loop(maker: Maker, node: core.Loop, loop: LoopCode | None) -> Making:
+    inits = yield from every_one(node.inits)
+    code = LoopCode()
+    body = yield node.body, code
+    code.body = body.run
+
+    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        return code.body, (env, *found), k, s
+
+    return Piece(code=gather(capped(inits), finish), height=height(inits) + 1)
+
+
+@makes(core.Recur)
+def _recur(maker: Maker, node: core.Recur, loop: LoopCode | None) -> Making:
+    assert loop is not None
+    code, arguments = loop, capped((yield from every_one(node.arguments)))
+    if all(argument.simple is not None for argument in arguments):
+        return Piece(code=_recur_direct(code, [argument.simple for argument in arguments]))
+
+    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        return code.body, (env[0], *found), k, s
+
+    return Piece(code=gather(arguments, finish), height=height(arguments) + 1)
+
+
+def _recur_direct(code: LoopCode, simples: list[Any]) -> Run:
+    if len(simples) == 1:
+        (only,) = simples
+        return lambda env, k, s: (code.body, (env[0], only(env)), k, s)
+    if len(simples) == 2:
+        left, right = simples
+        return lambda env, k, s: (code.body, (env[0], left(env), right(env)), k, s)
+    return lambda env, k, s: (
+        code.body,
+        (env[0], *[simple(env) for simple in simples]),
+        k,
+        s,
+    )

@@ -1,0 +1,183 @@
+"""Core that cannot call, suspend or capture, to functions of the environment.
+
+That is most of the work of most programs, and it needs no frames. A piece is `(env) -> value`; it
+may raise Fault, which leaves with the span of the primitive call that failed. How deep pieces
+nest is bounded by `generate`, because this is where Python's own stack is used.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from sexplang.terms.source import Span
+from sexplang.terms.value import Fault, Record, Value
+
+Env: TypeAlias = tuple[Any, ...]
+Simple: TypeAlias = Callable[[Env], Value]
+
+
+def constant(value: Value) -> Simple:
+    return lambda env: value
+
+
+def local(depth: int, index: int) -> Simple:
+    if depth == 0:
+        return lambda env: env[index]
+    if depth == 1:
+        return lambda env: env[0][index]
+    if depth == 2:
+        return lambda env: env[0][0][index]
+
+    def far(env: Env) -> Value:
+        for _ in range(depth):
+            env = env[0]
+        return env[index]
+
+    return far
+
+
+def outer(depth: int) -> Callable[[Env], Env]:
+    """The environment `depth` levels up."""
+    if depth == 0:
+        return lambda env: env
+    if depth == 1:
+        return lambda env: env[0]
+
+    def far(env: Env) -> Env:
+        for _ in range(depth):
+            env = env[0]
+        return env
+
+    return far
+
+
+def choose(test: Simple, then: Simple, otherwise: Simple) -> Simple:
+    def chosen(env: Env) -> Value:
+        value = test(env)
+        if value is not False and value is not None:
+            return then(env)
+        return otherwise(env)
+
+    return chosen
+
+
+def every(items: tuple[Simple, ...]) -> Simple:
+    *first, last = items
+
+    def decided(env: Env) -> Value:
+        for item in first:
+            value = item(env)
+            if value is False or value is None:
+                return value
+        return last(env)
+
+    return decided
+
+
+def some(items: tuple[Simple, ...]) -> Simple:
+    *first, last = items
+
+    def decided(env: Env) -> Value:
+        for item in first:
+            value = item(env)
+            if value is not False and value is not None:
+                return value
+        return last(env)
+
+    return decided
+
+
+def sequence(items: tuple[Simple, ...]) -> Simple:
+    *first, last = items
+
+    def done(env: Env) -> Value:
+        for item in first:
+            item(env)
+        return last(env)
+
+    return done
+
+
+def binding(values: tuple[Simple, ...], body: Simple) -> Simple:
+    if len(values) == 1:
+        (only,) = values
+        return lambda env: body((*env, only(env)))
+    return lambda env: body((*env, *[value(env) for value in values]))
+
+
+def table(keys: tuple[str, ...], values: tuple[Simple, ...]) -> Simple:
+    pairs = tuple(zip(keys, values, strict=True))
+    return lambda env: {key: value(env) for key, value in pairs}
+
+
+def path(base: Simple, fields: tuple[str, ...], span: Span) -> Simple:
+    """Nested field access: nil through nil, and where there is no such field."""
+
+    def followed(env: Env) -> Value:
+        return follow(base(env), fields, span)
+
+    return followed
+
+
+def follow(value: Value, fields: tuple[str, ...], span: Span) -> Value:
+    for field in fields:
+        if value is None:
+            return None
+        if isinstance(value, Record):
+            value = value.fields.get(field)
+        elif isinstance(value, dict):
+            value = value.get(field)
+        else:
+            fault = Fault("wrong-type", f"`.{field}` reads a field of a table or a record")
+            fault.span = span
+            raise fault
+    return value
+
+
+def primitive(function: Callable[..., Value], items: tuple[Simple, ...], span: Span) -> Simple:
+    """A primitive call. A Fault that has no span yet gets this one."""
+    if len(items) == 1:
+        return _unary(function, items[0], span)
+    if len(items) == 2:
+        return _binary(function, items[0], items[1], span)
+
+    def many(env: Env) -> Value:
+        try:
+            return function(*[item(env) for item in items])
+        except Fault as fault:
+            raise _at(fault, span) from None
+
+    return many
+
+
+def _unary(function: Callable[..., Value], item: Simple, span: Span) -> Simple:
+    def one(env: Env) -> Value:
+        try:
+            return function(item(env))
+        except Fault as fault:
+            raise _at(fault, span) from None
+
+    return one
+
+
+def _binary(function: Callable[..., Value], left: Simple, right: Simple, span: Span) -> Simple:
+    def two(env: Env) -> Value:
+        try:
+            return function(left(env), right(env))
+        except Fault as fault:
+            raise _at(fault, span) from None
+
+    return two
+
+
+def _at(fault: Fault, span: Span) -> Fault:
+    if fault.span is None:
+        fault.span = span
+    return fault
+
+
+def listing(items: tuple[Simple, ...]) -> Simple:
+    """`(list …)` and `[…]`, by far the commonest construction."""
+    if len(items) == 2:
+        left, right = items
+        return lambda env: (left(env), right(env))
+    return lambda env: tuple([item(env) for item in items])

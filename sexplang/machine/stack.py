@@ -1,0 +1,242 @@
+"""The stack: what the registers hold, and the kinds of segment it is made of.
+
+The machine has four registers. A step is `fn, a, k, s = fn(a, k, s)`:
+
+    fn   what to do next: code (then `a` is an environment) or a frame's resume (then a value)
+    a    an environment or a value
+    k    the frames of the segment on top: `(resume, next frame, …)`, ending in `BOTTOM`
+    s    the segments: `(kind, frames below, segments below, context, data)`
+
+Code is `code(env, k, s)` and resumes are `resume(value, k, s)` with their own frame in `k`; both
+give the next four registers. Nothing is ever changed in place, so frames and segments may be
+shared by any number of continuations.
+
+Law: only the loop changes handlers. Whoever gives back another `s` does nothing else in the same
+step, so that an error raised by a step belongs to the segments the step began with.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from attrs import frozen
+
+from sexplang.terms.effect import Request
+from sexplang.terms.task import Context, Conversation, TaskSystem
+from sexplang.terms.value import Procedure, Record, Value
+
+Step: TypeAlias = tuple[Any, Any, Any, Any]
+Run: TypeAlias = Callable[[Any, Any, Any], Step]
+Frame: TypeAlias = tuple[Any, ...]
+Segment: TypeAlias = Any
+"""`(kind, frames below, segments below, context, data)`; None below a branch's base."""
+
+
+class Code:
+    """A function's compiled code. Filled once, while its program is linked."""
+
+    __slots__ = ("body", "defaults", "index", "name", "names", "rest", "simple", "size")
+
+    def __init__(self, name: str, index: int, names: tuple[str, ...], rest: bool) -> None:
+        self.name = name
+        self.index = index
+        self.names = names
+        self.rest = rest
+        self.size = len(names)
+        self.body: Run
+        self.defaults: tuple[Run | None, ...] = ()
+        self.simple = not rest
+        """Whether a call fills exactly its parameters."""
+
+
+class Closure(Procedure):
+    """A function value: code and the environment it was made in."""
+
+    __slots__ = ("code", "env")
+
+    def __init__(self, code: Code, env: tuple[Any, ...]) -> None:
+        self.code = code
+        self.env = env
+
+    @property
+    def name(self) -> str:
+        return self.code.name
+
+    def same(self, other: object) -> bool:
+        """Whether the other is this function: one may have been named when its environment had
+        already grown."""
+        return (
+            isinstance(other, Closure)
+            and other.code is self.code
+            and all(a is b for a, b in zip(self.env, other.env, strict=False))
+        )
+
+
+class Continuation(Procedure):
+    """Segments copied from the stack, innermost first: `(kind, frames, context, data)` each.
+
+    Copies, not stack nodes: those would keep all that was ever below them alive. `cleanup` says
+    whether leaving them has work to do; `resumable` is false where a primitive failed.
+    """
+
+    __slots__ = ("cleanup", "resumable", "segments")
+
+    name = "continuation"
+
+    def __init__(self, segments: tuple[Any, ...], cleanup: bool, resumable: bool = True) -> None:
+        self.segments = segments
+        self.cleanup = cleanup
+        self.resumable = resumable
+
+    def same(self, other: object) -> bool:
+        return self is other
+
+
+@frozen(eq=False)
+class Linked:
+    """What a running program refers to besides its own closures."""
+
+    tasks: TaskSystem | None
+    known: dict[str, Any]
+    """The program's task values by name."""
+    defaults: dict[str, Closure]
+    declared: frozenset[str]
+
+
+@frozen(eq=False)
+class Ctx:
+    """The context in force above a segment: what the work is done for."""
+
+    linked: Linked
+    conversations: tuple[Conversation, ...] = ()
+
+    def plain(self) -> Context:
+        return Context(self.conversations)
+
+
+class Exit(Exception):
+    """The loop is left: somebody outside decides what comes next."""
+
+
+class Ended(Exit):
+    """A value reached the base of the branch."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+class Asked(Exit):
+    """A request that nobody in the program answers."""
+
+    def __init__(
+        self, operation: str, arguments: tuple[Value, ...], k: Frame, s: Segment, span: Any
+    ) -> None:
+        self.operation = operation
+        self.arguments = arguments
+        self.k = k
+        self.s = s
+        self.span = span
+
+    def request(self, id: str) -> Request:
+        return Request(id, self.operation, self.arguments, self.s[3].plain(), self.span)
+
+
+class Forked(Exit):
+    """Branches to start, each `(fn, a)`; the list of their values goes to `k`."""
+
+    def __init__(self, starts: tuple[tuple[Any, Any], ...], k: Frame, s: Segment) -> None:
+        self.starts = starts
+        self.k = k
+        self.s = s
+
+
+class Aborted(Exit):
+    """A handle expression of another branch, `level` levels deep in the tree, is ended.
+
+    `node` is its segment there; `then` what its end is (see `control.finish`). `k` and `s` are
+    those of the branch that says so.
+    """
+
+    def __init__(self, level: int, node: Segment, then: Any, k: Frame, s: Segment) -> None:
+        self.level = level
+        self.node = node
+        self.then = then
+        self.k = k
+        self.s = s
+
+
+class Uncaught(Exit):
+    """An error that no handler takes."""
+
+    def __init__(self, error: Record, k: Frame, s: Segment) -> None:
+        self.error = error
+        self.k = k
+        self.s = s
+
+
+class Broken(Exit):
+    """A limit of the interpreter: nothing catches it and no `finally` runs."""
+
+    def __init__(self, error: Record) -> None:
+        self.error = error
+
+
+class Kind:
+    """What a segment is: how a value leaves it, and which operations it takes.
+
+    `clauses` maps operations to the clauses tried in order. `cleanup` is true where leaving has
+    work to do. `stripped` is what is left of it in a continuation that is abandoned.
+    """
+
+    __slots__ = ("clauses", "cleanup", "leave", "name", "stripped")
+
+    def __init__(
+        self,
+        name: str,
+        leave: Callable[[Value, Segment], Step],
+        clauses: dict[str, Any] | None = None,
+        cleanup: bool = False,
+    ) -> None:
+        self.name = name
+        self.leave = leave
+        self.clauses: dict[str, Any] = {} if clauses is None else clauses
+        self.cleanup = cleanup
+        self.stripped: Kind = self
+
+
+def give(value: Value, s: Segment) -> Step:
+    """A value passes a segment and goes on to the frame below."""
+    k = s[1]
+    return k[0], value, k, s[2]
+
+
+def _bottom(value: Value, k: Frame, s: Segment) -> Step:
+    step: Step = s[0].leave(value, s)
+    return step
+
+
+BOTTOM: Frame = (_bottom, None)
+
+
+def _reach_base(value: Value, s: Segment) -> Step:
+    raise Ended(value)
+
+
+BASE = Kind("base", _reach_base)
+"""The end of a branch's stack. Data is None for the root, else a `Parent`."""
+
+BOUNDARY = Kind("boundary", give)
+"""Restores the context below; also what a conversation stands on."""
+
+MODULE = Kind("module", give)
+"""The top level of an imported module: data is its name."""
+
+
+@frozen(eq=False)
+class Parent:
+    """Where a branch's stack ends: the search for a handler goes on here, read-only.
+
+    `level` is the depth in the tree of the branch that owns these segments.
+    """
+
+    s: Segment
+    level: int

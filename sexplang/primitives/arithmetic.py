@@ -1,0 +1,242 @@
+"""Numbers to numbers: `+ - * /`, the comparisons and integer division.
+
+Exact integers stay exact and are capped in bits before they are computed; a float anywhere
+makes the result a float. Booleans are not numbers. The common case, two exact integers, comes
+first in each function because programs spend their time there.
+"""
+
+from collections.abc import Callable
+from math import copysign, isinf, isnan
+from typing import Any
+
+from sexplang.primitives.sizes import INTEGER_BITS, shown, too_large, wrong_type
+from sexplang.terms.value import Fault, Value
+
+MISSING: Any = object()  # an argument that was left out; nil is one that was given
+
+_HINTS = {
+    "=": "`(equal? a b)` compares values of every kind",
+    "!=": "`(not (equal? a b))` compares values of every kind",
+}
+
+
+def not_a_number(name: str, value: Value) -> Fault:
+    """`name` got `value` where it takes a number."""
+    hint = _HINTS.get(name)
+    if type(value) is str and hint is None:
+        hint = "`(str a b)` joins text" if name == "+" else "`(string->number s)` reads a number"
+    return wrong_type(name, "numbers", value, hint)
+
+
+def check(name: str, *values: Value) -> None:
+    """Raises unless all `values` are numbers."""
+    for value in values:
+        if type(value) is not int and type(value) is not float:
+            raise not_a_number(name, value)
+
+
+def real(number: int | float) -> float:
+    """A number as a float; an integer beyond the floats is an infinity, as in R7RS."""
+    try:
+        return float(number)
+    except OverflowError:
+        return float("inf") if number > 0 else float("-inf")
+
+
+def within(name: str, number: Value) -> Value:
+    """The number, unless it is an integer above the cap."""
+    if type(number) is int and number.bit_length() > INTEGER_BITS:
+        raise too_large(name)
+    return number
+
+
+def add(a: Value = 0, b: Value = 0, *rest: Value) -> Value:
+    if type(a) is int and type(b) is int and not rest:
+        total = a + b
+        if total.bit_length() <= INTEGER_BITS:
+            return total
+    return _fold("+", _plus, a, b, rest)
+
+
+def subtract(a: Value, b: Value = MISSING, *rest: Value) -> Value:
+    if type(a) is int and type(b) is int and not rest:
+        total = a - b
+        if total.bit_length() <= INTEGER_BITS:
+            return total
+    if b is MISSING:
+        check("-", a)
+        return -a
+    return _fold("-", _minus, a, b, rest)
+
+
+def multiply(a: Value = 1, b: Value = 1, *rest: Value) -> Value:
+    if (
+        type(a) is int
+        and type(b) is int
+        and not rest
+        and a.bit_length() + b.bit_length() <= INTEGER_BITS
+    ):
+        return a * b
+    return _fold("*", _times, a, b, rest)
+
+
+def divide(a: Value, b: Value = MISSING, *rest: Value) -> Value:
+    return _fold("/", _over, 1, a, ()) if b is MISSING else _fold("/", _over, a, b, rest)
+
+
+def _fold(
+    name: str, step: Callable[[Any, Any], Any], a: Value, b: Value, rest: tuple[Value, ...]
+) -> Value:
+    check(name, a, b, *rest)
+    result = within(name, step(a, b))
+    for number in rest:
+        result = within(name, step(result, number))
+    return result
+
+
+def _plus(a: Any, b: Any) -> Any:
+    return a + b if type(a) is type(b) else real(a) + real(b)
+
+
+def _minus(a: Any, b: Any) -> Any:
+    return a - b if type(a) is type(b) else real(a) - real(b)
+
+
+def _times(a: Any, b: Any) -> Any:
+    if type(a) is not type(b):
+        return real(a) * real(b)
+    # The product has the sum of the bits, or one less.
+    if type(a) is int and a.bit_length() + b.bit_length() > INTEGER_BITS + 1:
+        raise too_large("*")
+    return a * b
+
+
+def _over(a: Any, b: Any) -> Any:
+    if type(b) is int:
+        if b == 0:
+            raise division_by_zero(f"(/ {shown(a)} 0)")
+        if type(a) is int:
+            return _ratio(a, b)
+    return ieee_divide(real(a), real(b))
+
+
+def _ratio(a: int, b: int) -> int | float:
+    if a % b == 0:
+        return a // b
+    try:
+        return a / b
+    except OverflowError:
+        return float("inf") if (a < 0) == (b < 0) else float("-inf")
+
+
+def ieee_divide(a: float, b: float) -> float:
+    if b != 0:
+        return a / b
+    if a == 0 or isnan(a):
+        return float("nan")
+    return copysign(float("inf"), a) * copysign(1.0, b)
+
+
+def division_by_zero(call: str) -> Fault:
+    return Fault(
+        "division-by-zero", f"`{call}` divides by zero", hint="test for 0 with `(= x 0)` first"
+    )
+
+
+def _comparison(name: str, holds: Callable[[Any, Any], bool]) -> Callable[..., Value]:
+    """A chain `(< a b c)`; every argument is checked, also after the chain has broken."""
+
+    def compare(a: Value, *rest: Value) -> Value:
+        check(name, a, *rest)
+        result = True
+        for b in rest:
+            result = result and holds(a, b)
+            a = b
+        return result
+
+    return compare
+
+
+_less = _comparison("<", lambda a, b: a < b)
+_more = _comparison(">", lambda a, b: a > b)
+_at_most = _comparison("<=", lambda a, b: a <= b)
+_at_least = _comparison(">=", lambda a, b: a >= b)
+_alike = _comparison("=", lambda a, b: a == b)
+
+
+def less(a: Value, b: Value = MISSING, *rest: Value) -> Value:
+    if type(a) is int and type(b) is int and not rest:
+        return a < b
+    return _less(*_given(a, b, rest))
+
+
+def more(a: Value, b: Value = MISSING, *rest: Value) -> Value:
+    if type(a) is int and type(b) is int and not rest:
+        return a > b
+    return _more(*_given(a, b, rest))
+
+
+def at_most(a: Value, b: Value = MISSING, *rest: Value) -> Value:
+    if type(a) is int and type(b) is int and not rest:
+        return a <= b
+    return _at_most(*_given(a, b, rest))
+
+
+def at_least(a: Value, b: Value = MISSING, *rest: Value) -> Value:
+    if type(a) is int and type(b) is int and not rest:
+        return a >= b
+    return _at_least(*_given(a, b, rest))
+
+
+def alike(a: Value, b: Value = MISSING, *rest: Value) -> Value:
+    if type(a) is int and type(b) is int and not rest:
+        return a == b
+    return _alike(*_given(a, b, rest))
+
+
+def unlike(a: Value, b: Value) -> Value:
+    check("!=", a, b)
+    return a != b
+
+
+def _given(a: Value, b: Value, rest: tuple[Value, ...]) -> tuple[Value, ...]:
+    return (a,) if b is MISSING else (a, b, *rest)
+
+
+def _division(name: str, divide: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
+    """Integer division as in R7RS: floats that are integers count, and make the result one."""
+
+    def divided(a: Value, b: Value) -> Value:
+        if type(a) is int and type(b) is int:
+            if b == 0:
+                raise division_by_zero(f"({name} {shown(a)} {shown(b)})")
+            return divide(a, b)
+        n, m = integral(name, a), integral(name, b)
+        if m == 0:
+            raise division_by_zero(f"({name} {shown(a)} {shown(b)})")
+        return real(divide(n, m))
+
+    return divided
+
+
+def integral(name: str, value: Value) -> int:
+    """`value` as an integer: an exact one, or a float without a fraction."""
+    if type(value) is int:
+        return value
+    if type(value) is float and not isnan(value) and not isinf(value) and value == int(value):
+        return int(value)
+    check(name, value)
+    raise wrong_type(name, "integers", value, "`(floor x)` and `(round x)` drop the fraction")
+
+
+def _quotient(a: int, b: int) -> int:
+    return a // b if (a < 0) == (b < 0) else -(-a // b)
+
+
+def _remainder(a: int, b: int) -> int:
+    return a - b * _quotient(a, b)
+
+
+quotient = _division("quotient", _quotient)
+remainder = _division("remainder", _remainder)
+modulo = _division("modulo", lambda a, b: a % b)

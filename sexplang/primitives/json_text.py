@@ -1,0 +1,218 @@
+"""JSON text to values, and values to JSON text.
+
+Iterative both ways: a document may be 10,000 levels deep, and Python's own reader stops at its
+recursion limit. Of equal keys the last wins. What JSON cannot say is refused rather than
+replaced: lone surrogates and numbers beyond the floats on the way in; NaN, infinities and
+functions on the way out.
+"""
+
+import re
+from math import isinf, isnan
+from typing import Any
+
+from sexplang.primitives.rounding import NUMBER, number_of
+from sexplang.primitives.sizes import STRING_POINTS, shown, text_size, too_large, too_long
+from sexplang.primitives.strings import content
+from sexplang.terms.text import number, quoted
+from sexplang.terms.value import Fault, Record, Symbol, Value
+
+DEEPEST = 10_000
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_STRING = re.compile(
+    r'"([^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+)"'
+)
+_ESCAPE = re.compile(r"\\(?:u([dD][89abAB]..)\\u([dD][c-fC-F]..)|u(....)|(.))")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_WORDS: dict[str, Value] = {"true": True, "false": False, "null": None}
+_NAMES = {True: "true", False: "false", None: "null"}
+_CLOSING = {"[": "]", "{": "}"}
+_OPENED: Any = object()
+_WORD = re.compile("true|false|null")
+
+
+def parse(value: Value) -> Value:
+    return _Reader(content("json-parse", value)).document()
+
+
+class _Reader:
+    """One text and how far it has been read.
+
+    `made` is the innermost open list or table, `key` the key in it that waits for its value;
+    `outer` holds the same two for those around it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.made: Any = None
+        self.key = ""
+        self.outer: list[tuple[Any, str]] = []
+
+    def document(self) -> Value:
+        while True:
+            value = self._value()
+            if value is _OPENED:
+                continue
+            while self.made is not None:
+                value = self._placed(value)
+                if value is _OPENED:
+                    break
+            else:
+                if self._next():
+                    raise self._bad("the document ended before this")
+                return value
+
+    def _next(self) -> str:
+        """The next character that is not white space; nothing at the end."""
+        match = _SPACE.match(self.text, self.at)
+        assert match is not None
+        self.at = match.end()
+        return self.text[self.at : self.at + 1]
+
+    def _value(self) -> Value:
+        char = self._next()
+        if char == "[" or char == "{":
+            return self._opened(char)
+        if char == '"':
+            return self._string()
+        if match := _WORD.match(self.text, self.at):
+            self.at = match.end()
+            return _WORDS[match.group()]
+        if match := NUMBER.match(self.text, self.at):
+            value = number_of(match.group(), match)
+            if value is False:
+                raise self._bad("this number is larger than any float")
+            self.at = match.end()
+            return value
+        raise self._bad("a value is missing here")
+
+    def _opened(self, char: str) -> Value:
+        if len(self.outer) == DEEPEST:
+            raise self._bad(f"this is nested deeper than {DEEPEST} levels")
+        self.at += 1
+        if self._next() == _CLOSING[char]:
+            self.at += 1
+            return () if char == "[" else {}
+        self.outer.append((self.made, self.key))
+        self.made = [] if char == "[" else {}
+        if char == "{":
+            self._read_key()
+        return _OPENED
+
+    def _placed(self, value: Value) -> Value:
+        """Puts a value where it belongs; gives what that completes, if it does."""
+        made = self.made
+        if type(made) is list:
+            made.append(value)
+        else:
+            made[self.key] = value
+        char = self._next()
+        if char == ",":
+            self.at += 1
+            if type(made) is dict:
+                self._read_key()
+            return _OPENED
+        if char != ("]" if type(made) is list else "}"):
+            raise self._bad(f"a comma or a `{']' if type(made) is list else '}'}` is missing here")
+        self.at += 1
+        self.made, self.key = self.outer.pop()
+        return tuple(made) if type(made) is list else made
+
+    def _read_key(self) -> None:
+        if self._next() != '"':
+            raise self._bad("a key in double quotes is missing here")
+        self.key = self._string()
+        if self._next() != ":":
+            raise self._bad("a colon is missing here")
+        self.at += 1
+
+    def _string(self) -> str:
+        match = _STRING.match(self.text, self.at)
+        if match is None:
+            raise self._bad("this string has no end, or a bad escape or a raw line break in it")
+        string = match.group(1)
+        if "\\" in string:
+            string = _ESCAPE.sub(_unescaped, string)
+        if _SURROGATE.search(string):
+            raise self._bad("half of a surrogate pair stands alone in this string")
+        self.at = match.end()
+        return string
+
+    def _bad(self, why: str) -> Fault:
+        line = self.text.count("\n", 0, self.at) + 1
+        column = self.at - self.text.rfind("\n", 0, self.at)
+        near = self.text[self.at : self.at + 20]
+        return Fault(
+            "bad-json",
+            f"`json-parse`, line {line}, column {column}: {why}; "
+            + (f"there is {shown(near)}" if near else "the text ends"),
+            hint="`(attempt (json-parse s))` goes on after a text that is not JSON",
+            details={"line": line, "column": column},
+        )
+
+
+def _unescaped(match: "re.Match[str]") -> str:
+    high, low, code, plain = match.groups()
+    if high:
+        return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + (int(low, 16) - 0xDC00))
+    return chr(int(code, 16)) if code else _PLAIN.get(plain, plain)
+
+
+def to_json(value: Value) -> Value:
+    if text_size(value) > STRING_POINTS:
+        raise too_long("json-string", STRING_POINTS)
+    out: list[str] = []
+    work: list[Any] = [(value,)]
+    while work:
+        item = work.pop()
+        if type(item) is str:
+            out.append(item)
+            continue
+        (value,) = item
+        if isinstance(value, tuple):
+            work.append("]")
+            work.extend(_between([((part,),) for part in value]))
+            work.append("[")
+        elif isinstance(value, (dict, Record)):
+            fields = value if isinstance(value, dict) else value.fields
+            work.append("}")
+            work.extend(_between([((v,), f"{quoted(k)}:") for k, v in fields.items()]))
+            work.append("{")
+        else:
+            out.append(_atom(value))
+    text = "".join(out)
+    if len(text) > STRING_POINTS:
+        raise too_long("json-string", len(text))
+    return text
+
+
+def _between(parts: list[tuple[Any, ...]]) -> list[Any]:
+    """The parts in the order in which a stack gives them back, with commas between."""
+    work: list[Any] = []
+    for part in reversed(parts):
+        work.extend(part)
+        work.append(",")
+    return work[:-1]
+
+
+def _atom(value: Value) -> str:
+    if value is None or value is True or value is False:
+        return _NAMES[value]
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, Symbol):
+        return quoted(value.name)
+    if isinstance(value, float) and (isnan(value) or isinf(value)):
+        raise _not_json(number(value), "JSON has no such number")
+    if isinstance(value, (int, float)):
+        try:
+            return number(value)
+        except ValueError:  # an integer from outside, above what CPython prints
+            raise too_large("json-string") from None
+    raise _not_json(shown(value), "send what it gives instead")
+
+
+def _not_json(what: str, hint: str) -> Fault:
+    return Fault("not-json", f"`json-string`: {what} cannot be written as JSON", hint=hint)

@@ -1,0 +1,203 @@
+"""Lists to lists and to what is in them. A list is a tuple; what changes one makes another.
+
+Lengths are checked before anything of that length is made.
+"""
+
+from math import ceil, isinf, isnan
+from typing import Any
+
+from sexplang.primitives.arithmetic import MISSING, check
+from sexplang.primitives.equality import digest, equal
+from sexplang.primitives.sizes import (
+    LIST_ITEMS,
+    out_of_range,
+    shown,
+    too_many_items,
+    whole,
+    wrong_type,
+)
+from sexplang.terms.value import Fault, Record, Value
+
+
+def not_a_list(name: str, value: Value) -> Fault:
+    """`name` got `value` where it takes a list."""
+    hint = None
+    if value is None:
+        hint = "the empty list is `()`"
+    elif isinstance(value, str):
+        hint = "`(string-length s)` and `(substring s start end)` are for strings"
+    elif isinstance(value, (dict, Record)):
+        hint = "`(keys t)` and `(values t)` make lists of a table"
+    return wrong_type(name, "a list", value, hint)
+
+
+def as_list(name: str, value: Value) -> tuple[Value, ...]:
+    if type(value) is tuple:
+        return value
+    raise not_a_list(name, value)
+
+
+def _sized(name: str, count: int) -> None:
+    if count > LIST_ITEMS:
+        raise too_many_items(name, count)
+
+
+def make_list(*items: Value) -> Value:
+    return items
+
+
+def cons(item: Value, items: Value) -> Value:
+    if type(items) is tuple:
+        if len(items) < LIST_ITEMS:
+            return (item, *items)
+        raise too_many_items("cons", len(items) + 1)
+    hint = f"a pair is a list of two: `[{shown(item)} {shown(items)}]`"
+    raise not_a_list("cons", items) if items is None else wrong_type("cons", "a list", items, hint)
+
+
+def car(items: Value) -> Value:
+    if type(items) is tuple and items:
+        return items[0]
+    raise _empty("car", items)
+
+
+def cdr(items: Value) -> Value:
+    if type(items) is tuple and items:
+        return items[1:]
+    raise _empty("cdr", items)
+
+
+def last(items: Value) -> Value:
+    if type(items) is tuple and items:
+        return items[-1]
+    raise _empty("last", items)
+
+
+def _empty(name: str, items: Value) -> Fault:
+    if type(items) is not tuple:
+        return not_a_list(name, items)
+    return Fault("empty-list", f"`{name}` of the empty list", hint="test with `(null? xs)` first")
+
+
+def nth(items: Value, index: Value) -> Value:
+    found = as_list("nth", items)
+    at = whole("nth", "index", index)
+    if at >= len(found):
+        raise out_of_range(
+            "nth",
+            f"there is no item {shown(index)} in a list of {len(found)}; the first is item 0",
+            "`(get xs i default)` gives a default instead",
+        )
+    return found[at]
+
+
+def length(items: Value) -> Value:
+    if type(items) is tuple:
+        return len(items)
+    raise not_a_list("length", items)
+
+
+def append(*lists: Value) -> Value:
+    found = [as_list("append", items) for items in lists]
+    _sized("append", sum(map(len, found)))
+    return tuple(item for items in found for item in items)
+
+
+def reverse(items: Value) -> Value:
+    return as_list("reverse", items)[::-1]
+
+
+def make_range(start: Value, end: Value = MISSING, step: Value = 1) -> Value:
+    if end is MISSING:
+        start, end = 0, start
+    check("range", start, end, step)
+    if step == 0:
+        raise out_of_range("range", "its step is 0")
+    if type(start) is int and type(end) is int and type(step) is int:
+        _sized("range", _steps(start, end, step))
+        return tuple(range(start, end, step))
+    return _float_range(start, end, step)
+
+
+def _steps(start: int, end: int, step: int) -> int:
+    return max(0, -((start - end) // step))
+
+
+def _float_range(start: Any, end: Any, step: Any) -> Value:
+    if any(isnan(x) or isinf(x) for x in (start, end, step) if type(x) is float):
+        raise out_of_range("range", "its bounds and step have to be finite")
+    try:
+        count = (end - start) / step
+    except OverflowError:
+        count = float("inf")
+    if not count < LIST_ITEMS + 1:
+        raise too_many_items("range", int(count) if not isinf(count) else LIST_ITEMS + 1)
+    # Multiplying keeps the error of one step from adding up.
+    return tuple(start + at * step for at in range(ceil(max(count, 0))))
+
+
+def take(items: Value, count: Value) -> Value:
+    return as_list("take", items)[: whole("take", "count", count)]
+
+
+def drop(items: Value, count: Value) -> Value:
+    return as_list("drop", items)[whole("drop", "count", count) :]
+
+
+def zip_lists(*lists: Value) -> Value:
+    return tuple(zip(*(as_list("zip", items) for items in lists), strict=False))
+
+
+def member(item: Value, items: Value) -> Value:
+    if type(items) is not tuple and type(item) is tuple:
+        raise wrong_type("member?", "a list second", items, "`(member? x xs)`")
+    return any(equal(item, other) for other in as_list("member?", items))
+
+
+def assoc(key: Value, pairs: Value) -> Value:
+    if isinstance(pairs, (dict, Record)):
+        raise wrong_type("assoc", "a list of lists", pairs, "`(get t key)` looks in a table")
+    for pair in as_list("assoc", pairs):
+        if type(pair) is not tuple or not pair:
+            raise wrong_type("assoc", "a list of `[key value …]` lists", pair)
+        if equal(key, pair[0]):
+            return pair
+    return False
+
+
+def index_of(items: Value, item: Value) -> Value:
+    for at, other in enumerate(as_list("index-of", items)):
+        if equal(item, other):
+            return at
+    return None
+
+
+def flatten(items: Value) -> Value:
+    flat: list[Value] = []
+    work = [iter(as_list("flatten", items))]
+    seen = 0
+    while work:
+        for item in work[-1]:
+            seen += 1
+            if type(item) is tuple:
+                work.append(iter(item))
+                break
+            flat.append(item)
+        else:
+            work.pop()
+        # Lists that share their parts can stand for more empty lists than could ever be walked.
+        if seen > LIST_ITEMS:
+            raise too_many_items("flatten", seen)
+    return tuple(flat)
+
+
+def distinct(items: Value) -> Value:
+    """The first of each group of equal items, in order."""
+    groups: dict[int, list[Value]] = {}
+    kept: list[Value] = []
+    for item in as_list("distinct", items):
+        group = groups.setdefault(digest(item), [])
+        if not any(equal(item, other) for other in group):
+            group.append(item)
+            kept.append(item)
+    return tuple(kept)

@@ -1,0 +1,177 @@
+"""Text to text. Strings are sequences of code points; a TaskResult counts as its content.
+
+What a function would make is measured before it is made.
+"""
+
+from collections.abc import Callable
+
+from sexplang.primitives.sizes import (
+    STRING_POINTS,
+    out_of_range,
+    text_size,
+    too_large,
+    too_long,
+    whole,
+    wrong_type,
+)
+from sexplang.terms import text as terms_text
+from sexplang.terms.value import Fault, Record, Value
+
+
+def content(name: str, value: Value, hint: str | None = None) -> str:
+    """`value` as the text that it is: a string, or a TaskResult's content."""
+    if type(value) is str:
+        return value
+    if isinstance(value, Record) and value.kind == "TaskResult":
+        return terms_text.text(value)
+    hint = hint or "`(str x)` makes text of any value" if value is not None else hint
+    raise wrong_type(name, "strings", value, hint)
+
+
+def text_of(name: str, value: Value) -> str:
+    """The text of any value, for `str` and `~a`."""
+    return value if type(value) is str else _bounded(name, value, terms_text.text)
+
+
+def written_of(name: str, value: Value) -> str:
+    """A value as it is written, for `~s`."""
+    return _bounded(name, value, terms_text.written)
+
+
+def _bounded(name: str, value: Value, make: Callable[[Value], str]) -> str:
+    size = text_size(value)
+    if size > STRING_POINTS:
+        raise too_long(name, size)
+    try:
+        return make(value)
+    except ValueError:  # an integer from outside, above what CPython prints
+        raise too_large(name) from None
+
+
+def joined(name: str, parts: list[str], separator: str = "") -> str:
+    """The parts in one string, if that is not too long."""
+    size = sum(map(len, parts)) + len(separator) * max(len(parts) - 1, 0)
+    if size > STRING_POINTS:
+        raise too_long(name, size)
+    return separator.join(parts)
+
+
+def to_str(*values: Value) -> Value:
+    parts: list[str] = []
+    size = 0
+    for value in values:
+        part = text_of("str", value)
+        size += len(part)
+        if size > STRING_POINTS:
+            raise too_long("str", size)
+        parts.append(part)
+    return "".join(parts)
+
+
+def append(*values: Value) -> Value:
+    return joined("string-append", [content("string-append", value) for value in values])
+
+
+def length(value: Value) -> Value:
+    hint = "`(length xs)` counts the items of a list" if isinstance(value, tuple) else None
+    return len(content("string-length", value, hint))
+
+
+def substring(value: Value, start: Value, end: Value = None) -> Value:
+    text = content("substring", value)
+    first = whole("substring", "start", start)
+    last = len(text) if end is None else whole("substring", "end", end)
+    if not first <= last <= len(text):
+        raise out_of_range(
+            "substring", f"{first} to {last} does not lie in a string of {len(text)} code points"
+        )
+    return text[first:last]
+
+
+def split(value: Value, separator: Value) -> Value:
+    text, between = content("string-split", value), content("string-split", separator)
+    return tuple(text.split(between)) if between else tuple(text)
+
+
+def join(values: Value, separator: Value) -> Value:
+    if not isinstance(values, tuple):
+        raise wrong_type("string-join", "a list of strings", values, "`(string-join xs separator)`")
+    between = content("string-join", separator)
+    hint = "`(map str xs)` makes text of every item"
+    return joined("string-join", [content("string-join", item, hint) for item in values], between)
+
+
+def trim(value: Value) -> Value:
+    return content("string-trim", value).strip()
+
+
+def upcase(value: Value) -> Value:
+    return joined("string-upcase", [content("string-upcase", value).upper()])
+
+
+def downcase(value: Value) -> Value:
+    return joined("string-downcase", [content("string-downcase", value).lower()])
+
+
+def contains(value: Value, part: Value) -> Value:
+    hint = "`(member? x xs)` looks in a list" if isinstance(value, tuple) else None
+    return content("string-contains?", part) in content("string-contains?", value, hint)
+
+
+def replace(value: Value, old: Value, new: Value) -> Value:
+    text, old, new = (content("string-replace", part) for part in (value, old, new))
+    if not old:
+        raise out_of_range("string-replace", "the text to replace is empty")
+    size = len(text) + text.count(old) * (len(new) - len(old))
+    if size > STRING_POINTS:
+        raise too_long("string-replace", size)
+    return text.replace(old, new)
+
+
+def same(first: Value, *rest: Value) -> Value:
+    hint = "`(equal? a b)` compares values of every kind"
+    texts = [content("string=?", value, hint) for value in (first, *rest)]
+    return all(text == texts[0] for text in texts)
+
+
+_DIRECTIVES: dict[str, Callable[[str, Value], str]] = {"a": text_of, "s": written_of}
+_FIXED = {"%": "\n", "~": "~"}
+
+
+def format_text(template: Value, *values: Value) -> Value:
+    hint = 'the template comes first: `(format "~a" x)`' if template in (None, False) else None
+    text = content("format", template, hint)
+    parts: list[str] = []
+    size = used = at = 0
+    while at < len(text):
+        tilde = text.find("~", at)
+        if tilde < 0:
+            tilde = len(text)
+        part = text[at:tilde]
+        mark = text[tilde + 1 : tilde + 2]
+        if tilde < len(text):
+            if mark in _DIRECTIVES and mark:
+                if used == len(values):
+                    raise bad_format(f"`~{mark}` number {used + 1} has no value")
+                part += _DIRECTIVES[mark]("format", values[used])
+                used += 1
+            elif mark in _FIXED and mark:
+                part += _FIXED[mark]
+            else:
+                raise bad_format(f"`~{mark}` is not a directive" if mark else "it ends in a `~`")
+        parts.append(part)
+        size += len(part)
+        if size > STRING_POINTS:
+            raise too_long("format", size)
+        at = tilde + 2
+    if used < len(values):
+        raise bad_format(f"it has places for {used} values and got {len(values)}")
+    return "".join(parts)
+
+
+def bad_format(why: str) -> Fault:
+    return Fault(
+        "bad-format",
+        f"`format`: {why}",
+        hint="`~a` is a value's text, `~s` the value as written, `~%` a line break, `~~` a tilde",
+    )

@@ -1,0 +1,123 @@
+"""Tables to what is in them and to other tables. A record reads like a table.
+
+A key is a string or a symbol; in a list it is an index. What is missing is nil or the default,
+and nil is a table without keys to whoever reads it.
+"""
+
+from typing import Any
+
+from sexplang.primitives.sizes import shown, wrong_type
+from sexplang.primitives.strings import content
+from sexplang.terms.value import Procedure, Record, Symbol, Value
+
+_ABSENT: Any = object()
+
+
+def fields(name: str, value: Value) -> dict[str, Value]:
+    """The table that `value` is, or reads like."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, Record):
+        return value.fields
+    hint = "`(put {} key value)` makes a table" if value is None else None
+    raise wrong_type(name, "a table", value, hint)
+
+
+def key_text(name: str, key: Value) -> str:
+    if type(key) is str:
+        return key
+    if isinstance(key, Symbol):
+        return key.name
+    raise wrong_type(name, "a string or a symbol as a key", key, "`(str x)` makes a key of it")
+
+
+def get(table: Value, key: Value, default: Value = None) -> Value:
+    if type(table) is dict and type(key) is str:
+        return table.get(key, default)
+    found = _look("get", table, key)
+    return default if found is _ABSENT else found
+
+
+def get_in(table: Value, path: Value, default: Value = None) -> Value:
+    if type(path) is not tuple:
+        raise wrong_type("get-in", "a list of keys", path, '`(get-in t ["a" 0 "b"])`')
+    return _walk("get-in", table, path, default)
+
+
+def get_field(table: Value, key: Value) -> Value:
+    found = _look("get-field", table, key)
+    return None if found is _ABSENT else found
+
+
+def get_property(table: Value, path: Value) -> Value:
+    names = key_text("get-property", path).split(".")
+    return _walk("get-property", table, tuple(names), None)
+
+
+def _walk(name: str, value: Value, path: tuple[Value, ...], default: Value) -> Value:
+    for key in path:
+        value = _look(name, value, key)
+        if value is _ABSENT:
+            return default
+    return value
+
+
+def _look(name: str, value: Value, key: Value) -> Value:
+    if isinstance(value, Record):
+        value = value.fields
+    if isinstance(value, dict):
+        return value.get(key_text(name, key), _ABSENT)
+    if value is None:
+        return _ABSENT
+    if type(value) is not tuple:
+        raise wrong_type(name, f"a table or a list to find {shown(key)} in", value)
+    if type(key) is not int:
+        raise wrong_type(name, "an index to find in a list", key)
+    return value[key] if 0 <= key < len(value) else _ABSENT
+
+
+def put(table: Value, key: Value, value: Value) -> Value:
+    made = fields("put", table).copy()
+    made[key_text("put", key)] = value
+    return made
+
+
+def remove(table: Value, key: Value) -> Value:
+    if isinstance(table, Procedure):
+        raise wrong_type(
+            "remove", "a table", table, "`(filter keep? xs)` leaves items out of a list"
+        )
+    made = fields("remove", table).copy()
+    made.pop(key_text("remove", key), None)
+    return made
+
+
+def keys(table: Value) -> Value:
+    return tuple(fields("keys", table))
+
+
+def values(table: Value) -> Value:
+    return tuple(fields("values", table).values())
+
+
+def merge(*tables: Value) -> Value:
+    made: dict[str, Value] = {}
+    for table in tables:
+        made |= fields("merge", table)
+    return made
+
+
+def has_key(table: Value, key: Value) -> Value:
+    return key_text("has-key?", key) in fields("has-key?", table)
+
+
+def is_empty(value: Value) -> Value:
+    if value is None:
+        return True
+    if isinstance(value, (tuple, dict)):
+        return not value
+    if isinstance(value, Record) and value.kind != "TaskResult":
+        return not value.fields
+    if isinstance(value, (str, Record)):
+        return not content("empty?", value)
+    raise wrong_type("empty?", "a list, a table or text", value)

@@ -1,0 +1,138 @@
+"""Characters to whether they may stand in a program, and words to whether they are names.
+
+Law: what a person cannot see does not take part in a program. Control characters and whatever
+reorders or hides text are refused everywhere; in a string they are written as escapes.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from sexplang.reader.flaw import Flaw
+
+# Categories Cc (but tab and line breaks), Cf (but the visible Arabic and Indic number signs), Zl,
+# Zp, Cs. Joiners (200C, 200D) make letters of many scripts and most emoji of families: they may
+# follow any character of such a script. One variation selector chooses how the character before
+# it looks; a row of them hides text.
+_HIDDEN_CLASS = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e007f"
+)
+_VARIATION = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+HIDDEN = re.compile(
+    f"[{_HIDDEN_CLASS}]|(?<![\u0600-\U0010ffff])[\u200c\u200d]|{_VARIATION}(?={_VARIATION})"
+)
+_HIDDEN_ASCII = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+# Characters without ink that count as letters or marks.
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+
+# What may be typed instead of a character that looks like it.
+_INSTEAD = {
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02", '`"`'),
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\uff07", "`'`"),
+    **dict.fromkeys("\uff08", "`(`"),
+    **dict.fromkeys("\uff09", "`)`"),
+    **dict.fromkeys("\uff3b\u3010", "`[`"),
+    **dict.fromkeys("\uff3d\u3011", "`]`"),
+    **dict.fromkeys("\uff5b", "`{`"),
+    **dict.fromkeys("\uff5d", "`}`"),
+    **dict.fromkeys("\uff1a", "`:`"),
+    **dict.fromkeys("\uff1b", "`;`"),
+    **dict.fromkeys("\uff0c\u3001", "`,`"),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "`-`"),
+    **dict.fromkeys("\u00a0\u2002\u2003\u2009\u202f\u3000", "a space"),
+}
+
+_WRITTEN_TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}
+
+
+def hidden(text: str, at: int = 0) -> Iterator[re.Match[str]]:
+    """The characters of a text that may stand nowhere in it."""
+    return (_HIDDEN_ASCII if text.isascii() else HIDDEN).finditer(text, at)
+
+
+def called(char: str) -> str:
+    """A character as a message shows it: `U+202E RIGHT-TO-LEFT OVERRIDE`."""
+    import unicodedata
+
+    name = unicodedata.name(char, "")
+    return f"U+{ord(char):04X}" + (f" {name}" if name else "")
+
+
+def escaped(char: str) -> str:
+    """A character as an escape in a string."""
+    code = ord(char)
+    if code <= 0xFFFF:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+def word_flaw(word: str) -> Flaw | None:
+    """Why a word without delimiters is no name: a character that no name has, another spelling
+    than NFC, letters of two scripts."""
+    if word.isascii():
+        return None
+    import unicodedata
+
+    for at, char in enumerate(word):
+        if not _is_word_character(char):
+            return Flaw(
+                "bad-character",
+                f"{called(char)} cannot stand outside a string",
+                "no part of a symbol",
+                f"write {_INSTEAD[char]}" if char in _INSTEAD else "delete it",
+                at,
+                at + 1,
+            )
+    normal = unicodedata.normalize("NFC", word)
+    if normal != word:
+        return Flaw(
+            "bad-symbol",
+            f"`{word}` is not in normal form (NFC)",
+            "looks like another symbol, and is not the same",
+            f"type it anew: `{normal}`",
+        )
+    return _mixture(word)
+
+
+def _mixture(word: str) -> Flaw | None:
+    first = ""
+    for at, char in enumerate(word):
+        script = _script(char)
+        if script and first and script != first:
+            return Flaw(
+                "bad-symbol",
+                f"`{word}` mixes {first.capitalize()} and {script.capitalize()} letters",
+                called(char),
+                "write the whole symbol in one script",
+                at,
+                at + 1,
+            )
+        first = first or script
+    return None
+
+
+@cache
+def _script(char: str) -> str:
+    """The script of a letter (its name begins with it); nothing for what all scripts share."""
+    import unicodedata
+
+    if not unicodedata.category(char).startswith("L"):
+        return ""
+    script = unicodedata.name(char, "UNKNOWN").split()[0]
+    return _WRITTEN_TOGETHER.get(script, script)
+
+
+@cache
+def _is_word_character(char: str) -> bool:
+    import unicodedata
+
+    if char.isascii():
+        return True
+    if char in _INSTEAD or _BLANK.match(char):
+        return False
+    kind = unicodedata.category(char)
+    return kind[0] in "LMNS" or kind in ("Pc", "Pd", "Po")

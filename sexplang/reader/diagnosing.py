@@ -1,0 +1,314 @@
+"""A text that cannot be read to what is wrong with it: slowly, with an eye for what was meant.
+
+Law: there is a finding exactly when the table refuses the text, or reads it but finds a splice in
+a table outside a quasiquote or a comma where Scheme would unquote. So the walk keeps the same
+account as the grammar: open brackets, marks and labels that wait for a form.
+"""
+
+import re
+from collections.abc import Iterator
+
+from attrs import Factory, define
+
+from sexplang.reader import saying
+from sexplang.reader.characters import HIDDEN, hidden
+from sexplang.reader.flaw import Flaw
+from sexplang.reader.forms import Forms
+from sexplang.reader.parsing import DEEPER, TOKEN, Unreadable, comment_end
+from sexplang.terms.diagnostic import Diagnostic
+from sexplang.terms.source import Source, Span
+
+# More findings than a person reads at once.
+_MOST = 50
+
+_WORD = re.compile(r"""[^\x00-\x20\x7f,()\[\]{}"';`~]+""")
+_LEVEL = {"QUASIQUOTE": 1, "UNQUOTE": -1, "SPLICE": -1}
+_HEAD_LEVEL = {"quasiquote": 1, "unquote": -1, "unquote-splicing": -1}
+_OPENING = {"LPAR": "(", "LSQB": "[", "LBRACE": "{"}
+_CLOSING = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
+
+Token = tuple[str, int, int]
+
+
+@define(eq=False)
+class _Frame:
+    """An open bracket (or the text itself): what waits in it for a form."""
+
+    opening: str
+    start: int
+    indentation: int
+    level: int
+    marks: list[Token] = Factory(list)
+    label: Token | None = None
+    empty: bool = True
+    complained: bool = False
+
+    @property
+    def depth_of_quasiquote(self) -> int:
+        return max(0, self.level + sum(_LEVEL.get(kind, 0) for kind, _, _ in self.marks))
+
+
+class _Enough(Exception):
+    """Nothing after this place can be told apart."""
+
+
+def diagnose(source: Source, max_depth: int, at: int) -> list[Diagnostic]:
+    """What is wrong with a text from `at` on, in its order; nothing if it can be read."""
+    walk = _Walk(source, max_depth)
+    walk.find_hidden(at)
+    try:
+        for token in walk.tokens(at):
+            walk.take(token)
+            if len(walk.found) >= _MOST:
+                break
+        else:
+            walk.finish()
+    except _Enough:
+        pass
+    return sorted(walk.found, key=_place)
+
+
+def _place(diagnostic: Diagnostic) -> int:
+    assert diagnostic.span is not None
+    return diagnostic.span.start
+
+
+class _Walk:
+    def __init__(self, source: Source, max_depth: int) -> None:
+        self.source, self.text = source, source.text
+        self.max_depth = max_depth
+        self.found: list[Diagnostic] = []
+        self.frames = [_Frame("", 0, 0, 0)]
+        self.depth = 0
+        self.last: Token = ("", 0, 0)
+        self.suspects: list[tuple[_Frame, int]] = []
+        self.makers = Forms(source).tokens()
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(self.source, start, end)
+
+    def find_hidden(self, at: int) -> None:
+        for match in hidden(self.text, at):
+            self.found.append(saying.hidden_character(self.span(*match.span()), match[0]))
+            if len(self.found) >= _MOST:
+                raise _Enough
+
+    # ------------------------------------------------------------- tokens
+
+    def tokens(self, at: int) -> Iterator[Token]:
+        """The tokens up to the end; what is none is told and left out."""
+        while True:
+            for match in TOKEN.finditer(self.text, at):
+                kind = str(match.lastgroup)
+                start, at = match.span(kind)
+                if kind in ("COMMENT", "BAD"):
+                    break
+                yield kind, start, at
+                if kind == "END":
+                    return
+            if kind == "COMMENT":
+                at = self.skip_comment(start, at)
+            else:
+                word = self.broken_word(start)
+                if word is not None:
+                    yield "WORD", start, word
+                    at = word
+
+    def skip_comment(self, start: int, end: int) -> int:
+        try:
+            return comment_end(self.text, end)
+        except Unreadable:
+            self.found.append(saying.unterminated("comment", self.span(start, end)))
+            raise _Enough from None
+
+    def broken_word(self, start: int) -> int | None:
+        """Tells what is wrong where no token begins; the end of the word there, if one is."""
+        if self.text.startswith('"""', start):
+            self.found.append(saying.unterminated("text", self.span(start, start + 3)))
+            raise _Enough
+        if self.text[start] == '"':
+            self.found.append(saying.unterminated("string", self.span(start, start + 1)))
+            raise _Enough
+        word = _WORD.match(self.text, start)
+        if word is None:
+            return None  # a control character, told already
+        place = self.span(start, word.end())
+        after = self.text[word.end()]
+        self.found.append(saying.mark_after_word(place, word[0], after))
+        return word.end()
+
+    # ------------------------------------------------------------- walking
+
+    def take(self, token: Token) -> None:
+        kind, start, end = token
+        frame = self.frames[-1]
+        self.note_indentation(token)
+        if frame.depth_of_quasiquote and self.is_unquoting_comma(kind, start):
+            self.found.append(saying.comma_unquote(self.span(start - 1, end), self.text[start:end]))
+        if kind in _OPENING:
+            self.deepen(token)
+            level = frame.depth_of_quasiquote
+            self.frames.append(_Frame(_OPENING[kind], start, self.indentation(start), level))
+        elif kind in _CLOSING:
+            self.close(token)
+        elif kind in _LEVEL or kind in ("QUOTE", "DROP"):
+            if kind != "DROP":
+                self.deepen(token)
+            frame.marks.append(token)
+        elif kind in ("LABEL", "STRING_LABEL"):
+            self.check(token)
+            self.take_label(token)
+        elif kind != "END":
+            self.check(token)
+            self.note_head(frame, start, end)
+            self.complete(token)
+        self.last = token
+
+    def check(self, token: Token) -> None:
+        """Tells the flaw of a token, unless a character that cannot be seen is told already."""
+        kind, start, end = token
+        maker = self.makers.get(kind)
+        if maker is None or HIDDEN.search(self.text, start, end):
+            return
+        try:
+            maker(self.text[start:end], start, end)
+        except Flaw as flaw:
+            stop = end if flaw.end is None else start + flaw.end
+            self.found.append(saying.flawed(self.span(start + flaw.start, stop), flaw))
+
+    def deepen(self, token: Token) -> None:
+        self.depth += 1
+        if self.depth > self.max_depth:
+            self.found.append(saying.too_deep(self.span(*token[1:]), self.max_depth))
+            raise _Enough
+
+    def take_label(self, token: Token) -> None:
+        frame = self.frames[-1]
+        drops = [kind for kind, _, _ in frame.marks] == ["DROP"]
+        if frame.opening not in ("(", "{") or (frame.marks and not (drops and not frame.label)):
+            place = self.span(*token[1:])
+            self.found.append(saying.label_misplaced(place, frame.opening, bool(frame.marks)))
+            self.give_up_marks(frame)
+            return
+        if frame.label is not None:
+            self.miss_value(frame)
+        frame.marks.clear()
+        frame.label = token
+        frame.empty = False
+
+    def complete(self, token: Token) -> None:
+        """A form ends here: whatever waited for it has it now."""
+        frame = self.frames[-1]
+        first = frame.marks[0] if frame.marks else token
+        while frame.marks:
+            kind, start, _ = frame.marks.pop()
+            if kind == "DROP":
+                return
+            self.depth -= 1
+        if frame.label is not None:
+            frame.label = None
+        elif frame.opening == "{" and not self.is_splice(first, frame):
+            self.expect_label(frame, first, token)
+        frame.empty = False
+
+    def is_splice(self, first: Token, frame: _Frame) -> bool:
+        return first[0] == "SPLICE" and frame.level > 0
+
+    def expect_label(self, frame: _Frame, first: Token, token: Token) -> None:
+        word = self.text[first[1] : first[2]]
+        if first is token and first[0] in ("NAME", "WORD") and ":" in word:
+            # `{n:3}`: a label and its value in one word; the next entry may be right.
+            if first[0] == "NAME" and not word.startswith(":"):
+                self.found.append(saying.label_needs_space(self.span(*first[1:]), word))
+        elif not frame.complained:
+            frame.complained = True
+            place = self.span(first[1], max(first[2], token[2]))
+            self.found.append(saying.label_expected(place, self.text[first[1] : token[2]]))
+
+    # ------------------------------------------------------------- closing
+
+    def close(self, token: Token) -> None:
+        kind, start, end = token
+        frame, place = self.frames[-1], self.span(start, end)
+        if len(self.frames) == 1:
+            self.found.append(saying.stray_closer(place))
+            self.give_up_marks(frame)
+            return
+        if frame.opening != _CLOSING[kind]:
+            opening = self.span(frame.start, frame.start + 1)
+            self.found.append(saying.mismatched_closer(place, opening))
+            outer = [at for at, f in enumerate(self.frames) if f.opening == _CLOSING[kind]]
+            while outer and len(self.frames) > outer[-1] + 1:
+                self.leave()
+        else:
+            self.miss_forms(frame)
+        start = self.frames[-1].start
+        self.leave()
+        self.complete(("FORM", start, end))
+
+    def leave(self) -> None:
+        frame = self.frames.pop()
+        self.give_up_marks(frame)
+        self.depth -= 1
+
+    def give_up_marks(self, frame: _Frame) -> None:
+        self.depth -= sum(kind != "DROP" for kind, _, _ in frame.marks)
+        frame.marks.clear()
+
+    def miss_forms(self, frame: _Frame) -> None:
+        """Tells what still waits for a form where a bracket closes."""
+        if frame.marks:
+            kind, start, end = frame.marks[-1]
+            self.found.append(saying.mark_without_form(self.span(start, end)))
+        elif frame.label is not None:
+            self.miss_value(frame)
+
+    def miss_value(self, frame: _Frame) -> None:
+        assert frame.label is not None
+        self.found.append(saying.value_missing(self.span(*frame.label[1:])))
+
+    def finish(self) -> None:
+        """The text is over."""
+        if len(self.frames) == 1:
+            self.miss_forms(self.frames[0])
+            return
+        outermost = self.frames[1].start
+        blamed, end = next(
+            ((frame, at) for frame, at in self.suspects if frame.start >= outermost),
+            (self.frames[-1], None),
+        )
+        opening = self.span(blamed.start, blamed.start + 1)
+        openings = [frame.opening for frame in reversed(self.frames[1:])]
+        guess = None if end is None else self.span(end, end)
+        over = self.span(len(self.text), len(self.text))
+        self.found.append(saying.unclosed_bracket(opening, openings, guess, over))
+
+    # ------------------------------------------------------------- hints from the layout
+
+    def note_indentation(self, token: Token) -> None:
+        """A form that stands no further in than the line of an open bracket was to follow it."""
+        kind, start, _ = token
+        frame = self.frames[-1]
+        if len(self.frames) == 1 or kind in _CLOSING or kind == "END":
+            return
+        line = self.text.rfind("\n", 0, start) + 1
+        if line > frame.start and not self.text[line:start].strip():
+            if start - line <= frame.indentation:
+                self.suspects.append((frame, self.last[2]))
+
+    def indentation(self, start: int) -> int:
+        line = self.text.rfind("\n", 0, start) + 1
+        before = self.text[line:start]
+        return len(before) - len(before.lstrip())
+
+    def note_head(self, frame: _Frame, start: int, end: int) -> None:
+        """`(quasiquote x)` in full counts as the mark does."""
+        if frame.empty and frame.opening == "(" and not frame.marks:
+            frame.level = max(0, frame.level + _HEAD_LEVEL.get(self.text[start:end], 0))
+
+    def is_unquoting_comma(self, kind: str, start: int) -> bool:
+        """Whether a comma stands directly before a form, with nothing before it to separate."""
+        if kind in _CLOSING or kind == "END" or self.text[start - 1] != ",":
+            return False
+        gap = self.text[self.last[2] : start].rstrip(",")
+        return bool(gap) or self.last[0] in DEEPER

@@ -1,0 +1,54 @@
+"""A source to its forms, or to all that keeps it from being read.
+
+The quick way first: lark's table, which knows right from wrong and nothing else. Only a text that
+it refuses, or that holds something it cannot judge, is walked a second time to say why.
+"""
+
+import re
+
+from sexplang.reader import saying
+from sexplang.reader.characters import hidden
+from sexplang.reader.flaw import Flaw
+from sexplang.reader.forms import Forms
+from sexplang.reader.parsing import Unreadable, parse
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.form import Form
+from sexplang.terms.source import Source
+
+_BYTE_ORDER_MARK = "\ufeff"
+_COMMA_BEFORE_FORM = re.compile(r"(?:^|[\s(\[{'`~@]),+[^\s,;)\]}]")
+
+
+def read(
+    source: Source, *, max_depth: int = 10_000, max_size: int = 10_000_000
+) -> tuple[Form, ...]:
+    """The forms of a source. Raises `Diagnostics`, and nothing else.
+
+    A byte order mark at the very start is white space. `max_depth` bounds how deep forms nest (a
+    quoting mark is a level), `max_size` the number of characters.
+    """
+    text = source.text
+    if len(text) > max_size:
+        raise Diagnostics([saying.too_large(source, max_size)])
+    at = int(text.startswith(_BYTE_ORDER_MARK))
+    forms = Forms(source)
+    found: list[Form] | None = None
+    if next(hidden(text, at), None) is None:
+        try:
+            found = parse(text, forms, max_depth, at)
+        except (Unreadable, Flaw):
+            found = None
+    if found is not None and not forms.spliced and not _may_unquote_by_comma(text):
+        return tuple(found)
+    # Most programs are right: what only a wrong one needs is imported for it alone.
+    from sexplang.reader.diagnosing import diagnose
+
+    wrong = diagnose(source, max_depth, at)
+    if wrong:
+        raise Diagnostics(wrong)
+    assert found is not None, "refused, and nothing found wrong"
+    return tuple(found)
+
+
+def _may_unquote_by_comma(text: str) -> bool:
+    return ("`" in text or "(quasiquote" in text) and _COMMA_BEFORE_FORM.search(text) is not None

@@ -1,0 +1,28 @@
+"""Suspended runs to their ends: requests are performed, replies are journaled and delivered.
+
+Here the world begins: time, networks, files, models, permissions, the journal.
+"""
+
+from sexplang.runtime.drive import adrive, drive
+from sexplang.runtime.journal import Journal
+from sexplang.runtime.models import Endpoint, choose_model, warm_up
+from sexplang.runtime.performers import Settings, performers
+from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.redact import redacted
+from sexplang.runtime.refusal import Refusal
+from sexplang.runtime.wrappers import Retries
+
+__all__ = [
+    "Endpoint",
+    "Journal",
+    "Permissions",
+    "Refusal",
+    "Retries",
+    "Settings",
+    "adrive",
+    "choose_model",
+    "drive",
+    "performers",
+    "redacted",
+    "warm_up",
+]

@@ -1,0 +1,81 @@
+"""Whatever a performer gives or raises → a value, or an error record; never an exception."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from attrs import define
+
+from sexplang.runtime.events import Event
+from sexplang.runtime.refusal import Refusal, refused
+from sexplang.terms.effect import Request
+from sexplang.terms.task import error_of, error_record
+from sexplang.terms.text import value_of
+from sexplang.terms.value import Fault, Record, Value
+
+Performer: TypeAlias = Callable[[Request], Any]
+"""A request → its value, or an awaitable of it. Raises `Refusal` to fail."""
+
+Performers: TypeAlias = Mapping[str, Performer]
+
+Watch: TypeAlias = Callable[[Event], None]
+
+FLAT = frozenset((str, int, float, bool, type(None)))
+"""Classes of which every instance is plain data: nothing to look into."""
+
+
+@define(eq=False)
+class Answer:
+    """A reply that took more than one attempt, as `retried` gives it."""
+
+    value: Value
+    attempts: int
+
+
+def settled(reply: Any, operation: str) -> tuple[Value, bool, int]:
+    """What a performer gave, as (value or error, failed, attempts)."""
+    attempts = 1
+    if reply.__class__ is Answer:
+        reply, attempts = reply.value, reply.attempts
+    if reply.__class__ in FLAT:
+        return reply, False, attempts
+    try:
+        return value_of(reply), False, attempts
+    except Fault as fault:
+        return failure(fault, operation), True, attempts
+
+
+def failure(error: BaseException, operation: str) -> Record:
+    """The error record for whatever a performer raised."""
+    if isinstance(error, Refusal):
+        return error.error
+    if isinstance(error, Fault):
+        return error_of(error)
+    from sexplang.runtime.redact import redacted
+
+    return error_record(
+        "TASK_FAILURE",
+        "unexpected_error",
+        redacted(f"what answers `{operation}` failed: {type(error).__name__}: {error}"),
+        details={"code": "performer-failed", "operation": operation},
+        hint="the function that answers this operation should raise Refusal with an error record",
+    )
+
+
+def attempts_of(error: BaseException) -> int:
+    return error.attempts if isinstance(error, Refusal) else 1
+
+
+def unhandled(operation: str, performers: Performers) -> Refusal:
+    """Nobody answers this operation."""
+    from difflib import get_close_matches
+
+    known = ", ".join(sorted(performers)) or "none"
+    near = get_close_matches(operation, list(performers), 1)
+    guess = f"did you mean `{near[0]}`? " if near else ""
+    return refused(
+        "unhandled-effect",
+        f"nobody answers `{operation}`",
+        hint=f"{guess}put a handler around it: (handle … (({operation} …) resume …)); "
+        f"this host answers: {known}",
+        operation=operation,
+    )

@@ -1,0 +1,87 @@
+"""A folder and a path below it → an open file, never one that lies elsewhere.
+
+Law: no path is checked first and opened afterwards; whoever swaps a link in between wins nothing.
+The kernel resolves it (`openat2` with RESOLVE_BENEATH) or, where it cannot, every component is
+opened on its own and no link is followed.
+"""
+
+import ctypes
+import errno
+import os
+from functools import cache
+
+_OPENAT2 = 437
+_BENEATH_NO_MAGICLINKS = 0x08 | 0x02
+_AT_FDCWD = -100
+
+
+class _OpenHow(ctypes.Structure):
+    _fields_ = (
+        ("flags", ctypes.c_uint64),
+        ("mode", ctypes.c_uint64),
+        ("resolve", ctypes.c_uint64),
+    )
+
+
+def open_beneath(root: str, relative: str, flags: int) -> int:
+    """Open `relative` (no `..`, not absolute) below the folder `root`. Raises OSError."""
+    folder = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        flags |= os.O_CLOEXEC
+        if _kernel_resolves():
+            return _openat2(folder, relative or ".", flags)
+        return _step_by_step(folder, relative or ".", flags)
+    finally:
+        os.close(folder)
+
+
+def place_of(file: int) -> str | None:
+    """Where an open file really lies; None where the system does not tell."""
+    try:
+        return os.readlink(f"/proc/self/fd/{file}")
+    except OSError:
+        return None
+
+
+def _openat2(folder: int, relative: str, flags: int) -> int:
+    how = _OpenHow(flags, 0, _BENEATH_NO_MAGICLINKS)
+    size = ctypes.c_size_t(ctypes.sizeof(how))
+    name = ctypes.c_char_p(os.fsencode(relative))
+    for _ in range(8):  # EAGAIN: a folder moved while the kernel resolved `..` in a link
+        file: int = _syscall()(_OPENAT2, folder, name, ctypes.byref(how), size)
+        if file >= 0:
+            return file
+        number = ctypes.get_errno()
+        if number not in (errno.EAGAIN, errno.EINTR):
+            break
+    raise OSError(number, os.strerror(number), relative)
+
+
+def _step_by_step(folder: int, relative: str, flags: int) -> int:
+    *folders, name = relative.split("/")
+    here = os.dup(folder)
+    try:
+        for part in folders:
+            step = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+            below = os.open(part, step, dir_fd=here)
+            os.close(here)
+            here = below
+        return os.open(name, flags | os.O_NOFOLLOW, dir_fd=here)
+    finally:
+        os.close(here)
+
+
+@cache
+def _syscall() -> "ctypes._NamedFuncPointer":
+    function = ctypes.CDLL(None, use_errno=True).syscall
+    function.restype = ctypes.c_long
+    return function
+
+
+@cache
+def _kernel_resolves() -> bool:
+    try:
+        os.close(_openat2(_AT_FDCWD, ".", os.O_PATH | os.O_CLOEXEC))
+    except (OSError, AttributeError):  # an old kernel, a sandbox, another system
+        return False
+    return True

@@ -1,0 +1,248 @@
+"""A suspended run and performers → its end: what is open is performed, what is withdrawn ends.
+
+Law: one reply at a time: its row is appended to the journal, then it is delivered, and the next
+only when every branch waits again. So the journal is the schedule.
+
+Performers that never wait are called inline, without an event loop; `waiting.py` takes over at
+the first reply that has to be awaited.
+"""
+
+from collections import deque
+from contextlib import suppress
+from time import monotonic, time
+from typing import Any
+
+from attrs import define, field
+
+from sexplang.runtime.answers import (
+    FLAT,
+    Performers,
+    Watch,
+    attempts_of,
+    failure,
+    settled,
+    unhandled,
+)
+from sexplang.runtime.events import Finished, Started, Withdrawn, task_of, turn_of
+from sexplang.runtime.journal import Journal, Row, cancellation
+from sexplang.runtime.refusal import Refusal
+from sexplang.terms.effect import Request
+from sexplang.terms.text import plain
+from sexplang.terms.value import Record, Value
+
+GRACE = 5.0
+"""Seconds for the `finally` bodies of a run that was interrupted."""
+
+
+@define(eq=False)
+class _Open:
+    """A request that is being performed."""
+
+    request: Request
+    started: float
+    clock: float
+
+
+@define(eq=False)
+class Run:
+    """Where a drive stands. Mutable, as everything that touches the world is; the outcome in it
+    is not, so an interruption at any point leaves the last consistent one."""
+
+    outcome: Any
+    performers: Performers
+    journal: Journal
+    on_event: Watch | None = None
+    waiting: list[tuple[Request, Any]] = field(factory=list)
+    """Awaitables that nobody awaits yet."""
+    withdrawn: list[str] = field(factory=list)
+    """Ids of requests whose awaitables shall end."""
+    _open: dict[str, _Open] = field(factory=dict)
+    _arrived: "deque[tuple[str, Value, bool, int]]" = field(factory=deque)
+
+    @property
+    def ended(self) -> bool:
+        return not hasattr(self.outcome, "requests")
+
+    def step(self) -> bool:
+        """Deliver one reply, or start what can be started; False when all that is open waits."""
+        while self._arrived:
+            id, value, failed, attempts = self._arrived.popleft()
+            if id in self._open:
+                self._deliver(id, value, failed, attempts)
+                return True
+        known = self._open
+        started = False
+        for request in self.outcome.requests:
+            if request.id in known:
+                continue
+            if self._start(request):
+                return True
+            started = True
+        return started
+
+    def arrive(self, id: str, value: Value, failed: bool, attempts: int) -> None:
+        """An awaited reply is there."""
+        self._arrived.append((id, value, failed, attempts))
+
+    def abandon(self) -> None:
+        """Cancel the run from outside: only its `finally` bodies are left to do."""
+        self.withdrawn.extend(self._open)
+        for _, awaitable in self.waiting:
+            _close(awaitable)
+        self.waiting.clear()
+        self._open.clear()
+        self._arrived.clear()
+        if not self.ended:
+            with suppress(Refusal):  # what is cleaned up matters more than its recording
+                self.journal.append(cancellation())
+            self.outcome = self.outcome.cancel()
+
+    def _start(self, request: Request) -> bool:
+        """Whether the request got its reply at once."""
+        self._open[request.id] = _Open(request, time(), monotonic())
+        if self.on_event is not None:
+            event = Started(request.id, request.operation, task_of(request), turn_of(request))
+            self.on_event(event)
+        performer = self.performers.get(request.operation)
+        try:
+            if performer is None:
+                raise unhandled(request.operation, self.performers)
+            if request.operation != "model":  # its performer makes plain data of it anyway
+                for argument in request.arguments:
+                    if argument.__class__ not in FLAT:
+                        plain(argument)
+            reply = performer(request)
+        except Exception as error:
+            self._deliver(request.id, failure(error, request.operation), True, attempts_of(error))
+            return True
+        if reply.__class__ not in FLAT and hasattr(reply, "__await__"):
+            self.waiting.append((request, reply))
+            return False
+        self._deliver(request.id, *settled(reply, request.operation))
+        return True
+
+    def _deliver(self, id: str, value: Value, failed: bool, attempts: int) -> None:
+        opened = self._open.pop(id)
+        request = opened.request
+        row = Row(
+            id,
+            request.operation,
+            request.arguments,
+            value,
+            failed,
+            attempts,
+            opened.started,
+            opened.started + monotonic() - opened.clock,
+        )
+        try:
+            self.journal.append(row)
+        except Refusal as refusal:
+            self._stop(refusal.error)
+            return
+        if self.on_event is not None:
+            self.on_event(_finished(row, request))
+        answer = self.outcome.fail if failed else self.outcome.resume
+        self.outcome = answer(id, value)
+        for gone in getattr(self.outcome, "withdrawn", ()):
+            self._withdraw(gone)
+
+    def _withdraw(self, id: str) -> None:
+        opened = self._open.pop(id, None)
+        if opened is None:
+            return
+        self.withdrawn.append(id)
+        for at, (request, awaitable) in enumerate(self.waiting):
+            if request.id == id:
+                _close(awaitable)
+                del self.waiting[at]
+                break
+        if self.on_event is not None:
+            self.on_event(Withdrawn(id, opened.request.operation))
+
+    def _stop(self, error: Record) -> None:
+        """A reply that cannot be recorded must not be delivered: the run ends here. Nothing of
+        it runs any more, since that could not be recorded either."""
+        from sexplang.machine import Failed
+
+        self.withdrawn.extend(self._open)
+        self._open.clear()
+        self._arrived.clear()
+        self.outcome = Failed(error)
+
+
+def drive(
+    outcome: Any,
+    performers: Performers,
+    *,
+    journal: Journal | None = None,
+    parallel: int = 16,
+    on_event: Watch | None = None,
+    grace: float = GRACE,
+) -> Any:
+    """Perform what a run asks for until it is Done or Failed. Works inside a running loop too.
+
+    At most `parallel` model calls are in flight. Ctrl-C cancels the run, gives its `finally`
+    bodies `grace` seconds and is raised again when nothing is left running.
+    """
+    run = Run(outcome, performers, journal if journal is not None else Journal(), on_event)
+    try:
+        while not run.ended and not run.waiting and run.step():
+            pass
+    except KeyboardInterrupt:
+        _abandon_now(run, grace)
+        raise
+    if not run.ended:
+        from sexplang.runtime.waiting import block
+
+        block(run, parallel, grace)
+    return run.outcome
+
+
+async def adrive(
+    outcome: Any,
+    performers: Performers,
+    *,
+    journal: Journal | None = None,
+    parallel: int = 16,
+    on_event: Watch | None = None,
+    grace: float = GRACE,
+) -> Any:
+    """`drive` for callers that have an event loop: asyncio's or trio's."""
+    from sexplang.runtime.waiting import finish
+
+    run = Run(outcome, performers, journal if journal is not None else Journal(), on_event)
+    await finish(run, parallel, grace)
+    return run.outcome
+
+
+def _abandon_now(run: Run, grace: float) -> None:
+    """The `finally` bodies of an interrupted run, which had nothing to wait for so far."""
+    until = monotonic() + grace
+    run.abandon()
+    while not run.ended and not run.waiting and monotonic() < until and run.step():
+        pass
+    if run.waiting:
+        from sexplang.runtime.waiting import block
+
+        block(run, 1, grace, abandoned=True)
+
+
+def _finished(row: Row, request: Request) -> Finished:
+    model = row.reply.get("model") if isinstance(row.reply, dict) else None
+    return Finished(
+        row.id,
+        row.operation,
+        task_of(request),
+        turn_of(request),
+        row.ended - row.started,
+        model if row.operation == "model" and isinstance(model, str) else None,
+        row.usage,
+        row.reply if row.failed else None,
+        row.attempts,
+    )
+
+
+def _close(awaitable: Any) -> None:
+    close = getattr(awaitable, "close", None)
+    if close is not None:  # a coroutine that was never awaited would warn
+        close()

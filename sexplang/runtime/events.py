@@ -1,0 +1,84 @@
+"""What happens in a run → records for whoever watches it (progress on a terminal)."""
+
+from typing import Any, TypeAlias
+
+from attrs import field, frozen
+
+from sexplang.terms.effect import Request
+from sexplang.terms.value import Record
+
+
+@frozen
+class Started:
+    """A request is being performed; `task` and `turn` when it is a conversation's model call."""
+
+    id: str
+    operation: str
+    task: str | None = None
+    turn: int | None = None
+
+
+@frozen
+class Finished:
+    """A request has its answer. `usage` holds `input_tokens` and `output_tokens` if known."""
+
+    id: str
+    operation: str
+    task: str | None
+    turn: int | None
+    seconds: float
+    model: str | None = None
+    usage: dict[str, Any] = field(factory=dict)
+    error: Record | None = None
+    attempts: int = 1
+
+
+@frozen
+class Withdrawn:
+    """A request whose answer nobody wants any more."""
+
+    id: str
+    operation: str
+
+
+@frozen
+class Retrying:
+    """An attempt failed; the next one starts after `wait` seconds."""
+
+    id: str
+    task: str | None
+    attempt: int
+    wait: float
+    error: Record
+
+
+@frozen
+class Progressed:
+    """`(progress text fraction)`."""
+
+    text: str
+    fraction: float | None = None
+
+
+Event: TypeAlias = Started | Finished | Withdrawn | Retrying | Progressed
+
+
+def task_of(request: Request) -> str | None:
+    """The name of the atomic task that a request is for."""
+    conversations = request.context.conversations
+    return conversations[-1].name if conversations else None
+
+
+def turn_of(request: Request) -> int | None:
+    """Which call of its conversation a model request is, from 1."""
+    payload = request.arguments[0] if request.operation == "model" and request.arguments else None
+    if not isinstance(payload, dict):
+        return None
+    messages = payload.get("messages")
+    if not isinstance(messages, (tuple, list)):
+        return None
+    return 1 + sum(
+        1
+        for message in messages
+        if isinstance(message, dict) and message.get("role") == "assistant"
+    )

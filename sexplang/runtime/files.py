@@ -1,0 +1,254 @@
+"""`read-file`, `write-file`, `list-files` → text, nil, names; inside the permitted places."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+
+from sexplang.runtime.beneath import open_beneath, place_of
+from sexplang.runtime.names import matches, split_pattern
+from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.refusal import Refusal, refused
+
+MOST_BYTES = 1_000_000
+MOST_NAMES = 100_000
+
+_DENIED = {errno.EXDEV, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.ENAMETOOLONG}
+
+
+def read_file(path: str, permissions: Permissions, most: int = MOST_BYTES) -> str:
+    """The text of a file: regular, with no other name, UTF-8, at most `most` bytes."""
+    root, relative = located(path, permissions, "read")
+    file = _opened(root, relative, os.O_RDONLY | os.O_NONBLOCK, path)
+    try:
+        status = os.fstat(file)
+        _check(status, path)
+        _no_dots_inside(file, root, relative, path)
+        data = _bytes(file, most, path)
+    finally:
+        os.close(file)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise refused(
+            "not-text",
+            f"{path} is not UTF-8 text: byte {error.start} is {data[error.start]:#04x}",
+            hint="convert it to UTF-8 first, or name another file",
+            path=path,
+        ) from None
+
+
+def write_file(path: str, text: str, permissions: Permissions) -> None:
+    """The text in a file, whole or not at all: a new file takes the old one's place."""
+    root, relative = located(path, permissions, "write")
+    parent, _, name = relative.rpartition("/")
+    if not name:
+        raise denied(path, "it is a folder")
+    folder = _opened(root, parent, os.O_RDONLY | os.O_DIRECTORY, path)
+    try:
+        _no_dots_inside(folder, root, parent, path)
+        _replaced(folder, name, text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise _problem(error, path) from None
+    finally:
+        os.close(folder)
+
+
+def list_files(pattern: str, permissions: Permissions, most: int = MOST_NAMES) -> tuple[str, ...]:
+    """The files that fit a pattern (`*`, `?`, `[a-z]`, `**` for any folders), sorted; relative to
+    the program's folder where they lie below it. Names that begin with a dot do not count."""
+    fixed, rest = split_pattern(_text(pattern, "pattern"))
+    root, relative = located(fixed or ".", permissions, "read")
+    shown = os.path.join(root, relative) if relative else root
+    depth = None if "**" in rest else len(rest)
+    found = []
+    try:
+        for name in _below(root, relative, most, pattern, depth):
+            if matches(name.split("/"), rest):
+                found.append(_shown(f"{shown.rstrip('/')}/{name}", permissions))
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            return ()
+        raise _problem(error, pattern) from None
+    return tuple(sorted(found))
+
+
+def located(path: str, permissions: Permissions, right: str) -> tuple[str, str]:
+    """The granted folder that covers a path, and the rest of the path below it."""
+    text = _text(path, "path")
+    whole = os.path.normpath(os.path.join(permissions.base, text))
+    hidden = False
+    for grant in permissions.grants(right):
+        for place in dict.fromkeys((grant, os.path.realpath(grant))):
+            if whole != place and not whole.startswith(place.rstrip("/") + "/"):
+                continue
+            relative = whole[len(place) :].strip("/")
+            if any(part.startswith(".") for part in relative.split("/")):
+                hidden = True
+            elif relative or os.path.isdir(place):
+                return place, relative
+            else:  # a grant for one file
+                return os.path.dirname(place), os.path.basename(place)
+    if hidden:
+        raise denied(path, "names that begin with a dot are not covered by a folder's grant", right)
+    raise denied(path, f"it is outside the places that may be {_PARTICIPLE[right]}", right)
+
+
+_PARTICIPLE = {"read": "read", "write": "written"}
+
+
+def denied(path: str, reason: str, right: str = "read") -> Refusal:
+    return refused(
+        "path-denied",
+        f"{path} may not be {_PARTICIPLE[right]}: {reason}",
+        hint=f"allow it with --allow-{right} PATH, or name a file below the program's folder",
+        path=path,
+    )
+
+
+def _text(path: str, what: str) -> str:
+    if not isinstance(path, str):
+        raise refused("wrong-type", f"a {what} is a string", hint='for example "notes.txt"')
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise denied("this path", "it cannot be written in UTF-8") from None
+    if "\0" in path or not path:
+        raise denied(path.replace("\0", "\\0") or "the empty path", "no file has such a name")
+    return path
+
+
+def _opened(root: str, relative: str, flags: int, path: str) -> int:
+    try:
+        return open_beneath(root, relative, flags)
+    except OSError as error:
+        raise _problem(error, path) from None
+
+
+def _problem(error: OSError, path: str) -> Refusal:
+    if error.errno == errno.EXDEV:
+        return denied(path, "a link in it leads out of the permitted folder")
+    if error.errno in _DENIED:
+        return denied(path, error.strerror or "the system refuses it")
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return refused(
+            "file-not-found",
+            f"there is no {path}",
+            hint='(list-files "*") shows what is there; paths start at the program\'s folder',
+            path=path,
+        )
+    if error.errno == errno.EISDIR:
+        return denied(path, "it is a folder")
+    return refused(
+        "file-failed", f"{path}: {error.strerror}", hint="try it outside the program", path=path
+    )
+
+
+def _check(status: os.stat_result, path: str) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise denied(path, "it is a folder")
+    if not stat.S_ISREG(status.st_mode):
+        raise denied(path, "it is not a regular file")
+    if status.st_nlink > 1:
+        raise denied(path, "it has another name elsewhere (a hard link)")
+
+
+def _no_dots_inside(file: int, root: str, relative: str, path: str) -> None:
+    """A link may lead to a hidden name inside the folder: where the file lies decides."""
+    place, real = place_of(file), os.path.realpath(root).rstrip("/")
+    if place is None or not place.startswith(real + "/"):
+        return
+    inside = place[len(real) + 1 :]
+    if inside != relative and any(part.startswith(".") for part in inside.split("/")):
+        raise denied(path, "it leads to a name that begins with a dot")
+
+
+def _bytes(file: int, most: int, path: str) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while size <= most:
+        part = os.read(file, min(1 << 20, most + 1 - size))
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+        size += len(part)
+    raise refused(
+        "file-too-large",
+        f"{path} is larger than {most:,} bytes",
+        hint="split it, or give the part that matters",
+        path=path,
+        limit=most,
+    )
+
+
+def _replaced(folder: int, name: str, data: bytes) -> None:
+    """`name` in the open folder gets new content; a link of that name is replaced, not followed."""
+    fresh = f".{name[:60]}.{os.urandom(6).hex()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    file = os.open(fresh, flags, 0o644, dir_fd=folder)
+    try:
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(file, rest) :]
+            os.fsync(file)
+        finally:
+            os.close(file)
+        os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(fresh, dir_fd=folder)
+        raise
+
+
+def _shown(whole: str, permissions: Permissions) -> str:
+    base = permissions.base.rstrip("/") + "/"
+    return whole[len(base) :] if whole.startswith(base) else whole
+
+
+def _below(root: str, start: str, most: int, pattern: str, depth: int | None) -> Iterator[str]:
+    """Regular files below a folder, as paths relative to it; links are not followed."""
+    work = [""]
+    seen = 0
+    while work:
+        prefix = work.pop()
+        folder = open_beneath(root, _joined(start, prefix), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    seen += 1
+                    if seen > most:
+                        raise _too_many(pattern, most)
+                    if entry.name.startswith(".") or not _is_text(entry.name):
+                        continue
+                    name = _joined(prefix, entry.name)
+                    if entry.is_file(follow_symlinks=False):
+                        yield name
+                    elif entry.is_dir(follow_symlinks=False) and (
+                        depth is None or name.count("/") + 1 < depth
+                    ):
+                        work.append(name)
+        finally:
+            os.close(folder)
+
+
+def _joined(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder and name else folder or name
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _too_many(pattern: str, most: int) -> Refusal:
+    return refused(
+        "too-many-files",
+        f"more than {most:,} names lie where {pattern} looks",
+        hint='name the folder: (list-files "docs/*.md")',
+        limit=most,
+    )

@@ -1,0 +1,187 @@
+"""Replies → rows: what a run was told from outside, in the order in which it was told.
+
+Law: a row is appended, then its reply is delivered; so the order of rows is the schedule.
+"""
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from time import time
+from typing import Any
+
+from attrs import define, field
+
+from sexplang.runtime.pack import dumped, packed
+from sexplang.runtime.redact import redacted
+from sexplang.runtime.refusal import refused
+from sexplang.terms.effect import Request
+from sexplang.terms.value import Value
+
+VERSION = 1
+
+
+@define(eq=False)
+class Row:
+    """One answered request. `reply` is a value, or an error record if `failed`.
+
+    Not frozen, for speed; nobody changes a row.
+    """
+
+    id: str
+    operation: str
+    arguments: tuple[Value, ...]
+    reply: Value
+    failed: bool
+    attempts: int
+    started: float
+    ended: float
+
+    @property
+    def digest(self) -> str:
+        """What was asked, as the sha256 of its canonical JSON. Computed when it is read: values
+        cannot change, and most runs in memory never ask for it."""
+        return digest(self.operation, self.arguments)
+
+    @property
+    def usage(self) -> dict[str, Value]:
+        """Tokens of a model call, as the model reported them."""
+        usage = self.reply.get("usage") if isinstance(self.reply, dict) else None
+        return usage if isinstance(usage, dict) and self.operation == "model" else {}
+
+    def plain(self) -> dict[str, Any]:
+        """The row as data for a recording."""
+        return {
+            "id": self.id,
+            "operation": self.operation,
+            "digest": self.digest,
+            "attempts": self.attempts,
+            "error" if self.failed else "reply": packed(self.reply),
+            "usage": packed(self.usage),
+            "started": self.started,
+            "ended": self.ended,
+        }
+
+
+@define(eq=False)
+class Journal:
+    """The rows of one run, in memory; with `record`, each also as a line of JSON in a file."""
+
+    run_id: str = field(factory=lambda: os.urandom(8).hex())
+    record: str | os.PathLike[str] | None = None
+    rows: list[Row] = field(factory=list, init=False)
+    _file: int | None = field(default=None, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        if self.record is not None:
+            self._file = _fresh(os.fspath(self.record))
+            self._write({"sexplang-journal": VERSION, "run": self.run_id})
+
+    def append(self, row: Row) -> None:
+        """Keep a row; it is in the file, whole, before this returns."""
+        if self._file is not None:
+            self._write(row.plain())
+        self.rows.append(row)
+
+    def close(self) -> None:
+        """Close the recording; rows stay readable."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _write(self, data: dict[str, Any]) -> None:
+        assert self._file is not None
+        line = redacted(dumped(data)).encode() + b"\n"
+        before = os.fstat(self._file).st_size
+        try:
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+        except OSError as error:
+            with suppress(OSError):  # a torn line would make the whole file unreadable
+                os.ftruncate(self._file, before)
+            raise refused(
+                "record-failed",
+                f"the recording {os.fspath(self.record or '')} cannot be written: {error.strerror}",
+                hint="make room, or record somewhere else with --record FILE",
+            ) from None
+
+
+CANCEL = "cancel"
+"""The operation of a row that stands for a cancellation from outside."""
+
+
+def cancellation() -> Row:
+    """The row that says: here the run was cancelled from outside."""
+    now = time()
+    return Row("", CANCEL, (), None, False, 1, now, now)
+
+
+def digest(operation: str, arguments: tuple[Value, ...]) -> str:
+    """The sha256 of a request's canonical JSON: keys sorted, no white space."""
+    from hashlib import sha256
+
+    return sha256(dumped([operation, packed(arguments)], canonical=True).encode()).hexdigest()
+
+
+def _fresh(path: str) -> int:
+    """A new, private file; one that already holds something is refused, never overwritten."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+    try:
+        file = os.open(path, flags, 0o600)
+    except OSError as error:
+        raise refused(
+            "record-failed",
+            f"the recording {path} cannot be made: {error.strerror}",
+            hint="name a file in a folder that exists and that you may write",
+        ) from None
+    if os.fstat(file).st_size:
+        os.close(file)
+        raise refused(
+            "file-exists",
+            f"{path} already holds something and is not overwritten",
+            hint="name a new file, or remove this one first",
+        )
+    with suppress(OSError):  # an empty file that others could read was there before
+        os.fchmod(file, 0o600)
+    return file
+
+
+def mismatch(row: Row, requests: Iterable[Request]) -> Any:
+    """Why a row cannot be delivered now, as a Refusal; None if it can."""
+    asked = {request.id: request for request in requests}
+    request = asked.get(row.id)
+    if request is None:
+        waiting = ", ".join(asked) or "none"
+        return refused(
+            "journal-mismatch",
+            f"the recording answers request {row.id} ({row.operation}), which does not wait here",
+            hint="replay with the program and inputs that were recorded",
+            expected=row.id,
+            waiting=waiting,
+        )
+    if request.operation != row.operation or request.arguments != row.arguments:
+        return refused(
+            "journal-mismatch",
+            f"request {row.id} was recorded as another one",
+            hint="replay with the program and inputs that were recorded",
+            expected=dumped(packed((row.operation, row.arguments))),
+            got=dumped(packed((request.operation, request.arguments))),
+        )
+    return None
+
+
+def replay(outcome: Any, rows: Iterable[Row]) -> Any:
+    """Rows delivered in their order to a run from its start → the outcome after the last.
+
+    Raises a Refusal `journal-mismatch` at a row that does not fit.
+    """
+    for row in rows:
+        if row.operation == CANCEL:
+            outcome = outcome.cancel()
+            continue
+        problem = mismatch(row, getattr(outcome, "requests", ()))
+        if problem is not None:
+            raise problem
+        answer = outcome.fail if row.failed else outcome.resume
+        outcome = answer(row.id, row.reply)
+    return outcome

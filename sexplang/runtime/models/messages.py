@@ -1,0 +1,199 @@
+"""A payload → a call of the Messages protocol through the anthropic SDK → the reply as data.
+
+Law: always streamed, so that a reply that was cut short is seen to be. Law: the SDK never
+retries; `wrappers.py` does, and counts.
+"""
+
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from attrs import field, frozen
+
+from sexplang.runtime.models import Endpoint
+from sexplang.runtime.models.failures import cut_short, not_a_reply, refusal_of, timed_out
+from sexplang.runtime.redact import redacted_data
+from sexplang.runtime.refusal import broken
+from sexplang.terms.effect import Request
+
+MAX_TOKENS = 4096
+"""For a payload that names none: the protocol wants one."""
+
+PLACEHOLDER = "none"
+"""The key for a server of one's own, which asks for none."""
+
+
+@frozen
+class Target:
+    """Where a model is reached: its name there, the server, and what opens it."""
+
+    name: str
+    model: str
+    base_url: str | None
+    api_key: str | None = field(repr=False)
+    auth_token: str | None = field(repr=False)
+
+    @property
+    def shown(self) -> str:
+        """The server as errors name it, without a password that its address may hold."""
+        if self.base_url is None:
+            return "api.anthropic.com"
+        parts = urlsplit(self.base_url)
+        return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+
+def messages(
+    name: str, endpoint: Endpoint
+) -> Callable[[dict[str, Any], Request], Awaitable[dict[str, Any]]]:
+    """The model called `anthropic:ID` or `http(s)://HOST:PORT[/PATH][#ID]`."""
+    at = target(name)
+
+    async def reply(payload: dict[str, Any], request: Request) -> dict[str, Any]:
+        import anyio
+
+        try:
+            with anyio.fail_after(endpoint.total):
+                return await _call(at, wire(payload, at.model), endpoint)
+        except TimeoutError:
+            raise timed_out(at.shown, endpoint.total) from None
+
+    return reply
+
+
+def target(name: str) -> Target:
+    """Where the model called `name` is; a Refusal if a key is needed and missing."""
+    key = os.environ.get("ANTHROPIC_API_KEY") or None
+    token = None if key else os.environ.get("ANTHROPIC_AUTH_TOKEN") or None
+    scheme, _, rest = name.partition(":")
+    if scheme == "anthropic":
+        base = os.environ.get("ANTHROPIC_BASE_URL") or None
+        if base is None and key is None and token is None:
+            raise broken(
+                "configuration_error",
+                "missing-key",
+                f"{name} needs a key, and ANTHROPIC_API_KEY is not set",
+                hint="export ANTHROPIC_API_KEY=…, or use --model local, which needs none",
+                model=name,
+            )
+        return Target(name, rest, base, key or (None if token else PLACEHOLDER), token)
+    try:
+        parts = urlsplit(name)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host:
+        raise broken(
+            "configuration_error",
+            "unknown-model",
+            f"`{name}` is not an address",
+            hint="write it like http://127.0.0.1:8080#model-name",
+            model=name,
+        )
+    path = parts.path.rstrip("/").removesuffix("/messages").removesuffix("/v1")
+    base = urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+    return Target(
+        name, parts.fragment or "default", base, key or (None if token else PLACEHOLDER), token
+    )
+
+
+def wire(payload: dict[str, Any], model: str) -> dict[str, Any]:
+    """The keywords of the SDK's call. The body holds nothing of the run: no id, time, attempt."""
+    body: dict[str, Any] = {
+        "model": model,
+        "max_tokens": payload.get("max_tokens") or MAX_TOKENS,
+        "messages": [_sent(message) for message in payload.get("messages") or ()],
+    }
+    for key in ("system", "tools", "tool_choice", "stop_sequences", "thinking"):
+        if payload.get(key):
+            body[key] = payload[key]
+    schema = payload.get("output_schema")
+    if schema is not None:
+        strict = _strict(schema)
+        if strict is not None:
+            body["output_config"] = {"format": {"type": "json_schema", "schema": strict}}
+    return body
+
+
+def _sent(message: dict[str, Any]) -> dict[str, Any]:
+    return {"role": message.get("role"), "content": message.get("content")}
+
+
+def _strict(schema: dict[str, Any]) -> dict[str, Any] | None:
+    """The schema as the API takes it; None for one that it cannot enforce. What it drops is
+    checked again when the reply is read."""
+    from anthropic import transform_schema
+
+    try:
+        strict: dict[str, Any] = transform_schema(schema)
+    except (AssertionError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return strict
+
+
+async def _call(at: Target, body: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
+    client = _client(at, endpoint)
+    last = None
+    try:
+        async with client.messages.stream(**body) as stream:
+            async for event in stream:
+                last = event.type
+            if last is None:
+                raise not_a_reply(at.shown, "no event of the protocol arrived")
+            if last != "message_stop":
+                raise cut_short(at.shown)
+            message = await stream.get_final_message()
+    except Exception as error:
+        raise refusal_of(error, at.shown, at.name) from None
+    reply = message.to_dict(mode="json", exclude_unset=True)
+    return redacted_data(_checked(reply, at))  # type: ignore[no-any-return]
+
+
+def _checked(reply: dict[str, Any], at: Target) -> dict[str, Any]:
+    """The SDK lets replies of any shape pass: look before anybody builds on it."""
+    content = reply.get("content")
+    if not isinstance(content, list) or not all(
+        isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
+    ):
+        raise not_a_reply(at.shown, "its content is not a list of blocks")
+    if not isinstance(reply.get("stop_reason"), str):
+        raise cut_short(at.shown)
+    usage = reply.get("usage")
+    made = {
+        "content": [_block(block) for block in content],
+        "stop_reason": reply["stop_reason"],
+        "usage": _present(usage) if isinstance(usage, dict) else {},
+        "model": reply["model"] if isinstance(reply.get("model"), str) else at.model,
+    }
+    details = reply.get("stop_details")
+    return {**made, "stop_details": details} if isinstance(details, dict) else made
+
+
+def _block(block: dict[str, Any]) -> dict[str, Any]:
+    """A block as it will be sent back: without the helper fields that the SDK adds."""
+    return {key: value for key, value in _present(block).items() if key != "parsed_output"}
+
+
+def _present(table: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if value is not None}
+
+
+def _client(at: Target, endpoint: Endpoint) -> Any:
+    """One client per server and drive; its connections are closed when the drive ends."""
+    from sexplang.runtime.waiting import keep
+
+    def make() -> Any:
+        from anthropic import AsyncAnthropic
+
+        return AsyncAnthropic(
+            api_key=at.api_key,
+            auth_token=at.auth_token,
+            base_url=at.base_url,
+            timeout=endpoint.silence,
+            max_retries=0,
+        )
+
+    async def close(client: Any) -> None:
+        await client.close()
+
+    return keep((at.base_url, at.api_key, at.auth_token), make, close)

@@ -1,0 +1,81 @@
+"""Values → JSON text that can be read back exactly, however deep they are."""
+
+import json
+from typing import Any
+
+from sexplang.terms.text import number
+from sexplang.terms.value import Record, Symbol, Value
+
+TAG = "$"
+"""The key that marks what JSON has no word for; a table that has it itself is packed as pairs."""
+
+
+def packed(value: Value) -> Any:
+    """A value as JSON data: records and symbols as tables with the key `$`."""
+    root: list[Any] = [None]
+    work: list[tuple[Any, Any, Value]] = [(root, 0, value)]
+    while work:
+        place, key, item = work.pop()
+        if item is None or isinstance(item, (str, int)):
+            place[key] = item
+        elif isinstance(item, float):
+            place[key] = item if abs(item) < float("inf") else {TAG: "float", "text": repr(item)}
+        elif isinstance(item, (tuple, list)):
+            place[key] = made = [None] * len(item)
+            work.extend((made, at, part) for at, part in enumerate(item))
+        elif isinstance(item, Symbol):
+            place[key] = {TAG: "symbol", "name": item.name}
+        elif isinstance(item, Record):
+            place[key] = {TAG: "record", "kind": item.kind, "fields": None}
+            work.append((place[key], "fields", dict(item.fields)))
+        elif isinstance(item, dict) and TAG in item:
+            place[key] = {TAG: "table", "pairs": None}
+            work.append((place[key], "pairs", tuple(item.items())))
+        elif isinstance(item, dict):
+            place[key] = table = dict.fromkeys(item)
+            work.extend((table, name, part) for name, part in item.items())
+        else:
+            place[key] = {TAG: "opaque", "text": type(item).__name__}
+    return root[0]
+
+
+def dumped(data: Any, *, canonical: bool = False) -> str:
+    """JSON data as text on one line; canonical text has its keys sorted and no white space."""
+    options: dict[str, Any] = {"sort_keys": True, "separators": (",", ":")} if canonical else {}
+    try:
+        return json.dumps(data, ensure_ascii=False, **options)
+    except RecursionError:  # json recurses; a value may be deeper than Python's stack
+        return _deep(data, canonical)
+
+
+def _deep(data: Any, canonical: bool) -> str:
+    comma, colon = (",", ":") if canonical else (", ", ": ")
+    out: list[str] = []
+    work: list[Any] = [(data,)]
+    while work:
+        item = work.pop()
+        if isinstance(item, str):
+            out.append(item)
+            continue
+        (item,) = item
+        if isinstance(item, list):
+            parts: list[Any] = ["["]
+            for at, part in enumerate(item):
+                parts += [comma, (part,)] if at else [(part,)]
+            work.extend(reversed([*parts, "]"]))
+        elif isinstance(item, dict):
+            parts = ["{"]
+            names = sorted(item) if canonical else list(item)
+            for at, name in enumerate(names):
+                key = json.dumps(name, ensure_ascii=False) + colon
+                parts += [comma, key, (item[name],)] if at else [key, (item[name],)]
+            work.extend(reversed([*parts, "}"]))
+        else:
+            out.append(_atom(item))
+    return "".join(out)
+
+
+def _atom(item: Any) -> str:
+    if isinstance(item, (int, float)) and not isinstance(item, bool):
+        return number(item)
+    return json.dumps(item, ensure_ascii=False)

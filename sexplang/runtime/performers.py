@@ -1,0 +1,94 @@
+"""What a host allows and where its output goes → the table of performers."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+from sexplang.runtime import files, world
+from sexplang.runtime.answers import Performer, Watch
+from sexplang.runtime.models import Endpoint, modelling
+from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.refusal import refused
+from sexplang.runtime.wrappers import Retries, permitted, retried
+from sexplang.terms.effect import Request
+from sexplang.terms.text import plain
+
+Tool = Callable[[dict[str, Any]], Any]
+"""A tool of the host: its inputs → a value, or an awaitable of it."""
+
+
+def _nowhere(*_: str) -> None:
+    """Output that nobody wants."""
+
+
+@frozen(kw_only=True)
+class Settings:
+    """What a run gets from its host."""
+
+    run_id: str
+    """That of the run's journal: `random` follows from it."""
+    permissions: Permissions = Permissions()
+    write: world.Write = _nowhere
+    """Where `print` goes: text with its line break."""
+    log: world.Log = _nowhere
+    """Where `log` goes: level and text."""
+    on_event: Watch | None = None
+    model: str | None = None
+    """`--model`: it wins over what templates say."""
+    default_model: str | None = None
+    """The configuration's."""
+    endpoint: Endpoint = Endpoint()
+    retries: Retries = Retries()
+    tools: Mapping[str, Tool] = field(factory=dict)
+
+
+def performers(settings: Settings) -> dict[str, Performer]:
+    """Each operation that this host answers, and the function that does."""
+    permissions = settings.permissions
+    table: dict[str, Performer] = {
+        "print": world.printing(settings.write),
+        "log": world.logging(settings.log),
+        "progress": world.progressing(settings.on_event),
+        "now": world.now,
+        "sleep": world.sleep,
+        "random": world.randomness(settings.run_id),
+        "read-file": lambda request: files.read_file(_first(request), permissions),
+        "write-file": lambda request: _write(request, permissions),
+        "list-files": lambda request: files.list_files(_first(request, "*"), permissions),
+        "tool": _using(settings.tools),
+        "model": modelling(settings.model, settings.default_model, settings.endpoint),
+    }
+    return retried(permitted(table, permissions), settings.retries, settings.on_event)
+
+
+def _first(request: Request, default: Any = None) -> Any:
+    given = request.arguments[0] if request.arguments else None
+    return default if given is None else given
+
+
+def _write(request: Request, permissions: Permissions) -> None:
+    path, words = (*request.arguments, None, None)[:2]
+    if not isinstance(words, str):
+        raise refused(
+            "wrong-type",
+            "`write-file` takes a path and a text",
+            hint='(write-file "out.txt" (str x)) writes any value as text',
+        )
+    files.write_file(path, words, permissions)
+
+
+def _using(tools: Mapping[str, Tool]) -> Performer:
+    def perform(request: Request) -> Any:
+        name, inputs = (*request.arguments, None, None)[:2]
+        tool = tools.get(name) if isinstance(name, str) else None
+        if tool is None:
+            known = ", ".join(sorted(tools)) or "none"
+            raise refused(
+                "unknown-tool",
+                f"the host has no tool `{name}`",
+                hint=f"tools of this host: {known}; a handler of `tool` can answer it too",
+            )
+        return tool(plain(inputs) or {})
+
+    return perform

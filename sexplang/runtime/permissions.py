@@ -1,0 +1,46 @@
+"""What a run may touch: refused unless given."""
+
+import os
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from attrs import field, frozen
+
+Place: TypeAlias = str | os.PathLike[str]
+
+
+def _place(path: Place | None) -> str | None:
+    """Absolute, so that a later change of the working folder grants nothing else."""
+    return None if path is None else os.path.abspath(os.fspath(path))
+
+
+def _places(paths: Iterable[Place]) -> tuple[str, ...]:
+    return tuple(os.path.abspath(os.fspath(path)) for path in paths)
+
+
+@frozen
+class Permissions:
+    """Folders and files that may be read and written, programs that may be run, hosts.
+
+    `folder` is the program's own folder: it may be read, and relative paths start there; None
+    (a program from standard input or from Python text) gives nothing and starts in the working
+    folder. A name that begins with a dot is covered only by a grant that names it.
+    """
+
+    read: tuple[str, ...] = field(default=(), converter=_places)
+    write: tuple[str, ...] = field(default=(), converter=_places)
+    run: tuple[str, ...] = field(default=(), converter=tuple)
+    net: tuple[str, ...] = field(default=(), converter=tuple)
+    folder: str | None = field(default=None, converter=_place)
+
+    def grants(self, right: str) -> tuple[str, ...]:
+        """The places where a right holds."""
+        if right == "write":
+            return self.write
+        own = () if self.folder is None else (self.folder,)
+        return own + self.read
+
+    @property
+    def base(self) -> str:
+        """Where relative paths start."""
+        return self.folder if self.folder is not None else os.getcwd()

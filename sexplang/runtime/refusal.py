@@ -1,0 +1,46 @@
+"""What went wrong outside → an error record, carried by the one exception performers raise."""
+
+from typing import Any
+
+from sexplang.runtime.redact import redacted
+from sexplang.terms.task import error_record
+from sexplang.terms.value import Record
+
+
+class Refusal(Exception):
+    """A performer does not give a value: `error` is the record that the program sees.
+
+    `again` says that another attempt may succeed, `retry_after` when the other side said so.
+    """
+
+    def __init__(
+        self, error: Record, *, again: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(error.fields["message"])
+        self.error = error
+        self.again = again
+        self.retry_after = retry_after
+        self.attempts = 1
+
+
+def refused(code: str, message: str, *, hint: str | None = None, **details: Any) -> Refusal:
+    """The program asked for something that cannot be given: a PROGRAM_ERROR."""
+    return Refusal(
+        error_record("PROGRAM_ERROR", code, redacted(message), details=details, hint=hint)
+    )
+
+
+def broken(
+    reason: str,
+    code: str,
+    message: str,
+    *,
+    hint: str | None = None,
+    again: bool = False,
+    retry_after: float | None = None,
+    **details: Any,
+) -> Refusal:
+    """A model or what lies before it failed: a TASK_FAILURE; `code` stands in its details."""
+    known = {"code": code} | {name: value for name, value in details.items() if value is not None}
+    error = error_record("TASK_FAILURE", reason, redacted(message), details=known, hint=hint)
+    return Refusal(error, again=again, retry_after=retry_after)

@@ -1,0 +1,160 @@
+"""A run whose requests wait → its end, under an event loop.
+
+anyio and the loop are imported with this module, and only then.
+"""
+
+import sys
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from time import monotonic
+from typing import Any
+
+import anyio
+from attrs import define, field
+
+from sexplang.runtime.answers import attempts_of, failure, settled
+from sexplang.runtime.drive import Run
+from sexplang.terms.effect import Request
+
+SLICE = 0.005
+"""Seconds of requests that never wait before those that do get their turn."""
+
+
+@define(eq=False)
+class Shared:
+    """What the requests of one drive have in common and what ends with it: connections."""
+
+    limiter: anyio.CapacityLimiter
+    kept: dict[Any, Any] = field(factory=dict)
+    closing: list[Callable[[], Awaitable[Any]]] = field(factory=list)
+
+
+_shared: ContextVar[Shared] = ContextVar("shared")
+
+
+def keep(key: Any, make: Callable[[], Any], close: Callable[[Any], Awaitable[Any]]) -> Any:
+    """One thing per key and drive, made when it is first wanted and closed when the drive ends.
+
+    Connections belong to the loop they were made in, so they cannot outlive it.
+    """
+    shared = _shared.get()
+    if key not in shared.kept:
+        made = shared.kept[key] = make()
+        shared.closing.append(lambda: close(made))
+    return shared.kept[key]
+
+
+async def finish(run: Run, parallel: int, grace: float, *, abandoned: bool = False) -> None:
+    """Drive the run to its end; when cancelled, to the end of its `finally` bodies."""
+    shared = Shared(anyio.CapacityLimiter(max(1, parallel)))
+    token = _shared.set(shared)
+    try:
+        if abandoned:
+            with anyio.move_on_after(grace):
+                await _loop(run, shared)
+        else:
+            await _until_cancelled(run, shared, grace)
+    finally:
+        _shared.reset(token)
+        with anyio.CancelScope(shield=True), anyio.move_on_after(grace):
+            for close in reversed(shared.closing):
+                await close()
+
+
+async def _until_cancelled(run: Run, shared: Shared, grace: float) -> None:
+    try:
+        await _loop(run, shared)
+    except BaseException as raised:
+        error = _single(raised)
+        if not isinstance(error, Exception):  # a cancellation, or Ctrl-C in the midst of computing
+            with anyio.move_on_after(grace, shield=True):
+                run.abandon()
+                await _loop(run, shared)
+        raise error from None
+
+
+def _single(error: BaseException) -> BaseException:
+    """What a task group raised, out of its wrapping."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+async def _loop(run: Run, shared: Shared) -> None:
+    """One reply at a time until the run ends; leaves no task behind."""
+    scopes: dict[str, anyio.CancelScope] = {}
+    signal = anyio.Event()
+
+    async def wait(request: Request, awaitable: Any, scope: anyio.CancelScope) -> None:
+        with scope:
+            try:
+                reply = settled(await _limited(request, awaitable, shared), request.operation)
+            except Exception as error:
+                reply = failure(error, request.operation), True, attempts_of(error)
+            run.arrive(request.id, *reply)
+            signal.set()
+
+    async with anyio.create_task_group() as group:
+        since = monotonic()
+        while not run.ended:
+            moved = run.step()
+            for id in run.withdrawn:
+                if id in scopes:
+                    scopes.pop(id).cancel()
+            run.withdrawn.clear()
+            for request, awaitable in run.waiting:
+                scopes[request.id] = anyio.CancelScope()
+                group.start_soon(wait, request, awaitable, scopes[request.id])
+            run.waiting.clear()
+            if run.ended:
+                break
+            if not moved:
+                await signal.wait()
+                signal = anyio.Event()
+            elif monotonic() - since < SLICE:
+                continue
+            else:
+                await anyio.lowlevel.checkpoint()
+            since = monotonic()
+        group.cancel_scope.cancel()
+
+
+async def _limited(request: Request, awaitable: Any, shared: Shared) -> Any:
+    if request.operation != "model":
+        return await awaitable
+    try:
+        async with shared.limiter:
+            return await awaitable
+    finally:
+        close = getattr(awaitable, "close", None)
+        if close is not None:  # cancelled while it waited for its place
+            close()
+
+
+def block(run: Run, parallel: int, grace: float, *, abandoned: bool = False) -> None:
+    """`finish` for a caller that does not await: in a loop of its own, and in a thread of its own
+    where a loop is already running."""
+
+    async def main() -> None:
+        await finish(run, parallel, grace, abandoned=abandoned)
+
+    if not _in_a_loop():
+        anyio.run(main)
+        return
+    from anyio.from_thread import start_blocking_portal
+
+    with start_blocking_portal() as portal:
+        future = portal.start_task_soon(main)
+        try:
+            future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+
+def _in_a_loop() -> bool:
+    """Whether this thread runs an event loop of asyncio or trio right now."""
+    asyncio, trio = sys.modules.get("asyncio"), sys.modules.get("trio")
+    if asyncio is not None and asyncio._get_running_loop() is not None:
+        return True
+    return trio is not None and bool(trio.lowlevel.in_trio_run())

@@ -1,0 +1,111 @@
+"""`print log progress now sleep random` → their replies: the small things of the host."""
+
+from collections.abc import Callable
+from hashlib import sha256
+from math import isfinite
+from time import time
+from typing import Any
+
+from sexplang.runtime.answers import Performer, Watch
+from sexplang.runtime.events import Progressed
+from sexplang.runtime.redact import redacted
+from sexplang.runtime.refusal import refused
+from sexplang.terms.effect import Request
+from sexplang.terms.text import text
+from sexplang.terms.value import Value
+
+Write = Callable[[str], None]
+Log = Callable[[str, str], None]
+
+
+def printing(write: Write) -> Performer:
+    """`(print value…)`: the texts of the values with a space between them, and a line break."""
+
+    def perform(request: Request) -> None:
+        write(redacted(" ".join(map(text, request.arguments))) + "\n")
+
+    return perform
+
+
+def logging(log: Log) -> Performer:
+    """`(log level text)`."""
+
+    def perform(request: Request) -> None:
+        level, words = _padded(request.arguments, 2)
+        log(text(level) or "info", redacted(text(words)))
+
+    return perform
+
+
+def progressing(on_event: Watch | None) -> Performer:
+    """`(progress text fraction)`; fraction from 0 to 1, or left out."""
+
+    def perform(request: Request) -> None:
+        words, fraction = _padded(request.arguments, 2)
+        if fraction is not None:
+            fraction = float(_number(fraction, "a fraction", '(progress "reading" 0.5)'))
+        if on_event is not None:
+            on_event(Progressed(redacted(text(words)), fraction))
+
+    return perform
+
+
+def now(request: Request) -> float:
+    """`(now)`: UTC seconds."""
+    return time()
+
+
+def sleep(request: Request) -> Any:
+    """`(sleep seconds)`."""
+    (seconds,) = _padded(request.arguments, 1)
+    wait = _number(seconds, "seconds", "(sleep 0.5)")
+    if not (isfinite(wait) and wait >= 0):
+        raise refused("wrong-type", "`sleep` takes seconds, 0 or more", hint="(sleep 0.5)")
+    return _sleeping(wait)
+
+
+async def _sleeping(seconds: float) -> None:
+    import anyio
+
+    await anyio.sleep(seconds)
+
+
+def randomness(run_id: str) -> Performer:
+    """`(random)` in [0, 1), `(random n)` an integer in [0, n): from the identities of the run and
+    of the request alone, so that a run repeats."""
+
+    def perform(request: Request) -> float | int:
+        (bound,) = _padded(request.arguments, 1)
+        seed = f"{run_id}/{request.id}".encode()
+        if bound is None:
+            return (int.from_bytes(sha256(seed).digest()[:7]) >> 3) / 2**53
+        if type(bound) is not int or bound < 1:
+            raise refused(
+                "wrong-type",
+                "`random` takes an integer, 1 or more",
+                hint="(random 6) gives 0 to 5; (random) gives a number from 0 up to 1",
+            )
+        return drawn(seed, bound)
+
+    return perform
+
+
+def drawn(seed: bytes, bound: int) -> int:
+    """An integer in [0, bound); 128 bits more than it needs make every one as likely."""
+    wanted = (bound.bit_length() + 128) // 8 + 1
+    digits, block = b"", 0
+    while len(digits) < wanted:
+        digits += sha256(seed + block.to_bytes(4)).digest()
+        block += 1
+    return int.from_bytes(digits[:wanted]) % bound
+
+
+def _padded(arguments: tuple[Value, ...], size: int) -> tuple[Value, ...]:
+    """Trailing arguments may be left out: they are nil."""
+    return (arguments + (None,) * size)[:size]
+
+
+def _number(value: Value, what: str, example: str) -> float:
+    if type(value) is not int and type(value) is not float:
+        raise refused("wrong-type", f"{what} must be a number", hint=f"for example {example}")
+    return float(value) if abs(value) < 1e300 else float("inf")

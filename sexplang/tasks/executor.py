@@ -1,0 +1,44 @@
+"""AtomicTaskExecutor: a task's texts and the values of its parameters to what the model reads.
+
+Only the parameters of this call can be named; text that comes from a value is never expanded.
+"""
+
+from attrs import frozen
+
+from sexplang.tasks.failures import bad_input
+from sexplang.tasks.prepare import Prepared
+from sexplang.tasks.substitute import rendered
+from sexplang.terms.value import Fault, Value
+
+
+@frozen
+class Body:
+    """A task's texts with every slot filled."""
+
+    prompt: str
+    system: str
+    paths: tuple[str, ...]
+
+
+def execute_body(prepared: Prepared, values: dict[str, Value]) -> Body:
+    """Fills the slots of every text of the template; all that lead nowhere are one failure."""
+    missing: list[str] = []
+    prompt = rendered(prepared.instructions, values, missing)
+    system = rendered(prepared.system, values, missing)
+    paths = tuple([rendered(path, values, missing) for path in prepared.paths])
+    for source in prepared.others:
+        rendered(source, values, missing)
+    if missing:
+        raise _missing(prepared, missing)
+    return Body(prompt, system, tuple(dict.fromkeys(paths)) if paths else ())
+
+
+def _missing(prepared: Prepared, missing: list[str]) -> Fault:
+    names = tuple(dict.fromkeys(missing))
+    listed = ", ".join(f"`{{{{{name}}}}}`" for name in names)
+    declared = " ".join(param.name for param in prepared.template.params) or "none"
+    return bad_input(
+        f"task `{prepared.template.name}` has placeholders that lead nowhere: {listed}",
+        f"its parameters are {declared}; write {{{{{{{{ for two braces",
+        missing=names,
+    )

@@ -1,0 +1,75 @@
+"""What goes wrong with tasks, to error records: one function for each kind."""
+
+from sexplang.terms.task import error_record
+from sexplang.terms.value import Fault, Value
+
+
+def _failure(reason: str, message: str, hint: str | None = None, **rest: Value) -> Fault:
+    content = rest.pop("content", None)
+    error = error_record(
+        "TASK_FAILURE", reason, message, details=rest, content=content or None, hint=hint
+    )
+    return Fault(reason, message, error=error)
+
+
+def bad_input(message: str, hint: str | None = None, **details: Value) -> Fault:
+    """What a task or a request was given does not fit."""
+    return _failure("input_validation_failure", message, hint, **details)
+
+
+def halted(message: str, limit_kind: str, hint: str, **details: Value) -> Fault:
+    """A chain of subtasks goes no deeper: `limit_kind` is max_depth or cycle."""
+    return _failure("execution_halted", message, hint, limit_kind=limit_kind, **details)
+
+
+def bad_reply(message: str, *, content: str = "", **details: Value) -> Fault:
+    """A model's reply is not one: cut short, or no reply of the protocol at all."""
+    hint = "run it again; if it stays, the server does not speak the Messages protocol"
+    return _failure("protocol_error", message, hint, content=content, **details)
+
+
+def refused(category: str, content: str) -> Fault:
+    """The model refuses to answer."""
+    return _failure(
+        "llm_error",
+        "the model refused to answer",
+        "change the instructions, or catch llm_error",
+        content=content,
+        stop_reason="refusal",
+        category=category,
+    )
+
+
+def misfit(problem: str, content: str, details: dict[str, Value]) -> Fault:
+    """The final reply does not have the declared output format."""
+    return _failure(
+        "output_format_failure",
+        f"the reply does not fit the task's output format: {problem}",
+        "loosen the schema, or show the model an example of what you expect",
+        **{"expectedType": None, "actualType": None, **details},
+        originalOutput=content,
+        content=content,
+    )
+
+
+def exhausted(resource: str, message: str, hint: str, content: str, **metrics: Value) -> Fault:
+    """A bound of the conversation is reached: resource is turns, output or context."""
+    error = error_record(
+        "RESOURCE_EXHAUSTION",
+        resource,
+        message,
+        details={"resource": resource, "metrics": metrics},
+        content=content or None,
+        hint=hint,
+    )
+    return Fault(resource, message, error=error)
+
+
+def nobody(message: str, candidates: tuple[Value, ...]) -> Fault:
+    """No template takes a request."""
+    return _failure(
+        "template_not_found",
+        message,
+        "name one of the candidates, or import a template that does this",
+        candidates=candidates,
+    )

@@ -1,0 +1,81 @@
+"""A final text to the TaskResult, or to the question that asks for a better one."""
+
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.tasks.failures import misfit
+from sexplang.tasks.request import fields_of
+from sexplang.tasks.session import HandlerSession, Reading, Rules
+from sexplang.terms.task import task_result
+from sexplang.terms.value import Record, Value
+
+
+@frozen
+class Question:
+    """What the model is told about a reply that does not fit, and what is noted."""
+
+    words: str
+    repairs: tuple[str, ...]
+
+
+_NO_RESULT = task_result("")
+
+
+def finished(
+    rules: Rules, session: HandlerSession, text: str, model: str | None
+) -> tuple[Record, Question | None]:
+    """The result; with a question, there is none yet. Raises Fault when asking did not help."""
+    if session.setup.format.type == "text":
+        return task_result(text, notes=_notes(session, model, ()), usage=_usage(session)), None
+    reading = rules.read_reply(text, session.setup.format)
+    if reading.problem is None:
+        notes = _notes(session, model, reading.repairs)
+        _pass_score(notes, reading.value)
+        usage = _usage(session)
+        return task_result(text, parsed_content=reading.value, notes=notes, usage=usage), None
+    if session.asked_again >= rules.max_repairs or session.turns >= session.setup.max_turns:
+        raise misfit(reading.problem, text, _details(session, reading))
+    words = (
+        f"Your answer does not fit: {reading.problem}. "
+        "Answer again with the JSON value alone, without a word around it."
+    )
+    return _NO_RESULT, Question(words, (*reading.repairs, f"asked again: {reading.problem}"))
+
+
+def _details(session: HandlerSession, reading: Reading) -> dict[str, Value]:
+    schema = session.setup.format.schema
+    repairs = (*session.repairs, *reading.repairs)
+    return {
+        "expectedType": schema if isinstance(schema, str) else "json",
+        **reading.details,
+        "parseError": reading.problem,
+        "repairs": repairs,
+    }
+
+
+def _usage(session: HandlerSession) -> dict[str, Value]:
+    return {"input_tokens": session.usage[0], "output_tokens": session.usage[1]}
+
+
+def _notes(
+    session: HandlerSession, model: str | None, repairs: tuple[str, ...]
+) -> dict[str, Value]:
+    """Where the result comes from."""
+    notes: dict[str, Any] = {
+        **session.setup.notes,
+        "warnings": session.warnings,
+        "model": model,
+        "usage": _usage(session),
+        "turns": session.turns,
+    }
+    if session.repairs or repairs:
+        notes["repairs"] = (*session.repairs, *repairs)
+    return notes
+
+
+def _pass_score(notes: dict[str, Value], parsed: Value) -> None:
+    """`successScore` of the answer is a note of the result."""
+    score = (fields_of(parsed) or {}).get("successScore")
+    if isinstance(score, (int, float)) and not isinstance(score, bool):
+        notes["successScore"] = score

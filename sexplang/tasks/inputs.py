@@ -1,0 +1,97 @@
+"""What a call gives to the values of a task's declared parameters: all of them, or one failure."""
+
+from collections.abc import Callable
+
+from sexplang.tasks.failures import bad_input
+from sexplang.terms.template import Template
+from sexplang.terms.value import Procedure, Record, Symbol, Value
+
+
+def _is_text(value: Value) -> bool:
+    is_result = isinstance(value, Record) and value.kind == "TaskResult"
+    return isinstance(value, (str, Symbol)) or is_result
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_integer(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_FITS: dict[str, Callable[[Value], bool]] = {
+    "any": lambda value: not isinstance(value, Procedure),
+    "string": _is_text,
+    "number": _is_number,
+    "integer": _is_integer,
+    "boolean": lambda value: isinstance(value, bool),
+    "list": lambda value: isinstance(value, tuple),
+    "object": lambda value: isinstance(value, (dict, Record)),
+}
+
+
+def bound(template: Template, given: dict[str, Value]) -> dict[str, Value]:
+    """Every declared parameter with its value; nil for an optional one means its default."""
+    values: dict[str, Value] = {}
+    missing: list[str] = []
+    unfit: list[str] = []
+    taken = 0
+    for param in template.params:
+        name = param.name
+        value = given.get(name)
+        if name in given:
+            taken += 1
+        if value is None and not param.required:
+            value = param.default
+        elif name not in given:
+            missing.append(name)
+        elif not _FITS[param.type](value):
+            unfit.append(name)
+        values[name] = value
+    if missing or unfit or taken < len(given):
+        raise _unfit(template, given, missing, unfit)
+    return values
+
+
+def _unfit(
+    template: Template, given: dict[str, Value], missing: list[str], unfit: list[str]
+) -> Exception:
+    declared = {param.name: param.type for param in template.params}
+    unknown = [name for name in given if name not in declared]
+    said = [f"missing {_names(missing)}"] if missing else []
+    if unknown:
+        said.append(f"unknown {_names(unknown)}")
+    said += [f"`{name}` is {_kind(given[name])}, not {declared[name]}" for name in unfit]
+    takes = " ".join(declared) or "nothing"
+    return bad_input(
+        f"the inputs of task `{template.name}` do not fit: {'; '.join(said)}",
+        f"`{template.name}` takes {takes}",
+        missing=tuple(missing),
+        unknown=tuple(unknown),
+        invalid=tuple(
+            {"name": name, "expected": declared[name], "actual": _kind(given[name])}
+            for name in unfit
+        ),
+    )
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (bool, "boolean"),
+    (int, "integer"),
+    (float, "number"),
+    ((str, Symbol), "string"),
+    (tuple, "list"),
+    ((dict, Record), "object"),
+    (Procedure, "a function"),
+)
+
+
+def _kind(value: Value) -> str:
+    if value is None:
+        return "nil"
+    return next((kind for types, kind in _KINDS if isinstance(value, types)), "unknown")

@@ -1,0 +1,72 @@
+"""A value to JSON text, at any depth: what a model reads, and what signatures are taken of."""
+
+from json.encoder import encode_basestring as quoted
+from typing import Any
+
+from sexplang.terms.text import number
+from sexplang.terms.value import Fault, Record, Symbol, Value
+
+
+class _Mark(str):
+    """Punctuation that waits on the stack among values."""
+
+    __slots__ = ()
+
+
+_CONSTANTS: dict[Any, str] = {None: "null", True: "true", False: "false"}
+_CLOSE, _END, _COMMA = _Mark("}"), _Mark("]"), _Mark(", ")
+
+
+def json_text(value: Value, *, canonical: bool = False) -> str:
+    """JSON text of a value; symbols are strings, records objects, NaN and infinities
+    null; a TaskResult is its content, as in every text.
+
+    Canonical: keys sorted and runs of white space in strings as one space, so that values which
+    differ in these alone have one text. Raises Fault `not-data` for functions.
+    """
+    if type(value) is str:
+        return quoted(" ".join(value.split()) if canonical else value)
+    out: list[str] = []
+    work: list[Any] = [value]
+    while work:
+        item = work.pop()
+        if type(item) is _Mark:
+            out.append(item)
+        elif isinstance(item, str):
+            out.append(quoted(" ".join(item.split()) if canonical else item))
+        elif isinstance(item, (tuple, list)):
+            out.append("[")
+            work.append(_END)
+            for at in range(len(item) - 1, -1, -1):
+                work.append(item[at])
+                if at:
+                    work.append(_COMMA)
+        elif isinstance(item, (dict, Record)):
+            if isinstance(item, Record) and item.kind == "TaskResult":
+                work.append(item.fields["content"])
+                continue
+            fields = item if isinstance(item, dict) else item.fields
+            out.append("{")
+            work.append(_CLOSE)
+            keys = sorted(fields) if canonical else list(fields)
+            for at in range(len(keys) - 1, -1, -1):
+                work.append(fields[keys[at]])
+                work.append(_Mark(f"{', ' if at else ''}{quoted(keys[at])}: "))
+        else:
+            out.append(_atom(item))
+    return "".join(out)
+
+
+def _atom(item: Value) -> str:
+    if item is None or item is True or item is False:
+        return _CONSTANTS[item]
+    if isinstance(item, (int, float)):
+        written = number(item)
+        return "null" if "n" in written else written
+    if isinstance(item, Symbol):
+        return quoted(item.name)
+    raise Fault(
+        "not-data",
+        "a function cannot be sent to a model",
+        hint="call it first and pass what it gives",
+    )

@@ -1,0 +1,88 @@
+"""A SubtaskRequest and the templates there are to the template that takes it.
+
+By name, else by subtype if exactly one template has it, else by words: the Jaccard index of the
+words of the request (name, description, hints) and of the template (name, description,
+criteria), at least 0.1, ties by name. A hint that is a template's name counts as 1.
+"""
+
+import re
+
+from sexplang.tasks.failures import bad_input, nobody
+from sexplang.tasks.request import SubtaskRequest, subtask_request
+from sexplang.terms.task import error_of
+from sexplang.terms.template import Template
+from sexplang.terms.value import Fault, Record, Value
+
+THRESHOLD = 0.1
+CANDIDATES = 5
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, in small letters; `fix_bug` and `fix-bug` are two."""
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def match(request: Value, templates: tuple[Template, ...]) -> Template | Record:
+    """The template for a request, or the error record that says why there is none."""
+    read = subtask_request(request)
+    try:
+        if read.problems:
+            raise malformed(read)
+        return _match(read.fields, templates)
+    except Fault as fault:
+        return error_of(fault)
+
+
+def malformed(read: SubtaskRequest) -> Fault:
+    """The failure of a request that is none."""
+    return bad_input(
+        f"a malformed subtask request: {read.complaint()}",
+        'write {description: "…" inputs: {…}}',
+        fields=tuple(read.problems),
+    )
+
+
+def _match(request: dict[str, Value], templates: tuple[Template, ...]) -> Template:
+    name = request.get("name")
+    for template in templates:
+        if template.name == name:
+            return template
+    # `type` was free text in the documents ("verification"): then it says what a subtype says.
+    subtype = request.get("subtype") or (request["type"] if request["type"] != "atomic" else None)
+    fitting = tuple(template for template in templates if template.subtype == subtype)
+    if len(fitting) == 1:
+        return fitting[0]
+    ranked = sorted(
+        ((_score(request, template), template) for template in fitting or templates),
+        key=lambda scored: (-scored[0], scored[1].name),
+    )
+    if ranked and ranked[0][0] >= THRESHOLD:
+        return ranked[0][1]
+    raise nobody(_message(request, ranked), _listed(ranked))
+
+
+def _score(request: dict[str, Value], template: Template) -> float:
+    hints = request.get("template_hints") or ()
+    if template.name in hints:
+        return 1.0
+    asked = words(" ".join((request.get("name", ""), request.get("description", ""), *hints)))
+    known = words(f"{template.name} {template.description} {template.criteria}")
+    union = len(asked | known)
+    return len(asked & known) / union if union else 0.0
+
+
+def _message(request: dict[str, Value], ranked: list[tuple[float, Template]]) -> str:
+    wanted = request.get("name") or request.get("description")
+    if not ranked:
+        return f"no task takes the request `{wanted}`: this program has no templates"
+    names = ", ".join(f"`{template.name}`" for _, template in ranked[:CANDIDATES])
+    return f"no task takes the request `{wanted}`; the nearest are {names}"
+
+
+def _listed(ranked: list[tuple[float, Template]]) -> tuple[Value, ...]:
+    return tuple(
+        {"name": template.name, "subtype": template.subtype, "score": round(score, 3)}
+        for score, template in ranked[:CANDIDATES]
+    )

@@ -1,0 +1,159 @@
+"""A template and its inputs to the first moment of a conversation.
+
+Checks come before anything is asked: depth, inputs, cycles, context settings. If there are files
+to see, they are read first; then the model is asked.
+"""
+
+from hashlib import blake2b
+
+from sexplang.tasks.context import inherited_items, previous_text, sections
+from sexplang.tasks.executor import execute_body
+from sexplang.tasks.failures import halted
+from sexplang.tasks.inputs import bound
+from sexplang.tasks.json_text import json_text
+from sexplang.tasks.overrides import NO_OVERRIDES, Overrides
+from sexplang.tasks.prepare import Prepared
+from sexplang.tasks.session import Gathering, HandlerSession, Rules, Setup
+from sexplang.tasks.settings import ContextSettings, effective
+from sexplang.tasks.turns import started
+from sexplang.terms.task import Conversation, Perform
+from sexplang.terms.text import text
+from sexplang.terms.value import Value
+
+
+def opened(
+    rules: Rules,
+    prepared: Prepared,
+    inputs: dict[str, Value],
+    overrides: Overrides,
+    conversations: tuple[Conversation, ...],
+) -> tuple[Conversation, HandlerSession, Perform]:
+    """The conversation, its session, and what it asks first. Raises Fault."""
+    template = prepared.template
+    depth = conversations[-1].depth + 1 if conversations else 0
+    _check_depth(rules, template.name, depth, overrides.max_depth)
+    values = bound(template, inputs)
+    signature = _signature(template.name, values, overrides.file_paths)
+    if conversations:
+        _check_cycle(template.name, signature, conversations)
+    settings = _settings(prepared, overrides)
+    body = execute_body(prepared, values)
+    paths = body.paths if overrides.file_paths is None else overrides.file_paths
+    items = _items(settings, overrides, conversations)
+    system = sections(
+        rules.base_prompt, body.system, prepared.format_words, overrides.expected_words
+    )
+    previous, warnings = _previous(settings, overrides)
+    warnings = prepared.warnings + settings.warnings + overrides.warnings + warnings
+    gathering = None
+    if paths or items or previous:
+        filtered = settings.inherit_context == "subset"
+        gathering = _gathering(system, paths, items, previous, body.prompt if filtered else "")
+    payload = prepared.payload.copy()
+    payload["system"] = system
+    if overrides.model is not None:
+        payload["model"] = overrides.model
+    setup = Setup(
+        template.name,
+        template.output_format,
+        prepared.offered,
+        depth,
+        overrides.max_depth,
+        min(prepared.max_turns, overrides.max_turns or prepared.max_turns),
+        prepared.notes if overrides.file_paths is None else _explicit(prepared),
+    )
+    message = {"role": "user", "content": ({"type": "text", "text": body.prompt},)}
+    session = HandlerSession(setup, payload, (message,), warnings=warnings, gathering=gathering)
+    conversation = Conversation(template.name, signature, depth, _own_items(items, paths))
+    return conversation, *started(session)
+
+
+def _check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> None:
+    limit = rules.max_task_depth
+    if requested is not None and requested < limit:
+        limit = requested
+    if depth >= limit:
+        raise halted(
+            f"task `{name}` would be {depth} deep, and the limit is {limit}",
+            "max_depth",
+            "let the tasks above do more of the work themselves",
+            nestingDepth=depth,
+            limit=limit,
+        )
+
+
+def _signature(name: str, values: dict[str, Value], file_paths: tuple[str, ...] | None) -> str:
+    """The same for calls that differ in order of keys and in white space alone."""
+    written = f"{name}\0{json_text(values, canonical=True)}"
+    if file_paths:
+        written = f"{written}\0{json_text(tuple(sorted(file_paths)))}"
+    return blake2b(written.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def _check_cycle(name: str, signature: str, conversations: tuple[Conversation, ...]) -> None:
+    # Ancestors only: two siblings may do the same.
+    for at, conversation in enumerate(conversations):
+        if conversation.signature == signature:
+            path = (*(above.name for above in conversations[at:]), name)
+            raise halted(
+                f"task `{name}` was started with these inputs by itself: {' -> '.join(path)}",
+                "cycle",
+                "give the subtask other inputs, or let it return",
+                nestingDepth=conversations[-1].depth + 1,
+                cycle=path,
+            )
+
+
+def _settings(prepared: Prepared, overrides: Overrides) -> ContextSettings:
+    if overrides is NO_OVERRIDES and prepared.settings is not None:
+        return prepared.settings
+    template = prepared.template
+    subtype = overrides.subtype or template.subtype
+    return effective(subtype, template.context_management, overrides.context_management)
+
+
+def _items(
+    settings: ContextSettings, overrides: Overrides, conversations: tuple[Conversation, ...]
+) -> tuple[Value, ...]:
+    """What is inherited. With explicit files, these are the subset."""
+    if settings.inherit_context == "subset" and overrides.file_paths:
+        return ()
+    return inherited_items(conversations, settings.inherit_context)
+
+
+def _own_items(items: tuple[Value, ...], paths: tuple[str, ...]) -> tuple[Value, ...]:
+    """What children may inherit. A file is named rather than quoted: a child reads it itself."""
+    if not paths:
+        return items
+    known = {item["source"] for item in items}
+    return items + tuple({"source": path, "text": None} for path in paths if path not in known)
+
+
+def _previous(settings: ContextSettings, overrides: Overrides) -> tuple[str, tuple[str, ...]]:
+    if overrides.previous_outputs is None:
+        return "", ()
+    if settings.keeps_out:
+        return "", ("previous_outputs were left out because accumulate_data is false",)
+    return previous_text(overrides.previous_outputs, settings.accumulation_format), ()
+
+
+def _explicit(prepared: Prepared) -> dict[str, Value]:
+    return {**prepared.notes, "context_source": "explicit_request"}
+
+
+def _gathering(
+    system: str, paths: tuple[str, ...], items: tuple[Value, ...], previous: str, wanted: str
+) -> Gathering:
+    unread = tuple(
+        source
+        for source in (text(item["source"]) for item in items if item["text"] is None)
+        if source not in paths
+    )
+    return Gathering(
+        paths=paths + unread,
+        system=system,
+        items=tuple(item for item in items if item["text"] is not None),
+        inherited=frozenset(unread),
+        wanted=wanted,
+        previous=previous,
+    )

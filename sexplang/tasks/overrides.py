@@ -1,0 +1,82 @@
+"""The table of a call's overrides to checked settings: what is not given stays as it is."""
+
+from typing import Any
+
+from attrs import field, frozen
+
+from sexplang.tasks.failures import bad_input
+from sexplang.tasks.request import FIELDS, snake
+from sexplang.tasks.settings import requested
+from sexplang.terms.value import Procedure, Symbol, Value
+
+
+@frozen
+class Overrides:
+    """What a request says about one call. Limits can only be lowered by it."""
+
+    subtype: str | None = None
+    model: str | None = None
+    max_depth: int | None = None
+    max_turns: int | None = None
+    file_paths: tuple[str, ...] | None = None
+    context_management: dict[str, Any] = field(factory=dict)
+    previous_outputs: Value = None
+    expected_words: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+NO_OVERRIDES = Overrides()
+
+# A call is made with whole requests; these fields have done their work when a template is found.
+_PASSED_OVER = frozenset(
+    {"name", "type", "description", "inputs", "template_hints", "depth", "result"}
+    | {"task_id", "history_config"}
+)
+
+
+def _is_count(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+_CHECKS = {
+    **FIELDS,
+    "model": (lambda value: isinstance(value, str) and value != "", 'write "provider:name"'),
+    "max_turns": (_is_count, "write an integer of at least 1"),
+    "previous_outputs": (lambda value: not isinstance(value, Procedure), "write text or results"),
+}
+
+
+def overrides_of(given: dict[str, Value]) -> Overrides:
+    """The overrides of a call, checked; all that is wrong is one failure. Raises Fault."""
+    if not given:
+        return NO_OVERRIDES
+    fields: dict[str, Any] = {}
+    wrong: dict[str, str] = {}
+    warnings: list[str] = []
+    for key, value in given.items():
+        name = snake(key)
+        if value is None or name in _PASSED_OVER:
+            continue
+        if isinstance(value, Symbol):
+            value = value.name
+        check = _CHECKS.get(name)
+        if check is None:
+            warnings.append(f"a task call has no option `{key}`; it was left out")
+        elif not check[0](value):
+            wrong[name] = check[1]
+        else:
+            fields[name] = value
+    if wrong:
+        listed = "; ".join(f"{name}: {what}" for name, what in wrong.items())
+        raise bad_input(f"the options of a task call do not fit: {listed}", fields=tuple(wrong))
+    return _made(fields, tuple(warnings))
+
+
+def _made(fields: dict[str, Any], warnings: tuple[str, ...]) -> Overrides:
+    expectations = fields.pop("return_expectations", None)
+    if expectations is not None:
+        fields["expected_words"] = f"Form of the answer: {expectations}"
+    if "file_paths" in fields:
+        fields["file_paths"] = tuple(dict.fromkeys(fields["file_paths"]))
+    fields["context_management"] = requested(fields.get("context_management"))
+    return Overrides(**fields, warnings=warnings)

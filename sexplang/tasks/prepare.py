@@ -1,0 +1,117 @@
+"""A template to what every call of it shares: its texts taken apart, its tools, its payload."""
+
+from attrs import frozen
+
+from sexplang.tasks.json_text import json_text
+from sexplang.tasks.session import HandlerPayload, Rules
+from sexplang.tasks.settings import ContextSettings, effective
+from sexplang.tasks.substitute import Parts, parts
+from sexplang.tasks.tools import offered
+from sexplang.terms.template import Template
+from sexplang.terms.value import Fault, Value
+
+
+@frozen(eq=False)
+class Prepared:
+    """A template, ready to be called."""
+
+    template: Template
+    instructions: Parts
+    system: Parts
+    others: tuple[Parts, ...]
+    """Texts that the prompt does not hold but whose slots must lead somewhere all the same."""
+    paths: tuple[Parts, ...]
+    offered: dict[str, str]
+    payload: HandlerPayload
+    format_words: str
+    settings: ContextSettings | None
+    """What holds for a call that overrides nothing; None if the template contradicts itself."""
+    max_turns: int
+    notes: dict[str, Value]
+    warnings: tuple[str, ...]
+
+
+def prepare(rules: Rules, template: Template) -> Prepared:
+    """The work on a template that no input changes."""
+    names, tools = offered(template.allowed_tools, rules.tools)
+    format_ = template.output_format
+    schema = rules.json_schema(format_) if format_.type == "json" else None
+    has_instructions = template.instructions.strip() != ""
+    description = parts(template.description)
+    literal = template.file_paths.source == "literal"
+
+    warnings: tuple[str, ...] = ()
+    if not has_instructions:
+        warnings += (f"task `{template.name}` has no instructions; its description is sent",)
+    return Prepared(
+        template=template,
+        instructions=parts(template.instructions) if has_instructions else description,
+        system=parts(template.system),
+        others=tuple(
+            source
+            for source in (description, parts(template.criteria), parts(template.file_paths.text))
+            if len(source) > 1
+        ),
+        paths=tuple(parts(path) for path in template.file_paths.paths) if literal else (),
+        offered=names,
+        payload=_payload(rules, template, tools, schema),
+        format_words=_format_words(template, schema),
+        settings=_settings(template),
+        max_turns=_first(template.limits.max_turns, rules.max_turns),
+        notes=_notes(template, literal),
+        warnings=warnings + _unresolved(template),
+    )
+
+
+def _settings(template: Template) -> ContextSettings | None:
+    try:
+        return effective(template.subtype, template.context_management, {})
+    except Fault:
+        # It is raised where the template is called, with the call's own overrides.
+        return None
+
+
+def _payload(
+    rules: Rules, template: Template, tools: tuple[Value, ...], schema: Value
+) -> HandlerPayload:
+    payload: HandlerPayload = {}
+    if template.model is not None:
+        provider = f"{template.provider}:" if template.provider else ""
+        payload["model"] = provider + template.model
+    payload["system"] = ""
+    payload["messages"] = ()
+    payload["tools"] = tools
+    payload["max_tokens"] = _first(template.limits.max_output_tokens, rules.max_output_tokens)
+    if schema is not None:
+        payload["output_schema"] = schema
+    payload["task"] = template.name
+    return payload
+
+
+def _first(own: int | None, default: int) -> int:
+    return default if own is None else own
+
+
+def _format_words(template: Template, schema: Value) -> str:
+    """Said in words too, because not every server can enforce a schema."""
+    if template.output_format.type != "json":
+        return ""
+    if schema is None:
+        return "Answer with one JSON value and nothing else."
+    return f"Answer with one JSON value that fits this schema and nothing else: {json_text(schema)}"
+
+
+def _notes(template: Template, literal: bool) -> dict[str, Value]:
+    source = "template_literal" if template.file_paths.paths else "none"
+    return {
+        "template_used": template.name,
+        "context_source": source if literal else "resolution_failed",
+        "context_files_count": 0,
+    }
+
+
+def _unresolved(template: Template) -> tuple[str, ...]:
+    source = template.file_paths.source
+    if source == "literal":
+        return ()
+    return (f"file_paths of source `{source}` cannot be resolved here; no file was read",)

@@ -1,0 +1,119 @@
+"""The value that answers `model` to a Reply, or the reason why it is none."""
+
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.tasks.failures import bad_reply
+from sexplang.tasks.request import fields_of
+from sexplang.tasks.session import Block
+from sexplang.terms.value import Value
+
+
+@frozen
+class ToolUse:
+    """One call that the model makes. `input` is whatever it wrote."""
+
+    id: str
+    name: str
+    input: Value
+
+
+@frozen
+class Reply:
+    """A model's turn: its blocks as they are, its text, its tool calls."""
+
+    content: tuple[Block, ...]
+    text: str
+    uses: tuple[ToolUse, ...]
+    stop_reason: str | None
+    usage: tuple[int, int]
+    model: str | None
+    category: str
+    """Why the model refused, if it said so."""
+
+
+def model_reply(value: Value) -> Reply:
+    """Checks the shape of a reply strictly. A string is a reply whose only block is that text.
+
+    Raises Fault with a protocol_error.
+    """
+    if isinstance(value, str):
+        value = {"content": ({"type": "text", "text": value},), "stop_reason": "end_turn"}
+    fields = fields_of(value)
+    if fields is None:
+        raise bad_reply("the model's reply is not a table", expected="{content stop_reason usage}")
+    content = fields.get("content")
+    if not isinstance(content, (tuple, list)):
+        raise bad_reply("the model's reply has no list of content blocks", field="content")
+    texts: list[str] = []
+    uses: list[ToolUse] = []
+    blocks: list[Block] = []
+    for at, item in enumerate(content):
+        block = fields_of(item)
+        kind = block.get("type") if block is not None else None
+        if block is None or not isinstance(kind, str):
+            raise bad_reply("a content block is not a table with a type", field=f"content[{at}]")
+        if kind == "text":
+            text = block.get("text")
+            if not isinstance(text, str):
+                raise bad_reply("a text block has no text", field=f"content[{at}].text")
+            texts.append(text)
+        elif kind == "tool_use":
+            uses.append(_tool_use(block, at, uses))
+            if fields_of(block.get("input")) is None:
+                # Sent back as history, where only an object is allowed.
+                block = {**block, "input": {}}
+        blocks.append(block)
+    stop_reason = _optional(fields, "stop_reason")
+    return Reply(
+        tuple(blocks),
+        "".join(texts),
+        tuple(uses),
+        stop_reason,
+        _usage(fields.get("usage")),
+        _optional(fields, "model"),
+        _category(fields) if stop_reason == "refusal" else "",
+    )
+
+
+def _tool_use(block: Block, at: int, before: list[ToolUse]) -> ToolUse:
+    identity, name = block.get("id"), block.get("name")
+    if not isinstance(identity, str) or not identity:
+        raise bad_reply("a tool call has no id", field=f"content[{at}].id")
+    if not isinstance(name, str) or not name:
+        raise bad_reply("a tool call names no tool", field=f"content[{at}].name")
+    if any(use.id == identity for use in before):
+        raise bad_reply(f"two tool calls have the id `{identity}`", field=f"content[{at}].id")
+    return ToolUse(identity, name, block.get("input"))
+
+
+def _optional(fields: dict[str, Value], name: str) -> str | None:
+    value = fields.get(name)
+    if value is not None and not isinstance(value, str):
+        raise bad_reply(f"the `{name}` of the model's reply is no text", field=name)
+    return value
+
+
+def _usage(value: Value) -> tuple[int, int]:
+    if value is None:
+        return 0, 0
+    fields = fields_of(value)
+    if fields is None:
+        raise bad_reply("the usage of the model's reply is not a table", field="usage")
+    return _count(fields, "input_tokens"), _count(fields, "output_tokens")
+
+
+def _count(usage: dict[str, Value], name: str) -> int:
+    value: Any = usage.get(name)
+    if value is None:
+        return 0
+    if type(value) is not int or value < 0:
+        raise bad_reply(f"the usage's `{name}` is not a count", field=f"usage.{name}")
+    return value
+
+
+def _category(fields: dict[str, Value]) -> str:
+    details = fields_of(fields.get("stop_details")) or {}
+    category = details.get("category")
+    return category if isinstance(category, str) else "refusal"

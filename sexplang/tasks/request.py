@@ -1,0 +1,151 @@
+"""What a model or a program asks for to a SubtaskRequest: snake_case, checked field by field."""
+
+import json
+import re
+
+from attrs import field, frozen
+
+from sexplang.terms.text import value_of
+from sexplang.terms.value import Fault, Record, Symbol, Value
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_FENCED = re.compile(r"\s*```[\w-]*\s*(.*?)\s*```\s*", re.DOTALL)
+
+
+@frozen
+class SubtaskRequest:
+    """A request as a table of known fields, or the problems that it has."""
+
+    fields: dict[str, Value]
+    problems: dict[str, str] = field(factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def complaint(self) -> str:
+        """All problems in one line."""
+        return "; ".join(f"{name}: {problem}" for name, problem in self.problems.items())
+
+
+def fields_of(value: Value) -> dict[str, Value] | None:
+    """The fields of a table or record."""
+    if isinstance(value, dict):
+        return value
+    return value.fields if isinstance(value, Record) else None
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, str) and value.strip() != ""
+
+
+def _is_texts(value: Value) -> bool:
+    return isinstance(value, (tuple, list)) and all(isinstance(item, str) for item in value)
+
+
+def _is_depth(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_table(value: Value) -> bool:
+    return isinstance(value, (dict, Record))
+
+
+_TEXT = (_is_text, "write a string that is not empty")
+_TEXTS = (_is_texts, "write a list of strings")
+_TABLE = (_is_table, "write a table")
+
+FIELDS = {
+    "type": _TEXT,
+    "name": _TEXT,
+    "description": _TEXT,
+    "inputs": _TABLE,
+    "template_hints": _TEXTS,
+    "return_expectations": _TEXT,
+    "context_management": _TABLE,
+    "max_depth": (_is_depth, "write an integer of at least 0"),
+    "subtype": _TEXT,
+    "file_paths": _TEXTS,
+    "history_config": _TABLE,
+    "task_id": _TEXT,
+}
+"""The fields of the documents, the test that each passes, and what to write instead."""
+
+# Written by ourselves into the request that a handler sees.
+_INFORMATION = frozenset({"depth", "result"})
+
+
+def snake(key: str) -> str:
+    """`templateHints` as `template_hints`; a kebab-case key in the same way."""
+    return _CAMEL.sub(lambda match: f"_{match[1].lower()}", key).replace("-", "_")
+
+
+def subtask_request(value: Value) -> SubtaskRequest:
+    """A SubtaskRequest from whatever was given: nil is not given, camelCase is accepted."""
+    given = fields_of(value)
+    if given is None:
+        return SubtaskRequest({}, {"subtask_request": "write a table with description and inputs"})
+    fields: dict[str, Value] = {}
+    problems: dict[str, str] = {}
+    warnings: list[str] = []
+    for key, item in given.items():
+        name = snake(key)
+        rule = FIELDS.get(name)
+        if isinstance(item, Symbol):
+            item = item.name
+        if name == "template_hints" and isinstance(item, str):
+            item = (item,)
+        if item is None or name in _INFORMATION:
+            continue
+        if rule is None:
+            warnings.append(f"a subtask request has no field `{key}`; it was left out")
+        elif not rule[0](item):
+            problems[name] = rule[1]
+        else:
+            fields[name] = tuple(item) if isinstance(item, list) else item
+    if not {"description", "name"} & {*fields, *problems}:
+        problems["description"] = "say what the subtask is to do"
+    fields.setdefault("type", "atomic")
+    fields.setdefault("inputs", {})
+    return SubtaskRequest(fields, problems, tuple(warnings))
+
+
+def continuation(text: str) -> SubtaskRequest | None:
+    """The request in a reply text that is a CONTINUATION result, fenced or not; else None."""
+    if "CONTINUATION" not in text:
+        return None
+    fenced = _FENCED.fullmatch(text)
+    body = (fenced[1] if fenced else text).strip()
+    if not body.startswith("{"):
+        return None
+    try:
+        result = value_of(json.loads(body))
+    except (ValueError, RecursionError, Fault):
+        return None
+    if not isinstance(result, dict) or result.get("status") != "CONTINUATION":
+        return None
+    notes = fields_of(result.get("notes")) or {}
+    notes = {snake(key): item for key, item in notes.items()}
+    if "subtask_request" in notes:
+        return subtask_request(notes["subtask_request"])
+    if "evaluation_request" in notes:
+        return _evaluation(notes["evaluation_request"])
+    return SubtaskRequest(
+        {},
+        {"notes.subtask_request": "write a table with description and inputs"},
+    )
+
+
+def _evaluation(value: Value) -> SubtaskRequest:
+    """The older `evaluation_request {type criteria target}` as a subtask of subtype evaluator."""
+    old = fields_of(value)
+    if old is None:
+        return SubtaskRequest({}, {"notes.evaluation_request": "write notes.subtask_request"})
+    criteria = old.get("criteria")
+    listed = criteria if isinstance(criteria, (tuple, list)) else (criteria,)
+    words = " ".join(item for item in listed if isinstance(item, str))
+    request: dict[str, Value] = {
+        "description": f"evaluate {words}".strip(),
+        "subtype": "evaluator",
+        "inputs": {key: item for key, item in old.items() if key != "type"},
+    }
+    made = subtask_request(request)
+    warning = "notes.evaluation_request is the older form; write notes.subtask_request"
+    return SubtaskRequest(made.fields, made.problems, (*made.warnings, warning))

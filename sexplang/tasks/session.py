@@ -1,0 +1,117 @@
+"""What a conversation is between two replies: a HandlerSession, plain data through and through.
+
+Law: no functions in here. What needs one is closed over by the TaskSystem; so a session can be
+frozen, forked and compared, and advancing the same one twice is two conversations.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Literal, Protocol, TypeAlias
+
+from attrs import frozen
+
+from sexplang.terms.task import Ask
+from sexplang.terms.template import OutputFormat
+from sexplang.terms.value import Value
+
+HandlerPayload: TypeAlias = dict[str, Value]
+"""`{model? system messages tools max_tokens output_schema? task}`, the argument of `model`."""
+
+Block: TypeAlias = dict[str, Value]
+"""A content block of the Messages protocol; kinds that are not known here are kept verbatim."""
+
+
+class Reading(Protocol):
+    """What `read_reply` makes of a text. With a problem, the value means nothing."""
+
+    @property
+    def value(self) -> Value: ...
+    @property
+    def repairs(self) -> tuple[str, ...]: ...
+    @property
+    def problem(self) -> str | None: ...
+    @property
+    def details(self) -> dict[str, Value]: ...
+
+
+@frozen(eq=False)
+class Rules:
+    """What holds for every conversation of a task system."""
+
+    read_reply: Callable[[str, OutputFormat], Reading]
+    json_schema: Callable[[OutputFormat], Value]
+    max_task_depth: int
+    max_turns: int
+    max_output_tokens: int
+    max_repairs: int
+    max_refused: int
+    base_prompt: str
+    tools: Mapping[str, dict[str, Value]]
+
+
+@frozen
+class Setup:
+    """What stays the same during a conversation."""
+
+    task: str
+    format: OutputFormat
+    offered: dict[str, str]
+    """The tools the model may call: the name it sees, and ours."""
+    depth: int
+    max_depth: int | None
+    """The bound that a request set for the chain from here on, if it is below the system's."""
+    max_turns: int
+    notes: dict[str, Value]
+
+
+@frozen
+class Gathering:
+    """The files that are being read, and what else the system prompt will hold."""
+
+    paths: tuple[str, ...]
+    system: str
+    items: tuple[Value, ...]
+    """Inherited items that have their text already."""
+    inherited: frozenset[str]
+    """The paths that come from the parent's context rather than from the task."""
+    wanted: str
+    """With inherit subset, the text that an inherited item has to do with; else empty."""
+    previous: str
+
+
+@frozen
+class Calls:
+    """The tool calls of one turn: a result block for each, as far as they are known."""
+
+    ids: tuple[str, ...]
+    results: tuple[Block | None, ...]
+    waiting: tuple[int, ...] = ()
+    """Which of them the replies to the last Perform answer."""
+    later: tuple[tuple[int, Ask], ...] = ()
+    """What is performed one by one in the conversation's own branch."""
+
+
+Waits: TypeAlias = Literal["files", "model", "calls", "subtask"]
+
+
+@frozen
+class HandlerSession:
+    """One conversation at one moment. Opaque to the machine."""
+
+    setup: Setup
+    payload: HandlerPayload
+    """The next request, but for its messages."""
+    messages: tuple[Block, ...] = ()
+    waits: Waits = "model"
+    turns: int = 0
+    """Assistant messages so far; nothing else counts."""
+    usage: tuple[int, int] = (0, 0)
+    """Input and output tokens of all turns."""
+    said: str = ""
+    """Text of paused turns, which the next one continues."""
+    repairs: tuple[str, ...] = ()
+    asked_again: int = 0
+    refused: int = 0
+    """Malformed subtask requests so far."""
+    warnings: tuple[str, ...] = ()
+    gathering: Gathering | None = None
+    calls: Calls | None = None

@@ -1,0 +1,128 @@
+"""Subtype, template and request to the context settings of one call.
+
+Subtype defaults are weaker than the template, the template weaker than the request. A key that
+was set wins over a defaulted counterpart; two that were set and conflict are an error.
+"""
+
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.tasks.failures import bad_input
+from sexplang.tasks.request import fields_of, snake
+from sexplang.terms.template import ContextManagement
+from sexplang.terms.value import Value
+
+
+@frozen
+class ContextSettings:
+    """The three dimensions, decided."""
+
+    inherit_context: str
+    accumulate_data: bool
+    accumulation_format: str
+    fresh_context: str
+    keeps_out: bool = False
+    """Whether `accumulate_data: false` was set rather than defaulted."""
+    warnings: tuple[str, ...] = ()
+
+
+_FULL = ("full", False, "notes_only", "disabled")
+# inherit_context, accumulate_data, accumulation_format, fresh_context
+DEFAULTS: dict[str, tuple[str, bool, str, str]] = {
+    "standard": _FULL,
+    "subtask": ("none", False, "notes_only", "enabled"),
+    "director": _FULL,
+    "evaluator": _FULL,
+    "associative_matching": _FULL,
+    "aider_interactive": ("none", True, "notes_only", "enabled"),
+    "aider_automatic": ("none", False, "notes_only", "enabled"),
+}
+
+_CHOICES: dict[str, dict[Any, Any]] = {
+    "inherit_context": {"full": "full", "none": "none", "subset": "subset"},
+    "accumulate_data": {True: True, False: False, "true": True, "false": False},
+    "accumulation_format": {
+        "notes_only": "notes_only",
+        "full_output": "full_output",
+        "minimal": "notes_only",
+        "full": "full_output",
+    },
+    "fresh_context": {"enabled": "enabled", "disabled": "disabled"},
+}
+
+CONFLICT = (
+    "Context constraint violation: "
+    'fresh_context="enabled" cannot be combined with inherit_context="{}"'
+)
+MINIMAL = (
+    "Task will execute with minimal context (no inheritance, no accumulation, no fresh context)"
+)
+
+
+def requested(given: Value) -> dict[str, Any]:
+    """The settings that a request makes: known keys, known values, snake_case; nil is unset."""
+    if given is None:
+        return {}
+    fields = fields_of(given)
+    if fields is None:
+        raise bad_input("context_management must be a table", fields=("context_management",))
+    settings: dict[str, Any] = {}
+    wrong: list[str] = []
+    for key, value in fields.items():
+        name = snake(key)
+        choices = _CHOICES.get(name)
+        # 1 and 1.0 are equal to True as keys, but booleans are not numbers here.
+        known = isinstance(value, (str, bool)) and choices is not None and value in choices
+        if value is not None and not known:
+            wrong.append(name)
+        elif value is not None and choices is not None:
+            settings[name] = choices[value]
+    if wrong:
+        raise bad_input(
+            f"context_management has no such setting or value: {', '.join(wrong)}",
+            "write inherit_context: full|none|subset accumulate_data: true|false "
+            "accumulation_format: notes_only|full_output fresh_context: enabled|disabled",
+            fields=tuple(f"context_management.{name}" for name in wrong),
+        )
+    return settings
+
+
+def effective(
+    subtype: str, template: ContextManagement, request: dict[str, Any]
+) -> ContextSettings:
+    """Defaults of the subtype, then the template, then the request; then the constraints."""
+    warnings: list[str] = []
+    if subtype not in DEFAULTS:
+        warnings.append(f"subtype `{subtype}` has no defaults of its own; those of standard hold")
+    defaults = dict(zip(_CHOICES, DEFAULTS.get(subtype, _FULL), strict=True))
+    chosen = {key: getattr(template, key) for key in _CHOICES}
+    chosen = {key: value for key, value in chosen.items() if value is not None} | request
+    merged: dict[str, Any] = defaults | chosen
+    if merged["fresh_context"] == "enabled" and merged["inherit_context"] != "none":
+        _settle(merged, chosen, warnings)
+    if (
+        merged["inherit_context"] == "none"
+        and not merged["accumulate_data"]
+        and merged["fresh_context"] == "disabled"
+    ):
+        warnings.append(MINIMAL)
+    keeps_out = chosen.get("accumulate_data") is False
+    return ContextSettings(**merged, keeps_out=keeps_out, warnings=tuple(warnings))
+
+
+def _settle(merged: dict[str, Any], chosen: dict[str, Any], warnings: list[str]) -> None:
+    """Let what was set win over what was defaulted."""
+    inherit = merged["inherit_context"]
+    if "inherit_context" in chosen and "fresh_context" in chosen:
+        raise bad_input(
+            CONFLICT.format(inherit),
+            'set inherit_context to "none", or fresh_context to "disabled"',
+            fields=("context_management",),
+        )
+    if "inherit_context" in chosen:
+        merged["fresh_context"] = "disabled"
+        warnings.append(f"fresh_context is disabled because inherit_context is {inherit}")
+    else:
+        merged["inherit_context"] = "none"
+        warnings.append("inherit_context is none because fresh_context is enabled")

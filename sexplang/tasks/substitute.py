@@ -1,0 +1,98 @@
+"""Text with `{{param}}` and values to text: strictly, once, and all that is missing together."""
+
+import re
+from typing import TypeAlias
+
+from attrs import frozen
+
+from sexplang.tasks.json_text import json_text
+from sexplang.terms.text import text
+from sexplang.terms.value import Record, Value
+
+
+@frozen
+class Slot:
+    """`{{a[0].b}}`: a parameter and the way into its value. A slot whose text is no path has
+    no steps and is always missing."""
+
+    written: str
+    steps: tuple[str | int, ...]
+
+
+Parts: TypeAlias = tuple[str | Slot, ...]
+"""Literal text and slots, in order."""
+
+# `{{{x}}}` is a brace, a slot and a brace: hence the look-ahead of the last branch.
+_MARK = re.compile(r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{(?!\{)")
+_PATH = re.compile(r"\s*[\w-]+(?:\.[\w-]+|\[\d+\])*\s*")
+_STEP = re.compile(r"[\w-]+")
+_MISSING = object()
+
+
+def parts(source: str) -> Parts:
+    """The text taken apart: `{{{{` writes `{{`; any other `{{` opens a slot."""
+    if "{{" not in source:
+        return (source,) if source else ()
+    found: list[str | Slot] = []
+    at = 0
+    for mark in _MARK.finditer(source):
+        found.append(source[at : mark.start()])
+        at = mark.end()
+        if mark[0] == "{{{{":
+            found.append("{{")
+        elif mark[1] is None:
+            found.append(Slot(source[mark.start() : mark.start() + 20], ()))
+        else:
+            found.append(Slot(mark[1].strip(), _steps(mark[1])))
+    found.append(source[at:])
+    return tuple(part for part in found if part != "")
+
+
+def _steps(path: str) -> tuple[str | int, ...]:
+    if _PATH.fullmatch(path) is None:
+        return ()
+    head, *rest = _STEP.findall(path)
+    return (head, *(int(step) if step.isdecimal() else step for step in rest))
+
+
+def rendered(source: Parts, values: dict[str, Value], missing: list[str]) -> str:
+    """The text with its slots filled; the slots that lead nowhere are added to `missing`."""
+    out: list[str] = []
+    for part in source:
+        if type(part) is str:
+            out.append(part)
+            continue
+        value = _found(part, values)  # type: ignore[arg-type]
+        if type(value) is str:
+            out.append(value)
+        elif value is _MISSING:
+            missing.append(part.written)  # type: ignore[union-attr]
+        else:
+            out.append(value_text(value))
+    return "".join(out)
+
+
+def _found(slot: Slot, values: dict[str, Value]) -> Value:
+    if not slot.steps:
+        return _MISSING
+    value: Value = values
+    for step in slot.steps:
+        if isinstance(value, (dict, Record)):
+            fields = value if isinstance(value, dict) else value.fields
+            value = fields.get(str(step), _MISSING)
+        elif isinstance(value, tuple) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return _MISSING
+        if value is _MISSING:
+            return _MISSING
+    return value
+
+
+def value_text(value: Value) -> str:
+    """A value as a model reads it: scalars and TaskResults as text, lists and tables as JSON."""
+    if isinstance(value, (tuple, dict)) or (
+        isinstance(value, Record) and value.kind != "TaskResult"
+    ):
+        return json_text(value)
+    return text(value)

@@ -1,0 +1,78 @@
+"""What hosts decide, and two functions of the templates room, to the TaskSystem of the machine.
+
+Law: begin, advance and match raise nothing; whatever is wrong is a Broke or an error record.
+"""
+
+from collections.abc import Callable, Mapping
+
+from sexplang.tasks.matching import match
+from sexplang.tasks.opening import opened
+from sexplang.tasks.overrides import overrides_of
+from sexplang.tasks.prepare import Prepared, prepare
+from sexplang.tasks.session import HandlerSession, Reading, Rules
+from sexplang.tasks.turns import advanced
+from sexplang.terms.task import Broke, Conversation, Session, TaskSystem, Want, error_of
+from sexplang.terms.template import OutputFormat, Template
+from sexplang.terms.value import Fault, Value
+
+HARD_DEPTH = 10
+"""No configuration lets a chain of subtasks go deeper."""
+
+
+def task_system(
+    read_reply: Callable[[str, OutputFormat], Reading],
+    json_schema: Callable[[OutputFormat], Value],
+    *,
+    max_task_depth: int = 5,
+    max_turns: int = 20,
+    max_output_tokens: int = 4096,
+    max_repairs: int = 2,
+    max_refused: int = 3,
+    base_prompt: str = "",
+    tools: Mapping[str, dict[str, Value]] | None = None,
+) -> TaskSystem:
+    """The task system of a run.
+
+    `max_turns` and `max_output_tokens` hold where a template sets none. A reply that does not
+    fit its format is asked for again at most `max_repairs` times; a model may write at most
+    `max_refused` malformed requests. `tools` describes registered tools by name:
+    `{description input_schema}`.
+    """
+    rules = Rules(
+        read_reply=read_reply,
+        json_schema=json_schema,
+        max_task_depth=min(max_task_depth, HARD_DEPTH),
+        max_turns=max_turns,
+        max_output_tokens=max_output_tokens,
+        max_repairs=max_repairs,
+        max_refused=max_refused,
+        base_prompt=base_prompt,
+        tools=tools or {},
+    )
+    # By identity, because templates may hold tables. Each keeps its template alive, so an
+    # identity is never another template's.
+    known: dict[int, Prepared] = {}
+
+    def begin(
+        template: Template,
+        inputs: dict[str, Value],
+        overrides: dict[str, Value],
+        conversations: tuple[Conversation, ...],
+    ) -> tuple[Conversation, Session, Want]:
+        try:
+            prepared = known.get(id(template))
+            if prepared is None:
+                prepared = known[id(template)] = prepare(rules, template)
+            return opened(rules, prepared, inputs, overrides_of(overrides), conversations)
+        except Fault as fault:
+            depth = conversations[-1].depth + 1 if conversations else 0
+            return Conversation(template.name, "", depth), None, Broke(error_of(fault))
+
+    def advance(session: Session, replies: tuple[Value, ...]) -> tuple[Session, Want]:
+        assert isinstance(session, HandlerSession)
+        try:
+            return advanced(rules, session, replies)
+        except Fault as fault:
+            return session, Broke(error_of(fault))
+
+    return TaskSystem(begin, advance, match)

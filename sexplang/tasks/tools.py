@@ -1,0 +1,86 @@
+"""A template's allowed tools to what a model is offered: names, descriptions and schemas."""
+
+import re
+from collections.abc import Mapping
+
+from sexplang.terms.value import Value
+
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+
+_SUBTASK_FIELDS: dict[str, Value] = {
+    "description": {"type": "string", "description": "what the subtask is to do, in one sentence"},
+    "inputs": {"type": "object", "description": "the inputs of the subtask, by name"},
+    "name": {"type": "string", "description": "the name of the task to run, if it is known"},
+    "template_hints": {**_TEXTS, "description": "words that help to find the right task"},
+    "type": _TEXT,
+    "subtype": _TEXT,
+    "max_depth": {"type": "integer", "minimum": 0},
+    "file_paths": {**_TEXTS, "description": "files that the subtask has to see"},
+    "return_expectations": {"type": "string", "description": "the form of the answer you need"},
+    "context_management": {
+        "type": "object",
+        "properties": {
+            "inherit_context": {"enum": ("full", "none", "subset")},
+            "accumulate_data": {"type": "boolean"},
+            "accumulation_format": {"enum": ("notes_only", "full_output")},
+            "fresh_context": {"enum": ("enabled", "disabled")},
+        },
+    },
+}
+
+
+def _tool(what: str, required: tuple[str, ...], /, **properties: Value) -> dict[str, Value]:
+    return {
+        "description": what,
+        "input_schema": {"type": "object", "properties": properties, "required": required},
+    }
+
+
+BUILT_IN: dict[str, dict[str, Value]] = {
+    "read_file": _tool("Reads a text file.", ("path",), path=_TEXT),
+    "list_files": _tool("Lists the files that match a glob pattern.", ("glob",), glob=_TEXT),
+    "spawn_subtask": _tool(
+        "Has a subtask done and gives its result.", ("description", "inputs"), **_SUBTASK_FIELDS
+    ),
+    "request_user_input": _tool(
+        "Asks the user a question and gives the answer.",
+        ("prompt",),
+        prompt=_TEXT,
+        choices={**_TEXTS, "description": "the answers to choose from, if they are few"},
+    ),
+}
+"""What needs no registration. Any other name is answered by the operation `tool`."""
+
+# What the Messages protocol takes as a name; `system:run_script` is not one.
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
+_ANY_OBJECT: dict[str, Value] = {"type": "object"}
+
+
+def offered(
+    allowed: tuple[str, ...], registered: Mapping[str, dict[str, Value]]
+) -> tuple[dict[str, str], tuple[Value, ...]]:
+    """The names a model sees with the tools they stand for, and the definitions it is sent."""
+    names: dict[str, str] = {}
+    tools: list[Value] = []
+    for name in dict.fromkeys(allowed):
+        seen = _safe(name, names)
+        names[seen] = name
+        known = BUILT_IN.get(name) or registered.get(name) or {}
+        tools.append(
+            {
+                "name": seen,
+                "description": known.get("description", ""),
+                "input_schema": known.get("input_schema", _ANY_OBJECT),
+            }
+        )
+    return names, tuple(tools)
+
+
+def _safe(name: str, taken: dict[str, str]) -> str:
+    """The name in letters that providers take, told apart from the others by a number."""
+    safe = plain = _UNSAFE.sub("_", name)[:60] or "tool"
+    number = 2
+    while safe in taken:
+        safe, number = f"{plain}_{number}", number + 1
+    return safe

@@ -1,0 +1,252 @@
+"""A session and the replies it waited for to the next session and what it wants now."""
+
+from collections.abc import Callable
+
+from attrs import evolve
+
+from sexplang.tasks.calls import answered, outcome, planned, spawned
+from sexplang.tasks.context import composed
+from sexplang.tasks.failures import bad_reply, exhausted, refused
+from sexplang.tasks.finish import finished
+from sexplang.tasks.matching import malformed
+from sexplang.tasks.replies import Reply, model_reply
+from sexplang.tasks.request import SubtaskRequest, continuation
+from sexplang.tasks.session import Block, HandlerSession, Rules
+from sexplang.terms.task import Ask, Finished, Perform, Want
+from sexplang.terms.value import Value
+
+Next = tuple[HandlerSession, Want]
+
+
+def started(session: HandlerSession) -> tuple[HandlerSession, Perform]:
+    """The first request: the files there are to see, else the model."""
+    gathering = session.gathering
+    if gathering is None:
+        return session, ask_model(session)
+    if not gathering.paths:
+        return _gathered(session, ())
+    asks = tuple([Ask("read-file", (path,), attempt=True) for path in gathering.paths])
+    return evolve(session, waits="files"), Perform(asks, together=True)
+
+
+def advanced(rules: Rules, session: HandlerSession, replies: tuple[Value, ...]) -> Next:
+    """Goes on with the replies to the last Perform. Raises Fault where the task breaks."""
+    if session.waits == "model":
+        return _model_answered(rules, session, replies[0])
+    if session.waits == "files":
+        return _gathered(session, replies)
+    if session.waits == "subtask":
+        return _subtask_answered(session, replies[0])
+    assert session.calls is not None
+    return _called(evolve(session, calls=answered(session.calls, replies)))
+
+
+def ask_model(session: HandlerSession) -> Perform:
+    """The next model request: the payload with all messages so far."""
+    payload = session.payload.copy()
+    payload["messages"] = session.messages
+    return Perform((Ask("model", (payload,)),))
+
+
+def ask_again(session: HandlerSession, content: tuple[Block, ...]) -> Next:
+    """Asks the model to go on after a user message; the turn limit was checked when it spoke."""
+    messages = (*session.messages, {"role": "user", "content": content})
+    session = evolve(session, messages=messages, waits="model", calls=None)
+    return session, ask_model(session)
+
+
+def _gathered(
+    session: HandlerSession, replies: tuple[Value, ...]
+) -> tuple[HandlerSession, Perform]:
+    """The files are read: what could not be is a warning, the rest is context."""
+    gathering = session.gathering
+    assert gathering is not None
+    files: list[tuple[str, str]] = []
+    warnings: list[str] = []
+    for path, value in zip(gathering.paths, replies, strict=False):
+        words, is_error = outcome(value)
+        if is_error:
+            warnings.append(f"file `{path}` could not be read: {words}")
+        else:
+            files.append((path, words))
+    setup = session.setup
+    session = evolve(
+        session,
+        setup=evolve(setup, notes={**setup.notes, "context_files_count": len(files)}),
+        payload={**session.payload, "system": composed(gathering, files)},
+        waits="model",
+        warnings=session.warnings + tuple(warnings),
+        gathering=None,
+    )
+    return session, ask_model(session)
+
+
+def _model_answered(rules: Rules, session: HandlerSession, value: Value) -> Next:
+    reply = model_reply(value)
+    session = _spoken(session, reply)
+    if reply.stop_reason in _ENDS:
+        if reply.uses:
+            return _calling(rules, session, reply)
+        return _ended(rules, session, reply)
+    then = _STOPS.get(reply.stop_reason or "")
+    if then is None:
+        why = f"stopped because of `{reply.stop_reason}`" if reply.stop_reason else "was cut short"
+        raise bad_reply(
+            f"the model's reply {why}",
+            content=session.said + reply.text,
+            stop_reason=reply.stop_reason,
+        )
+    return then(rules, session, reply)
+
+
+# A server that does not say tool_use where it uses tools is understood all the same.
+_ENDS = frozenset({"end_turn", "stop_sequence"})
+
+
+def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
+    """One assistant message more. History may hold no empty message and no empty text."""
+    content = tuple(
+        [block for block in reply.content if block.get("type") != "text" or block["text"]]
+    )
+    message = {"role": "assistant", "content": content or ({"type": "text", "text": "(nothing)"},)}
+    used, given = session.usage, reply.usage
+    return HandlerSession(
+        session.setup,
+        session.payload,
+        (*session.messages, message),
+        "model",
+        session.turns + 1,
+        (used[0] + given[0], used[1] + given[1]),
+        session.said,
+        session.repairs,
+        session.asked_again,
+        session.refused,
+        session.warnings,
+    )
+
+
+def going_on(session: HandlerSession, text: str) -> HandlerSession:
+    """The session if another turn is allowed, with a warning when most are used.
+
+    Checked as soon as the model has spoken: what a tool gives after the last turn, nobody reads.
+    """
+    used, limit = session.turns, session.setup.max_turns
+    if used >= limit:
+        raise exhausted(
+            "turns",
+            f"the task is not done after {used} turns, and {limit} are allowed",
+            "raise <limits max_turns=…>, or ask for less in one task",
+            text,
+            used=used,
+            limit=limit,
+        )
+    if used * 5 >= limit * 4 > (used - 1) * 5:
+        return evolve(session, warnings=(*session.warnings, f"{used} of {limit} turns are used"))
+    return session
+
+
+def _calling(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
+    if not reply.uses:
+        raise bad_reply("the model stopped to use a tool and called none", content=reply.text)
+    session = going_on(session, session.said + reply.text)
+    session, asks = planned(evolve(session, said=""), reply)
+    _bound_refused(rules, session, None)
+    if asks:
+        return session, Perform(asks, together=True)
+    return _called(session)
+
+
+def _called(session: HandlerSession) -> Next:
+    """Results are there: the next call that stands alone, else the model is told them all."""
+    calls = session.calls
+    assert calls is not None
+    if not calls.later:
+        return ask_again(session, tuple([block for block in calls.results if block is not None]))
+    (at, ask), *later = calls.later
+    calls = evolve(calls, waiting=(at,), later=tuple(later))
+    return evolve(session, calls=calls), Perform((ask,))
+
+
+def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
+    """The model has said all: a result, a request for a subtask, or something that does not fit."""
+    text = session.said + reply.text
+    request = continuation(text)
+    if request is not None:
+        return _continued(rules, evolve(session, said=""), text, request)
+    result, question = finished(rules, session, text, reply.model)
+    if question is None:
+        return session, Finished(result)
+    session = evolve(
+        going_on(session, text),
+        said="",
+        asked_again=session.asked_again + 1,
+        repairs=(*session.repairs, *question.repairs),
+    )
+    return ask_again(session, ({"type": "text", "text": question.words},))
+
+
+def _continued(rules: Rules, session: HandlerSession, text: str, request: SubtaskRequest) -> Next:
+    session = going_on(session, text)
+    if request.problems:
+        session = evolve(session, refused=session.refused + 1)
+        _bound_refused(rules, session, request)
+        words = f"The subtask request is malformed: {request.complaint()}"
+        return ask_again(session, ({"type": "text", "text": words},))
+    warnings = (*session.warnings, *request.warnings)
+    waiting = evolve(session, waits="subtask", warnings=warnings)
+    return waiting, Perform((spawned(session.setup, request, text),))
+
+
+def _bound_refused(rules: Rules, session: HandlerSession, request: SubtaskRequest | None) -> None:
+    if session.refused > rules.max_refused:
+        problems = {"tool_use.input": "write an object with the fields of the tool's schema"}
+        raise malformed(request or SubtaskRequest({}, problems))
+
+
+def _subtask_answered(session: HandlerSession, value: Value) -> Next:
+    words, is_error = outcome(value)
+    opening = "The subtask failed:" if is_error else "The result of the subtask:"
+    return ask_again(session, ({"type": "text", "text": f"{opening}\n\n{words}"},))
+
+
+def _paused(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
+    session = evolve(session, said=session.said + reply.text)
+    session = going_on(session, session.said)
+    return session, ask_model(session)
+
+
+def _full(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
+    limit = session.payload["max_tokens"]
+    raise exhausted(
+        "output",
+        f"the reply was cut off at {limit} tokens",
+        "raise <limits max_output_tokens=…>, or ask for a shorter answer",
+        session.said + reply.text,
+        used=reply.usage[1],
+        limit=limit,
+    )
+
+
+def _overflowed(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
+    raise exhausted(
+        "context",
+        "the conversation does not fit into the model's context window",
+        "pass less text or fewer files, or split the task",
+        session.said + reply.text,
+        used=sum(reply.usage),
+        limit=None,
+    )
+
+
+def _refused(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
+    raise refused(reply.category, session.said + reply.text)
+
+
+_STOPS: dict[str, Callable[[Rules, HandlerSession, Reply], Next]] = {
+    "tool_use": _calling,
+    "pause_turn": _paused,
+    "max_tokens": _full,
+    "model_context_window_exceeded": _overflowed,
+    "refusal": _refused,
+}
+"""What each stop reason means, but for those that end a turn in peace."""

@@ -1,0 +1,229 @@
+"""A Template node to what is wrong with it, whoever made it: XML or `defatom`."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.templates.placeholders import Placeholder, is_name, placeholders
+from sexplang.templates.schema import WORDS, schema_problem
+from sexplang.terms.diagnostic import Diagnostic, Label, Severity
+from sexplang.terms.source import Span
+from sexplang.terms.template import Param, Template
+
+SUBTYPES = (
+    "standard",
+    "subtask",
+    "director",
+    "evaluator",
+    "associative_matching",
+    "aider_interactive",
+    "aider_automatic",
+)
+
+MOST = 50
+
+_TASK_NAME = re.compile(r"[\w:.*+!?<>=/-]+")
+_ESCAPE = "write {{{{ for two braces as they are"
+
+
+@frozen
+class Finding:
+    """A diagnostic that has no place yet: `part` is the element it is about (`instructions`, or
+    `param:x`), `raw` what to look for there."""
+
+    code: str
+    title: str
+    hint: str | None = None
+    part: str = ""
+    raw: str = ""
+    severity: Severity = "error"
+
+    def at(self, span: Span | None) -> Diagnostic:
+        labels = () if span is None else (Label(span),)
+        return Diagnostic(self.code, self.title, labels, hint=self.hint, severity=self.severity)
+
+
+def check_template(template: Template) -> list[Diagnostic]:
+    """The findings, placed at the template's own span; empty for a good one."""
+    return [finding.at(template.span) for finding in findings(template)]
+
+
+def findings(template: Template) -> list[Finding]:
+    """What is wrong, worst cases cut short: nobody reads more than some."""
+    return list(islice(_all(template), MOST))
+
+
+def _all(template: Template) -> Iterator[Finding]:
+    yield from _whole(template)
+    yield from _params(template)
+    yield from _context(template)
+    yield from _schemas(template)
+    for part, text in _texts(template):
+        yield from _placeholders(template, part, text)
+
+
+def _whole(template: Template) -> Iterator[Finding]:
+    if not template.name:
+        yield Finding("incomplete-template", "this task has no name", "give it one")
+    elif not _TASK_NAME.fullmatch(template.name):
+        yield Finding(
+            "bad-name",
+            f"a task cannot be called `{template.name[:40]}`",
+            "letters, digits and - _ : . make a name, such as review-code",
+            part="name",
+        )
+    if not template.instructions.strip() and not template.description.strip():
+        yield Finding(
+            "incomplete-template",
+            f"`{template.name}` says nothing to the model",
+            "give it instructions, or at least a description",
+        )
+    if template.subtype not in SUBTYPES:
+        yield Finding(
+            "unknown-subtype",
+            f"the subtype `{template.subtype[:40]}` is not known; its settings are those of "
+            "standard",
+            _near(template.subtype, SUBTYPES) or f"known are {', '.join(SUBTYPES)}",
+            part="subtype",
+            severity="warning",
+        )
+
+
+def _params(template: Template) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for param in template.params:
+        part = f"param:{param.name}"
+        if param.name in seen:
+            yield Finding(
+                "duplicate-param",
+                f"there are two parameters called {param.name}",
+                "give one of them another name",
+                part,
+            )
+        seen.add(param.name)
+        if not is_name(param.name):
+            yield Finding(
+                "bad-name",
+                f"a parameter cannot be called `{param.name[:40]}`",
+                "a letter or _, then letters, digits, - and _",
+                part,
+            )
+        yield from _default(param, part)
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "any": (object,),
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "list": (tuple, list),
+    "object": (dict,),
+}
+
+
+def _default(param: Param, part: str) -> Iterator[Finding]:
+    if param.default is None:
+        return
+    if param.required:
+        yield Finding(
+            "bad-default",
+            f"`{param.name}` is required, so its default is never used",
+            "leave out the default, or make it not required",
+            part,
+        )
+    # To Python, true is an integer.
+    right = isinstance(param.default, _TYPES[param.type])
+    if not right or (isinstance(param.default, bool) and param.type in ("number", "integer")):
+        yield Finding(
+            "bad-default",
+            f"the default of `{param.name}` is not of type {param.type}",
+            "write it as JSON of that type, such as "
+            + {"list": "[1, 2]", "object": '{"a": 1}', "boolean": "true"}.get(param.type, "3"),
+            part,
+        )
+
+
+def _context(template: Template) -> Iterator[Finding]:
+    settings = template.context_management
+    if settings.fresh_context == "enabled" and settings.inherit_context in ("full", "subset"):
+        yield Finding(
+            "context-exclusive",
+            "fresh context cannot be enabled while context is inherited "
+            f"(inherit_context {settings.inherit_context}, fresh_context enabled)",
+            "set inherit_context to none or fresh_context to disabled",
+            part="context_management",
+        )
+    nothing = settings.inherit_context == "none" and settings.fresh_context == "disabled"
+    if nothing and not settings.accumulate_data:
+        yield Finding(
+            "minimal-context",
+            f"`{template.name}` will see nothing but its inputs and files",
+            "if that is meant, leave it; else enable fresh_context or inherit something",
+            part="context_management",
+            severity="warning",
+        )
+
+
+def _schemas(template: Template) -> Iterator[Finding]:
+    format_ = template.output_format
+    if format_.type == "text" and format_.schema is not None:
+        yield Finding(
+            "bad-schema",
+            "a text reply has no schema",
+            "make the type json, or leave the schema out",
+            part="output_format",
+        )
+    for part, schema in (("output_format", format_.schema), ("returns", template.returns)):
+        problem = None if schema is None else schema_problem(schema)
+        if problem:
+            hint = f"write {WORDS}; or a JSON Schema" if isinstance(schema, str) else None
+            yield Finding("bad-schema", problem, hint, part)
+
+
+def _texts(template: Template) -> Iterator[tuple[str, str]]:
+    """Every text in which a call fills placeholders, and the element it stands in."""
+    for part in ("instructions", "system", "description", "criteria"):
+        yield part, getattr(template, part)
+    files = template.file_paths
+    for text in (files.text, *files.paths):
+        yield "file_paths", text
+
+
+def _placeholders(template: Template, part: str, text: str) -> Iterator[Finding]:
+    seen: set[str] = set()
+    names = {param.name: None for param in template.params}
+    for placeholder in placeholders(text):
+        said = placeholder.name or placeholder.raw
+        if said not in seen and (placeholder.kind != "name" or placeholder.name not in names):
+            seen.add(said)
+            yield _placeholder(placeholder, names, part)
+
+
+def _placeholder(placeholder: Placeholder, names: dict[str, None], part: str) -> Finding:
+    name, raw = placeholder.name, placeholder.raw
+    shown = raw.strip() if len(raw) <= 40 else f"{raw[:37]}…"
+    match placeholder.kind:
+        case "name":
+            code, title = "undeclared-placeholder", f"{shown} names no parameter of this task"
+            hint = _near(name, names) or f"declare the parameter {name}, or {_ESCAPE}"
+        case "call":
+            code, title = "placeholder-call", f"a template cannot call a function: {shown}"
+            hint = f"call {name} in the program and pass its value as a parameter"
+        case "unclosed":
+            code, title = "unclosed-placeholder", f"this {{{{ is never closed: {shown}"
+            hint = f"close it with }}}}, or {_ESCAPE}"
+        case "bad":
+            code, title = "bad-placeholder", f"{shown} is not a parameter or a path into one"
+            hint = f"write {{{{name}}}} or {{{{name.field[0]}}}}; or {_ESCAPE}"
+    return Finding(code, title, hint, part, raw)
+
+
+def _near(word: str, known: Any) -> str | None:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, known, 1)
+    return f"did you mean {near[0]}?" if near else None

@@ -1,0 +1,179 @@
+"""lxml's findings against the schema to diagnostics that say what to type instead."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from sexplang.templates.parse import Document
+from sexplang.templates.vocabulary import Vocabulary, normal
+from sexplang.terms.diagnostic import Diagnostic, Label
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element, _LogEntry
+
+_ATTRIBUTE = re.compile(r"attribute '([^']+)'")
+
+
+@frozen
+class Explained:
+    """lxml's findings as diagnostics: it says where, the vocabulary what could stand there."""
+
+    document: Document
+    vocabulary: Vocabulary
+
+    def all(self, entries: "Iterable[_LogEntry]") -> Iterator[Diagnostic]:
+        seen: set[Label] = set()
+        for entry in entries:
+            for diagnostic in self._one(entry):
+                # A value is reported once by its facet and once by its type.
+                if diagnostic.labels[0] not in seen:
+                    seen.add(diagnostic.labels[0])
+                    yield diagnostic
+
+    def _one(self, entry: "_LogEntry") -> Iterator[Diagnostic]:
+        element = self._element(entry.path)
+        attribute = _ATTRIBUTE.search(entry.message)
+        name = attribute[1] if attribute else None
+        match entry.type_name:
+            case "SCHEMAV_CVC_ELT_1":
+                yield self._root(element)
+            case "SCHEMAV_ELEMENT_CONTENT" if "not expected" in entry.message:
+                yield from self._children(element)
+            case "SCHEMAV_ELEMENT_CONTENT":
+                yield self._missing(element)
+            case "SCHEMAV_CVC_COMPLEX_TYPE_3_2_1":
+                yield self._unknown_attribute(element, name or "")
+            case "SCHEMAV_CVC_COMPLEX_TYPE_4":
+                yield self._missing_attribute(element, entry)
+            case "SCHEMAV_CVC_IDC":
+                yield self._twice(element)
+            case _ if "content" in entry.message and "not allowed" in entry.message:
+                yield self._content(element)
+            case _:
+                yield self._value(element, name)
+
+    def _element(self, path: str | None) -> "_Element":
+        found = self.document.root.getroottree().xpath(path) if path else None
+        known = isinstance(found, list) and found and found[0] in self.document.where
+        return found[0] if known else self.document.root  # type: ignore[index]
+
+    def _root(self, element: "_Element") -> Diagnostic:
+        title = f"a template file does not begin with <{_tag(element)}>"
+        return self._invalid(element, title, 'begin with <task name="…">, or <templates>')
+
+    def _children(self, first: "_Element") -> Iterator[Diagnostic]:
+        """lxml stops at the first child that does not belong: here are the others too."""
+        parent = first.getparent()
+        assert parent is not None
+        allowed = self.vocabulary.children(parent)
+        once: set[str] = set()
+        for child in parent:
+            tag = _tag(child)
+            if tag == "call":
+                yield self._call(child)
+            elif tag not in allowed:
+                title = f"<{_tag(parent)}> has no element <{tag}>"
+                yield self._invalid(child, title, _nearest(tag, allowed, "<{}>"))
+            elif tag in once and not self.vocabulary.repeats(parent):
+                yield self._invalid(child, f"<{tag}> stands here twice", "keep one of the two")
+            once.add(tag)
+
+    def _call(self, element: "_Element") -> Diagnostic:
+        name = element.get("template") or "name"
+        return Diagnostic(
+            "legacy-task-type",
+            "a template file defines tasks; calls are written in a program",
+            (self.document.label(element),),
+            hint=f"write ({name} {' '.join(map(_argument, element.findall('arg')))})".replace(
+                " )", ")"
+            ),
+        )
+
+    def _missing(self, element: "_Element") -> Diagnostic:
+        allowed = sorted(self.vocabulary.children(element))
+        title = f"<{_tag(element)}> is empty"
+        return self._invalid(element, title, f"it needs {_words(allowed, '<{}>')}")
+
+    def _unknown_attribute(self, element: "_Element", name: str) -> Diagnostic:
+        allowed = self.vocabulary.attributes(element)
+        title = f"<{_tag(element)}> has no attribute {name}"
+        hint = _nearest(name, allowed, "{}")
+        if name in self.vocabulary.children(element):
+            hint = f"write it as an element: <{name}>{normal(element.get(name, ''))}</{name}>"
+        return self._invalid(element, title, hint, name)
+
+    def _missing_attribute(self, element: "_Element", entry: "_LogEntry") -> Diagnostic:
+        name = re.findall(r"attribute '([^']+)' is required", entry.message)[0]
+        code = "incomplete-template" if element.tag in ("task", "template") else "xml-invalid"
+        values = self.vocabulary.values(element, name)
+        hint = f'write <{_tag(element)} {name}="{values[0] if values else "…"}">'
+        title = f"this <{_tag(element)}> has no {name}"
+        return Diagnostic(code, title, (self.document.label(element),), hint=hint)
+
+    def _twice(self, element: "_Element") -> Diagnostic:
+        task = element.tag in ("task", "template")
+        return Diagnostic(
+            "duplicate-template" if task else "duplicate-param",
+            f"there are two {'templates' if task else 'parameters'} "
+            f"called {normal(element.get('name', ''))}",
+            (self.document.label(element, "name", "this is the second"),),
+            hint="give one of them another name",
+        )
+
+    def _content(self, element: "_Element") -> Diagnostic:
+        allowed = self.vocabulary.children(element)
+        if allowed:
+            title = f"<{_tag(element)}> holds elements, and no text of its own"
+            return self._invalid(element, title, f"it holds {_words(sorted(allowed), '<{}>')}")
+        if self.vocabulary.has_text(element):
+            hint = "write < as &lt;, or put the text inside <![CDATA[ … ]]>"
+            return self._invalid(element, f"<{_tag(element)}> holds text, and no elements", hint)
+        attributes = _words(sorted(self.vocabulary.attributes(element)), "{}")
+        title = f"<{_tag(element)}> holds nothing"
+        return self._invalid(element, title, f"it has the attributes {attributes}")
+
+    def _value(self, element: "_Element", attribute: str | None) -> Diagnostic:
+        given = normal(element.get(attribute, "") if attribute else element.text or "")
+        allowed = self.vocabulary.values(element, attribute)
+        what = attribute or f"<{_tag(element)}>"
+        title = f"`{_short(given)}` is not a value of {what}" if given else f"{what} is empty"
+        hint = _nearest(given, allowed, "{}") if len(allowed) > 1 else None
+        if hint is None:
+            doc = self.vocabulary.documentation(element, attribute)
+            hint = f"write {doc or (allowed[0] if allowed else 'something there')}"
+        return self._invalid(element, title, hint, attribute)
+
+    def _invalid(
+        self, element: "_Element", title: str, hint: str, attribute: str | None = None
+    ) -> Diagnostic:
+        return Diagnostic(
+            "xml-invalid", title, (self.document.label(element, attribute),), hint=hint
+        )
+
+
+def _tag(element: "_Element") -> str:
+    return str(element.tag)
+
+
+def _argument(argument: "_Element") -> str:
+    return normal("".join(argument.itertext()))
+
+
+def _nearest(word: str, known: "list[str] | set[str]", shape: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word.lower(), sorted(known), 1)
+    if near:
+        return f"did you mean {shape.format(near[0])}?"
+    return f"expected {_words(sorted(known), shape)} here"
+
+
+def _words(words: list[str], shape: str) -> str:
+    shown = [shape.format(word) for word in words]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}…"

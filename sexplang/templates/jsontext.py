@@ -1,0 +1,90 @@
+"""JSON text to plain data, strictly: what JSON does not have, and what nobody could hold, is
+refused with a sentence."""
+
+import json
+import math
+import re
+from typing import Any, NoReturn
+
+MAX_DEPTH = 128
+
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class NotJson(Exception):
+    """Says why a text is not JSON; `deep` when it is nested too deeply to be looked at."""
+
+    def __init__(self, message: str, *, deep: bool = False) -> None:
+        super().__init__(message)
+        self.deep = deep
+
+
+def strict(text: str) -> Any:
+    """The data that `text` denotes. Raises NotJson."""
+    if depth(text) > MAX_DEPTH:
+        raise NotJson(f"it is nested more than {MAX_DEPTH} levels deep", deep=True)
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise NotJson(f"{error.msg} at {place}") from None
+    except ValueError as error:
+        raise NotJson(_sentence(error)) from None
+
+
+def begins(text: str, at: int) -> tuple[Any, int]:
+    """The data that stands in `text` from `at` on, and where it ends. Raises NotJson."""
+    try:
+        return _DECODER.raw_decode(text, at)
+    except (json.JSONDecodeError, ValueError) as error:
+        raise NotJson(_sentence(error)) from None
+
+
+def depth(text: str, *, words_too: bool = False) -> int:
+    """How deep `text` nests; with `words_too`, also counting what looks like a string."""
+    deepest = now = 0
+    brackets = re.finditer(r"()([\[{])|([\]}])", text) if words_too else _BRACKETS.finditer(text)
+    for match in brackets:
+        if match[match.lastindex or 0] in ("[", "{"):
+            now += 1
+            deepest = max(deepest, now)
+        elif match[0] in ("]", "}"):
+            now = max(now - 1, 0)
+    return deepest
+
+
+def finite(data: Any) -> Any:
+    """`data` again, if it is JSON through and through. Raises NotJson."""
+    try:
+        return json.loads(json.dumps(data, allow_nan=False))
+    except (ValueError, TypeError) as error:
+        raise NotJson(_sentence(error)) from None
+
+
+def whole_characters(data: Any) -> tuple[Any, bool]:
+    """`data` with half characters replaced, and whether there were any: no output can hold them."""
+    text = json.dumps(data, ensure_ascii=False)
+    if not _SURROGATE.search(text):
+        return data, False
+    return json.loads(_SURROGATE.sub("\ufffd", text)), True
+
+
+def _sentence(error: Exception) -> str:
+    message = str(error)
+    # CPython refuses to convert integers of more than 4,300 digits.
+    return "a number has too many digits" if "integer string conversion" in message else message
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"JSON has no {name}")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"the number {text[:20]} is too large")
+    return number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_float)

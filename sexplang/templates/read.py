@@ -1,0 +1,128 @@
+"""An XML file to its templates, or Diagnostics with their places; warnings to `report`."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from sexplang.templates.check import MOST, Finding, findings
+from sexplang.templates.legacy import legacy
+from sexplang.templates.parse import Document, parse
+from sexplang.templates.structure import breaches
+from sexplang.templates.typed import template_of
+from sexplang.templates.vocabulary import normal
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.source import Source, Span
+from sexplang.terms.template import Template
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+Report = Callable[[Diagnostic], None]
+
+
+def read_templates(source: Source, report: Report | None = None) -> tuple[Template, ...]:
+    """The templates of a file, in its order. Raises Diagnostics: all errors that were found,
+    of the first stage that found any. `report` receives the warnings of a file that is taken."""
+    document = parse(source)
+    wrong = legacy(document) or breaches(document)
+    if wrong:
+        raise Diagnostics(wrong)
+    templates: list[Template] = []
+    found: list[Diagnostic] = []
+    for task, wrapper in _tasks(document):
+        span = document.span(task if wrapper is None else wrapper)
+        template = template_of(task, wrapper, span)
+        templates.append(template)
+        found += _checked(document, task, wrapper, template)
+        if len(found) >= MOST:
+            break
+    errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"]
+    if errors:
+        raise Diagnostics(errors)
+    for warning in found if report else ():
+        assert report is not None
+        report(warning)
+    return tuple(templates)
+
+
+def _tasks(document: Document) -> "Iterator[tuple[_Element, _Element | None]]":
+    for task in document.root.iter("task"):
+        parent = task.getparent()
+        yield task, parent if parent is not None and parent.tag == "template" else None
+
+
+def _checked(
+    document: Document, task: "_Element", wrapper: "_Element | None", template: Template
+) -> Iterator[Diagnostic]:
+    own = (*_outdated(task), *_relevance(task, template), *_twice(wrapper))
+    for finding in (*findings(template), *own):
+        yield finding.at(_span(document, task, wrapper, finding))
+
+
+_DEPRECATED = {
+    "output_slot": "the value of a call is its result: name it with bind or let",
+    "input_source": "pass the value to the call as an argument",
+}
+
+
+def _outdated(task: "_Element") -> Iterator[Finding]:
+    if task.get("type") is None:
+        title = "this task has no type, and is taken as atomic"
+        yield Finding("missing-type", title, 'write type="atomic"', severity="warning")
+    for tag, hint in _DEPRECATED.items():
+        if task.find(tag) is not None:
+            title = f"<{tag}> is of the past and does nothing"
+            yield Finding("deprecated-element", title, hint, tag, severity="warning")
+
+
+def _relevance(task: "_Element", template: Template) -> Iterator[Finding]:
+    for element in task.iterfind("context_relevance/input"):
+        name = normal(element.get("name", ""))
+        if template.param(name) is None:
+            yield Finding(
+                "unknown-input",
+                f"context_relevance names `{name[:40]}`, which is no parameter of this task",
+                "declare it in <params> or <inputs>, or remove it here",
+                f"relevance:{name}",
+            )
+
+
+def _twice(wrapper: "_Element | None") -> Iterator[Finding]:
+    names = [] if wrapper is None else wrapper.get("params", "").replace(",", " ").split()
+    for at, name in enumerate(names[:MOST]):
+        if name in names[:at]:
+            title = f"there are two parameters called {name}"
+            yield Finding("duplicate-param", title, "give one of them another name", "params")
+
+
+def _span(
+    document: Document, task: "_Element", wrapper: "_Element | None", finding: Finding
+) -> Span:
+    kind, _, name = finding.part.partition(":")
+    outer = task if wrapper is None else wrapper
+    if kind in ("name", "subtype", "returns") or finding.part == "params":
+        holder = outer if kind in outer.attrib else task
+        return document.span(holder, kind)
+    if kind == "relevance":
+        element = _named(task, "context_relevance/input", name)
+        return document.span(task if element is None else element)
+    if kind == "param":
+        return document.span(*_declaration(task, outer, name))
+    element = task.find(kind) if kind else None
+    if element is None:
+        return document.span(outer)
+    return document.span_of(element, finding.raw)
+
+
+def _declaration(task: "_Element", outer: "_Element", name: str) -> "tuple[_Element, str | None]":
+    for path in ("params/param", "inputs/input"):
+        found = _named(task, path, name)
+        if found is not None:
+            return found, None
+    return outer, "params"
+
+
+def _named(task: "_Element", path: str, name: str) -> "_Element | None":
+    for element in task.iterfind(path):
+        if normal(element.get("name", "")) == name:
+            return element
+    return None

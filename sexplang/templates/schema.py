@@ -1,0 +1,210 @@
+"""An output format to a check on data, and to the JSON Schema a model can be held to.
+
+A schema is a word of the mini-language (`object`, `string[]`, …) or a JSON Schema. XSD for XML
+replies is not among them yet.
+"""
+
+import json
+import re
+from functools import lru_cache
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.templates.jsontext import MAX_DEPTH, NotJson, depth, strict
+from sexplang.terms.template import OutputFormat
+
+_WORD = re.compile(r"(object|array|string|number|integer|boolean|any)?((?:\[\]){0,8})")
+# Brackets alone stand for a list of anything.
+_JSON_TYPES: dict[str, dict[str, Any]] = {
+    "any": {},
+    **{
+        name: {"type": name}
+        for name in ("object", "array", "string", "number", "integer", "boolean")
+    },
+}
+WORDS = "object, array, string, number, integer or boolean, each also with [] for a list of them"
+
+_MOST_VIOLATIONS = 5
+
+
+@frozen
+class Misfit:
+    """Why data does not fit: a sentence, the type expected and found, and each violation."""
+
+    sentence: str
+    expected: str
+    actual: str
+    violations: tuple[str, ...] = ()
+
+
+def json_schema(output_format: OutputFormat) -> dict[str, Any] | None:
+    """The JSON Schema that says the same as `output_format`; None when anything will do."""
+    schema = resolved(output_format.schema)
+    if output_format.type != "json" or schema is None:
+        return None
+    if isinstance(schema, dict):
+        return _plain(schema)
+    return _of_word(schema) or None
+
+
+def resolved(schema: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
+    """A JSON Schema that is still text, as data; any other schema as it is."""
+    if not isinstance(schema, str) or not schema.lstrip().startswith("{"):
+        return schema
+    try:
+        data: dict[str, Any] = strict(schema.strip())
+    except NotJson:
+        return schema
+    return data
+
+
+def schema_problem(schema: str | dict[str, Any]) -> str | None:
+    """Why `schema` is none, as a sentence; None for a good one."""
+    schema = resolved(schema) or schema
+    if isinstance(schema, str):
+        if schema.lstrip().startswith("<"):
+            return "an XSD for the reply is not supported yet"
+        if schema.lstrip().startswith("{"):
+            return _json_problem(schema)
+        return None if _is_word(schema) else f"`{schema[:40]}` is not a schema"
+    try:
+        _validator(_text(schema))
+    except (ValueError, TypeError, RecursionError) as error:
+        return str(error).split("\n", 1)[0][:200] or "this is not a JSON Schema"
+    return None
+
+
+def misfit(data: Any, schema: str | dict[str, Any] | None) -> Misfit | None:
+    """How `data` fails to be what `schema` (a good one) asks for; None when it fits."""
+    if schema is None:
+        return None
+    if isinstance(schema, str):
+        return _misfit_word(data, schema)
+    try:
+        errors = _validator(_text(schema)).iter_errors(data)
+    except (ValueError, TypeError):
+        # Whoever registers a template has been told; a reply cannot be measured by this.
+        return Misfit("what it should fit is not a JSON Schema", "schema", type_name(data))
+    violations: list[str] = []
+    for error in errors:
+        if len(violations) == _MOST_VIOLATIONS:
+            violations.append("…")
+            break
+        place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.instance_path)
+        violations.append(f"{place.lstrip('.') or 'the whole'}: {error.message[:200]}")
+    if not violations:
+        return None
+    expected = schema.get("type")
+    return Misfit(
+        f"it does not fit the schema: {'; '.join(violations)}",
+        expected if isinstance(expected, str) else "schema",
+        type_name(data),
+        tuple(violations),
+    )
+
+
+def type_name(data: Any) -> str:
+    """The JSON type of plain data."""
+    if data is None:
+        return "null"
+    if isinstance(data, bool):
+        return "boolean"
+    if isinstance(data, (int, float)):
+        return "number"
+    if isinstance(data, str):
+        return "string"
+    return "object" if isinstance(data, dict) else "array"
+
+
+def opening(schema: str | dict[str, Any] | None) -> str:
+    """The brackets that data of `schema` can begin with."""
+    type_ = schema.get("type") if isinstance(schema, dict) else None
+    word = type_ if isinstance(schema, dict) else schema
+    if word == "object":
+        return "{"
+    if isinstance(word, str) and (word == "array" or word.endswith("]")):
+        return "["
+    return "{["
+
+
+def _is_word(word: str) -> bool:
+    return bool(word) and _WORD.fullmatch(word) is not None
+
+
+def _of_word(word: str) -> dict[str, Any]:
+    match = _WORD.fullmatch(word)
+    if match is None:
+        return {}
+    schema = _JSON_TYPES[match[1] or "any"]
+    for _ in range(len(match[2]) // 2):
+        schema = {"type": "array", "items": schema} if schema else {"type": "array"}
+    return dict(schema)
+
+
+def _misfit_word(data: Any, word: str) -> Misfit | None:
+    wanted: dict[str, Any] = _of_word(word)
+    level, where = [data], ""
+    while True:
+        expected = wanted.get("type")
+        wrong = next((item for item in level if not _is(item, expected)), _ALL_FIT)
+        if wrong is not _ALL_FIT:
+            actual = type_name(wrong)
+            if not where:
+                return Misfit(f"it must be {_a(word)}, and it is {_a(actual)}", word, actual)
+            sentence = f"it must be {_a(word)}, and one of its items is {_a(actual)}"
+            return Misfit(sentence, word, f"array with {_a(actual)}")
+        if "items" not in wanted:
+            return None
+        wanted, where = wanted["items"], "items"
+        level = [part for item in level for part in item]
+
+
+_ALL_FIT = object()
+
+
+def _is(data: Any, type_: str | None) -> bool:
+    if type_ is None:
+        return True
+    if type_ == "integer":
+        return type_name(data) == "number" and data == int(data)
+    return type_name(data) == type_
+
+
+def _a(word: str) -> str:
+    if word.endswith("[]") and len(word) > 2:
+        return f"an array (`{word}`)"
+    if word == "[]":
+        return "an array"
+    return word if word == "null" else f"{'an' if word[0] in 'aio' else 'a'} {word}"
+
+
+def _json_problem(text: str) -> str | None:
+    try:
+        strict(text)
+    except NotJson as error:
+        return f"this JSON Schema is not JSON: {error}"
+    return None
+
+
+def _text(schema: dict[str, Any]) -> str:
+    return json.dumps(_plain(schema), sort_keys=True)
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema as lists and dicts: a value of the language has tuples."""
+    plain: dict[str, Any] = json.loads(json.dumps(schema, allow_nan=False))
+    return plain
+
+
+@lru_cache(maxsize=256)
+def _validator(text: str) -> Any:
+    """Raises ValueError for what is no JSON Schema, or refers to one elsewhere."""
+    if depth(text) > MAX_DEPTH:
+        raise ValueError(f"it is nested more than {MAX_DEPTH} levels deep")
+    import jsonschema_rs
+
+    schema = json.loads(text)
+    # The linear-time engine: a pattern of the template must not stall on a reply.
+    patterns = jsonschema_rs.RegexOptions()
+    return jsonschema_rs.validator_for(schema, offline=True, pattern_options=patterns)

@@ -1,0 +1,155 @@
+"""A document and `grammar/template.xsd` to what breaches it, in our words.
+
+lxml validates, and knows XSD 1.0 only; so the assertions of the schema are stripped and the rules
+of their ids are checked here. Where a rule applies, and what may stand where, is read from the
+schema. `tests/templates` holds this against xmlschema's verdict on the whole XSD 1.1.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from sexplang.data import shipped
+from sexplang.templates.explain import Explained
+from sexplang.templates.parse import Document
+from sexplang.templates.vocabulary import Vocabulary, normal
+from sexplang.terms.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_XS = "{http://www.w3.org/2001/XMLSchema}"
+_HINTS = "{http://www.w3.org/2001/XMLSchema-instance}"
+# An editor's pointer to the schema is welcome and ignored.
+_WELCOME = {f"{_HINTS}schemaLocation", f"{_HINTS}noNamespaceSchemaLocation"}
+# A hostile file can be wrong in a hundred thousand places; nobody reads more than some.
+_MOST = 50
+
+
+@frozen
+class Rule:
+    """An assertion of the schema in Python, and how to say that it does not hold."""
+
+    holds: "Callable[[_Element], bool]"
+    code: str
+    title: str
+    hint: str
+
+
+def _text(element: "_Element", child: str) -> str:
+    return normal("".join(element.itertext(child)) if element.find(child) is not None else "")
+
+
+def _one_name(template: "_Element") -> bool:
+    task = template.find("task")
+    inner = None if task is None else task.get("name")
+    return inner is None or normal(inner) == normal(template.get("name", ""))
+
+
+def _files_of_their_source(files: "_Element") -> bool:
+    source = normal(files.get("source", "literal"))
+    tags = [child.tag for child in files]
+    if source == "literal":
+        return set(tags) <= {"path"}
+    return tags == ["context_query" if source == "context_description" else source]
+
+
+RULES: dict[str, Rule] = {
+    "one-name": Rule(
+        _one_name,
+        "xml-invalid",
+        "the template and its task have different names",
+        "leave the name out of the <task> inside",
+    ),
+    "something-to-do": Rule(
+        lambda task: bool(_text(task, "instructions") or _text(task, "description")),
+        "incomplete-template",
+        "this task says nothing to the model",
+        "write <instructions>…</instructions>, or at least a <description>",
+    ),
+    "one-schema": Rule(
+        lambda format_: "schema" not in format_.attrib or not normal(format_.text or ""),
+        "bad-schema",
+        "this output format has two schemas",
+        "keep the attribute or the JSON Schema between the tags",
+    ),
+    "text-has-no-schema": Rule(
+        lambda format_: (
+            normal(format_.get("type", "")) == "json"
+            or not ("schema" in format_.attrib or normal(format_.text or ""))
+        ),
+        "bad-schema",
+        "a text reply has no schema",
+        'write type="json", or leave the schema out',
+    ),
+    "context-exclusive": Rule(
+        lambda context: (
+            not (
+                _text(context, "fresh_context") == "enabled"
+                and _text(context, "inherit_context") in ("full", "subset")
+            )
+        ),
+        "context-exclusive",
+        "fresh context cannot be enabled while context is inherited",
+        "set <inherit_context>none</inherit_context> or <fresh_context>disabled</fresh_context>",
+    ),
+    "files-of-their-source": Rule(
+        _files_of_their_source,
+        "xml-invalid",
+        "these files do not fit their source",
+        "literal holds any number of <path>, command one <command>, description one "
+        "<description>, context_description one <context_query>",
+    ),
+}
+
+
+def breaches(document: Document) -> list[Diagnostic]:
+    """What is wrong with the structure of `document`: nothing, or all that can be told."""
+    from lxml import etree
+
+    parser = etree.XMLParser(remove_comments=True)
+    schema = etree.fromstring(shipped("grammar/template.xsd").encode(), parser)
+    vocabulary = Vocabulary(schema)
+    asserted = {id_: vocabulary.holders(id_) for id_ in RULES}
+    for assertion in schema.findall(f".//{_XS}assert"):
+        parent = assertion.getparent()
+        assert parent is not None
+        parent.remove(assertion)
+    found = list(islice(_foreign(document), _MOST))
+    if found:
+        return found
+    validator = etree.XMLSchema(schema)
+    if not validator.validate(document.root.getroottree()):
+        explained = Explained(document, vocabulary).all(islice(validator.error_log, _MOST))
+        return list(islice(explained, _MOST))
+    return list(islice(_broken_rules(document, vocabulary, asserted), _MOST))
+
+
+def _foreign(document: Document) -> Iterator[Diagnostic]:
+    """Names of other vocabularies: the schema has none, and `xsi:type` would bend it."""
+    for element in document.where:
+        foreign = [name for name in element.attrib if "{" in str(name) and name not in _WELCOME]
+        if "{" in str(element.tag) or foreign:
+            yield Diagnostic(
+                "xml-invalid",
+                "a template has names of its own only, none of another namespace",
+                (document.label(element),),
+                hint="remove the prefix, and xmlns",
+            )
+
+
+def _broken_rules(
+    document: Document, vocabulary: Vocabulary, asserted: dict[str, set[str]]
+) -> Iterator[Diagnostic]:
+    rules: dict[tuple[str, ...], list[Rule]] = {}
+    for element in document.where:
+        path = (str(element.tag), *(str(above.tag) for above in element.iterancestors()))
+        if path not in rules:
+            types = vocabulary.types(element)
+            rules[path] = [RULES[id_] for id_, holders in asserted.items() if types & holders]
+        for rule in rules[path]:
+            if not rule.holds(element):
+                place = document.label(element)
+                yield Diagnostic(rule.code, rule.title, (place,), hint=rule.hint)

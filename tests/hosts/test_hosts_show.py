@@ -1,0 +1,154 @@
+"""Diagnostics and errors as people see them."""
+
+import io
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sexplang.hosts.show import coloured, drawn, paint_for, show, show_error
+from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.source import Source, Span
+from sexplang.terms.task import error_record
+
+
+def spans(text, *parts, name="review.sexp"):
+    """The places of the parts in the text."""
+    source = Source(name, text)
+    return [Span(source, text.index(part), text.index(part) + len(part)) for part in parts]
+
+
+def found(text, *labels, **more):
+    """A diagnostic with a label for each pair of part and words."""
+    places = spans(text, *(part for part, _ in labels))
+    made = [Label(place, words) for place, (_, words) in zip(places, labels, strict=True)]
+    return Diagnostic("unbound-name", "nothing here is called `x`", tuple(made), **more)
+
+
+def test_a_diagnostic_shows_its_place_with_carets_and_a_hint():
+    """Title, place, the line, carets with the words, then the hint, all aligned."""
+    text = "\n" * 11 + "  (map sumarise pages)\n"
+    shown = show(found(text, ("sumarise", "not bound here"), hint="did you mean `summarize`?"))
+
+    assert shown == (
+        "error[unbound-name]: nothing here is called `x`\n"
+        "   ┌─ review.sexp:12:8\n"
+        "12 │   (map sumarise pages)\n"
+        "   │        ^^^^^^^^ not bound here\n"
+        "   = hint: did you mean `summarize`?"
+    )
+
+
+def test_a_longer_span_is_underlined_where_it_begins_and_where_it_ends():
+    """What lies between is left out, and the words stand at the end."""
+    shown = show(found("\n(a\n  b\n  c\n  d)\n", ("(a\n  b\n  c\n  d)", "never closed")))
+
+    assert shown.split("\n")[1:] == [
+        "  ┌─ review.sexp:2:1",
+        "2 │ (a",
+        "  │ ^^",
+        "  ┆",
+        "5 │   d)",
+        "  │   ^^ never closed",
+    ]
+
+
+def test_a_second_place_is_underlined_with_dashes():
+    """The first label is the place; others explain it."""
+    shown = show(found("\n(f x) ; x\n(f y)\n", ("(f y)", "again here"), ("(f x)", "first here")))
+
+    assert "  │ ^^^^^ again here" in shown
+    assert "  │ ----- first here" in shown
+
+
+def test_tabs_and_wide_characters_keep_carets_under_what_they_mean():
+    """A tab is drawn as spaces; a wide character takes two columns, a combining one none."""
+    for text in ("\tbad", "日本bad", "e\u0301bad"):
+        lines = show(found(text, ("bad", ""))).split("\n")
+        columns = sum(
+            2 if char in "日本" else char != "\u0301" for char in lines[2].split("bad")[0]
+        )
+
+        assert columns == lines[3].index("^")
+
+
+def test_a_long_line_is_cut_around_the_place():
+    """A document on one line shows only what surrounds the place."""
+    lines = show(found("x" * 5000 + "HERE" + "y" * 5000, ("HERE", ""))).split("\n")
+
+    assert len(lines[2]) < 130
+    assert lines[2].index("HERE") == lines[3].index("^^^^")
+
+
+def test_the_end_of_a_text_can_be_pointed_at():
+    """An empty span still has a caret."""
+    source = Source("a", "(f\n")
+    shown = show(Diagnostic("unclosed", "t", (Label(Span(source, 3, 3), "expected here"),)))
+
+    assert shown.endswith("│ ^ expected here")
+
+
+def test_nothing_shown_can_steer_a_terminal():
+    """Control characters of a program or a model are drawn as signs."""
+    shown = show(found("\x1b[31m bad \u202e", ("bad", "\x07"), notes=("a\x9bb",)))
+
+    assert "␛[31m bad <U+202E>" in shown
+    assert not any(ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0 for char in shown if char != "\n")
+
+
+@given(st.text(max_size=60), st.data())
+def test_every_span_of_every_text_can_be_shown(text, data):
+    """Showing never fails and never sends a control character."""
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    label = Label(Span(Source("a", text), start, end), "here")
+    shown = show(Diagnostic("code", "title", (label,)))
+
+    assert all(drawn(line) == line for line in shown.split("\n"))
+    assert "^" in shown
+
+
+def test_colour_is_for_terminals_that_want_it():
+    """A stream that is no terminal, NO_COLOR and a dumb terminal stay plain."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    assert paint_for(Terminal(), {}) is coloured
+    assert paint_for(io.StringIO(), {}) is not coloured
+    assert paint_for(Terminal(), {"NO_COLOR": "1"}) is not coloured
+    assert paint_for(Terminal(), {"TERM": "dumb"}) is not coloured
+
+
+def test_an_error_shows_its_reason_place_hint_and_details():
+    """An error of a run looks like a diagnostic, with its details as lines."""
+    text = "\n(review doc)\n"
+    (span,) = spans(text, "(review doc)")
+    error = error_record(
+        "TASK_FAILURE",
+        "template_not_found",
+        "no template fits",
+        details={"wanted": "review", "nothing": None},
+        span=span.plain(),
+        hint="write one",
+    )
+    shown = show_error(error, {"review.sexp": span.source}.get)
+
+    assert shown == (
+        "error[TASK_FAILURE template_not_found]: no template fits\n"
+        "  ┌─ review.sexp:2:1\n"
+        "2 │ (review doc)\n"
+        "  │ ^^^^^^^^^^^^\n"
+        "  = detail: wanted: review\n"
+        "  = hint: write one"
+    )
+    assert "  ┌─ review.sexp:2:1\n" in show_error(error)
+
+
+def test_an_error_points_to_its_page():
+    """The code in the details names the page; else the reason does."""
+    error = error_record("TASK_FAILURE", "unexpected_error", "m", details={"code": "model-busy"})
+
+    assert "explain: sexplang explain model-busy" in show_error(
+        error, has_page={"model-busy"}.__contains__
+    )

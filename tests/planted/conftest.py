@@ -1,0 +1,6 @@
+"""Lets the laws import `support`, the oracle and the program generator."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -1,0 +1,212 @@
+"""A small server of the Messages protocol on the loopback, for tests of what goes wrong there.
+
+    with MessagesServer("hello") as server:
+        … server.url, server.journal
+
+Each item of the script answers one request; the last one answers all that follow. An item is
+    a string                       a reply with that text
+    {"tool_use": {"name", "input"}}  a reply that calls a tool
+    {"status": 429, "headers": {…}, "type": "rate_limit_error"}
+    {"fail": "hang" | "reset" | "cut" | "garbage" | "html" | "error" | "malformed" | "silence"}
+    a function of the request's body that gives one of these
+"""
+
+import json
+import socket
+import struct
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+    500: "api_error",
+    529: "overloaded_error",
+}
+
+
+class MessagesServer:
+    """A script of replies, and the journal of what was asked."""
+
+    def __init__(self, *script: Any) -> None:
+        self.script = script or ("ok",)
+        self.journal: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.ended = threading.Event()
+        self._lock = threading.Lock()
+        owner = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                owner._answer(self)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> "MessagesServer":
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.ended.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _answer(self, to: BaseHTTPRequestHandler) -> None:
+        body = json.loads(to.rfile.read(int(to.headers["content-length"])))
+        with self._lock:
+            item = self.script[min(len(self.journal), len(self.script) - 1)]
+            self.journal.append(body)
+            self.headers.append({name.lower(): value for name, value in to.headers.items()})
+        if callable(item):
+            item = item(body)
+        try:
+            if isinstance(item, dict) and "fail" in item:
+                getattr(self, "_" + item["fail"])(to, body)
+            elif isinstance(item, dict) and "status" in item:
+                self._status(to, item)
+            else:
+                self._reply(to, message(body, item))
+        except (BrokenPipeError, ConnectionResetError):
+            self.ended.wait(0)
+
+    def _status(self, to: BaseHTTPRequestHandler, item: dict[str, Any]) -> None:
+        status = item["status"]
+        kind = item.get("type", TYPES.get(status, "api_error"))
+        error = {"type": kind, "message": item.get("message", "as the test wants it")}
+        self._send(
+            to, status, json.dumps({"type": "error", "error": error}), headers=item.get("headers")
+        )
+
+    def _reply(self, to: BaseHTTPRequestHandler, said: dict[str, Any]) -> None:
+        if not self.journal[-1].get("stream"):
+            self._send(to, 200, json.dumps(said))
+            return
+        self._send(to, 200, "".join(events(said)), "text/event-stream")
+
+    def _send(
+        self,
+        to: BaseHTTPRequestHandler,
+        status: int,
+        text: str,
+        kind: str = "application/json",
+        headers: dict[str, str] | None = None,
+        length: int | None = None,
+    ) -> None:
+        data = text.encode()
+        to.send_response(status)
+        to.send_header("content-type", kind)
+        to.send_header("content-length", str(len(data) if length is None else length))
+        to.send_header("request-id", "req_test")
+        for name, value in (headers or {}).items():
+            to.send_header(name, value)
+        to.end_headers()
+        to.wfile.write(data)
+        to.wfile.flush()
+
+    def _hang(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        """Nothing at all."""
+        self.ended.wait(30)
+        to.close_connection = True
+
+    def _silence(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        """A beginning, and then nothing."""
+        text = "".join(events(message(body, "half"))[:3])
+        self._send(to, 200, text, "text/event-stream", length=10_000)
+        self.ended.wait(30)
+        to.close_connection = True
+
+    def _reset(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        linger = struct.pack("ii", 1, 0)
+        to.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        to.connection.close()
+        to.close_connection = True
+
+    def _cut(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        """A stream that ends, in good order as far as HTTP goes, before its last events."""
+        self._send(to, 200, "".join(events(message(body, "half"))[:3]), "text/event-stream")
+
+    def _torn(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        """A body shorter than its length."""
+        text = "".join(events(message(body, "half"))[:3])
+        self._send(to, 200, text, "text/event-stream", length=10_000)
+        to.close_connection = True
+
+    def _garbage(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        self._send(to, 200, "\x00\x01 {{{ this is nothing")
+
+    def _html(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        self._send(to, 200, "<html><body>Log in to the network</body></html>", "text/html")
+
+    def _badjson(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        self._send(to, 200, "event: message_start\ndata: {nonsense\n\n", "text/event-stream")
+
+    def _malformed(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        said = {**message(body, "x"), "content": "not a list"}
+        start = {"type": "message_start", "message": said}
+        end = [
+            event({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}}),
+            event({"type": "message_stop"}),
+        ]
+        self._send(to, 200, "".join([event(start), *end]), "text/event-stream")
+
+    def _error(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        """An error in the midst of a stream."""
+        error = {"type": "overloaded_error", "message": "Overloaded"}
+        parts = [*events(message(body, "half"))[:3], event({"type": "error", "error": error})]
+        self._send(to, 200, "".join(parts), "text/event-stream")
+
+
+def message(body: dict[str, Any], item: Any) -> dict[str, Any]:
+    """The whole reply for an item of a script."""
+    if isinstance(item, str):
+        content, stop = [{"type": "text", "text": item}], "end_turn"
+    elif "tool_use" in item:
+        content = [{"type": "tool_use", "id": "toolu_1", **item["tool_use"]}]
+        stop = "tool_use"
+    else:
+        content, stop = item["content"], item.get("stop_reason", "end_turn")
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": body.get("model"),
+        "content": content,
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 7, "output_tokens": 3},
+    }
+
+
+def event(data: dict[str, Any]) -> str:
+    return f"event: {data['type']}\ndata: {json.dumps(data)}\n\n"
+
+
+def events(said: dict[str, Any]) -> list[str]:
+    """The events of a streamed reply."""
+    empty = {**said, "content": [], "stop_reason": None}
+    parts = [event({"type": "message_start", "message": empty})]
+    for at, block in enumerate(said["content"]):
+        start, delta = block, None
+        if block["type"] == "text":
+            start, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+        elif block["type"] == "tool_use":
+            text = json.dumps(block.get("input", {}))
+            start = {**block, "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": text}
+        parts.append(event({"type": "content_block_start", "index": at, "content_block": start}))
+        if delta is not None:
+            parts.append(event({"type": "content_block_delta", "index": at, "delta": delta}))
+        parts.append(event({"type": "content_block_stop", "index": at}))
+    ending = {"stop_reason": said["stop_reason"], "stop_sequence": None}
+    parts.append(event({"type": "message_delta", "delta": ending, "usage": said["usage"]}))
+    return [*parts, event({"type": "message_stop"})]

@@ -1,0 +1,463 @@
+"""Program text to its meaning: a value or an error, and the trace of what the host was asked.
+
+The oracle: small, slow and recursive, with environments of its own. Control is in
+`computation.py`; here every form is turned into a computation, arguments from left to right.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from attrs import field, frozen
+from support.classify import clause_kind, flat_body, head, is_function_definition
+from support.computation import (
+    Clause,
+    Computation,
+    Continuation,
+    Open,
+    Pure,
+    Request,
+    Used,
+    ask,
+    bind,
+    guard,
+    handle,
+    par,
+    refuse,
+)
+
+from sexplang.reader import read
+from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.source import Source
+from sexplang.terms.task import error_record, failed_result
+from sexplang.terms.text import plain, text
+from sexplang.terms.value import Fault, Record, symbol
+
+Env = dict[str, Any]
+STEPS = 20_000
+
+
+class TooLong(Exception):
+    """The program takes more steps than a law wants to pay for."""
+
+
+@frozen(eq=False)
+class Closure:
+    params: list[str]
+    body: list[Form]
+    env: Env
+
+
+@frozen(eq=False)
+class Performer:
+    """A declared operation as a function."""
+
+    operation: str
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def truth(value: Any) -> bool:
+    return value is not None and value is not False
+
+
+def numeric(function: Callable[..., Any]) -> Callable[..., Computation]:
+    def checked(*arguments: Any) -> Computation:
+        if not all(map(is_number, arguments)):
+            return refuse("wrong-type")
+        return Pure(function(*arguments))
+
+    return checked
+
+
+def total(function: Callable[..., Any]) -> Callable[..., Computation]:
+    return lambda *arguments: Pure(function(*arguments))
+
+
+def first(xs: Any) -> Computation:
+    return Pure(xs[0]) if isinstance(xs, tuple) and xs else refuse("first")
+
+
+def raised(value: Any) -> Computation:
+    """`(raise x)`: an error as it is, a FAILED TaskResult's, a table with a reason, else x."""
+    if isinstance(value, Record):
+        error = value if value.kind == "error" else value.fields["notes"]["error"]
+    elif isinstance(value, dict) and "reason" in value:
+        error = error_record("USER_ERROR", value["reason"], "")
+    else:
+        error = error_record("USER_ERROR", "raised", text(value), details={"value": value})
+    return ask("error", error)
+
+
+def procedure(value: Any) -> bool:
+    return callable(value) or isinstance(value, (Closure, Continuation, Performer))
+
+
+PRIMITIVES: dict[str, Callable[..., Computation]] = {
+    "+": numeric(lambda *xs: sum(xs)),
+    "-": numeric(lambda x, *xs: x - sum(xs) if xs else -x),
+    "*": numeric(lambda a, b: a * b),
+    "<": numeric(lambda a, b: a < b),
+    "=": numeric(lambda a, b: a == b),
+    "not": total(lambda x: not truth(x)),
+    "list": total(lambda *xs: xs),
+    "length": total(len),
+    "first": first,
+    "nil?": total(lambda x: x is None),
+    "number?": total(is_number),
+    "procedure?": total(procedure),
+    "raise": raised,
+    "error": lambda message: ask("error", error_record("USER_ERROR", "error", message)),
+}
+
+
+class Evaluator:
+    """Forms to computations."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def body(self, forms: list[Form], env: Env) -> Computation:
+        """Forms in order, each `bind` and `define` seen by those that follow."""
+        forms = flat_body(forms)
+        env = dict(env)
+        if not forms:
+            return Pure(())
+        return self._from(forms, 0, env)
+
+    def _from(self, forms: list[Form], at: int, env: Env) -> Computation:
+        while at < len(forms) and is_function_definition(forms[at]):
+            env = dict(env)
+            group = at
+            while at < len(forms) and is_function_definition(forms[at]):
+                at += 1
+            for definition in forms[group:at]:
+                name, *params = definition.items[1].items  # type: ignore[union-attr]
+                names = [param.text for param in params]
+                env[name.text] = Closure(names, list(definition.items[2:]), env)  # type: ignore[union-attr]
+        if at == len(forms):
+            return Pure(None)
+        form, last = forms[at], at == len(forms) - 1
+        if head(form) == "define-effect":
+            name = form.items[1].items[0].text  # type: ignore[union-attr]
+            return self._from(forms, at + 1, {**env, name: Performer(name)})
+        if head(form) not in ("bind", "define"):
+            if last:
+                return self.value(form, env)
+            return bind(self.value(form, env), lambda _: self._from(forms, at + 1, env))
+        name = form.items[1].text  # type: ignore[union-attr]
+
+        def bound(value: Any) -> Computation:
+            if last:
+                return Pure(value)
+            return self._from(forms, at + 1, {**env, name: value})
+
+        return bind(self.value(form.items[2], env), bound)  # type: ignore[union-attr]
+
+    def value(self, form: Form, env: Env) -> Computation:
+        self.steps += 1
+        if self.steps > STEPS:
+            raise TooLong
+        if isinstance(form, Literal):
+            return Pure(form.value)
+        if isinstance(form, Name):
+            return self.name(form.text, env)
+        if isinstance(form, VectorForm):
+            return self.values(list(form.items), env, Pure)
+        if isinstance(form, TableForm):
+            entries = list(form.entries())  # type: ignore[call-arg]
+            names = [label.text for label, _ in entries]
+            made = lambda vs: Pure(dict(zip(names, vs, strict=True)))  # noqa: E731
+            return self.values([value for _, value in entries], env, made)
+        assert isinstance(form, ListForm)
+        name = head(form)
+        special = SPECIAL.get(name or "") if name not in env else None
+        if special is not None:
+            return special(self, list(form.items), env)
+        applied = lambda vs: self.apply(vs[0], vs[1:])  # noqa: E731
+        return self.values(list(form.items), env, applied)
+
+    def name(self, name: str, env: Env) -> Computation:
+        if name in env:
+            return Pure(env[name])
+        if name in PRIMITIVES or name in HIGHER:
+            return Pure(PRIMITIVES.get(name) or HIGHER[name])
+        found, *fields = name.split(".")
+        value = env[found]
+        for part in fields:
+            entries = value.fields if isinstance(value, Record) else value
+            value = entries.get(part) if isinstance(entries, dict) else None
+        return Pure(value)
+
+    def values(
+        self, forms: list[Form], env: Env, then: Callable[[tuple[Any, ...]], Computation]
+    ) -> Computation:
+        """Left to right, then all of them to `then`."""
+
+        def more(at: int, done: tuple[Any, ...]) -> Computation:
+            if at == len(forms):
+                return then(done)
+            return bind(self.value(forms[at], env), lambda v: more(at + 1, (*done, v)))
+
+        return more(0, ())
+
+    def apply(self, function: Any, arguments: tuple[Any, ...]) -> Computation:
+        self.steps += 1
+        if isinstance(function, Closure):
+            if len(arguments) != len(function.params):
+                return refuse("wrong-arity")
+            bound = dict(zip(function.params, arguments, strict=True))
+            return self.body(function.body, {**function.env, **bound})
+        if isinstance(function, Continuation):
+            if not function.resumable:
+                return refuse("not-resumable")
+            value = Pure(arguments[0] if arguments else None)
+            resumed = lambda: function.plug(value)  # noqa: E731
+            return Used(function.owner, resumed) if function.owner else resumed()
+        if isinstance(function, Performer):
+            return ask(function.operation, *arguments)
+        if function in HIGHER.values():
+            return function(self, *arguments)  # type: ignore[no-any-return]
+        if callable(function):
+            return function(*arguments)  # type: ignore[no-any-return]
+        return refuse("not-a-function")
+
+    def map(self, function: Any, xs: tuple[Any, ...]) -> Computation:
+        def more(at: int, done: tuple[Any, ...]) -> Computation:
+            if at == len(xs):
+                return Pure(done)
+            return bind(self.apply(function, (xs[at],)), lambda v: more(at + 1, (*done, v)))
+
+        return more(0, ())
+
+    def fold(self, function: Any, value: Any, xs: tuple[Any, ...]) -> Computation:
+        if not xs:
+            return Pure(value)
+        turned = self.apply(function, (value, xs[0]))
+        return bind(turned, lambda v: self.fold(function, v, xs[1:]))
+
+    def abandon(self, k: Continuation) -> Computation:
+        return k.give_up(lambda _: Pure(None))
+
+    # (if c t e) (and e…) (or e…)
+    def if_(self, items: list[Form], env: Env) -> Computation:
+        return bind(
+            self.value(items[1], env),
+            lambda test: self.value(items[2 if truth(test) else 3], env),
+        )
+
+    def and_(self, items: list[Form], env: Env) -> Computation:
+        return self.until(items[1:], env, lambda v: not truth(v), True)
+
+    def or_(self, items: list[Form], env: Env) -> Computation:
+        return self.until(items[1:], env, truth, False)
+
+    def until(self, forms: list[Form], env: Env, decides: Any, empty: bool) -> Computation:
+        if len(forms) < 2:
+            return self.value(forms[0], env) if forms else Pure(empty)
+        rest = lambda v: Pure(v) if decides(v) else self.until(forms[1:], env, decides, empty)  # noqa: E731
+        return bind(self.value(forms[0], env), rest)
+
+    # (begin e…)
+    def begin(self, items: list[Form], env: Env) -> Computation:
+        return self.body(items[1:], env)
+
+    # (let ((x e)…) body…) (let* …)
+    def let(self, items: list[Form], env: Env) -> Computation:
+        bindings = [binding.items for binding in items[1].items]  # type: ignore[union-attr]
+        names = [name.text for name, _ in bindings]
+        inner = lambda vs: self.body(items[2:], {**env, **dict(zip(names, vs, strict=True))})  # noqa: E731
+        return self.values([value for _, value in bindings], env, inner)
+
+    def let_star(self, items: list[Form], env: Env) -> Computation:
+        def more(at: int, env: Env) -> Computation:
+            bindings = items[1].items  # type: ignore[union-attr]
+            if at == len(bindings):
+                return self.body(items[2:], env)
+            name, value = bindings[at].items
+            return bind(self.value(value, env), lambda v: more(at + 1, {**env, name.text: v}))
+
+        return more(0, env)
+
+    def lambda_(self, items: list[Form], env: Env) -> Computation:
+        params = [param.text for param in items[1].items]  # type: ignore[union-attr]
+        return Pure(Closure(params, items[2:], env))
+
+    # (loop n body…) (loop ((x e)…) body…) (recur e…)
+    def loop(self, items: list[Form], env: Env) -> Computation:
+        if not isinstance(items[1], ListForm) or head(items[1]) is not None:
+            return bind(self.value(items[1], env), lambda n: self.turns(n, (), items[2:], env))
+        bindings = [binding.items for binding in items[1].items]  # type: ignore[union-attr]
+        names = [name.text for name, _ in bindings]
+
+        def turn(values: tuple[Any, ...]) -> Computation:
+            inner = {**env, **dict(zip(names, values, strict=True))}
+            return bind(self.body(items[2:], inner), again)
+
+        def again(value: Any) -> Computation:
+            return turn(value.values) if isinstance(value, Turn) else Pure(value)
+
+        return self.values([value for _, value in bindings], env, turn)
+
+    def turns(self, count: int, last: Any, body: list[Form], env: Env) -> Computation:
+        if count == 0:
+            return Pure(last)
+        return bind(self.body(body, env), lambda v: self.turns(count - 1, v, body, env))
+
+    def recur(self, items: list[Form], env: Env) -> Computation:
+        return self.values(items[1:], env, lambda values: Pure(Turn(values)))
+
+    # (perform op e…) (forward k op e…)
+    def perform(self, items: list[Form], env: Env) -> Computation:
+        name = items[1].text  # type: ignore[union-attr]
+        return self.values(items[2:], env, lambda vs: ask(name, *vs))
+
+    def forward(self, items: list[Form], env: Env) -> Computation:
+        name, k = items[2].text, env[items[1].text]  # type: ignore[union-attr]
+
+        def on(arguments: tuple[Any, ...]) -> Computation:
+            request = Request(name, arguments, k.plug, k.resumable, skip=k.beyond)
+            given_up = lambda: k.give_up(None) if k.beyond is None else k.give_up()  # noqa: E731
+            handed = lambda: Open((request,), given_up)  # noqa: E731
+            return Used(k.owner, handed) if k.owner else handed()
+
+        return self.values(items[3:], env, on)
+
+    # (handle body ((op p…) k b…)… (return x b…))
+    def handle(self, items: list[Form], env: Env) -> Computation:
+        clauses: list[Clause] = []
+        returns: Any = None
+        for item in items[2:]:
+            first, second, *body = item.items  # type: ignore[union-attr]
+            if isinstance(first, Name):
+                returns = self._function([second.text], body, env)  # type: ignore[union-attr]
+                continue
+            operation, *params = (part.text for part in first.items)
+            run = self._function([*params, second.text], body, env)  # type: ignore[union-attr]
+            kind = clause_kind(body, second.text)  # type: ignore[union-attr]
+            clauses.append(Clause(operation, kind, lambda vs, k, run=run: run(*vs, k)))
+        return handle(self.value(items[1], env), clauses, returns, object())
+
+    def _function(self, names: list[str], body: list[Form], env: Env) -> Callable[..., Computation]:
+        return lambda *vs: self.body(body, {**env, **dict(zip(names, vs, strict=True))})
+
+    # (try b… (catch (e WORD…) b…)… (finally b…))
+    def try_(self, items: list[Form], env: Env) -> Computation:
+        parts = {"catch": [], "finally": [], None: []}  # type: ignore[var-annotated]
+        for item in items[1:]:
+            parts[name if (name := head(item)) in parts else None].append(item)
+        clauses = [self.catch(item, env) for item in parts["catch"]]
+        c = handle(self.body(parts[None], env), clauses, None, object())
+        for item in parts["finally"]:
+            c = guard(c, lambda item=item: self.body(list(item.items[1:]), env))
+        return c
+
+    def catch(self, item: Any, env: Env) -> Clause:
+        name, *words = (part.text for part in item.items[1].items)
+        run = self._function([name], list(item.items[2:]), env)
+        return Clause("error", "never", lambda vs, _: run(vs[0]), tuple(words))
+
+    def attempt(self, items: list[Form], env: Env) -> Computation:
+        failed = Clause("error", "never", lambda vs, _: Pure(failed_result(vs[0])))
+        return handle(self.value(items[1], env), [failed], None, object())
+
+    def par(self, items: list[Form], env: Env) -> Computation:
+        return par([self.branch(form, env) for form in items[1:]])
+
+    def branch(self, form: Form, env: Env) -> Computation:
+        """A branch that has not begun: it begins when those before it wait."""
+        request = Request("start!", (), lambda _: self.value(form, env))
+        return Open((request,), lambda: Pure(None))
+
+    def quote(self, items: list[Form], env: Env) -> Computation:
+        return Pure(symbol(items[1].text))  # type: ignore[union-attr]
+
+
+@frozen(eq=False)
+class Turn:
+    values: tuple[Any, ...]
+
+
+SPECIAL: dict[str, Callable[[Evaluator, list[Form], Env], Computation]] = {
+    "if": Evaluator.if_,
+    "and": Evaluator.and_,
+    "or": Evaluator.or_,
+    "begin": Evaluator.begin,
+    "let": Evaluator.let,
+    "let*": Evaluator.let_star,
+    "lambda": Evaluator.lambda_,
+    "loop": Evaluator.loop,
+    "recur": Evaluator.recur,
+    "perform": Evaluator.perform,
+    "forward": Evaluator.forward,
+    "handle": Evaluator.handle,
+    "try": Evaluator.try_,
+    "attempt": Evaluator.attempt,
+    "par": Evaluator.par,
+    "quote": Evaluator.quote,
+}
+
+HIGHER: dict[str, Callable[..., Computation]] = {
+    "map": Evaluator.map,
+    "fold": Evaluator.fold,
+    "abandon": Evaluator.abandon,
+    "apply": lambda self, function, xs: self.apply(function, xs),
+}
+
+
+@frozen
+class Meaning:
+    """What a program means; `trace` holds (operation, arguments) in order of the answers."""
+
+    value: Any = None
+    error: Record | None = None
+    trace: list[tuple[str, tuple[Any, ...]]] = field(factory=list)
+
+
+def meaning(
+    program: str,
+    answer: Callable[[str, tuple[Any, ...]], Any],
+    choose: Callable[[int], int] = lambda open_requests: 0,
+    cancel_after: int | None = None,
+) -> Meaning:
+    """`choose(n)` picks which of n open requests (in order of their branches) is answered next;
+    after `cancel_after` answers the run is cancelled from outside."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(100_000)
+    try:
+        forms = read(Source("program", program))
+        return _driven(Evaluator().body(list(forms), {}), answer, choose, cancel_after)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _driven(c: Computation, answer: Any, choose: Any, cancel_after: int | None) -> Meaning:
+    trace: list[tuple[str, tuple[Any, ...]]] = []
+    error: Record | None = None
+    while not isinstance(c, Pure):
+        if isinstance(c, Used):
+            c = c.go()
+            continue
+        inner = next((r for r in c.requests if r.operation in ("error", "start!")), None)
+        if inner is not None and inner.operation == "start!":
+            c = inner.plug(Pure(None))
+        elif inner is not None and inner.cut:
+            c = inner.cut()
+        elif inner is not None:
+            error = error or inner.arguments[0]
+            c = c.drop()
+        elif cancel_after is not None and len(trace) == cancel_after and error is None:
+            error = error_record("RESOURCE_EXHAUSTION", "cancelled", "")
+            c = c.drop()
+        else:
+            r = c.requests[choose(len(c.requests))]
+            try:
+                arguments = tuple(plain(argument) for argument in r.arguments)
+            except Fault:
+                c = r.plug(refuse("not-data"))
+                continue
+            trace.append((r.operation, arguments))
+            c = r.plug(Pure(answer(r.operation, arguments)))
+    return Meaning(None if error else c.value, error, trace)

@@ -1,0 +1,142 @@
+"""Replies to conversations: the few lines that drive a task system in these tests."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from attrs import field, frozen
+
+from sexplang.tasks import task_system
+from sexplang.terms.task import (
+    Broke,
+    Conversation,
+    Finished,
+    Perform,
+    TaskSystem,
+    error_record,
+    failed_result,
+)
+from sexplang.terms.template import OutputFormat, Param, Template
+from sexplang.terms.text import value_of
+from sexplang.terms.value import Record, Value
+
+
+@frozen
+class Read:
+    """What the templates room would make of a text."""
+
+    value: Value = None
+    repairs: tuple[str, ...] = ()
+    problem: str | None = None
+    details: dict[str, Value] = field(factory=dict)
+
+
+def read_json(text: str, output_format: OutputFormat) -> Read:
+    """JSON and nothing else, of the type that the schema names."""
+    import json
+
+    try:
+        value = value_of(json.loads(text))
+    except (ValueError, RecursionError):
+        return Read(problem="it is not JSON", details={"actualType": "text"})
+    if output_format.schema == "object" and not isinstance(value, dict):
+        return Read(problem="it is no object", details={"actualType": "array"})
+    return Read(value)
+
+
+def system(**options: Any) -> TaskSystem:
+    """A task system with a small reader of JSON."""
+    return task_system(read_json, lambda output_format: None, **options)
+
+
+def template(instructions: str = "Do it.", *params: str, **fields: Any) -> Template:
+    """A template with these parameters, all required."""
+    fields.setdefault("name", "t")
+    return Template(
+        params=tuple(Param(name) for name in params), instructions=instructions, **fields
+    )
+
+
+def says(text: str, stop_reason: str | None = "end_turn", **fields: Any) -> dict[str, Value]:
+    """A reply of one text."""
+    return reply([{"type": "text", "text": text}], stop_reason, **fields)
+
+
+def uses(*calls: tuple[str, str, Any], text: str = "") -> dict[str, Value]:
+    """A reply with tool calls: id, name, input."""
+    blocks: list[Any] = [{"type": "text", "text": text}] if text else []
+    blocks += [{"type": "tool_use", "id": i, "name": n, "input": given} for i, n, given in calls]
+    return reply(blocks, "tool_use")
+
+
+def reply(blocks: list[Any], stop_reason: str | None, **fields: Any) -> dict[str, Value]:
+    """A reply of the Messages protocol."""
+    usage = {"input_tokens": 10, "output_tokens": 2}
+    made = {"content": blocks, "stop_reason": stop_reason, "usage": usage, "model": "m", **fields}
+    value: dict[str, Value] = value_of(made)
+    return value
+
+
+def failure(reason: str = "tool_execution_error", content: str = "") -> Record:
+    """What an ask under `attempt` gets for an error."""
+    return failed_result(error_record("TASK_FAILURE", reason, "it broke", content=content or None))
+
+
+@frozen
+class Run:
+    """A conversation that is over: how, and all that it asked."""
+
+    end: Finished | Broke
+    performed: list[Perform]
+    conversation: Conversation
+    session: Any
+
+    @property
+    def result(self) -> Record:
+        assert isinstance(self.end, Finished), self.end
+        return self.end.result
+
+    @property
+    def error(self) -> dict[str, Value]:
+        assert isinstance(self.end, Broke), self.end
+        return self.end.error.fields
+
+    @property
+    def notes(self) -> dict[str, Value]:
+        notes: dict[str, Value] = self.result.fields["notes"]
+        return notes
+
+    @property
+    def requests(self) -> list[dict[str, Value]]:
+        """The payloads sent to the model."""
+        return [
+            ask.arguments[0]
+            for perform in self.performed
+            for ask in perform.asks
+            if ask.operation == "model"
+        ]
+
+
+Script = list[Any]
+Answer = Callable[[Perform], tuple[Value, ...]]
+
+
+def converse(
+    task: Template,
+    script: Script,
+    inputs: dict[str, Value] | None = None,
+    overrides: dict[str, Value] | None = None,
+    conversations: tuple[Conversation, ...] = (),
+    **options: Any,
+) -> Run:
+    """Runs a task on a script: one entry for each Perform, a tuple where it asks for several."""
+    tasks = system(**options)
+    conversation, session, want = tasks.begin(task, inputs or {}, overrides or {}, conversations)
+    performed: list[Perform] = []
+    answers: Iterator[Any] = iter(script)
+    while isinstance(want, Perform):
+        performed.append(want)
+        answer = next(answers)
+        replies = answer if want.together and isinstance(answer, tuple) else (answer,)
+        session, want = tasks.advance(session, replies)
+    assert list(answers) == []
+    return Run(want, performed, conversation, session)

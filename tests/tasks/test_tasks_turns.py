@@ -1,0 +1,296 @@
+"""Conversations by scripts of replies: turns, tools, stop reasons, limits."""
+
+import json
+
+import pytest
+from tasks_driver import converse, failure, reply, says, system, template, uses
+
+from sexplang.terms.task import Broke, Perform, task_result
+from sexplang.terms.template import Limits
+
+TOOLS = ("read_file", "list_files", "lookup", "spawn_subtask", "request_user_input")
+
+
+def test_a_text_is_the_result():
+    """A reply of text that ends its turn finishes the task."""
+    run = converse(template("Say {{x}}.", "x"), [says("hi")], {"x": "hi"})
+
+    assert "hi" == run.result.fields["content"]
+    assert "COMPLETE" == run.result.fields["status"]
+    assert {"input_tokens": 10, "output_tokens": 2} == run.result.fields["usage"]
+
+
+def test_the_payload_is_a_plain_table_of_the_messages_protocol():
+    """The model is asked with everything that the template says."""
+    task = template("Say {{x}}.", "x", provider="anthropic", model="m1", system="Be terse.")
+    run = converse(task, [says("hi")], {"x": "hi"}, base_prompt="You are a tool.")
+
+    assert [
+        {
+            "model": "anthropic:m1",
+            "system": "You are a tool.\n\n===\n\nBe terse.",
+            "messages": ({"role": "user", "content": ({"type": "text", "text": "Say hi."},)},),
+            "tools": (),
+            "max_tokens": 4096,
+            "task": "t",
+        }
+    ] == run.requests
+    assert not run.performed[0].asks[0].attempt
+
+
+def test_a_string_is_a_reply_of_text():
+    """A program that mocks the model may answer with a string."""
+    assert "hi" == converse(template(), ["hi"]).result.fields["content"]
+
+
+def test_direct_tools_of_a_turn_are_performed_together():
+    """They stand in one Perform, each under attempt; results go back in the order of the calls."""
+    asked = uses(
+        ("a", "read_file", {"path": "x.md"}),
+        ("b", "lookup", {"word": "tea"}),
+        ("c", "list_files", {"glob": "*"}),
+        text="Let me look.",
+    )
+    run = converse(
+        template(allowed_tools=TOOLS), [asked, ("X", failure(), ("p", "q")), says("done")]
+    )
+    perform = run.performed[1]
+    *_, said, told = run.requests[1]["messages"]
+
+    assert perform.together
+    assert [
+        ("read-file", ("x.md",), True),
+        ("tool", ("lookup", {"word": "tea"}), True),
+        ("list-files", ("*",), True),
+    ] == [(ask.operation, ask.arguments, ask.attempt) for ask in perform.asks]
+    assert asked["content"] == said["content"]
+    assert "user" == told["role"]
+    assert ["a", "b", "c"] == [block["tool_use_id"] for block in told["content"]]
+    assert ["X", '["p", "q"]'] == [told["content"][at]["content"] for at in (0, 2)]
+    assert [None, True, None] == [block.get("is_error") for block in told["content"]]
+    assert "tool_execution_error" == json.loads(told["content"][1]["content"])["reason"]
+
+
+def test_one_direct_tool_is_a_fork_as_well():
+    """So that handlers around it see the same whatever the number."""
+    run = converse(
+        template(allowed_tools=TOOLS), [uses(("a", "lookup", {})), ("v",), says("done")]
+    )
+
+    assert run.performed[1].together
+
+
+def test_what_stands_alone_follows_one_by_one_in_block_order():
+    """Subtasks and questions come after the direct tools; results are in block order again."""
+    asked = uses(
+        ("a", "request_user_input", {"prompt": "Which?", "choices": ["x", "y"]}),
+        ("b", "lookup", {}),
+        ("c", "spawn_subtask", {"description": "d", "inputs": {"n": 1}}),
+    )
+    run = converse(
+        template(allowed_tools=TOOLS),
+        [asked, ("found",), "x", task_result("child"), says("done")],
+    )
+
+    assert [["model"], ["tool"], ["ask-user"], ["subtask"], ["model"]] == [
+        [ask.operation for ask in perform.asks] for perform in run.performed
+    ]
+    assert [False, True, False, False, False] == [perform.together for perform in run.performed]
+    assert ("Which?", ("x", "y")) == run.performed[2].asks[0].arguments
+    results = run.requests[1]["messages"][-1]["content"]
+    assert [("a", "x"), ("b", "found"), ("c", "child")] == [
+        (block["tool_use_id"], block["content"]) for block in results
+    ]
+
+
+@pytest.mark.parametrize(
+    "name, given",
+    [
+        ("shell", {"command": "ls"}),
+        ("read_file", {"file": "x"}),
+        ("read_file", {"path": 3}),
+        ("read_file", "x"),
+        ("list_files", {}),
+        ("request_user_input", {"prompt": "?", "choices": "x"}),
+        ("spawn_subtask", {"inputs": {}}),
+        ("spawn_subtask", {"description": "d", "inputs": [1]}),
+    ],
+)
+def test_a_call_that_cannot_be_made_is_told_to_the_model(name, given):
+    """An unknown tool or an input that does not fit is an error result; nothing is performed."""
+    run = converse(template(allowed_tools=TOOLS), [uses(("a", name, given)), says("done")])
+    (block,) = run.requests[1]["messages"][-1]["content"]
+
+    assert block["is_error"]
+    assert "TASK_FAILURE" == json.loads(block["content"])["type"]
+    assert ["model", "model"] == [perform.asks[0].operation for perform in run.performed]
+
+
+def test_a_tool_that_is_not_allowed_is_not_performed():
+    """A task has the tools that its template allows, none by default."""
+    run = converse(template(), [uses(("a", "read_file", {"path": "x"})), says("done")])
+
+    assert run.requests[1]["messages"][-1]["content"][0]["is_error"]
+
+
+def test_tool_names_are_made_safe_and_found_again():
+    """Providers take letters, digits, `_` and `-`; the operation gets our name."""
+    run = converse(
+        template(allowed_tools=("system:run", "system_run")),
+        [uses(("a", "system_run", {}), ("b", "system_run_2", {})), ("1", "2"), says("done")],
+    )
+
+    assert ["system_run", "system_run_2"] == [tool["name"] for tool in run.requests[0]["tools"]]
+    assert ["system:run", "system_run"] == [
+        ask.arguments[0] for ask in run.performed[1].asks
+    ]
+
+
+@pytest.mark.parametrize(
+    "stop, type_, reason",
+    [
+        ("max_tokens", "RESOURCE_EXHAUSTION", "output"),
+        ("model_context_window_exceeded", "RESOURCE_EXHAUSTION", "context"),
+        ("refusal", "TASK_FAILURE", "llm_error"),
+        (None, "TASK_FAILURE", "protocol_error"),
+        ("brand_new", "TASK_FAILURE", "protocol_error"),
+    ],
+)
+def test_every_other_stop_reason_breaks_the_task_and_keeps_the_text(stop, type_, reason):
+    """What was said until then is the content of the error."""
+    error = converse(template(), [says("half an ans", stop)]).error
+
+    assert (type_, reason, "half an ans") == (error["type"], error["reason"], error["content"])
+
+
+def test_a_refusal_names_its_category():
+    """The category of the provider is in the details."""
+    error = converse(
+        template(), [says("", "refusal", stop_details={"category": "cyber"})]
+    ).error
+
+    assert "cyber" == error["details"]["category"]
+
+
+def test_a_paused_turn_goes_on():
+    """pause_turn asks again with what was said; the texts are one answer."""
+    run = converse(template(), [says("one ", "pause_turn"), says("two", "stop_sequence")])
+
+    assert "one two" == run.result.fields["content"]
+    assert "assistant" == run.requests[1]["messages"][-1]["role"]
+    assert {"input_tokens": 20, "output_tokens": 4} == run.result.fields["usage"]
+
+
+def test_a_stop_to_use_no_tool_is_a_protocol_error():
+    """stop_reason tool_use without a call means that the reply is broken."""
+    assert "protocol_error" == converse(template(), [says("x", "tool_use")]).error["reason"]
+
+
+def test_a_model_that_never_stops_calling_tools_ends_at_the_turn_limit():
+    """The turn after the limit is never asked, and what nobody would read is not performed."""
+    task = template(allowed_tools=TOOLS, limits=Limits(max_turns=3))
+    call = uses(("a", "lookup", {}))
+    run = converse(task, [call, ("1",), call, ("2",), call])
+
+    assert 3 == len(run.requests)
+    assert ("RESOURCE_EXHAUSTION", "turns") == (run.error["type"], run.error["reason"])
+    assert {"resource": "turns", "metrics": {"used": 3, "limit": 3}} == run.error["details"]
+
+
+def test_a_request_lowers_the_turn_limit_and_never_raises_it():
+    """The template's limit is the most there is."""
+    task = template(allowed_tools=TOOLS, limits=Limits(max_turns=2))
+    call = uses(("a", "lookup", {}))
+
+    assert 1 == len(converse(task, [call], overrides={"max_turns": 1}).requests)
+    assert 2 == len(converse(task, [call, ("1",), call], overrides={"max_turns": 9}).requests)
+
+
+def test_four_fifths_of_the_turns_are_a_warning_once():
+    """The warning is in the notes of the result."""
+    task = template(allowed_tools=TOOLS, limits=Limits(max_turns=5))
+    call = uses(("a", "lookup", {}))
+    run = converse(task, [call, ("1",)] * 4 + [says("done")])
+
+    assert ("4 of 5 turns are used",) == run.notes["warnings"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        7,
+        {},
+        {"content": "hi"},
+        {"content": (3,)},
+        {"content": ({"text": "no type"},)},
+        {"content": ({"type": "text"},), "stop_reason": "end_turn"},
+        {"content": ({"type": "tool_use", "name": "x", "input": {}},)},
+        {"content": (), "stop_reason": 4},
+        {"content": (), "stop_reason": "end_turn", "usage": 3},
+        {"content": (), "stop_reason": "end_turn", "usage": {"input_tokens": -1}},
+        {"content": (), "stop_reason": "end_turn", "usage": {"output_tokens": True}},
+        {"content": (), "stop_reason": "end_turn", "model": 1},
+    ],
+)
+def test_what_is_no_reply_is_a_protocol_error(value):
+    """Garbage from a server breaks the task with a TaskError."""
+    error = converse(template(), [value]).error
+
+    assert ("TASK_FAILURE", "protocol_error") == (error["type"], error["reason"])
+
+
+def test_two_calls_of_one_id_are_a_protocol_error():
+    """Results could not be paired with them."""
+    run = converse(template(allowed_tools=TOOLS), [uses(("a", "x", {}), ("a", "x", {}))])
+
+    assert "protocol_error" == run.error["reason"]
+
+
+def test_blocks_that_are_not_known_are_kept_verbatim():
+    """Providers want their own blocks back as they were."""
+    block = {"type": "thinking", "thinking": "…", "signature": "s"}
+    call = {"type": "tool_use", "id": "a", "name": "lookup", "input": {}}
+    run = converse(
+        template(allowed_tools=TOOLS), [reply([block, call], "tool_use"), ("v",), says("done")]
+    )
+
+    assert (block, call) == run.requests[1]["messages"][1]["content"]
+
+
+def test_history_holds_no_empty_text():
+    """The protocol refuses empty text blocks and empty messages."""
+    task = template(allowed_tools=TOOLS)
+    call = {"type": "tool_use", "id": "a", "name": "lookup", "input": {}}
+    first = reply([{"type": "text", "text": ""}, call], "tool_use")
+    run = converse(task, [first, ("v",), reply([], "pause_turn"), says("done")])
+    messages = run.requests[-1]["messages"]
+
+    assert (call,) == messages[1]["content"]
+    assert ({"type": "text", "text": "(nothing)"},) == messages[3]["content"]
+
+
+def test_branches_of_one_session_are_independent():
+    """Advancing a session twice is two conversations."""
+    tasks = system()
+    call = uses(("a", "lookup", {}))
+    _, session, _ = tasks.begin(template(allowed_tools=TOOLS), {}, {}, ())
+    waiting, want = tasks.advance(session, (call,))
+    left, _ = tasks.advance(waiting, ("left",))
+    right, asked = tasks.advance(waiting, ("right",))
+
+    assert isinstance(want, Perform)
+    assert isinstance(asked, Perform)
+    assert "left" == left.messages[-1]["content"][0]["content"]
+    assert "right" == right.messages[-1]["content"][0]["content"]
+    assert 2 == len(waiting.messages)
+
+
+def test_a_broken_task_may_be_asked_again():
+    """The session before the break is whole: another reply to it goes on."""
+    tasks = system()
+    _, session, _ = tasks.begin(template(), {}, {}, ())
+    broken, want = tasks.advance(session, (None,))
+
+    assert isinstance(want, Broke)
+    assert session == broken

@@ -1,0 +1,113 @@
+"""The shape of the house: walls between rooms, sizes of files, codes and their pages, start-up."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.codes import codes_in
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = sorted(ROOT.glob("sexplang/**/*.py"))
+TESTS = sorted(ROOT.glob("tests/**/*.py"))
+NEVER_AT_START = ("anthropic", "xmlschema", "asyncio", "pydantic", "opentelemetry")
+
+
+def test_the_walls_stand():
+    """A room imports what its contract in pyproject.toml allows, and every room has a place."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"NO_COLOR": "1"},
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("files", "most"), [(SOURCES, 300), (TESTS, 500)], ids=["sexplang", "tests"]
+)
+def test_files_stay_readable(files, most):
+    """A file of the package has at most 300 lines, one of the tests at most 500."""
+    sizes = {str(file.relative_to(ROOT)): file.read_text().count("\n") for file in files}
+
+    assert {name: lines for name, lines in sizes.items() if lines > most} == {}
+
+
+def test_doors_are_narrow():
+    """A room's door exports at most three functions; classes and tables may come along."""
+    for door in ROOT.glob("sexplang/*/__init__.py"):
+        tree = ast.parse(door.read_text())
+        functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+        public = [name for name in functions if not name.startswith("_")]
+
+        assert len(public) <= 3, f"{door.parent.name} exports {public}"
+
+
+def test_every_module_says_what_it_is():
+    """A module opens with a docstring: what becomes what."""
+    bare = [
+        str(file.relative_to(ROOT))
+        for file in SOURCES
+        if file.read_text().strip() and not ast.get_docstring(ast.parse(file.read_text()))
+    ]
+
+    assert bare == []
+
+
+def test_codes_and_pages_are_the_same_set():
+    """Every code that the source can raise has a page in spec/errors, and every page is used."""
+    texts = [(str(file.relative_to(ROOT)), file.read_text()) for file in SOURCES]
+    raised = {found.code: found.place for found in codes_in(texts)}
+    pages = {file.stem for file in ROOT.glob("spec/errors/*.md")}
+    mentioned = "\n".join(text for _, text in texts) + "".join(
+        file.read_text() for file in ROOT.glob("stdlib/*.sexp")
+    )
+
+    assert {code: place for code, place in raised.items() if code not in pages} == {}
+    assert [code for code in sorted(pages) if code not in mentioned] == []
+
+
+def test_pages_have_their_parts():
+    """A page has the code as its title and says what it means, an example, and what to do."""
+    for page in ROOT.glob("spec/errors/*.md"):
+        text = page.read_text()
+
+        assert text.startswith(f"# {page.stem}\n"), page.name
+        for heading in ("## What it means", "## An example", "## What to do"):
+            assert heading in text, f"{page.name} lacks {heading}"
+
+
+def test_nothing_is_left_to_do_in_the_tree():
+    """An open thought goes to the tracker or to spec/decisions."""
+    words = ("TO" + "DO", "FIX" + "ME", "XX" + "X:")
+    left = [
+        f"{file.relative_to(ROOT)}: {word}"
+        for file in [*SOURCES, *TESTS]
+        for word in words
+        if word in file.read_text()
+    ]
+
+    assert left == []
+
+
+def test_a_program_without_tasks_starts_light(tmp_path):
+    """Running it imports neither the SDK, the schema library, an event loop nor pydantic."""
+    program = tmp_path / "hello.sexp"
+    program.write_text('(str "hello, " "world")\n')
+    watch = (
+        "import sys; from sexplang.hosts import main; status = main(sys.argv[1:]);"
+        f"print([name for name in {NEVER_AT_START!r} if name in sys.modules]); sys.exit(status)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", watch, "run", str(program)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.stdout, done.stderr, done.returncode) == ("hello, world\n[]\n", "", 0)

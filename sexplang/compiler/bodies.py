@@ -7,6 +7,7 @@ from attrs import frozen
 
 from sexplang.compiler.functions import Draft, draft, duplicate, finish, is_lambda
 from sexplang.compiler.scope import Later, Named, signature_of
+from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering, Steps
 from sexplang.terms.core import Bind, Const, Core, Export, Item, Known, Lambda, Let, Local, Seq
 from sexplang.terms.diagnostic import Label
@@ -70,14 +71,8 @@ def sequence(cores: list[Core], span: Span) -> Core:
 _BODY_WORDS = frozenset(["define", "bind", "begin", "progn"])
 
 
-def _word(form: Form) -> str:
-    if type(form) is ListForm and form.items and type(form.items[0]) is Name:
-        return form.items[0].text
-    return ""
-
-
 def _opens_body(form: Form) -> bool:
-    return _word(form) in _BODY_WORDS
+    return word_of(form) in _BODY_WORDS
 
 
 def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
@@ -86,7 +81,7 @@ def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
     work = list(forms)[::-1]
     while work:
         form = work.pop()
-        word = _word(form)
+        word = word_of(form)
         if word in ("begin", "progn") and len(form.items) > 1:  # type: ignore[union-attr]
             work.extend(form.items[:0:-1])  # type: ignore[union-attr]
         elif word in ("define", "bind"):

@@ -54,7 +54,7 @@ def _chain(c: Lowering, form: ListForm, position: int, empty: bool, node: Any) -
     if len(form.items) == 1:
         return Const(empty, span=form.span)
     if len(form.items) == 2:
-        return c.lower(form.items[1], position)
+        return c.later(form.items[1], position)
     return _items(c, form, position, node)
 
 

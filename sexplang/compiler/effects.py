@@ -1,33 +1,28 @@
-"""Forms that perform, handle and end effects to core, with each clause's kind."""
+"""Forms that perform, answer and pass on effects to core, with each clause's kind."""
 
 from collections.abc import Generator
 from typing import Any
 
+from sexplang.compiler.arguments import check_count, plain_arguments
 from sexplang.compiler.bodies import body
-from sexplang.compiler.calls import check_count, plain_arguments
+from sexplang.compiler.functions import duplicate
 from sexplang.compiler.names import mention
 from sexplang.compiler.scope import CALLS, KEPT, KINDS, TAIL, Continuation
+from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import IN_CLAUSE, Lowered, Lowering, Steps
 from sexplang.terms.core import (
-    Attempt,
     Call,
     Clause,
     Const,
     Core,
-    Finally,
     Forward,
     Handle,
     Par,
     PerformOp,
 )
 from sexplang.terms.diagnostic import Label
-from sexplang.terms.form import Form, ListForm, Literal, Name
+from sexplang.terms.form import Form, ListForm, Name
 from sexplang.terms.source import Span
-
-
-def attempt(c: Lowering, form: ListForm, position: int) -> Steps:
-    """`(attempt e)`"""
-    return Attempt((yield c.lower(form.items[1])), span=form.span)
 
 
 def par(c: Lowering, form: ListForm, position: int) -> Steps:
@@ -123,7 +118,7 @@ def handle(c: Lowering, form: ListForm, position: int) -> Steps:
     returns: Core | None = None
     return_span: Span | None = None
     for item in form.items[2:]:
-        if _is_headed(item, "return"):
+        if word_of(item) == "return":
             if return_span is not None:
                 _twice(c, "return", item.span, return_span)
             return_span = item.span
@@ -148,13 +143,6 @@ def _keep(c: Lowering, mark: int) -> None:
     for continuation in c.mentions[mark:]:
         continuation.use = KEPT
     del c.mentions[mark:]
-
-
-def _is_headed(form: Form, word: str) -> bool:
-    if type(form) is not ListForm or not form.items:
-        return False
-    head = form.items[0]
-    return type(head) is Name and head.text == word
 
 
 def _twice(c: Lowering, operation: str, span: Span, first: Span) -> None:
@@ -221,8 +209,6 @@ def _are_new(c: Lowering, names: list[Form]) -> bool:
     for name in names:
         assert isinstance(name, Name)
         if name.text in seen and name.text != "_":
-            from sexplang.compiler.functions import duplicate
-
             duplicate(c, name, seen[name.text])
             return False
         seen[name.text] = name.span
@@ -254,64 +240,3 @@ def _return_body(c: Lowering, item: ListForm) -> Steps:
     inner: Core = yield body(c, item.items[2:], 0, item.span)
     c.back(place)
     return inner
-
-
-def try_(c: Lowering, form: ListForm, position: int) -> Steps:
-    """`(try e… (catch (name word…) body…) … (finally body…))`"""
-    forms = list(form.items[1:])
-    last: ListForm | None = None
-    if _is_headed(forms[-1], "finally"):
-        last = forms.pop()  # type: ignore[assignment]
-        c.scopes += 1
-    catches: list[ListForm] = []
-    while forms and _is_headed(forms[-1], "catch"):
-        catches.append(forms.pop())  # type: ignore[arg-type]
-    if not catches and last is None:
-        return c.malformed(form, form, "I expected a `catch` or a `finally` at the end")
-    if not forms:
-        return c.malformed(form, form, "I expected a body before the first `catch` or `finally`")
-    for item in forms:
-        if _is_headed(item, "catch") or _is_headed(item, "finally"):
-            hint = "after the body come the catches, then at most one `finally`"
-            return c.malformed(form, item, "this stands too early", hint=hint)
-    inner: Core = yield body(c, tuple(forms), 0, form.span)
-    clauses: list[Clause] = []
-    for item in reversed(catches):
-        clause = yield _catch(c, form, item)
-        if clause is not None:
-            clauses.append(clause)
-    if clauses:
-        c.handled.add("error")
-        inner = Handle(inner, tuple(clauses), span=form.span)
-    if last is None:
-        return inner
-    if len(last.items) == 1:
-        return c.malformed(form, last, "I expected a body here")
-    cleanup = yield body(c, last.items[1:], 0, last.span)
-    return Finally(inner, cleanup, span=form.span)
-
-
-def _catch(c: Lowering, form: ListForm, item: ListForm) -> Generator[Any, Any, Clause | None]:
-    head = item.items[1] if len(item.items) > 1 else item
-    if type(head) is not ListForm or not head.items or len(item.items) < 3 or head is item:
-        c.malformed(form, head, "I expected `(catch (name word…) body…)` here")
-        return None
-    name, *rest = head.items
-    words = []
-    for word in rest:
-        if type(word) is Name:
-            words.append(word.text)
-        elif type(word) is Literal and isinstance(word.value, str):
-            words.append(word.value)
-        else:
-            c.malformed(form, word, "I expected an error's type or reason here")
-    if not c.is_bindable(name):
-        return None
-    place = c.here()
-    c.place(name.text)  # type: ignore[union-attr]
-    # The continuation has its slot, though a catch cannot name it.
-    c.place("_")
-    inner = yield body(c, item.items[2:], 0, item.span)
-    c.back(place)
-    params = (name.text,)  # type: ignore[union-attr]
-    return Clause("error", params, inner, "never", tuple(words), span=item.span)

@@ -1,16 +1,14 @@
 """The table of special forms: which function lowers each."""
 
-from sexplang.compiler.calls import call, is_continuation
+from sexplang.compiler.calls import call
 from sexplang.compiler.choices import and_, case, cond, if_, or_, unless, when
 from sexplang.compiler.effects import (
     abandon,
-    attempt,
     forward,
     handle,
     par,
     perform,
     resume,
-    try_,
 )
 from sexplang.compiler.inputs import top_level_only
 from sexplang.compiler.lets import (
@@ -35,6 +33,7 @@ from sexplang.compiler.quoting import (
 from sexplang.compiler.scope import Continuation
 from sexplang.compiler.shapes import PARTS, RESERVED, SHAPES, UNAVAILABLE
 from sexplang.compiler.state import Lower, Lowered, Lowering
+from sexplang.compiler.tries import attempt, try_
 from sexplang.terms.core import Const, Core, Export
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.value import Higher
@@ -85,10 +84,18 @@ def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
     binding = c.find(word)
     if type(binding) is Continuation:
         return resume(c, form, binding, position)
-    if word == "abandon" and len(form.items) == 2 and is_continuation(c, form.items[1]):
-        if type(binding) is Export and isinstance(binding.shape, Higher):
-            return abandon(c, form, reference(c, binding, head))
+    if type(binding) is Export and _is_abandon(c, form, binding):
+        return abandon(c, form, reference(c, binding, head))
     return call(c, form, head)
+
+
+def _is_abandon(c: Lowering, form: ListForm, binding: Export) -> bool:
+    """Whether this is `(abandon k)` with the k of a clause."""
+    value = binding.core.value if type(binding.core) is Const else None
+    if not isinstance(value, Higher) or value.name != "abandon" or len(form.items) != 2:
+        return False
+    target = form.items[1]
+    return type(target) is Name and type(c.find(target.text)) is Continuation
 
 
 def _special(c: Lowering, form: ListForm, word: str, position: int) -> Lowered:

@@ -7,7 +7,7 @@ from attrs import define, field
 from sexplang.compiler.bodies import Definition, Statement
 from sexplang.compiler.inputs import declared_effect, declared_input
 from sexplang.compiler.scope import Namespace
-from sexplang.compiler.shapes import SHAPES
+from sexplang.compiler.shapes import SHAPES, word_of
 from sexplang.compiler.state import Lowering
 from sexplang.terms.core import Const, Export
 from sexplang.terms.diagnostic import Diagnostics, Label
@@ -52,11 +52,12 @@ def sort(c: Lowering, statements: list[Statement]) -> Top:
     return top
 
 
+_WORDS = ("import", "define-input", "define-effect")
+
+
 def _word(item: Statement) -> str:
-    if type(item) is ListForm and item.items and type(item.items[0]) is Name:
-        word = item.items[0].text
-        return word if word in ("import", "define-input", "define-effect") else ""
-    return ""
+    word = "" if isinstance(item, Definition) else word_of(item)
+    return word if word in _WORDS else ""
 
 
 def import_all(c: Lowering, forms: list[ListForm], load: Load) -> None:

@@ -13,7 +13,7 @@ from sexplang.compiler.bodies import (
 from sexplang.compiler.functions import Draft, draft, finish, is_lambda
 from sexplang.compiler.scope import Named
 from sexplang.compiler.state import IN_CLAUSE, IN_LOOP, Lowered, Lowering, Steps
-from sexplang.terms.core import CallKnown, Core, Lambda, Let, Loop, Recur, Repeat
+from sexplang.terms.core import CallKnown, Const, Core, Lambda, Let, Loop, Recur, Repeat
 from sexplang.terms.form import Form, ListForm, Name
 
 
@@ -51,7 +51,8 @@ def _named(c: Lowering, name: Name, value: Form) -> Lowered:
 def let(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(let ((name e) …) body…)`; all in the outer scope."""
     if type(form.items[1]) is Name:
-        return (yield _named_let(c, form, form.items[1]))
+        named: Core = yield _named_let(c, form, form.items[1])
+        return named
     pairs = bindings_of(c, form, form.items[1], unique=True)
     values: list[Core] = []
     for name, value in pairs:
@@ -105,7 +106,7 @@ def _named_let(c: Lowering, form: ListForm, name: Name) -> Steps:
     pairs = bindings_of(c, form, form.items[2], unique=True)
     inits = yield c.each(value for _, value in pairs)
     if not c.is_bindable(name):
-        return c.lower(form.items[-1])
+        return Const(None, span=form.span)
     made: Draft = draft(c, name.text, (), form.items[3:], form.span)
     made.params = [(param.text, None) for param, _ in pairs]
     place = c.here()

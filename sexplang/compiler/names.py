@@ -165,7 +165,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     """The name that `name` was probably meant to be."""
     from rapidfuzz.distance import DamerauLevenshtein
 
-    best, least = None, max(1, len(name) // 3) + 1
+    best, least = None, min(3, (len(name) + 1) // 3) + 1
     for candidate in names:
         distance = DamerauLevenshtein.distance(name, candidate, score_cutoff=least)
         if distance < least:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowered, Lowering, Steps
 from sexplang.terms.core import CallPrimitive, Const, Core, MakeTable
 from sexplang.terms.diagnostic import Label as Place
@@ -64,7 +65,7 @@ def entries(c: Lowering, form: TableForm, *, splices: bool) -> Iterator[tuple[st
     seen: dict[str, Span] = {}
     items = iter(form.items)
     for label in items:
-        value = label if is_unquote(label, "unquote-splicing") else next(items, None)
+        value = label if word_of(label) == "unquote-splicing" else next(items, None)
         if type(label) is Label and value is not None and type(value) is not Label:
             if label.text in seen:
                 _duplicate_key(c, label, seen[label.text])
@@ -125,16 +126,6 @@ def tabled(keys: tuple[str, ...], parts: tuple[Core, ...], span: Span) -> Core:
     return Const(fields, span=span)
 
 
-def is_unquote(form: Form, word: str) -> bool:
-    """Whether the form is `(word …)`."""
-    return (
-        type(form) is ListForm
-        and bool(form.items)
-        and type(form.items[0]) is Name
-        and form.items[0].text == word
-    )
-
-
 def quasiquote(c: Lowering, form: ListForm, position: int) -> Lowered:
     """`(quasiquote datum)`"""
     return _quasi(c, form.items[1], 1)
@@ -144,11 +135,11 @@ def _quasi(c: Lowering, form: Form, nesting: int) -> Lowered:
     if type(form) is Name:
         return Const(symbol(form.text), span=form.span)
     if type(form) is ListForm:
-        if is_unquote(form, "unquote"):
+        if word_of(form) == "unquote":
             return _unquote(c, form, nesting)
-        if is_unquote(form, "unquote-splicing"):
+        if word_of(form) == "unquote-splicing":
             return _unquote(c, form, nesting, splices=False)
-        if is_unquote(form, "quasiquote"):
+        if word_of(form) == "quasiquote":
             return _elements(c, form, nesting + 1)
         return _elements(c, form, nesting)
     if type(form) is VectorForm:
@@ -164,7 +155,7 @@ def _unquote(c: Lowering, form: ListForm, nesting: int, *, splices: bool = True)
     if len(form.items) != 2 or not splices:
         title = "an unquote is written `~x`, a splice in a list or table `~@xs`"
         return c.report("malformed-form", form.span, title, "this is neither")
-    return c.lower(form.items[1])
+    return c.later(form.items[1])
 
 
 def _elements(c: Lowering, form: ListForm | VectorForm, nesting: int) -> Steps:
@@ -172,7 +163,7 @@ def _elements(c: Lowering, form: ListForm | VectorForm, nesting: int) -> Steps:
     runs: list[Core] = []
     plain: list[Core] = []
     for item in form.items:
-        if nesting == 1 and is_unquote(item, "unquote-splicing"):
+        if nesting == 1 and word_of(item) == "unquote-splicing":
             if plain:
                 runs.append(listed(c, tuple(plain), form.span))
                 plain = []
@@ -198,7 +189,7 @@ def _fields(c: Lowering, form: TableForm, nesting: int) -> Steps:
             plain.clear()
 
     for key, item in list(entries(c, form, splices=nesting == 1)):
-        if nesting == 1 and is_unquote(item, "unquote-splicing"):
+        if nesting == 1 and word_of(item) == "unquote-splicing":
             close()
             runs.append((yield _unquote(c, item, nesting, splices=not key)))  # type: ignore[arg-type]
         else:

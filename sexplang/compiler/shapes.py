@@ -2,6 +2,8 @@
 
 from attrs import frozen
 
+from sexplang.terms.form import Form, ListForm, Name
+
 
 @frozen
 class Shape:
@@ -84,3 +86,12 @@ HABITS: dict[str, str] = {
     "throw": 'write `(raise value)` or `(error "text")`',
 }
 """Names that people and models bring from other languages, and what to type here."""
+
+
+def word_of(form: Form) -> str:
+    """The name at the head of a list, or nothing."""
+    if type(form) is ListForm and form.items:
+        head = form.items[0]
+        if type(head) is Name:
+            return head.text
+    return ""

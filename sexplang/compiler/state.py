@@ -99,6 +99,11 @@ class Lowering:
         """The core of an expression."""
         return self.by_type[type(form)](self, form, position)
 
+    def later(self, form: Form, position: int = 0) -> Steps:
+        """The same, when `run` comes to it: for a form that only stands for another."""
+        core: Core = yield self.lower(form, position)
+        return core
+
     def each(self, forms: Iterable[Form]) -> Any:
         """The cores of several expressions, as a tuple; none of them in tail position."""
         made = [self.lower(form) for form in forms]

@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 
 import sexplang.machine.calls
 import sexplang.machine.effects
-import sexplang.machine.nodes  # noqa: F401  (all three register their makers)
+import sexplang.machine.loops
+import sexplang.machine.nodes  # noqa: F401  (all four register their makers)
 from sexplang.machine.generate import Maker
 from sexplang.machine.stack import BOTTOM, MODULE, Closure, Code, Frame, Linked, Run, Segment, Step
 from sexplang.terms.core import Bind, Known, Program

@@ -16,7 +16,6 @@ from sexplang.machine.generate import (
 )
 from sexplang.machine.stack import Closure, Frame, Run, Segment, Step
 from sexplang.terms import core
-from sexplang.terms.text import written
 from sexplang.terms.value import Fault, Value
 
 
@@ -44,9 +43,9 @@ def _lambda(maker: Maker, node: core.Lambda, loop: LoopCode | None) -> Piece:
 
 @makes(core.InputValue)
 def _input(maker: Maker, node: core.InputValue, loop: LoopCode | None) -> Making:
-    name = node.name
+    name, span = node.name, node.span
     if node.default is None:
-        return Piece(lambda env: env[0][name])
+        return Piece(lambda env: _given(env[0], name, span))
     default = yield node.default, None
     run = default.run
 
@@ -56,6 +55,14 @@ def _input(maker: Maker, node: core.InputValue, loop: LoopCode | None) -> Making
         return run(env, k, s)
 
     return Piece(code=given, height=height([default]))
+
+
+def _given(inputs: dict[str, Value], name: str, span: Any) -> Value:
+    if name in inputs:
+        return inputs[name]
+    fault = Fault("missing-input", f"the program needs the input `{name}`", hint=f"give {name}=…")
+    fault.span = span
+    raise fault
 
 
 @makes(core.If)
@@ -236,73 +243,3 @@ def _path(maker: Maker, node: core.Path, loop: LoopCode | None) -> Making:
         return k[0], pure.follow(found[0], fields, span), k, s
 
     return Piece(code=gather(capped([base]), finish), height=height([base]) + 1)
-
-
-@makes(core.Repeat)
-def _repeat(maker: Maker, node: core.Repeat, loop: LoopCode | None) -> Making:
-    count, body = (yield node.count, None), (yield node.body, None)
-    run, span = body.run, node.span
-
-    def again(value: Value, k: Frame, s: Segment) -> Step:
-        left = k[3]
-        if left == 0:
-            below = k[1]
-            return below[0], value, below, s
-        return run(k[2], (again, k[1], k[2], left - 1), s)
-
-    def start(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
-        times = found[0]
-        if type(times) is not int or times < 0:
-            fault = Fault(
-                "wrong-type",
-                f"`loop` counts with an integer from 0 on, not {written(times)[:80]}",
-                hint="write (loop ((x init) …) …) to loop with variables",
-            )
-            fault.span = span
-            raise fault
-        if times == 0:
-            return k[0], (), k, s
-        return run(env, (again, k, env, times - 1), s)
-
-    return Piece(code=gather(capped([count]), start), height=height([count, body]) + 1)
-
-
-@makes(core.Loop)
-def _loop(maker: Maker, node: core.Loop, loop: LoopCode | None) -> Making:
-    inits = yield from every_one(node.inits)
-    code = LoopCode()
-    body = yield node.body, code
-    code.body = body.run
-
-    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
-        return code.body, (env, *found), k, s
-
-    return Piece(code=gather(capped(inits), finish), height=height(inits) + 1)
-
-
-@makes(core.Recur)
-def _recur(maker: Maker, node: core.Recur, loop: LoopCode | None) -> Making:
-    assert loop is not None
-    code, arguments = loop, capped((yield from every_one(node.arguments)))
-    if all(argument.simple is not None for argument in arguments):
-        return Piece(code=_recur_direct(code, [argument.simple for argument in arguments]))
-
-    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
-        return code.body, (env[0], *found), k, s
-
-    return Piece(code=gather(arguments, finish), height=height(arguments) + 1)
-
-
-def _recur_direct(code: LoopCode, simples: list[Any]) -> Run:
-    if len(simples) == 1:
-        (only,) = simples
-        return lambda env, k, s: (code.body, (env[0], only(env)), k, s)
-    if len(simples) == 2:
-        left, right = simples
-        return lambda env, k, s: (code.body, (env[0], left(env), right(env)), k, s)
-    return lambda env, k, s: (
-        code.body,
-        (env[0], *[simple(env) for simple in simples]),
-        k,
-        s,
-    )

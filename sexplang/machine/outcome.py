@@ -27,12 +27,16 @@ class Done:
     withdrawn: tuple[str, ...] = ()
 
 
-@frozen
-class Failed:
-    """The program ended with an error record that nothing took."""
+@frozen(eq=False, str=False)
+class Failed(Exception):
+    """The program ended with an error record that nothing took. `run` raises it."""
 
     error: Record
     withdrawn: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        fields = self.error.fields
+        return f"{fields['type']} {fields['reason']}: {fields['message']}"
 
 
 @define(eq=False)

@@ -80,6 +80,8 @@ def _empty(name: str, items: Value) -> Fault:
 
 
 def nth(items: Value, index: Value) -> Value:
+    if type(items) is tuple and type(index) is int and 0 <= index < len(items):
+        return items[index]
     found = as_list("nth", items)
     at = whole("nth", "index", index)
     if at >= len(found):

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from math import ceil, copysign, floor, isinf, isnan, isqrt, pow, sqrt, trunc
 
 from sexplang.primitives.arithmetic import (
+    MISSING,
     check,
     division_by_zero,
     integral,
@@ -125,7 +126,11 @@ def _float_power(a: int | float, b: int | float) -> float:
         ) from None
 
 
-def to_text(a: Value, radix: Value = 10) -> Value:
+def to_text(a: Value, radix: Value = MISSING) -> Value:
+    if radix is MISSING:
+        radix = 10
+        if type(a) is int and a.bit_length() <= INTEGER_BITS:
+            return int.__repr__(a)
     check("number->string", a)
     base = _radix("number->string", radix)
     if base == 10:

@@ -6,6 +6,7 @@ What a function would make is measured before it is made.
 from collections.abc import Callable
 
 from sexplang.primitives.sizes import (
+    INTEGER_BITS,
     STRING_POINTS,
     out_of_range,
     text_size,
@@ -30,7 +31,11 @@ def content(name: str, value: Value, hint: str | None = None) -> str:
 
 def text_of(name: str, value: Value) -> str:
     """The text of any value, for `str` and `~a`."""
-    return value if type(value) is str else _bounded(name, value, terms_text.text)
+    if type(value) is str:
+        return value
+    if type(value) is int and value.bit_length() <= INTEGER_BITS:
+        return int.__repr__(value)
+    return _bounded(name, value, terms_text.text)
 
 
 def written_of(name: str, value: Value) -> str:
@@ -60,7 +65,7 @@ def to_str(*values: Value) -> Value:
     parts: list[str] = []
     size = 0
     for value in values:
-        part = text_of("str", value)
+        part = value if type(value) is str else text_of("str", value)
         size += len(part)
         if size > STRING_POINTS:
             raise too_long("str", size)
@@ -69,10 +74,20 @@ def to_str(*values: Value) -> Value:
 
 
 def append(*values: Value) -> Value:
+    size = 0
+    for value in values:
+        if type(value) is not str:
+            break
+        size += len(value)
+    else:
+        if size <= STRING_POINTS:
+            return "".join(values)
     return joined("string-append", [content("string-append", value) for value in values])
 
 
 def length(value: Value) -> Value:
+    if type(value) is str:
+        return len(value)
     hint = "`(length xs)` counts the items of a list" if isinstance(value, tuple) else None
     return len(content("string-length", value, hint))
 
@@ -106,14 +121,23 @@ def trim(value: Value) -> Value:
 
 
 def upcase(value: Value) -> Value:
-    return joined("string-upcase", [content("string-upcase", value).upper()])
+    return _fitting("string-upcase", content("string-upcase", value).upper())
 
 
 def downcase(value: Value) -> Value:
-    return joined("string-downcase", [content("string-downcase", value).lower()])
+    return _fitting("string-downcase", content("string-downcase", value).lower())
+
+
+def _fitting(name: str, made: str) -> str:
+    # A change of case makes at most three code points of one, so checking afterwards is enough.
+    if len(made) > STRING_POINTS:
+        raise too_long(name, len(made))
+    return made
 
 
 def contains(value: Value, part: Value) -> Value:
+    if type(value) is str and type(part) is str:
+        return part in value
     hint = "`(member? x xs)` looks in a list" if isinstance(value, tuple) else None
     return content("string-contains?", part) in content("string-contains?", value, hint)
 
@@ -129,6 +153,8 @@ def replace(value: Value, old: Value, new: Value) -> Value:
 
 
 def same(first: Value, *rest: Value) -> Value:
+    if type(first) is str and len(rest) == 1 and type(rest[0]) is str:
+        return first == rest[0]
     hint = "`(equal? a b)` compares values of every kind"
     texts = [content("string=?", value, hint) for value in (first, *rest)]
     return all(text == texts[0] for text in texts)

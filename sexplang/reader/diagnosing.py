@@ -6,33 +6,34 @@ account as the grammar: open brackets, marks and labels that wait for a form.
 """
 
 import re
-from collections.abc import Iterator
 
 from attrs import Factory, define
 
 from sexplang.reader import saying
-from sexplang.reader.characters import HIDDEN, hidden
+from sexplang.reader.characters import HIDDEN
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.forms import Forms
-from sexplang.reader.parsing import DEEPER, TOKEN, Unreadable, comment_end
+from sexplang.reader.parsing import DEEPER
+from sexplang.reader.scanning import Enough, Token, tell_hidden, tokens
 from sexplang.terms.diagnostic import Diagnostic
 from sexplang.terms.source import Source, Span
 
 # More findings than a person reads at once.
 _MOST = 50
 
-_WORD = re.compile(r"""[^\x00-\x20\x7f,()\[\]{}"';`~]+""")
+_COLON = re.compile(r"[ \t\r\n]+:(?![^\x00-\x20\x7f,()\[\]{}\";])")
 _LEVEL = {"QUASIQUOTE": 1, "UNQUOTE": -1, "SPLICE": -1}
 _HEAD_LEVEL = {"quasiquote": 1, "unquote": -1, "unquote-splicing": -1}
 _OPENING = {"LPAR": "(", "LSQB": "[", "LBRACE": "{"}
 _CLOSING = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
 
-Token = tuple[str, int, int]
-
 
 @define(eq=False)
 class _Frame:
-    """An open bracket (or the text itself): what waits in it for a form."""
+    """An open bracket (or the text itself): what waits in it for a form.
+
+    `level` counts quasiquotes around the next form, the marks that wait for it included.
+    """
 
     opening: str
     start: int
@@ -43,27 +44,25 @@ class _Frame:
     empty: bool = True
     complained: bool = False
 
-    @property
-    def depth_of_quasiquote(self) -> int:
-        return max(0, self.level + sum(_LEVEL.get(kind, 0) for kind, _, _ in self.marks))
+    def push(self, mark: Token) -> None:
+        self.marks.append(mark)
+        self.level += _LEVEL.get(mark[0], 0)
 
-
-class _Enough(Exception):
-    """Nothing after this place can be told apart."""
+    def pop(self) -> str:
+        kind = self.marks.pop()[0]
+        self.level -= _LEVEL.get(kind, 0)
+        return kind
 
 
 def diagnose(source: Source, max_depth: int, at: int) -> list[Diagnostic]:
     """What is wrong with a text from `at` on, in its order; nothing if it can be read."""
-    walk = _Walk(source, max_depth)
-    walk.find_hidden(at)
+    walk = _Walk(source, max_depth, at)
+    tell_hidden(source, at, walk.tell)
     try:
-        for token in walk.tokens(at):
+        for token in tokens(source, at, walk.tell):
             walk.take(token)
-            if len(walk.found) >= _MOST:
-                break
-        else:
-            walk.finish()
-    except _Enough:
+        walk.finish()
+    except Enough:
         pass
     return sorted(walk.found, key=_place)
 
@@ -74,120 +73,78 @@ def _place(diagnostic: Diagnostic) -> int:
 
 
 class _Walk:
-    def __init__(self, source: Source, max_depth: int) -> None:
+    def __init__(self, source: Source, max_depth: int, at: int) -> None:
         self.source, self.text = source, source.text
         self.max_depth = max_depth
         self.found: list[Diagnostic] = []
-        self.frames = [_Frame("", 0, 0, 0)]
+        self.frames = [_Frame("", -1, -1, 0)]
         self.depth = 0
-        self.last: Token = ("", 0, 0)
+        self.last: Token = ("", at, at)
+        self.indentation = 0
         self.suspects: list[tuple[_Frame, int]] = []
         self.makers = Forms(source).tokens()
 
+    def tell(self, diagnostic: Diagnostic) -> None:
+        self.found.append(diagnostic)
+        if len(self.found) >= _MOST:
+            raise Enough
+
     def span(self, start: int, end: int) -> Span:
         return Span(self.source, start, end)
-
-    def find_hidden(self, at: int) -> None:
-        for match in hidden(self.text, at):
-            self.found.append(saying.hidden_character(self.span(*match.span()), match[0]))
-            if len(self.found) >= _MOST:
-                raise _Enough
-
-    # ------------------------------------------------------------- tokens
-
-    def tokens(self, at: int) -> Iterator[Token]:
-        """The tokens up to the end; what is none is told and left out."""
-        while True:
-            for match in TOKEN.finditer(self.text, at):
-                kind = str(match.lastgroup)
-                start, at = match.span(kind)
-                if kind in ("COMMENT", "BAD"):
-                    break
-                yield kind, start, at
-                if kind == "END":
-                    return
-            if kind == "COMMENT":
-                at = self.skip_comment(start, at)
-            else:
-                word = self.broken_word(start)
-                if word is not None:
-                    yield "WORD", start, word
-                    at = word
-
-    def skip_comment(self, start: int, end: int) -> int:
-        try:
-            return comment_end(self.text, end)
-        except Unreadable:
-            self.found.append(saying.unterminated("comment", self.span(start, end)))
-            raise _Enough from None
-
-    def broken_word(self, start: int) -> int | None:
-        """Tells what is wrong where no token begins; the end of the word there, if one is."""
-        if self.text.startswith('"""', start):
-            self.found.append(saying.unterminated("text", self.span(start, start + 3)))
-            raise _Enough
-        if self.text[start] == '"':
-            self.found.append(saying.unterminated("string", self.span(start, start + 1)))
-            raise _Enough
-        word = _WORD.match(self.text, start)
-        if word is None:
-            return None  # a control character, told already
-        place = self.span(start, word.end())
-        after = self.text[word.end()]
-        self.found.append(saying.mark_after_word(place, word[0], after))
-        return word.end()
-
-    # ------------------------------------------------------------- walking
 
     def take(self, token: Token) -> None:
         kind, start, end = token
         frame = self.frames[-1]
         self.note_indentation(token)
-        if frame.depth_of_quasiquote and self.is_unquoting_comma(kind, start):
-            self.found.append(saying.comma_unquote(self.span(start - 1, end), self.text[start:end]))
+        if frame.level > 0 and self.is_unquoting_comma(kind, start):
+            self.tell(saying.comma_unquote(self.span(start - 1, end), self.text[start:end]))
         if kind in _OPENING:
             self.deepen(token)
-            level = frame.depth_of_quasiquote
-            self.frames.append(_Frame(_OPENING[kind], start, self.indentation(start), level))
+            level = max(0, frame.level)
+            self.frames.append(_Frame(_OPENING[kind], start, self.indentation, level))
         elif kind in _CLOSING:
             self.close(token)
         elif kind in _LEVEL or kind in ("QUOTE", "DROP"):
             if kind != "DROP":
                 self.deepen(token)
-            frame.marks.append(token)
+            frame.push(token)
         elif kind in ("LABEL", "STRING_LABEL"):
-            self.check(token)
-            self.take_label(token)
+            self.take_label(token, sound=self.check(token))
         elif kind != "END":
             self.check(token)
             self.note_head(frame, start, end)
             self.complete(token)
         self.last = token
 
-    def check(self, token: Token) -> None:
+    def check(self, token: Token) -> bool:
         """Tells the flaw of a token, unless a character that cannot be seen is told already."""
         kind, start, end = token
         maker = self.makers.get(kind)
         if maker is None or HIDDEN.search(self.text, start, end):
-            return
+            return True
         try:
             maker(self.text[start:end], start, end)
         except Flaw as flaw:
+            if flaw.code == "stray-colon" and self.last[0] == "NAME":
+                flaw.hint = f"write `{self.text[slice(*self.last[1:])]}:`"
             stop = end if flaw.end is None else start + flaw.end
-            self.found.append(saying.flawed(self.span(start + flaw.start, stop), flaw))
+            self.tell(saying.flawed(self.span(start + flaw.start, stop), flaw))
+            return False
+        return True
 
     def deepen(self, token: Token) -> None:
         self.depth += 1
         if self.depth > self.max_depth:
-            self.found.append(saying.too_deep(self.span(*token[1:]), self.max_depth))
-            raise _Enough
+            self.tell(saying.too_deep(self.span(*token[1:]), self.max_depth))
+            raise Enough
 
-    def take_label(self, token: Token) -> None:
+    def take_label(self, token: Token, *, sound: bool) -> None:
         frame = self.frames[-1]
         drops = [kind for kind, _, _ in frame.marks] == ["DROP"]
         if frame.opening not in ("(", "{") or (frame.marks and not (drops and not frame.label)):
-            place = self.span(*token[1:])
-            self.found.append(saying.label_misplaced(place, frame.opening, bool(frame.marks)))
+            if sound:
+                place = self.span(*token[1:])
+                self.tell(saying.label_misplaced(place, frame.opening, bool(frame.marks)))
             self.give_up_marks(frame)
             return
         if frame.label is not None:
@@ -201,8 +158,7 @@ class _Walk:
         frame = self.frames[-1]
         first = frame.marks[0] if frame.marks else token
         while frame.marks:
-            kind, start, _ = frame.marks.pop()
-            if kind == "DROP":
+            if frame.pop() == "DROP":
                 return
             self.depth -= 1
         if frame.label is not None:
@@ -219,11 +175,11 @@ class _Walk:
         if first is token and first[0] in ("NAME", "WORD") and ":" in word:
             # `{n:3}`: a label and its value in one word; the next entry may be right.
             if first[0] == "NAME" and not word.startswith(":"):
-                self.found.append(saying.label_needs_space(self.span(*first[1:]), word))
-        elif not frame.complained:
+                self.tell(saying.label_needs_space(self.span(*first[1:]), word))
+        elif not frame.complained and not _COLON.match(self.text, token[2]):
             frame.complained = True
             place = self.span(first[1], max(first[2], token[2]))
-            self.found.append(saying.label_expected(place, self.text[first[1] : token[2]]))
+            self.tell(saying.label_expected(place, self.text[first[1] : token[2]]))
 
     # ------------------------------------------------------------- closing
 
@@ -231,12 +187,12 @@ class _Walk:
         kind, start, end = token
         frame, place = self.frames[-1], self.span(start, end)
         if len(self.frames) == 1:
-            self.found.append(saying.stray_closer(place))
+            self.tell(saying.stray_closer(place))
             self.give_up_marks(frame)
             return
         if frame.opening != _CLOSING[kind]:
             opening = self.span(frame.start, frame.start + 1)
-            self.found.append(saying.mismatched_closer(place, opening))
+            self.tell(saying.mismatched_closer(place, opening))
             outer = [at for at, f in enumerate(self.frames) if f.opening == _CLOSING[kind]]
             while outer and len(self.frames) > outer[-1] + 1:
                 self.leave()
@@ -252,20 +208,19 @@ class _Walk:
         self.depth -= 1
 
     def give_up_marks(self, frame: _Frame) -> None:
-        self.depth -= sum(kind != "DROP" for kind, _, _ in frame.marks)
-        frame.marks.clear()
+        while frame.marks:
+            self.depth -= frame.pop() != "DROP"
 
     def miss_forms(self, frame: _Frame) -> None:
         """Tells what still waits for a form where a bracket closes."""
         if frame.marks:
-            kind, start, end = frame.marks[-1]
-            self.found.append(saying.mark_without_form(self.span(start, end)))
+            self.tell(saying.mark_without_form(self.span(*frame.marks[-1][1:])))
         elif frame.label is not None:
             self.miss_value(frame)
 
     def miss_value(self, frame: _Frame) -> None:
         assert frame.label is not None
-        self.found.append(saying.value_missing(self.span(*frame.label[1:])))
+        self.tell(saying.value_missing(self.span(*frame.label[1:])))
 
     def finish(self) -> None:
         """The text is over."""
@@ -281,25 +236,20 @@ class _Walk:
         openings = [frame.opening for frame in reversed(self.frames[1:])]
         guess = None if end is None else self.span(end, end)
         over = self.span(len(self.text), len(self.text))
-        self.found.append(saying.unclosed_bracket(opening, openings, guess, over))
+        self.tell(saying.unclosed_bracket(opening, openings, guess, over))
 
     # ------------------------------------------------------------- hints from the layout
 
     def note_indentation(self, token: Token) -> None:
         """A form that stands no further in than the line of an open bracket was to follow it."""
         kind, start, _ = token
-        frame = self.frames[-1]
-        if len(self.frames) == 1 or kind in _CLOSING or kind == "END":
+        break_before = self.text.rfind("\n", self.last[2], start)
+        if break_before < 0 or kind == "END":
             return
-        line = self.text.rfind("\n", 0, start) + 1
-        if line > frame.start and not self.text[line:start].strip():
-            if start - line <= frame.indentation:
-                self.suspects.append((frame, self.last[2]))
-
-    def indentation(self, start: int) -> int:
-        line = self.text.rfind("\n", 0, start) + 1
-        before = self.text[line:start]
-        return len(before) - len(before.lstrip())
+        self.indentation = start - break_before - 1
+        frame = self.frames[-1]
+        if kind not in _CLOSING and self.indentation <= frame.indentation:
+            self.suspects.append((frame, self.last[2]))
 
     def note_head(self, frame: _Frame, start: int, end: int) -> None:
         """`(quasiquote x)` in full counts as the mark does."""
@@ -311,4 +261,4 @@ class _Walk:
         if kind in _CLOSING or kind == "END" or self.text[start - 1] != ",":
             return False
         gap = self.text[self.last[2] : start].rstrip(",")
-        return bool(gap) or self.last[0] in DEEPER
+        return gap[-1] in " \t\r\n" if gap else self.last[0] in DEEPER

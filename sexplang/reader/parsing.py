@@ -37,12 +37,13 @@ def parse(text: str, forms: Forms, max_depth: int, at: int) -> list[Form]:
     """The forms of a text from `at` on. Raises Unreadable, or a token's Flaw."""
     steps = _steps(forms)
     makers = forms.tokens()
+    # The first reduction, of nothing to no forms, is done.
     states, values = [0, 1], [[]]  # type: tuple[list[int], list[Any]]
     depth = 0
     while True:
         for match in TOKEN.finditer(text, at):
-            kind = match.lastgroup
-            place = match.span(kind)  # type: ignore[arg-type]
+            kind: Any = match.lastgroup
+            place = match.span(kind)
             state = _WAYS[states[-1]].get(kind)
             if state is None:
                 break

@@ -8,7 +8,11 @@ from sexplang.terms.source import Source, Span
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 
 _UNTERMINATED = {
-    "string": ('a string without its closing `"`', "the string begins here", 'write `"` at its end'),
+    "string": (
+        'a string without its closing `"`',
+        "the string begins here",
+        'write `"` at its end',
+    ),
     "text": (
         'a text block without its closing `"""`',
         "the text begins here",
@@ -176,12 +180,14 @@ def unclosed_bracket(
 ) -> Diagnostic:
     """`openings`: what is open where the text ends, innermost first."""
     missing = "".join(_CLOSER[bracket] for bracket in openings[:40])
-    where = Label(guess, "by its indentation it ends here") if guess else Label(end, "the text ends")
+    where = (
+        Label(guess, "by its indentation it ends here") if guess else Label(end, "the text ends")
+    )
     count = len(openings)
     return Diagnostic(
         "unclosed-bracket",
         f"`{opening.text}` is never closed",
         (Label(opening, "opened here"), where),
         (f"{count:,} brackets are open where the text ends",) if count > 1 else (),
-        f"write `{missing}{'…' if count > 40 else ''}` there",
+        f"add `{missing}{'…' if count > 40 else ''}`",
     )

@@ -4,7 +4,7 @@ Law: a token that says nothing raises `Flaw`, which knows where in the token and
 """
 
 import re
-from json.decoder import scanstring
+from json import decoder
 from math import isinf
 
 from sexplang.reader.characters import word_flaw
@@ -14,6 +14,9 @@ Constant = int | float | str | bool | None
 
 # CPython refuses to turn longer texts into integers.
 _MOST_DIGITS = 4300
+
+# What json reads strings with; it takes raw line breaks when told not to be strict.
+_scan = decoder.scanstring  # type: ignore[attr-defined]
 
 CONSTANTS: dict[str, bool | None] = {
     "true": True,
@@ -115,7 +118,7 @@ def string(text: str) -> str:
     if "\\" not in text:
         return text[1:-1]
     try:
-        value = scanstring(text, 1, False)[0]
+        value: str = _scan(text, 1, False)[0]
     except ValueError:
         raise _bad_escape(text) from None
     if _SURROGATE.search(value):
@@ -232,7 +235,9 @@ def _bad_escape(text: str) -> Flaw:
         "\\0": "write `\\u0000`",
         "\\a": "write `\\u0007`",
         "\\e": "write `\\u001b`",
-    }.get(shown, 'for a backslash write `\\\\`; there are `\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX`')
+    }.get(
+        shown, 'for a backslash write `\\\\`; there are `\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX`'
+    )
     if shown == "\\\n" or shown == "\\\r":
         shown = "\\"
         hint = "a line break in a string needs no backslash; it is kept"

@@ -10,7 +10,7 @@ from sexplang.reader.forms import MARKS
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.text import number, quoted
 
-_BRACKETS = {ListForm: "()", VectorForm: "[]", TableForm: "{}"}
+_BRACKETS = {ListForm: ("(", ")"), VectorForm: ("[", "]"), TableForm: ("{", "}")}
 _CONSTANTS = {None: "nil", True: "true", False: "false"}
 _SPELLED = {name: mark for mark, name in MARKS.items()}
 _PLAIN_LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_!?*/<=>.-]*")

@@ -14,6 +14,7 @@ from typing import Any
 
 from attrs import define, field
 
+from sexplang.machine import Done, Failed, Outcome, Suspended
 from sexplang.runtime.answers import (
     FLAT,
     Performers,
@@ -48,7 +49,7 @@ class Run:
     """Where a drive stands. Mutable, as everything that touches the world is; the outcome in it
     is not, so an interruption at any point leaves the last consistent one."""
 
-    outcome: Any
+    outcome: Outcome
     performers: Performers
     journal: Journal
     on_event: Watch | None = None
@@ -56,12 +57,24 @@ class Run:
     """Awaitables that nobody awaits yet."""
     withdrawn: list[str] = field(factory=list)
     """Ids of requests whose awaitables shall end."""
+    _fresh: "deque[Request]" = field(factory=deque)
+    """Requests that nobody has started yet."""
+    _gone: set[str] = field(factory=set)
+    """Those of them that were withdrawn before that."""
     _open: dict[str, _Open] = field(factory=dict)
     _arrived: "deque[tuple[str, Value, bool, int]]" = field(factory=deque)
 
+    def __attrs_post_init__(self) -> None:
+        self._open_all()
+
     @property
     def ended(self) -> bool:
-        return not hasattr(self.outcome, "requests")
+        return not isinstance(self.outcome, Suspended)
+
+    def end(self) -> Done | Failed:
+        """How the run ended, once it has."""
+        assert not isinstance(self.outcome, Suspended)
+        return self.outcome
 
     def step(self) -> bool:
         """Deliver one reply, or start what can be started; False when all that is open waits."""
@@ -70,10 +83,11 @@ class Run:
             if id in self._open:
                 self._deliver(id, value, failed, attempts)
                 return True
-        known = self._open
         started = False
-        for request in self.outcome.requests:
-            if request.id in known:
+        while self._fresh:
+            request = self._fresh.popleft()
+            if request.id in self._gone:
+                self._gone.discard(request.id)
                 continue
             if self._start(request):
                 return True
@@ -91,11 +105,18 @@ class Run:
             _close(awaitable)
         self.waiting.clear()
         self._open.clear()
+        self._fresh.clear()
+        self._gone.clear()
         self._arrived.clear()
-        if not self.ended:
+        if isinstance(self.outcome, Suspended):
             with suppress(Refusal):  # what is cleaned up matters more than its recording
                 self.journal.append(cancellation())
             self.outcome = self.outcome.cancel()
+            self._open_all()
+
+    def _open_all(self) -> None:
+        if isinstance(self.outcome, Suspended):
+            self._fresh.extend(self.outcome.requests)
 
     def _start(self, request: Request) -> bool:
         """Whether the request got its reply at once."""
@@ -141,14 +162,19 @@ class Run:
             return
         if self.on_event is not None:
             self.on_event(_finished(row, request))
-        answer = self.outcome.fail if failed else self.outcome.resume
-        self.outcome = answer(id, value)
-        for gone in getattr(self.outcome, "withdrawn", ()):
+        before = self.outcome
+        assert isinstance(before, Suspended)
+        after = before.fail(id, value) if failed else before.resume(id, value)
+        self.outcome = after
+        for gone in after.withdrawn:
             self._withdraw(gone)
+        if isinstance(after, Suspended):
+            self._fresh.extend(after.opened)
 
     def _withdraw(self, id: str) -> None:
         opened = self._open.pop(id, None)
         if opened is None:
+            self._gone.add(id)
             return
         self.withdrawn.append(id)
         for at, (request, awaitable) in enumerate(self.waiting):
@@ -162,8 +188,6 @@ class Run:
     def _stop(self, error: Record) -> None:
         """A reply that cannot be recorded must not be delivered: the run ends here. Nothing of
         it runs any more, since that could not be recorded either."""
-        from sexplang.machine import Failed
-
         self.withdrawn.extend(self._open)
         self._open.clear()
         self._arrived.clear()
@@ -171,14 +195,14 @@ class Run:
 
 
 def drive(
-    outcome: Any,
+    outcome: Outcome,
     performers: Performers,
     *,
     journal: Journal | None = None,
     parallel: int = 16,
     on_event: Watch | None = None,
     grace: float = GRACE,
-) -> Any:
+) -> Done | Failed:
     """Perform what a run asks for until it is Done or Failed. Works inside a running loop too.
 
     At most `parallel` model calls are in flight. Ctrl-C cancels the run, gives its `finally`
@@ -195,24 +219,24 @@ def drive(
         from sexplang.runtime.waiting import block
 
         block(run, parallel, grace)
-    return run.outcome
+    return run.end()
 
 
 async def adrive(
-    outcome: Any,
+    outcome: Outcome,
     performers: Performers,
     *,
     journal: Journal | None = None,
     parallel: int = 16,
     on_event: Watch | None = None,
     grace: float = GRACE,
-) -> Any:
+) -> Done | Failed:
     """`drive` for callers that have an event loop: asyncio's or trio's."""
     from sexplang.runtime.waiting import finish
 
     run = Run(outcome, performers, journal if journal is not None else Journal(), on_event)
     await finish(run, parallel, grace)
-    return run.outcome
+    return run.end()
 
 
 def _abandon_now(run: Run, grace: float) -> None:

@@ -13,7 +13,7 @@ from attrs import define, field
 
 from sexplang.runtime.pack import dumped, packed
 from sexplang.runtime.redact import redacted
-from sexplang.runtime.refusal import refused
+from sexplang.runtime.refusal import Refusal, refused
 from sexplang.terms.effect import Request
 from sexplang.terms.value import Value
 
@@ -146,7 +146,7 @@ def _fresh(path: str) -> int:
     return file
 
 
-def mismatch(row: Row, requests: Iterable[Request]) -> Any:
+def mismatch(row: Row, requests: Iterable[Request]) -> Refusal | None:
     """Why a row cannot be delivered now, as a Refusal; None if it can."""
     asked = {request.id: request for request in requests}
     request = asked.get(row.id)

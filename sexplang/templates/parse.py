@@ -25,7 +25,7 @@ MAX_NODES = 10_000
 MAX_ATTRIBUTES = 256
 MAX_DEPTH = 128
 
-_PORTION = 64 * 1024
+_PORTION = 16 * 1024
 
 # Each option closes a hole that was tried (anchors: external entities, expansion, hints).
 _SAFE: dict[str, Any] = {

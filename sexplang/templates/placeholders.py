@@ -42,7 +42,7 @@ def placeholders(text: str) -> Iterator[Placeholder]:
         if mark[0] == "{{{{":
             continue
         if mark[1] is None:
-            yield Placeholder("unclosed", text[mark.start() :].split("\n", 1)[0][:40])
+            yield Placeholder("unclosed", text[mark.start() : mark.start() + 40].split("\n", 1)[0])
         else:
             yield _placeholder(mark[0], mark[1])
 

@@ -33,14 +33,12 @@ def read_templates(source: Source, report: Report | None = None) -> tuple[Templa
         template = template_of(task, wrapper, span)
         templates.append(template)
         found += _checked(document, task, wrapper, template)
-        if len(found) >= MOST:
-            break
     errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"]
     if errors:
-        raise Diagnostics(errors)
-    for warning in found if report else ():
-        assert report is not None
-        report(warning)
+        raise Diagnostics(errors[:MOST])
+    if report is not None:
+        for warning in found:
+            report(warning)
     return tuple(templates)
 
 
@@ -79,7 +77,7 @@ def _relevance(task: "_Element", template: Template) -> Iterator[Finding]:
         name = normal(element.get("name", ""))
         if template.param(name) is None:
             yield Finding(
-                "unknown-input",
+                "unknown-param",
                 f"context_relevance names `{name[:40]}`, which is no parameter of this task",
                 "declare it in <params> or <inputs>, or remove it here",
                 f"relevance:{name}",

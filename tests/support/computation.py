@@ -99,9 +99,9 @@ def ask(operation: str, *arguments: Any, resumable: bool = True) -> Open:
     )
 
 
-def refuse(reason: str, message: str = "") -> Open:
-    """An error of the interpreter: to be caught, not to be resumed."""
-    return ask("error", error_record("PROGRAM_ERROR", reason, message), resumable=False)
+def refuse(reason: str, resumable: bool = False) -> Open:
+    """An error of the interpreter: to be caught; to be resumed only at a perform."""
+    return ask("error", error_record("PROGRAM_ERROR", reason, ""), resumable=resumable)
 
 
 @frozen(eq=False)
@@ -141,7 +141,7 @@ def handle(c: Computation, clauses: list[Clause], returns: Any, mark: object) ->
             if clause is None or (crosses_not(clause, r) and is_across(r)):
                 continue
             if crosses_not(clause, r):
-                return again(r.plug(refuse("resume-across-par")))
+                return again(r.plug(refuse("resume-across-par", resumable=True)))
             if clause.kind == "never":
                 run = lambda _, clause=clause, r=r: clause.run(r.arguments, None)  # noqa: E731
                 return again(r.cut()) if r.cut else give_up(c.drop)(run)

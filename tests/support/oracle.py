@@ -151,7 +151,7 @@ class Evaluator:
 
         def bound(value: Any) -> Computation:
             if last:
-                return Pure(value)
+                return Pure(value if head(form) == "bind" else None)
             return self._from(forms, at + 1, {**env, name: value})
 
         return bind(self.value(form.items[2], env), bound)  # type: ignore[union-attr]

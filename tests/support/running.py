@@ -7,10 +7,11 @@ from attrs import field, frozen
 
 from sexplang.machine import Done, Failed, Limits, Suspended, start
 from sexplang.pipeline import build
+from sexplang.terms.core import Program
 from sexplang.terms.effect import Request
 from sexplang.terms.source import Source
 from sexplang.terms.text import plain
-from sexplang.terms.value import Record
+from sexplang.terms.value import Fault, Record
 
 Answer = Callable[[str, tuple[Any, ...]], Any]
 Choose = Callable[[int], int]
@@ -51,9 +52,18 @@ def comparable(value: Any) -> Any:
     return value if isinstance(value, (int, float)) else "function"
 
 
+def built(text: str) -> Program:
+    """A program that imports nothing."""
+    return build(Source("program", text), _no_file)
+
+
+def _no_file(path: str, importer: str) -> tuple[Source, ...]:
+    raise Fault("file-not-found", f"there is no `{path}`")
+
+
 def begun(text: str, limits: Limits = Limits(steps=1_000_000)) -> Any:  # noqa: B008
     """The outcome of the program up to its first requests."""
-    return start(build(Source("program", text)), {}, limits=limits)
+    return start(built(text), {}, limits=limits)
 
 
 def in_order(outcome: Suspended) -> list[Request]:

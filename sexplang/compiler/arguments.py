@@ -1,0 +1,167 @@
+"""The arguments of a call to their places: counts and labels are checked against what is known."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sexplang.compiler.names import nearest
+from sexplang.compiler.scope import Signature
+from sexplang.compiler.state import Lowering
+from sexplang.terms.form import Form, Label, ListForm, Name
+
+
+def operands(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, ...]]:
+    """The arguments of a call as they are written, and the labels of the last ones."""
+    for item in form.items:
+        if type(item) is Label:
+            return _labelled(c, form)
+    return form.items[1:], ()
+
+
+def _labelled(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, ...]]:
+    forms: list[Form] = []
+    labels: list[Label] = []
+    waiting: Label | None = None
+    for item in form.items[1:]:
+        if type(item) is Label:
+            if waiting is not None:
+                _no_value(c, waiting)
+            waiting = item
+        elif waiting is not None:
+            _unique(c, waiting, labels)
+            labels.append(waiting)
+            forms.append(item)
+            waiting = None
+        elif labels:
+            c.report(
+                "label-misplaced",
+                item.span,
+                "an argument by position stands after one by label",
+                "this one has no label",
+                hint="put the arguments without a label first",
+            )
+        else:
+            forms.append(item)
+    if waiting is not None:
+        _no_value(c, waiting)
+    return forms, tuple(label.text for label in labels)
+
+
+def _no_value(c: Lowering, label: Label) -> None:
+    c.report(
+        "label-misplaced",
+        label.span,
+        f"the label `{label.text}:` has no value",
+        "I expected an argument after this label",
+    )
+
+
+def _unique(c: Lowering, label: Label, labels: list[Label]) -> None:
+    if any(label.text == other.text for other in labels):
+        c.report(
+            "duplicate-label",
+            label.span,
+            f"`{label.text}` is given twice",
+            hint="remove one of them",
+        )
+
+
+def plain_arguments(c: Lowering, form: ListForm, forms: Sequence[Form]) -> Any:
+    """Arguments where labels have no meaning."""
+    for item in forms:
+        if type(item) is Label:
+            positions_only(c, form, item)
+    return c.each(item for item in forms if type(item) is not Label)
+
+
+def positions_only(c: Lowering, form: ListForm, at: Form) -> None:
+    head = form.items[0]
+    name = f"`{head.text}`" if type(head) is Name else "this"
+    c.report(
+        "positions-only",
+        at.span,
+        f"{name} takes its arguments by position, not by label",
+        "no label can stand here",
+        hint="leave the label out and put the arguments in their order",
+    )
+
+
+def check_count(
+    c: Lowering,
+    form: ListForm,
+    name: str,
+    count: int,
+    least: int,
+    most: int | None,
+    params: Sequence[str] = (),
+) -> bool:
+    """Whether this many arguments fit; reports if not."""
+    if least <= count and (most is None or count <= most):
+        return True
+    wanted = str(least) if most == least else f"{least} to {most}"
+    if most is None:
+        wanted = f"at least {least}"
+    noun = "argument" if (most if most is not None else least) == 1 else "arguments"
+    c.report(
+        "wrong-arity",
+        form.span,
+        f"`{name}` takes {wanted} {noun}, not {count}",
+        f"{count} here",
+        hint=f"write `({' '.join([name, *params])})`" if params else None,
+    )
+    return False
+
+
+def label_form(form: ListForm, text: str) -> Form:
+    return next(item for item in form.items if type(item) is Label and item.text == text)
+
+
+def places_of(
+    c: Lowering, form: ListForm, shape: Signature, count: int, labels: tuple[str, ...]
+) -> list[int] | None:
+    """Which parameter each argument fills; None (and a report) if they do not fit."""
+    positional = count - len(labels)
+    params = shape.params
+    if positional > len(params):
+        if shape.rest is None:
+            least = sum(name not in shape.optional for name in params)
+            check_count(c, form, shape.name, count, least, len(params), params)
+            return None
+        positional = len(params)
+    places = list(range(positional))
+    for text in labels:
+        if text not in params:
+            _unknown_label(c, form, shape, text)
+            return None
+        at = params.index(text)
+        if at < positional:
+            title = f"`{text}` is given by position and by label"
+            c.report("duplicate-label", label_form(form, text).span, title)
+            return None
+        places.append(at)
+    missing = [
+        name for at, name in enumerate(params) if at not in places and name not in shape.optional
+    ]
+    if not missing:
+        return places
+    if not labels:
+        most = None if shape.rest is not None else len(params)
+        check_count(c, form, shape.name, count, len(params) - len(shape.optional), most, params)
+    else:
+        c.report(
+            "wrong-arity",
+            form.span,
+            f"`{shape.name}` needs {' and '.join(f'`{name}`' for name in missing)} too",
+            hint=f"add `{missing[0]}: …`",
+        )
+    return None
+
+
+def _unknown_label(c: Lowering, form: ListForm, shape: Signature, text: str) -> None:
+    close = nearest(text, shape.params)
+    listed = ", ".join(f"`{name}`" for name in shape.params) or "no parameters"
+    c.report(
+        "unknown-label",
+        label_form(form, text).span,
+        f"`{shape.name}` has no parameter `{text}`",
+        hint=f"did you mean `{close}:`?" if close else f"it has {listed}",
+    )

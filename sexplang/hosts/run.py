@@ -1,0 +1,182 @@
+"""Settings of `run` to an exit status: the program is built, driven to its end and shown."""
+
+import os
+import sys
+from typing import Any
+
+from sexplang.hosts.files import folder_of, source_at, text_at
+from sexplang.hosts.guard import DONE, FAILED, MISUSE
+from sexplang.hosts.options import Settings
+from sexplang.hosts.programs import built, outcome_of
+from sexplang.terms.core import Program
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.source import Source
+from sexplang.terms.task import error_of
+from sexplang.terms.value import Fault, Record, Value
+
+
+def run(settings: Settings) -> int:
+    """Runs a program and shows what it gives."""
+    try:
+        source = _source(settings)
+        program = built(source, _folder(settings), settings.allow_read)
+    except Diagnostics as found:
+        return _say(found.diagnostics, FAILED)
+    if program.warnings and not (settings.quiet and not settings.strict):
+        _say(program.warnings, FAILED)
+    if program.warnings and settings.strict:
+        return FAILED
+    try:
+        inputs = _inputs(settings, program)
+    except Diagnostics as found:
+        return _say(found.diagnostics, MISUSE)
+    return _run(settings, program, inputs, source)
+
+
+def inputs_of(settings: Settings) -> int:
+    """Lists the inputs of a program, for its `--help`."""
+    from sexplang.hosts.inputs import described
+
+    try:
+        program = built(_source(settings), _folder(settings), settings.allow_read)
+    except Diagnostics as found:
+        return _say(found.diagnostics, FAILED)
+    rows = described(program.inputs)
+    width = max((len(name) for name, _ in rows), default=0)
+    print(f"\nInputs of {settings.file or 'the program'}:")
+    for name, facts in rows:
+        print(f"  {name:<{width}}  {facts}".rstrip())
+    if not rows:
+        print("  none")
+    return DONE
+
+
+def _source(settings: Settings) -> Source:
+    if settings.expression is not None:
+        return Source("<expression>", settings.expression)
+    assert settings.file is not None
+    return source_at(settings.file)
+
+
+def _folder(settings: Settings) -> str | None:
+    """The program's own folder; text from a pipe or the command line has none."""
+    return folder_of(settings.file) if settings.file not in (None, "-") else None
+
+
+def _inputs(settings: Settings, program: Program) -> dict[str, Value]:
+    if not settings.inputs and not program.inputs:
+        return {}
+    from sexplang.hosts.inputs import values_of
+
+    return values_of(settings.inputs, program.inputs, text_at)
+
+
+def _run(settings: Settings, program: Program, inputs: dict[str, Value], source: Source) -> int:
+    outcome = outcome_of(program, inputs)
+    if hasattr(outcome, "requests"):
+        outcome = _driven(settings, program, outcome)
+    error = getattr(outcome, "error", None)
+    if error is None:
+        try:
+            _write(settings, outcome.value)
+        except Fault as fault:
+            error = error_of(fault)
+    if error is not None:
+        return _say_error(error, source)
+    return DONE
+
+
+def _driven(settings: Settings, program: Program, outcome: Any) -> Any:
+    """The outcome at the end: requests are performed, watched on stderr, and kept on record."""
+    from sexplang.hosts.progress import Progress
+    from sexplang.machine import Failed
+    from sexplang.runtime import Journal, Permissions, Refusal, drive, performers
+    from sexplang.runtime import Settings as RunSettings
+
+    try:
+        journal = Journal(record=settings.record)
+    except Refusal as refusal:
+        return Failed(refusal.error)
+    progress = Progress(sys.stderr, live=sys.stderr.isatty(), quiet=settings.quiet)
+    permissions = Permissions(
+        read=settings.allow_read + _named_files(settings, program),
+        write=settings.allow_write,
+        folder=_folder(settings),
+    )
+    prepared = performers(
+        RunSettings(
+            run_id=journal.run_id,
+            permissions=permissions,
+            write=_printing(settings),
+            log=_logging(settings),
+            on_event=progress,
+            model=settings.model,
+        )
+    )
+    more = {} if settings.parallel is None else {"parallel": settings.parallel}
+    try:
+        return drive(outcome, prepared, journal=journal, on_event=progress, **more)
+    finally:
+        progress.close()
+        journal.close()
+
+
+def _named_files(settings: Settings, program: Program) -> tuple[str, ...]:
+    """Files that the command line itself gives to inputs of type file may be read."""
+    files = {each.name for each in program.inputs if each.type == "file"}
+    pairs = (given.partition("=") for given in settings.inputs)
+    return tuple(os.path.abspath(path) for name, _, path in pairs if name in files)
+
+
+def _printing(settings: Settings) -> Any:
+    # With --json standard output holds one document and nothing else.
+    stream = sys.stderr if settings.json else sys.stdout
+
+    def write(text: str) -> None:
+        stream.write(text)
+        stream.flush()
+
+    return write
+
+
+def _logging(settings: Settings) -> Any:
+    from sexplang.hosts.show import drawn
+
+    def log(level: str, text: str) -> None:
+        if not settings.quiet or level == "error":
+            print(f"{drawn(level)}: {drawn(text, keep=chr(10))}", file=sys.stderr)
+
+    return log
+
+
+def _write(settings: Settings, value: Value) -> None:
+    from sexplang.hosts.output import as_json, shown
+
+    sys.stdout.write(as_json(value) if settings.json else shown(value))
+
+
+def _say(diagnostics: tuple[Diagnostic, ...], status: int) -> int:
+    from sexplang.hosts.explain import has_page
+    from sexplang.hosts.show import paint_for, show
+
+    paint = paint_for(sys.stderr, os.environ)
+    shown = [show(each, paint, has_page(each.code)) for each in diagnostics]
+    print("\n\n".join(shown), file=sys.stderr)
+    return status
+
+
+def _say_error(error: Record, source: Source) -> int:
+    from sexplang.hosts.explain import has_page
+    from sexplang.hosts.show import paint_for, show_error
+
+    def find(name: str) -> Source | None:
+        if name == source.name:
+            return source
+        try:
+            return source_at(name) if os.path.isfile(name) else None
+        except Diagnostics:
+            return None
+
+    paint = paint_for(sys.stderr, os.environ)
+    print(show_error(error, find, paint, has_page), file=sys.stderr)
+    return FAILED

@@ -1,0 +1,240 @@
+"""Text to a Program: the rooms in order, modules and their cycles. Pure: files are handed in.
+
+text ─▶ reader ─▶ compiler ─▶ Unit ┐
+xml  ─▶ templates ─▶ Task          ┴─▶ Program
+"""
+
+import re
+from collections.abc import Callable, Mapping
+
+from attrs import define, field
+
+from sexplang.compiler import compile_unit
+from sexplang.data import shipped
+from sexplang.machine import HIGHER
+from sexplang.primitives import OPERATIONS, PRIMITIVES
+from sexplang.reader import read
+from sexplang.tasks import task_system
+from sexplang.templates import json_schema, read_reply, read_templates
+from sexplang.terms.core import Const, Export, Function, Program, Unit
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.source import Source, Span
+from sexplang.terms.task import TaskSystem
+from sexplang.terms.value import Fault, Task
+
+Find = Callable[[str, str], tuple[Source, ...]]
+"""`find(path, importer)` gives the sources that an import names: one, or those of a folder.
+
+`importer` is the name of the source that imports. A source's name identifies it: the same file
+has the same name wherever it is imported from. Raises Fault where there is no such file."""
+
+STANDARD = {"call-atomic-task": "tasks"}
+"""Names of the prelude that are written in the language, and their module in `stdlib/`."""
+
+DEFAULTS = {"subtask": ("subtask", "default-subtask")}
+"""Operations with a default: its module in `stdlib/` and its name there."""
+
+
+def build(source: Source, find: Find, tasks: Mapping[str, Task] | None = None) -> Program:
+    """The program that a text makes, with all it imports. Raises Diagnostics.
+
+    `tasks` are in scope beside the prelude.
+    """
+    builder = _Builder(find, dict(tasks or {}))
+    builder.main(source)
+    return builder.program()
+
+
+def templates_of(source: Source) -> tuple[Task, ...]:
+    """The tasks of a template file. Raises Diagnostics."""
+    return tuple([Task(template) for template in read_templates(source)])
+
+
+_system: list[TaskSystem] = []
+
+
+def tasks() -> TaskSystem:
+    """The task system with replies read by the templates room; one for all programs."""
+    if not _system:
+        _system.append(task_system(read_reply, json_schema))
+    return _system[0]
+
+
+@define
+class _Builder:
+    find: Find
+    tasks: dict[str, Task]
+    units: list[Unit] = field(factory=list)
+    functions: list[Function] = field(factory=list)
+    exports: dict[str, dict[str, Export]] = field(factory=dict)
+    loading: list[str] = field(factory=list)
+    findings: list[Diagnostic] = field(factory=list)
+
+    def main(self, source: Source) -> None:
+        self._unit(source, main=True)
+        self._check_effects()
+
+    def program(self) -> Program:
+        defaults = {}
+        if self.tasks:
+            for operation, (module, name) in DEFAULTS.items():
+                defaults[operation] = self._standard(module)[name]
+        return Program(
+            units=tuple(sorted(self.units, key=lambda unit: unit.main)),
+            functions=tuple(self.functions),
+            tasks=tuple(self.tasks.values()),
+            defaults=defaults,
+            inputs=tuple([given for unit in self.units for given in unit.inputs]),
+            warnings=tuple(self.findings),
+        )
+
+    def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
+        """Compiles a module, those it imports first; its public names."""
+        known = self.exports.get(source.name)
+        if known is not None:
+            return known
+        self.loading.append(source.name)
+        unit = compile_unit(
+            read(source),
+            name=source.name,
+            scope=self._scope(source),
+            load=lambda path, span: self._load(path, span, source.name),
+            layout=self._layout,
+            main=main,
+        )
+        self.loading.pop()
+        self.units.append(unit)
+        self.functions.extend(unit.functions)
+        self.findings.extend(unit.warnings)
+        self.exports[source.name] = unit.exports
+        return unit.exports
+
+    def _layout(self) -> tuple[int, int]:
+        slots = self.units[-1].slots if self.units else 1
+        return slots, len(self.functions)
+
+    def _scope(self, source: Source) -> dict[str, Export]:
+        scope = dict(_prelude())
+        for name, module in STANDARD.items():
+            if name in source.text and source.name != _standard_name(module):
+                scope[name] = self._standard(module)[name]
+        for name, task in self.tasks.items():
+            scope.setdefault(name, Export(name, Const(task, span=_NOWHERE), task))
+        return scope
+
+    def _standard(self, module: str) -> dict[str, Export]:
+        return self._unit(Source(_standard_name(module), shipped(f"stdlib/{module}.sexp")))
+
+    def _load(self, path: str, span: Span, importer: str) -> dict[str, Export]:
+        if path.startswith("std/"):
+            return self._import_standard(path, span)
+        try:
+            sources = self.find(path, importer)
+        except Fault as fault:
+            raise _refused(fault.code, fault.message, span, hint=fault.hint) from None
+        exports: dict[str, Export] = {}
+        for source in sources:
+            if source.name in self.loading:
+                raise self._cycle(source.name, span)
+            found = self._templates(source) if source.name.endswith(".xml") else self._unit(source)
+            twice = sorted(exports.keys() & found.keys())
+            if twice:
+                raise _refused(
+                    "imported-twice",
+                    f"`{twice[0]}` is defined by two files of this folder",
+                    span,
+                    hint=f"import `{source.name}` by itself, with `as:`",
+                )
+            exports.update(found)
+        return exports
+
+    def _import_standard(self, path: str, span: Span) -> dict[str, Export]:
+        module = path.removeprefix("std/")
+        try:
+            if re.fullmatch(r"[a-z][a-z-]*", module):
+                return self._standard(module)
+        except FileNotFoundError:
+            pass
+        raise _refused("import-not-found", f"there is no `{path}`", span)
+
+    def _templates(self, source: Source) -> dict[str, Export]:
+        known = self.exports.get(source.name)
+        if known is None:
+            known = {}
+            for template in read_templates(source, self.findings.append):
+                task = Task(template)
+                if template.name in self.tasks:
+                    raise _refused(
+                        "duplicate-task",
+                        f"a task called `{template.name}` is there already",
+                        template.span,
+                        hint="a task's name is unique in a program: rename one",
+                    )
+                self.tasks[template.name] = task
+                core = Const(task, span=template.span or _NOWHERE)
+                known[template.name] = Export(template.name, core, task)
+            self.exports[source.name] = known
+        return known
+
+    def _cycle(self, name: str, span: Span) -> Diagnostics:
+        around = " → ".join([*self.loading[self.loading.index(name) :], name])
+        return _refused(
+            "import-cycle",
+            "modules import each other in a circle",
+            span,
+            notes=(around,),
+            hint="move what both need into a third module",
+        )
+
+    def _check_effects(self) -> None:
+        """What is performed somewhere is the host's, declared, or handled somewhere."""
+        known = set(OPERATIONS) | {"error"}
+        for unit in self.units:
+            known |= unit.operations.keys() | unit.handled
+        unknown = [
+            _unknown_effect(name, span, known)
+            for unit in self.units
+            for name, span in unit.performed
+            if name not in known
+        ]
+        if unknown:
+            raise Diagnostics([*unknown, *self.findings])
+
+
+_NOWHERE = Span(Source("prelude", ""), 0, 0)
+_scope: dict[str, Export] = {}
+
+
+def _prelude() -> dict[str, Export]:
+    if not _scope:
+        for table in (PRIMITIVES, OPERATIONS, HIGHER):
+            for name, shape in table.items():
+                _scope[name] = Export(name, Const(shape, span=_NOWHERE), shape)
+    return _scope
+
+
+def _standard_name(module: str) -> str:
+    return f"std/{module}"
+
+
+def _unknown_effect(name: str, span: Span, known: set[str]) -> Diagnostic:
+    from difflib import get_close_matches
+
+    like = get_close_matches(name, sorted(known), 1)
+    return Diagnostic(
+        "unknown-effect",
+        f"nobody declares or handles an operation called `{name}`",
+        (Label(span, "performed here"),),
+        hint=f"did you mean `{like[0]}`?" if like else f"declare it: (define-effect ({name} …))",
+    )
+
+
+def _refused(
+    code: str,
+    title: str,
+    span: Span | None,
+    notes: tuple[str, ...] = (),
+    hint: str | None = None,
+) -> Diagnostics:
+    labels = (Label(span),) if span is not None else ()
+    return Diagnostics([Diagnostic(code, title, labels, notes, hint)])

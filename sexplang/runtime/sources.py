@@ -1,0 +1,57 @@
+"""What an import names → the sources of its file or folder, inside the permitted places."""
+
+import os
+from collections.abc import Callable
+
+from sexplang.runtime.files import list_files, read_file
+from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.refusal import Refusal
+from sexplang.terms.source import Source
+from sexplang.terms.value import Fault
+
+MOST_BYTES = 10_000_000
+
+
+def finding(permissions: Permissions) -> Callable[[str, str], tuple[Source, ...]]:
+    """`find(path, importer)`: paths are relative to the importing file; a folder gives every
+    `.xml` and `.sexp` in it, in order of their names. Raises Fault."""
+
+    def find(path: str, importer: str) -> tuple[Source, ...]:
+        name = os.path.normpath(os.path.join(os.path.dirname(importer), path))
+        whole = os.path.abspath(name)
+        try:
+            if not os.path.isdir(whole):
+                if not name.endswith((".xml", ".sexp")):
+                    raise _not_found(path)
+                return (_source(name, whole, permissions),)
+            files = list_files(f"{whole}/*", permissions)
+        except Refusal as refusal:
+            raise _fault(path, refusal) from None
+        names = [file for file in files if file.endswith((".xml", ".sexp"))]
+        folder = [os.path.join(name, os.path.basename(file)) for file in names]
+        return tuple([_source(file, os.path.abspath(file), permissions) for file in folder])
+
+    return find
+
+
+def _source(name: str, whole: str, permissions: Permissions) -> Source:
+    try:
+        return Source(name, read_file(whole, permissions, MOST_BYTES))
+    except Refusal as refusal:
+        raise _fault(name, refusal) from None
+
+
+def _fault(path: str, refusal: Refusal) -> Fault:
+    fields = refusal.error.fields
+    code = fields["details"].get("code", fields["reason"])
+    if code == "file-not-found":
+        return _not_found(path)
+    return Fault("import-denied", str(fields["message"]), hint=fields["hint"])
+
+
+def _not_found(path: str) -> Fault:
+    return Fault(
+        "import-not-found",
+        f"there is no `{path}` to import",
+        hint="an import names a folder, a .sexp or an .xml file, from the file that imports it",
+    )

@@ -1,0 +1,44 @@
+"""The machine against the oracle, on programs that nobody thought of."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from support.laws import LAWS, disagreement, first_finding
+from support.programs import Program, program, programs
+
+SOME, ALL = 2_000, 20_000
+CHUNK = 500
+
+
+@pytest.mark.parametrize("start", range(0, SOME, CHUNK))
+def test_the_machine_means_what_the_oracle_means(start: int):
+    """Value or error, every request to the host, and their order, are the oracle's."""
+    assert None is first_finding(LAWS["agrees"], range(start, start + CHUNK))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("start", range(SOME, ALL, 2_000))
+def test_the_machine_means_what_the_oracle_means_20_000_times(start: int):
+    """The same for all 20,000 programs."""
+    assert None is first_finding(LAWS["agrees"], range(start, start + 2_000))
+
+
+@settings(max_examples=100)
+@given(programs())
+def test_a_disagreement_is_shrunk(made: Program):
+    """The same once more with Hypothesis, which makes what it finds small."""
+    assert None is disagreement(made.text)
+
+
+def test_the_programs_are_about_effects():
+    """At least 30 % have handlers and 10 % resume more than once; the rest of §4 and §6 too."""
+    kinds: Counter[str] = Counter()
+    for seed in range(SOME):
+        kinds.update(program(Random(seed)).kinds)
+
+    assert kinds["handlers"] >= 0.3 * SOME
+    assert kinds["multi"] >= 0.1 * SOME
+    assert min(kinds[kind] for kind in ("errors", "finally", "par", "kept", "calls")) > 0.1 * SOME

@@ -1,0 +1,235 @@
+"""A seed to a finding: laws that hold for every program, each as a function of a number.
+
+A law gives None, or what it found: so the same laws judge the real machine and one with a bug
+planted in it (`python -m support.laws LAW FIRST COUNT`).
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from support.oracle import Meaning, TooLong, meaning
+from support.programs import EVERYTHING, Shape, program
+from support.running import Seen, answer, begun, built, comparable, end, in_order, seen
+
+from sexplang.machine import Suspended
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.text import plain
+
+Law = Callable[[int], str | None]
+
+SMOOTH = Shape(allowed=EVERYTHING - {"calls", "aborts", "kept", "multi", "errors"})
+ENTERED = Shape(allowed=EVERYTHING - {"kept", "multi", "finally", "par"} | {"marked"})
+BRANCHING = Shape(allowed=EVERYTHING - {"kept", "multi", "finally"} | {"marked"})
+
+
+def order(seed: int) -> Callable[[int], int]:
+    """Which open request is answered next: the first, or any."""
+    return (lambda waiting: 0) if seed % 2 else Random(seed).randrange
+
+
+def meant(text: str, seed: int = 1, cancel_after: int | None = None) -> Seen:
+    """What the oracle says, in terms that can be compared."""
+    told: Meaning = meaning(text, answer, order(seed), cancel_after)
+    trace = [(operation, _shown(arguments)) for operation, arguments in told.trace]
+    if told.error is not None:
+        return Seen(None, comparable(told.error), trace)
+    return Seen(comparable(told.value), None, trace)
+
+
+def _shown(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Trailing arguments may be left out: the same request."""
+    while arguments and arguments[-1] is None:
+        arguments = arguments[:-1]
+    return arguments
+
+
+def disagreement(text: str, seed: int = 1) -> str | None:
+    """The machine means what the oracle means: value or error, requests and their order."""
+    try:
+        expected = meant(text, seed)
+    except TooLong:
+        return None
+    actual = seen(begun(text), choose=order(seed))
+    if len(set(actual.ids)) < len(actual.ids):
+        return f"an identity occurs twice: {actual.ids}\n{text}"
+    if expected != actual:
+        return f"{text}\noracle:  {expected}\nmachine: {actual}"
+    return None
+
+
+def agrees(seed: int) -> str | None:
+    return disagreement(program(Random(seed)).text, seed)
+
+
+def twice(seed: int) -> str | None:
+    """Resuming a Suspended twice is two runs, also when they take turns."""
+    text = program(Random(seed)).text
+    whole = seen(begun(text))
+    cut = Random(seed).randrange(len(whole.ids) + 1)
+    outcome = begun(text)
+    for _ in range(cut):
+        outcome = next_of(outcome)
+    if not isinstance(outcome, Suspended):
+        return None
+    left = right = outcome
+    while isinstance(left, Suspended) or isinstance(right, Suspended):
+        left, right = next_of(left), next_of(right)
+    again = seen(outcome)
+    runs = [end(left), end(right), (again.value, again.error), (whole.value, whole.error)]
+    if any(run != runs[0] for run in runs) or again.trace != whole.trace[cut:]:
+        return f"{text}\nafter {cut} answers: {runs}\n{again.trace}\n{whole.trace[cut:]}"
+    if again.ids != whole.ids[cut:]:
+        return f"{text}\nafter {cut} answers the identities differ: {again.ids} {whole.ids[cut:]}"
+    return None
+
+
+def next_of(outcome: Any) -> Any:
+    if not isinstance(outcome, Suspended):
+        return outcome
+    request = in_order(outcome)[0]
+    arguments = tuple(plain(argument) for argument in request.arguments)
+    return outcome.resume(request.id, answer(request.operation, arguments))
+
+
+def any_order(seed: int) -> str | None:
+    """Without failures the order of the replies changes neither value nor requests nor names."""
+    text = program(Random(seed), SMOOTH).text
+    first = seen(begun(text))
+    named = sorted(zip(first.ids, map(repr, first.trace), strict=True))
+    for other in (seed * 2, seed * 2 + 100_000):
+        run = seen(begun(text), choose=Random(other).randrange)
+        if (run.value, run.error) != (first.value, first.error):
+            return f"{text}\n{first}\n{run}"
+        if sorted(zip(run.ids, map(repr, run.trace), strict=True)) != named:
+            return f"{text}\nidentities: {named}\n{run.ids} {run.trace}"
+    return None
+
+
+def cancelled(seed: int) -> str | None:
+    """A run that is cancelled at a suspension leaves each try that it entered exactly once."""
+    text = program(Random(seed), ENTERED if seed % 2 else BRANCHING).text
+    whole = seen(begun(text))
+    if not whole.ids:
+        return None
+    cut = Random(seed).randrange(len(whole.ids))
+    outcome = begun(text)
+    counts: Counter[Any] = Counter()
+    for _ in range(cut):
+        counts.update([_mark(in_order(outcome)[0])])
+        outcome = next_of(outcome)
+    rest = seen(outcome.cancel())
+    counts.update(_mark_of(operation, arguments) for operation, arguments in rest.trace)
+    if rest.error is None or rest.error[2] != "cancelled":
+        return f"{text}\ncancelled after {cut} answers, it ends with {rest}"
+    for (operation, number), count in counts.items():
+        if operation == "enter" and seed % 2 and counts[("leave", number)] != count:
+            return f"{text}\ncancelled after {cut} answers: {counts} {rest.trace}"
+    expected = meant(text, cancel_after=cut).trace
+    if expected != whole.trace[:cut] + rest.trace:
+        return f"{text}\ncancelled after {cut}: {expected}\n{whole.trace[:cut]} + {rest.trace}"
+    return None
+
+
+def _mark(request: Any) -> tuple[str, Any]:
+    return _mark_of(request.operation, request.arguments)
+
+
+def _mark_of(operation: str, arguments: tuple[Any, ...]) -> tuple[str, Any]:
+    return operation, arguments[0] if arguments else None
+
+
+def json_is_itself(seed: int) -> str | None:
+    """A JSON document is a program that evaluates to what it denotes."""
+    return json_differs(_document(Random(seed), 4), indent=(None, 1)[seed % 2])
+
+
+def json_differs(document: Any, indent: int | None = None) -> str | None:
+    text = json.dumps(document, indent=indent, ensure_ascii=indent is None)
+    value = seen_plain(text)
+    if json.dumps(value) != json.dumps(document):
+        return f"{text} evaluates to {value!r}"
+    return None
+
+
+def seen_plain(text: str) -> Any:
+    return plain(begun(text).value)
+
+
+def _document(random: Random, depth: int) -> Any:
+    kind = random.randrange(8 if depth else 6)
+    if kind == 6:
+        return [_document(random, depth - 1) for _ in range(random.randrange(4))]
+    if kind == 7:
+        count = random.randrange(4)
+        return {_text(random): _document(random, depth - 1) for _ in range(count)}
+    leaves = (None, True, False, random.randrange(-99, 99), random.random() * 1e6, _text(random))
+    return leaves[kind]
+
+
+def _text(random: Random) -> str:
+    return "".join(random.choice('ab"\\/\n\t{}:,é\u2028😀 ') for _ in range(random.randrange(6)))
+
+
+def any_text(seed: int) -> str | None:
+    """Any text is a program or has diagnostics: there is no other exception."""
+    return breaks(_mutated(Random(seed)))
+
+
+def breaks(text: str) -> str | None:
+    try:
+        built(text)
+    except Diagnostics as refused:
+        return None if refused.diagnostics else f"{text!r}: no diagnostic"
+    except Exception as broken:
+        return f"{text!r}: {broken!r}"
+    return None
+
+
+PIECES = [*"()[]{}'`~@\";#|,:.\\ \n-0x", '"""', "#|", "|#", "#;", "~@", "(let ((", "(define (f ",
+          "recur", "(loop ", "resume", "(handle ", "(try ", "(catch (", "\ud7ff", "\u202e", "1e",
+          "nil", "x:", "{a: ", "(bind x", "(import ", "(define-effect (", "(return "]  # fmt: skip
+
+
+def _mutated(random: Random) -> str:
+    if random.random() < 0.3:
+        return "".join(random.choice(PIECES) for _ in range(random.randrange(30)))
+    text = program(random, Shape(size=random.choice((5, 15)))).text
+    for _ in range(random.randrange(1, 4)):
+        at = random.randrange(len(text) + 1)
+        to = min(len(text), at + random.choice((0, 1, 1, 5, 40)))
+        text = text[:at] + random.choice(["", random.choice(PIECES), text[at:to] * 2]) + text[to:]
+    return text
+
+
+LAWS: dict[str, Law] = {
+    "agrees": agrees,
+    "twice": twice,
+    "any_order": any_order,
+    "cancelled": cancelled,
+    "json_is_itself": json_is_itself,
+    "any_text": any_text,
+}
+
+
+def first_finding(law: Law, seeds: range) -> str | None:
+    """The first seed under which the law does not hold, and what it found. An exception out of
+    the machine is a finding too: whatever is planted may end so."""
+    for seed in seeds:
+        try:
+            found = law(seed)
+        except Exception as broken:
+            found = f"{type(broken).__name__}: {broken}"
+        if found is not None:
+            return f"seed {seed}: {found}"
+    return None
+
+
+if __name__ == "__main__":
+    name, start, count = sys.argv[1:]
+    finding = first_finding(LAWS[name], range(int(start), int(start) + int(count)))
+    print(finding or "")
+    sys.exit(finding is not None)

@@ -1,0 +1,233 @@
+"""Subtasks: requests, CONTINUATION results, and the template that takes a request."""
+
+import json
+
+import pytest
+from tasks_driver import converse, failure, says, system, template, uses
+
+from sexplang.tasks.request import subtask_request
+from sexplang.terms.task import task_result
+from sexplang.terms.template import Template
+from sexplang.terms.value import Record
+
+ASKING = template(allowed_tools=("spawn_subtask",))
+
+
+def spawn(identity="a", **request):
+    """A reply that calls spawn_subtask."""
+    return uses((identity, "spawn_subtask", request), text="I need help.")
+
+
+def continuation(request, **notes):
+    """The text of a CONTINUATION result."""
+    result = {"status": "CONTINUATION", "content": "c", "notes": {**notes, **request}}
+    return json.dumps(result)
+
+
+def test_the_tool_asks_for_a_subtask_and_the_result_answers_it():
+    """The request has the depth of the child and the CONTINUATION TaskResult."""
+    run = converse(
+        ASKING,
+        [spawn(description="d", inputs={"n": 1}, maxDepth=3), task_result("child"), says("done")],
+    )
+    (ask,) = run.performed[1].asks
+    (request,) = ask.arguments
+    result = request["result"].fields
+
+    assert (ask.operation, ask.attempt, run.performed[1].together) == ("subtask", True, False)
+    assert request["depth"] == 1
+    assert {key: request[key] for key in request if key not in ("depth", "result")} == {
+        "description": "d",
+        "type": "atomic",
+        "inputs": {"n": 1},
+        "max_depth": 3,
+    }
+    assert (result["status"], result["content"]) == ("CONTINUATION", "I need help.")
+    assert result["notes"]["subtask_request"]["description"] == "d"
+    assert (run.requests[1]["messages"][-1]["content"][0]) == {
+        "type": "tool_result",
+        "tool_use_id": "a",
+        "content": "child",
+    }
+    assert run.result.fields["content"] == "done"
+
+
+def test_a_parent_may_ask_several_times_in_one_turn_and_over_turns():
+    """Each is answered on its own."""
+    two = uses(
+        ("a", "spawn_subtask", {"description": "d"}), ("b", "spawn_subtask", {"description": "e"})
+    )
+    run = converse(ASKING, [two, "A", "B", spawn("c", description="f"), "C", says("done")])
+    told = [message["content"] for message in run.requests[-1]["messages"][2::2]]
+
+    assert [[block["content"] for block in blocks] for blocks in told] == [["A", "B"], ["C"]]
+
+
+def test_the_failure_of_a_child_is_told_as_its_task_error():
+    """With reason, and what was done until then."""
+    run = converse(ASKING, [spawn(description="d"), failure("llm_error", "half"), says("done")])
+    (block,) = run.requests[1]["messages"][-1]["content"]
+
+    assert block["is_error"]
+    assert json.loads(block["content"]) == {
+        "type": "TASK_FAILURE",
+        "reason": "llm_error",
+        "message": "it broke",
+        "content": "half",
+    }
+
+
+def test_a_lowered_depth_holds_for_the_whole_chain():
+    """What a request set, no child's request can raise."""
+    run = converse(
+        ASKING,
+        [spawn(description="d", max_depth=4), "A", says("done")],
+        overrides={"max_depth": 2},
+    )
+
+    assert run.performed[1].asks[0].arguments[0]["max_depth"] == 2
+
+
+@pytest.mark.parametrize("fence", ["{}", "```json\n{}\n```", "  ```\n{}```\n"])
+def test_a_reply_that_is_a_continuation_asks_for_a_subtask(fence):
+    """The answer is a user message; then the parent goes on and may ask again."""
+    request = {"subtaskRequest": {"description": "d", "templateHints": ["h"]}}
+    text = fence.format(continuation(request, other=1))
+    run = converse(template(), [says(text), "child", says(text), failure(), says("done")])
+    asked = run.performed[1].asks[0].arguments[0]
+    messages = run.requests[-1]["messages"]
+
+    assert asked["template_hints"] == ("h",)
+    assert text == asked["result"].fields["content"]
+    assert messages[2]["content"][0]["text"] == "The result of the subtask:\n\nchild"
+    assert messages[4]["content"][0]["text"].startswith("The subtask failed:")
+    assert run.result.fields["content"] == "done"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CONTINUATION",
+        '{"status": "CONTINUATION"',
+        '{"status": "COMPLETE", "content": "CONTINUATION"}',
+        '["CONTINUATION"]',
+        "[" * 50_000 + "CONTINUATION",
+        '{"CONTINUATION":' * 50_000,
+    ],
+)
+def test_any_other_text_is_just_text(text):
+    """Only a whole JSON object of that status is a request."""
+    assert text == converse(template(), [says(text)]).result.fields["content"]
+
+
+def test_the_older_evaluation_request_is_converted_with_a_warning():
+    """It becomes a subtask of subtype evaluator."""
+    old = {"evaluation_request": {"type": "bash_script", "criteria": ["fast"], "target": "t"}}
+    run = converse(template(), [says(continuation(old)), "fine", says("done")])
+    request = run.performed[1].asks[0].arguments[0]
+
+    assert (request["subtype"], request["description"]) == ("evaluator", "evaluate fast")
+    assert request["inputs"] == {"criteria": ("fast",), "target": "t"}
+    assert "evaluation_request" in run.notes["warnings"][0]
+
+
+def test_a_malformed_continuation_is_told_to_the_model():
+    """The message names what is missing."""
+    run = converse(template(), [says(continuation({"task": "verify"})), says("done")])
+
+    assert "notes.subtask_request" in run.requests[1]["messages"][-1]["content"][0]["text"]
+
+
+def test_too_many_malformed_requests_break_the_task():
+    """After three, as a tool call or as a text."""
+    bad = says(continuation({"subtask_request": {"inputs": {}}}))
+    error = converse(template(), [bad] * 4).error
+
+    assert error["reason"] == "input_validation_failure"
+    assert error["details"]["fields"] == ("description",)
+    assert converse(ASKING, [spawn(inputs={})] * 4).error["reason"] == "input_validation_failure"
+
+
+@pytest.mark.parametrize(
+    "request_, field",
+    [
+        (3, "subtask_request"),
+        ({}, "description"),
+        ({"description": ""}, "description"),
+        ({"description": "d", "inputs": "x"}, "inputs"),
+        ({"description": "d", "max_depth": 1.5}, "max_depth"),
+        ({"description": "d", "file_paths": "a"}, "file_paths"),
+        ({"description": "d", "template_hints": (1,)}, "template_hints"),
+        ({"description": "d", "subtype": 1}, "subtype"),
+    ],
+)
+def test_a_malformed_request_is_refused_by_field(request_, field):
+    """An input_validation_failure names the fields."""
+    error = system().match(request_, (template(),))
+
+    assert isinstance(error, Record)
+    assert error.fields["reason"] == "input_validation_failure"
+    assert field in error.fields["details"]["fields"]
+
+
+def test_unknown_fields_are_left_out_with_a_warning():
+    """A model may add what it likes."""
+    read = subtask_request({"description": "d", "mood": "good"})
+
+    assert read.fields == {"type": "atomic", "description": "d", "inputs": {}}
+    assert "`mood`" in read.warnings[0]
+
+
+TEMPLATES = (
+    Template("summarize", description="Summarize a long text in three sentences"),
+    Template("translate", description="Translate a text into French"),
+    Template("judge", description="Judges", subtype="evaluator", criteria="accuracy of numbers"),
+)
+
+
+@pytest.mark.parametrize(
+    "request_, expected",
+    [
+        ({"name": "translate"}, "translate"),
+        ({"name": "translate", "description": "summarize a text"}, "translate"),
+        ({"description": "anything at all", "subtype": "evaluator"}, "judge"),
+        ({"description": "anything at all", "type": "evaluator"}, "judge"),
+        ({"description": "please summarize this text"}, "summarize"),
+        ({"description": "put this into French"}, "translate"),
+        ({"description": "check the accuracy"}, "judge"),
+        ({"description": "zzz", "template_hints": ("summarize",)}, "summarize"),
+        ({"name": "summarise", "description": "a long text"}, "summarize"),
+    ],
+)
+def test_a_request_finds_its_template(request_, expected):
+    """By name, by the only template of its subtype, by words."""
+    found = system().match(request_, TEMPLATES)
+
+    assert isinstance(found, Template)
+    assert expected == found.name
+
+
+def test_ties_are_decided_by_name():
+    """Not by the order of the templates."""
+    pair = (
+        template("", name="zeta", description="tea"),
+        template("", name="beta", description="tea"),
+    )
+
+    assert system().match({"description": "tea"}, pair).name == "beta"
+
+
+def test_no_template_is_an_error_with_candidates():
+    """At most five are listed, the nearest first."""
+    many = tuple(template("", name=f"t{at}", description="nothing alike") for at in range(9))
+    error = system().match({"description": "brew"}, many).fields
+
+    assert (error["type"], error["reason"]) == ("TASK_FAILURE", "template_not_found")
+    assert [item["name"] for item in error["details"]["candidates"]] == [
+        "t0",
+        "t1",
+        "t2",
+        "t3",
+        "t4",
+    ]
+    assert system().match({"name": "x"}, ()).fields["reason"] == "template_not_found"

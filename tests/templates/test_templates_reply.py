@@ -1,0 +1,199 @@
+"""Reply texts to values, repairs and problems."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sexplang.templates import json_schema, read_reply
+from sexplang.terms.template import OutputFormat
+from sexplang.terms.text import plain, value_of
+
+OBJECT = OutputFormat("json", "object")
+
+
+def read(text: str, schema=None):
+    return read_reply(text, OutputFormat("json", schema))
+
+
+def test_a_text_reply_is_taken_as_it_is():
+    """Undeclared, text stays text, whatever it looks like."""
+    for text in ("", "hello", '{"a": 1}', "```json\n1\n```"):
+        reading = read_reply(text, OutputFormat())
+
+        assert (reading.value, reading.repairs, reading.problem) == (text, (), None)
+
+
+@pytest.mark.parametrize(
+    ("schema", "fits", "fails"),
+    [
+        ("object", ["{}", '{"a": [1]}'], ["[]", "null", "1", '"x"']),
+        ("array", ["[]", '[1, "x"]'], ["{}", "null"]),
+        ("[]", ["[]", '[1, "x"]'], ["{}", "null"]),
+        ("string", ['"x"'], ["1", "null", "[]"]),
+        ("string[]", ["[]", '["x"]'], ['["x", 1]', '"x"', "[null]"]),
+        ("number", ["1", "-2.5"], ["true", '"1"', "null"]),
+        ("number[]", ["[1, 2.5]"], ["[1, true]", "1"]),
+        ("integer", ["1", "2.0"], ["1.5", "false"]),
+        ("boolean", ["true"], ["1", "0", "null", '"true"']),
+        ("object[]", ["[{}]"], ["[[]]", "[null]", "{}"]),
+        ("string[][]", ['[["x"], []]'], ['["x"]', "[[1]]"]),
+        ("any", ["null", "1"], []),
+        (None, ["null", "1", "{}"], []),
+    ],
+)
+def test_the_words_of_the_mini_language_mean_what_they_say(schema, fits, fails):
+    """An object is no list and not null; a number is not a boolean. The JSON Schema that a
+    model is held to says the same."""
+    again = json_schema(OutputFormat("json", schema))
+    for text in fits:
+        assert read(text, schema).problem is None, text
+        assert read(text, again).problem is None, text
+    for text in fails:
+        reading = read(text, schema)
+
+        assert reading.problem is not None, text
+        assert reading.details["expectedType"] == schema
+        assert read(text, again).problem is not None, text
+
+
+def test_a_problem_is_a_sentence_for_the_model():
+    """What it must be, what it is, and what to do."""
+    reading = read("[1]", "object")
+
+    assert reading.problem == (
+        "The reply is JSON, but it must be an object, and it is an array. "
+        "Reply again with JSON that fits, alone."
+    )
+    assert reading.details == {"expectedType": "object", "actualType": "array"}
+
+
+def test_a_json_schema_names_the_place_of_each_violation():
+    """At most five of them."""
+    schema = {
+        "type": "object",
+        "properties": {"points": {"type": "array", "items": {"type": "number"}}},
+        "required": ["name"],
+    }
+
+    reading = read('{"points": [1, "x"]}', schema)
+
+    assert 'points[1]: "x" is not of type "number"' in (reading.problem or "")
+    assert 'the whole: "name" is a required property' in reading.details["violations"]
+    many = read(f'{{"points": {["x"] * 9}, "name": 1}}'.replace("'", '"'), schema)
+    assert len(many.details["violations"]) == 6
+    assert read('{"points": [1], "name": "n"}', schema).value == {"points": (1,), "name": "n"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "repair"),
+    [
+        ('```json\n{"a": 1}\n```', {"a": 1}, "code fence"),
+        ('Here you are:\n```\n{"a": 1}\n```\nHope it helps', {"a": 1}, "code fence"),
+        ('Sure! {"a": [1]} is it.', {"a": (1,)}, "words around"),
+        ('{"a": 1', {"a": 1}, "unfinished object"),
+        ("{'a': 1,}", {"a": 1}, "repaired the JSON"),
+        ("{a: 1}", {"a": 1}, "repaired the JSON"),
+        ('```json\n{"a": 1,}\n```', {"a": 1}, "code fence"),
+        ('{"a": "\\ud800"}', {"a": "\ufffd"}, "half characters"),
+    ],
+)
+def test_every_repair_is_recorded(text, value, repair):
+    """From fences over words around it to json_repair; a good reply needs none."""
+    reading = read_reply(text, OBJECT)
+
+    assert (reading.value, reading.problem) == (value, None)
+    assert repair in "; ".join(reading.repairs)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I cannot do that.",
+        '{"a": 1} {"b": 2}',
+        '{"a": NaN}',
+        '{"a": 1e999}',
+        "[" * 200,
+        '{"a":' * 5_000 + "1" + "}" * 5_000,
+        "[" * 1_000_000,
+        '"' + "[" * 100_000,
+        "9" * 5_000,
+        "nan",
+        "Infinity",
+    ],
+)
+def test_what_cannot_be_read_is_a_problem_and_never_harms(text):
+    """However deep, long or odd."""
+    start = time.process_time()
+    reading = read_reply(text, OBJECT)
+
+    assert reading.problem is not None
+    assert reading.value is None or not isinstance(reading.value, dict)
+    assert time.process_time() - start < 1
+
+
+def test_the_type_is_checked_after_a_repair():
+    """A mended reply of another type is refused like a whole one."""
+    reading = read_reply("[1, 2", OBJECT)
+
+    assert reading.details["actualType"] == "array"
+    assert reading.repairs
+
+
+def test_the_schema_of_a_model_is_none_where_anything_will_do():
+    """Text, and json without a schema."""
+    assert json_schema(OutputFormat()) is None
+    assert json_schema(OutputFormat("json")) is None
+    assert json_schema(OutputFormat("json", "any")) is None
+    assert json_schema(OutputFormat("json", "string[]")) == {
+        "type": "array",
+        "items": {"type": "string"},
+    }
+    assert json_schema(OutputFormat("json", {"type": "object"})) == {"type": "object"}
+
+
+def test_a_pattern_that_stalls_others_costs_nothing():
+    """Patterns run on an engine without backtracking."""
+    schema = {"type": "string", "pattern": "(a+)+b$"}
+    start = time.process_time()
+
+    assert read(f'"{"a" * 50_000}"', schema).problem is not None
+    assert time.process_time() - start < 1
+
+
+json_data = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=10,
+)
+
+
+@given(json_data, st.booleans())
+def test_json_comes_back_as_the_value_it_denotes(data, fenced):
+    """Lists become tuples; a fence around it changes nothing."""
+    import json
+
+    text = json.dumps(data)
+    reading = read(f"```json\n{text}\n```" if fenced else text)
+
+    assert reading.problem is None
+    assert plain(reading.value) == data
+    assert reading.value == value_of(data)
+
+
+@given(
+    st.text(st.sampled_from('{}[]",:\\ \n`ab1-.e'), max_size=60) | st.text(),
+    st.sampled_from([None, "object", "number[]", "string", {"type": "array", "maxItems": 2}]),
+)
+def test_any_text_gives_a_reading(text, schema):
+    """A value or a problem; never an exception."""
+    reading = read(text, schema)
+
+    assert reading.problem is None or reading.problem.endswith(".")
+    assert all(isinstance(repair, str) for repair in reading.repairs)

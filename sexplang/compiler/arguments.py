@@ -9,60 +9,68 @@ from sexplang.compiler.state import Lowering
 from sexplang.terms.form import Form, Label, ListForm, Name
 
 
-def operands(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, ...]]:
-    """The arguments of a call as they are written, and the labels of the last ones."""
+def operands(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, ...], bool]:
+    """The arguments of a call as they are written, the labels of the last ones, and whether
+    they are in order."""
     for item in form.items:
         if type(item) is Label:
             return _labelled(c, form)
-    return form.items[1:], ()
+    return form.items[1:], (), True
 
 
-def _labelled(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, ...]]:
+def _labelled(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, ...], bool]:
     forms: list[Form] = []
     labels: list[Label] = []
     waiting: Label | None = None
+    is_sound = True
     for item in form.items[1:]:
         if type(item) is Label:
-            if waiting is not None:
-                _no_value(c, waiting)
+            is_sound &= waiting is None or _no_value(c, waiting)
             waiting = item
         elif waiting is not None:
-            _unique(c, waiting, labels)
+            is_sound &= _is_new(c, waiting, labels)
             labels.append(waiting)
             forms.append(item)
             waiting = None
-        elif labels:
-            c.report(
-                "label-misplaced",
-                item.span,
-                "an argument by position stands after one by label",
-                "this one has no label",
-                hint="put the arguments without a label first",
-            )
         else:
+            is_sound &= not labels or _misplaced(c, item)
             forms.append(item)
     if waiting is not None:
-        _no_value(c, waiting)
-    return forms, tuple(label.text for label in labels)
+        is_sound &= _no_value(c, waiting)
+    return forms, tuple(label.text for label in labels), is_sound
 
 
-def _no_value(c: Lowering, label: Label) -> None:
+def _misplaced(c: Lowering, item: Form) -> bool:
+    c.report(
+        "label-misplaced",
+        item.span,
+        "an argument by position stands after one by label",
+        "this one has no label",
+        hint="put the arguments without a label first",
+    )
+    return False
+
+
+def _no_value(c: Lowering, label: Label) -> bool:
     c.report(
         "label-misplaced",
         label.span,
         f"the label `{label.text}:` has no value",
         "I expected an argument after this label",
     )
+    return False
 
 
-def _unique(c: Lowering, label: Label, labels: list[Label]) -> None:
-    if any(label.text == other.text for other in labels):
+def _is_new(c: Lowering, label: Label, labels: list[Label]) -> bool:
+    is_new = all(label.text != other.text for other in labels)
+    if not is_new:
         c.report(
             "duplicate-label",
             label.span,
             f"`{label.text}` is given twice",
             hint="remove one of them",
         )
+    return is_new
 
 
 def plain_arguments(c: Lowering, form: ListForm, forms: Sequence[Form]) -> Any:
@@ -97,10 +105,11 @@ def check_count(
     """Whether this many arguments fit; reports if not."""
     if least <= count and (most is None or count <= most):
         return True
-    wanted = str(least) if most == least else f"{least} to {most}"
     if most is None:
         wanted = f"at least {least}"
-    noun = "argument" if (most if most is not None else least) == 1 else "arguments"
+    else:
+        wanted = str(least) if most == least else f"{least} to {most}"
+    noun = "argument" if least == 1 and most in (1, None) else "arguments"
     c.report(
         "wrong-arity",
         form.span,

@@ -1,13 +1,13 @@
 """A body to core: definitions in order, function definitions next to each other as one group."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from attrs import frozen
 
 from sexplang.compiler.functions import Draft, draft, duplicate, finish, is_lambda
 from sexplang.compiler.scope import Later, Named, signature_of
-from sexplang.compiler.shapes import word_of
+from sexplang.compiler.shapes import RESERVED, word_of
 from sexplang.compiler.state import Lowering, Steps
 from sexplang.terms.core import Bind, Const, Core, Export, Item, Known, Lambda, Let, Local, Seq
 from sexplang.terms.diagnostic import Label
@@ -234,13 +234,7 @@ def bindings_of(
         hint = "use parentheses: `((name e) …)`" if type(listing) is VectorForm else None
         c.malformed(form, listing, "I expected a list of bindings `((name e) …)` here", hint=hint)
         return out
-    for pair in listing.items:
-        if type(pair) is not ListForm or len(pair.items) != 2:
-            hint = None
-            if type(pair) is Name and listing.items[0] is pair:
-                hint = f"two pairs of parentheses: `(({pair.text} …))`"
-            c.malformed(form, pair, "I expected a binding `(name e)` here", hint=hint)
-            continue
+    for pair in _pairs(c, form, listing):
         name, value = pair.items
         if c.is_bindable(name):
             assert isinstance(name, Name)
@@ -250,3 +244,22 @@ def bindings_of(
             seen.setdefault(name.text, name.span)
             out.append((name, value))
     return out
+
+
+def _pairs(c: Lowering, form: ListForm, listing: ListForm) -> Iterator[ListForm]:
+    """The bindings; of one that is not a pair at least the name, so that its uses are bound."""
+    items = listing.items
+    if items and type(items[0]) is Name:
+        hint = f"two pairs of parentheses: `(({items[0].text} …))`"
+        c.malformed(form, items[0], "I expected a binding `(name e)` here", hint=hint)
+        items = (listing,)
+    for pair in items:
+        if type(pair) is ListForm and len(pair.items) == 2:
+            yield pair
+            continue
+        if pair is not listing:
+            c.malformed(form, pair, "I expected a binding `(name e)` here")
+        names = pair.items[:1] if type(pair) is ListForm else (pair,)
+        for name in names:
+            if type(name) is Name and name.text not in RESERVED:
+                yield ListForm((name, Literal(None, span=name.span)), span=pair.span)

@@ -13,7 +13,7 @@ from sexplang.compiler.arguments import (
 from sexplang.compiler.names import namespaced, reference
 from sexplang.compiler.scope import Binding, Named, Place, Signature, signature_of
 from sexplang.compiler.shapes import word_of
-from sexplang.compiler.state import Lowered, Lowering, Steps
+from sexplang.compiler.state import AT_HEAD, Lowered, Lowering, Steps
 from sexplang.terms.core import (
     Call,
     CallKnown,
@@ -58,7 +58,9 @@ def call(c: Lowering, form: ListForm, head: Form) -> Lowered:
         return Const(None, span=form.span)
     if binding is None:
         return _unknown(c, form, head)
-    forms, labels = operands(c, form)
+    forms, labels, is_sound = operands(c, form)
+    if not is_sound:
+        shape = None
     callee = reference(c, binding, head)  # type: ignore[arg-type]
     for item in forms:
         if type(item) is not Name and type(item) is not Literal:
@@ -80,10 +82,10 @@ def _known(
 
 def _unknown(c: Lowering, form: ListForm, head: Form) -> Steps:
     """A callee that has to be computed."""
-    callee = yield c.lower(head)
+    callee = yield c.lower(head, AT_HEAD)
     if type(callee) is Const and type(head) is Literal:
         return _not_callable(c, form, head)
-    forms, labels = operands(c, form)
+    forms, labels, _ = operands(c, form)
     arguments = yield c.each(forms)
     return Call(callee, arguments, labels, span=form.span)
 
@@ -104,7 +106,7 @@ def _made(
 
 def _not_callable(c: Lowering, form: ListForm, head: Literal) -> Core:
     return c.report(
-        "not-callable",
+        "not-a-function",
         head.span,
         "only a function can be called",
         "this is data",

@@ -12,7 +12,7 @@ from sexplang.compiler.scope import (
     Place,
 )
 from sexplang.compiler.shapes import HABITS, PARTS, RESERVED, SHAPES
-from sexplang.compiler.state import Lowering
+from sexplang.compiler.state import AT_HEAD, Lowering
 from sexplang.terms.core import Const, Core, Export, Known, Local, MakeTable, Path
 from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import Name
@@ -24,7 +24,7 @@ def mention(c: Lowering, form: Name, position: int) -> Core:
     """A name as a value."""
     binding = c.find(form.text)
     if binding is None:
-        return _path(c, form)
+        return _path(c, form, position)
     if type(binding) is Continuation:
         c.note(binding, KEPT)
     return reference(c, binding, form)
@@ -75,12 +75,12 @@ def used_before_defined(c: Lowering, form: Name, later: Later) -> Const:
     )
 
 
-def _path(c: Lowering, form: Name) -> Core:
+def _path(c: Lowering, form: Name, position: int) -> Core:
     """`plan.notes.success` where no such name is bound but `plan` is."""
     head, *fields = form.text.split(".")
     binding = c.find(head) if head and all(fields) and fields else None
     if binding is None:
-        return unbound(c, form)
+        return unbound(c, form, position)
     if type(binding) is Namespace:
         export = binding.exports.get(fields[0])
         if export is None:
@@ -115,7 +115,7 @@ def _listed(names: Iterable[str]) -> str:
     return "it has " + ", ".join(f"`{name}`" for name in sorted(names))
 
 
-def unbound(c: Lowering, form: Name) -> Const:
+def unbound(c: Lowering, form: Name, position: int) -> Const:
     """No such name: what did you mean?"""
     name = form.text
     if name in RESERVED:
@@ -130,7 +130,7 @@ def unbound(c: Lowering, form: Name) -> Const:
         form.span,
         f"nothing here is called `{name}`",
         "not bound in this file or its imports",
-        hint=HABITS.get(name) or _did_you_mean(c, name),
+        hint=HABITS.get(name) or _did_you_mean(c, name, position),
     )
 
 
@@ -147,9 +147,11 @@ def _no_value(c: Lowering, form: Name) -> Const:
     )
 
 
-def _did_you_mean(c: Lowering, name: str) -> str | None:
+def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
     bound = [key for key, binding in c.table.items() if type(binding) is not Later]
-    close = nearest(name, [*bound, *c.scope, *SHAPES])
+    # Only where a form may begin can a special form be meant.
+    words = SHAPES if position & AT_HEAD else ()
+    close = nearest(name, [*bound, *c.scope, *words])
     if close is None:
         return None
     binding = c.find(close)

@@ -42,7 +42,7 @@ SHAPES: dict[str, Shape] = {
     "perform": Shape("(perform operation e…)", 1),
     "handle": Shape("(handle body ((operation param…) resume body…) … (return name body…))", 2),
     "forward": Shape("(forward resume operation e…)", 2),
-    "try": Shape("(try e… (catch (name word…) body…) … (finally body…))", 2),
+    "try": Shape("(try e… (catch (name word…) body…) … (finally body…))", 1),
     "par": Shape("(par e…)", 0),
 }
 

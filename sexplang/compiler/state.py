@@ -28,8 +28,9 @@ Steps: TypeAlias = Generator[Any, Any, Core]
 Lowered: TypeAlias = Core | Steps
 Lower: TypeAlias = Callable[["Lowering", Any, int], Lowered]
 
-IN_LOOP, IN_CLAUSE = 1, 2
-"""Bits of a position: in tail position of the innermost loop; of the innermost clause."""
+IN_LOOP, IN_CLAUSE, AT_HEAD = 1, 2, 4
+"""Bits of a position: in tail position of the innermost loop; of the innermost clause; at the
+head of a call."""
 
 
 def run(step: Any) -> Any:

@@ -61,7 +61,9 @@ def _converted(declared: Input, given: str) -> Value:
     try:
         found = PRIMITIVES["json-parse"].function(given)
     except Fault as fault:
-        raise _bad(declared, given, wanted, fault.message) from None
+        # Where in a document it is wrong helps; for a single number it would only be noise.
+        notes = (fault.message,) if declared.type == "json" else ()
+        raise _bad(declared, given, wanted, *notes) from None
     if not fits(found):
         raise _bad(declared, given, wanted)
     return found

@@ -1,5 +1,6 @@
 """Settings of `run` to an exit status: the program is built, driven to its end and shown."""
 
+import gc
 import os
 import sys
 from typing import Any
@@ -72,6 +73,8 @@ def _inputs(settings: Settings, program: Program) -> dict[str, Value]:
 
 
 def _run(settings: Settings, program: Program, inputs: dict[str, Value], source: Source) -> int:
+    gc.freeze()
+    gc.enable()
     outcome = outcome_of(program, inputs)
     if hasattr(outcome, "requests"):
         outcome = _driven(settings, program, outcome)

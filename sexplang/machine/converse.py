@@ -6,11 +6,9 @@ so a continuation captured here captures the conversation.
 
 from typing import Any
 
-from attrs import evolve
-
 from sexplang.machine.control import fail, perform
 from sexplang.machine.leaving import HandlerKind, Taking
-from sexplang.machine.stack import BOTTOM, BOUNDARY, Forked, Frame, Segment, Step
+from sexplang.machine.stack import BOTTOM, BOUNDARY, Ctx, Forked, Frame, Segment, Step
 from sexplang.terms.task import (
     Ask,
     Broke,
@@ -39,7 +37,7 @@ def call_task(
     )
     if isinstance(want, Broke):
         return fail(want.error, k, s)
-    inner = evolve(context, conversations=(*context.conversations, conversation))
+    inner = Ctx(context.linked, (*context.conversations, conversation))
     return _go_on(session, want, (BOUNDARY, k, s, inner, None))
 
 

@@ -13,6 +13,7 @@ from sexplang.machine.errors import raised, user_error
 from sexplang.machine.sorting import sort
 from sexplang.machine.stack import Continuation, Frame, Segment, Step
 from sexplang.terms.source import Span
+from sexplang.terms.task import error_record
 from sexplang.terms.text import written
 from sexplang.terms.value import (
     Fault,
@@ -239,11 +240,13 @@ def _run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | N
         name = task if isinstance(task, str) else task.name
         task = s[3].linked.known.get(name)
         if task is None:
-            raise Fault(
-                "template-not-found",
+            error = error_record(
+                "TASK_FAILURE",
+                "template_not_found",
                 f"no task here is called `{name}`",
                 hint="import its template first",
             )
+            return fail(error, k, s)
     if not isinstance(task, Task) or not isinstance(inputs, dict):
         raise Fault("wrong-type", "`run-task` takes a task or its name, a table and a table")
     given = overrides if isinstance(overrides, dict) else {}

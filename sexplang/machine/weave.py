@@ -54,7 +54,9 @@ class Turn:
 
     def ready(self, branch: Branch, step: Any) -> None:
         """The branch goes on with `step` before any that became ready earlier."""
-        self.branches[branch.path] = evolve(branch, state=Ready(step))
+        self.branches[branch.path] = Branch(
+            branch.path, branch.ordinal, Ready(step), branch.leaving
+        )
         self._ready.append(branch.path)
 
     def settle(self, limits: Limits) -> None:
@@ -97,7 +99,7 @@ class Turn:
 
     def _put(self, branch: Branch, state: State) -> Branch:
         """A new state that takes an ordinal."""
-        changed = evolve(branch, state=state, ordinal=branch.ordinal + 1)
+        changed = Branch(branch.path, branch.ordinal + 1, state, branch.leaving)
         self.branches[branch.path] = changed
         return changed
 

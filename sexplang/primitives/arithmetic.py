@@ -55,6 +55,8 @@ def add(a: Value = 0, b: Value = 0, *rest: Value) -> Value:
         total = a + b
         if total.bit_length() <= INTEGER_BITS:
             return total
+    if type(a) is float and type(b) is float and not rest:
+        return a + b
     return _fold("+", _plus, a, b, rest)
 
 
@@ -63,6 +65,8 @@ def subtract(a: Value, b: Value = MISSING, *rest: Value) -> Value:
         total = a - b
         if total.bit_length() <= INTEGER_BITS:
             return total
+    if type(a) is float and type(b) is float and not rest:
+        return a - b
     if b is MISSING:
         check("-", a)
         return -a
@@ -76,6 +80,8 @@ def multiply(a: Value = 1, b: Value = 1, *rest: Value) -> Value:
         and not rest
         and a.bit_length() + b.bit_length() <= INTEGER_BITS
     ):
+        return a * b
+    if type(a) is float and type(b) is float and not rest:
         return a * b
     return _fold("*", _times, a, b, rest)
 
@@ -239,4 +245,10 @@ def _remainder(a: int, b: int) -> int:
 
 quotient = _division("quotient", _quotient)
 remainder = _division("remainder", _remainder)
-modulo = _division("modulo", lambda a, b: a % b)
+_modulo = _division("modulo", lambda a, b: a % b)
+
+
+def modulo(a: Value, b: Value) -> Value:
+    if type(a) is int and type(b) is int and b != 0:
+        return a % b
+    return _modulo(a, b)

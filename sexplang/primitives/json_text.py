@@ -6,11 +6,11 @@ replaced: lone surrogates and numbers beyond the floats on the way in; NaN, infi
 functions on the way out.
 """
 
-import re
+import json.decoder
 from math import isinf, isnan
 from typing import Any
 
-from sexplang.primitives.rounding import NUMBER, number_of
+from sexplang.primitives.rounding import number_of, number_pattern
 from sexplang.primitives.sizes import STRING_POINTS, shown, text_size, too_large, too_long
 from sexplang.primitives.strings import content
 from sexplang.terms.text import number, quoted
@@ -18,18 +18,16 @@ from sexplang.terms.value import Fault, Record, Symbol, Value
 
 DEEPEST = 10_000
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-_STRING = re.compile(
-    r'"([^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+)"'
-)
-_ESCAPE = re.compile(r"\\(?:u([dD][89abAB]..)\\u([dD][c-fC-F]..)|u(....)|(.))")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_WORDS: dict[str, Value] = {"true": True, "false": False, "null": None}
+_JSON: Any = json.decoder  # its scanner of strings is in C; typeshed leaves it out
+
+_WORDS: dict[str, tuple[str, Value]] = {
+    "t": ("true", True),
+    "f": ("false", False),
+    "n": ("null", None),
+}
 _NAMES = {True: "true", False: "false", None: "null"}
 _CLOSING = {"[": "]", "{": "}"}
 _OPENED: Any = object()
-_WORD = re.compile("true|false|null")
 
 
 def parse(value: Value) -> Value:
@@ -66,8 +64,7 @@ class _Reader:
 
     def _next(self) -> str:
         """The next character that is not white space; nothing at the end."""
-        match = _SPACE.match(self.text, self.at)
-        assert match is not None
+        match = _JSON.WHITESPACE.match(self.text, self.at)
         self.at = match.end()
         return self.text[self.at : self.at + 1]
 
@@ -77,10 +74,11 @@ class _Reader:
             return self._opened(char)
         if char == '"':
             return self._string()
-        if match := _WORD.match(self.text, self.at):
-            self.at = match.end()
-            return _WORDS[match.group()]
-        if match := NUMBER.match(self.text, self.at):
+        word, value = _WORDS.get(char, ("", None))
+        if word and self.text.startswith(word, self.at):
+            self.at += len(word)
+            return value
+        if match := number_pattern().match(self.text, self.at):
             value = number_of(match.group(), match)
             if value is False:
                 raise self._bad("this number is larger than any float")
@@ -129,16 +127,18 @@ class _Reader:
         self.at += 1
 
     def _string(self) -> str:
-        match = _STRING.match(self.text, self.at)
-        if match is None:
-            raise self._bad("this string has no end, or a bad escape or a raw line break in it")
-        string = match.group(1)
-        if "\\" in string:
-            string = _ESCAPE.sub(_unescaped, string)
-        if _SURROGATE.search(string):
-            raise self._bad("half of a surrogate pair stands alone in this string")
-        self.at = match.end()
-        return string
+        try:
+            string, end = _JSON.scanstring(self.text, self.at + 1)
+            made: str = string
+            made.encode()
+        except json.JSONDecodeError:
+            raise self._bad(
+                "this string has no end, or a bad escape or a raw line break in it"
+            ) from None
+        except UnicodeEncodeError:
+            raise self._bad("half of a surrogate pair stands alone in this string") from None
+        self.at = end
+        return made
 
     def _bad(self, why: str) -> Fault:
         line = self.text.count("\n", 0, self.at) + 1
@@ -151,13 +151,6 @@ class _Reader:
             hint="`(attempt (json-parse s))` goes on after a text that is not JSON",
             details={"line": line, "column": column},
         )
-
-
-def _unescaped(match: "re.Match[str]") -> str:
-    high, low, code, plain = match.groups()
-    if high:
-        return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + (int(low, 16) - 0xDC00))
-    return chr(int(code, 16)) if code else _PLAIN.get(plain, plain)
 
 
 def to_json(value: Value) -> Value:

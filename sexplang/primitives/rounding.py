@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 from math import ceil, copysign, floor, isinf, isnan, isqrt, pow, sqrt, trunc
 
 from sexplang.primitives.arithmetic import (
@@ -16,9 +17,6 @@ from sexplang.primitives.arithmetic import (
 from sexplang.primitives.sizes import INTEGER_BITS, out_of_range, shown, too_large, wrong_type
 from sexplang.terms.text import number as number_text
 from sexplang.terms.value import Record, Value
-
-NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-"""JSON's number syntax; a group that matched makes it a float."""
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _MOST_DIGITS = 4_215  # an integer with more is above INTEGER_BITS
@@ -127,12 +125,10 @@ def _float_power(a: int | float, b: int | float) -> float:
 
 
 def to_text(a: Value, radix: Value = MISSING) -> Value:
-    if radix is MISSING:
-        radix = 10
-        if type(a) is int and a.bit_length() <= INTEGER_BITS:
-            return int.__repr__(a)
+    if radix is MISSING and type(a) is int and a.bit_length() <= INTEGER_BITS:
+        return repr(a)
     check("number->string", a)
-    base = _radix("number->string", radix)
+    base = 10 if radix is MISSING else _radix("number->string", radix)
     if base == 10:
         return number_text(within("number->string", a))
     whole = integral("number->string", a)
@@ -153,7 +149,7 @@ def from_text(text: Value, radix: Value = 10) -> Value:
         raise wrong_type("string->number", "a string", text)
     base = _radix("string->number", radix)
     if base == 10:
-        match = NUMBER.fullmatch(text)
+        match = number_pattern().fullmatch(text)
         return number_of(text, match) if match else False
     digits = text[1:] if text[:1] in ("-", "+") else text
     if not digits or not digits.isascii() or not set(digits.lower()) <= set(DIGITS[:base]):
@@ -170,8 +166,14 @@ def _digits_value(text: str, base: int) -> int:
     return -value if text[0] == "-" else value
 
 
-def number_of(text: str, match: "re.Match[str]") -> int | float | bool:
-    """The number that `match` (of NUMBER) found in `text`; false for one beyond the floats."""
+@cache
+def number_pattern() -> re.Pattern[str]:
+    """JSON's number syntax; a group that matched makes it a float. Compiled when first needed."""
+    return re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def number_of(text: str, match: re.Match[str]) -> int | float | bool:
+    """The number that `match` found in `text`; false for one beyond the floats."""
     if match.lastindex:
         value = float(text)
         return False if isinf(value) else value

@@ -34,7 +34,7 @@ def text_of(name: str, value: Value) -> str:
     if type(value) is str:
         return value
     if type(value) is int and value.bit_length() <= INTEGER_BITS:
-        return int.__repr__(value)
+        return repr(value)
     return _bounded(name, value, terms_text.text)
 
 
@@ -73,16 +73,10 @@ def to_str(*values: Value) -> Value:
     return "".join(parts)
 
 
-def append(*values: Value) -> Value:
-    size = 0
-    for value in values:
-        if type(value) is not str:
-            break
-        size += len(value)
-    else:
-        if size <= STRING_POINTS:
-            return "".join(values)
-    return joined("string-append", [content("string-append", value) for value in values])
+def append(a: Value = "", b: Value = "", *rest: Value) -> Value:
+    if type(a) is str and type(b) is str and not rest and len(a) + len(b) <= STRING_POINTS:
+        return a + b
+    return joined("string-append", [content("string-append", value) for value in (a, b, *rest)])
 
 
 def length(value: Value) -> Value:

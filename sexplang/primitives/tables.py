@@ -78,7 +78,9 @@ def _look(name: str, value: Value, key: Value) -> Value:
 
 def put(table: Value, key: Value, value: Value) -> Value:
     if type(table) is dict and type(key) is str:
-        return {**table, key: value}
+        made = table.copy()  # faster than a new dict with `**`
+        made[key] = value
+        return made
     made = fields("put", table).copy()
     made[key_text("put", key)] = value
     return made

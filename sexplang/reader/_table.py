@@ -21,7 +21,7 @@ QUOTE '
 RBRACE \}
 RPAR \)
 RSQB \]
-SPACE (?:[ \t\r\n,]|;[^\r\n]*+)++
+SPACE (?:[ \t\r\n,]|;[^\r\n\u2028\u2029]*+)++
 UNQUOTE \~
 '''
 

@@ -10,19 +10,16 @@ from functools import cache
 
 from sexplang.reader.flaw import Flaw
 
-# Categories Cc (but tab and line breaks), Cf (but the visible Arabic and Indic number signs), Zl,
-# Zp, Cs. Joiners (200C, 200D) make letters of many scripts and most emoji of families: they may
-# follow any character of such a script. One variation selector chooses how the character before
-# it looks; a row of them hides text.
+# Categories Cc (but tab and line breaks), Cf (but the visible Arabic and Indic number signs), Cs.
+# Joiners (200C, 200D) make letters of many scripts and most emoji of families: they may follow any
+# character of such a script. One variation selector chooses how the character before it looks; a
+# row of them hides text.
 _HIDDEN_CLASS = (
-    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e007f"
 )
 _VARIATION = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
-HIDDEN = re.compile(
-    f"[{_HIDDEN_CLASS}]|(?<![\u0600-\U0010ffff])[\u200c\u200d]|{_VARIATION}(?={_VARIATION})"
-)
 _HIDDEN_ASCII = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 # Characters without ink that count as letters or marks.
@@ -50,9 +47,17 @@ _INSTEAD = {
 _WRITTEN_TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}
 
 
-def hidden(text: str, at: int = 0) -> Iterator[re.Match[str]]:
+@cache
+def hidden() -> re.Pattern[str]:
+    """Matches a character that may stand nowhere in a program."""
+    # Compiled at the first need: it takes longer than reading a page of ASCII.
+    joiner = "(?<![\u0600-\U0010ffff])[\u200c\u200d]"
+    return re.compile(f"[{_HIDDEN_CLASS}]|{joiner}|{_VARIATION}(?={_VARIATION})")
+
+
+def find_hidden(text: str, at: int = 0) -> Iterator[re.Match[str]]:
     """The characters of a text that may stand nowhere in it."""
-    return (_HIDDEN_ASCII if text.isascii() else HIDDEN).finditer(text, at)
+    return (_HIDDEN_ASCII if text.isascii() else hidden()).finditer(text, at)
 
 
 def called(char: str) -> str:

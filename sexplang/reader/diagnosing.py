@@ -10,7 +10,7 @@ import re
 from attrs import Factory, define
 
 from sexplang.reader import saying
-from sexplang.reader.characters import HIDDEN
+from sexplang.reader.characters import hidden
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.forms import Forms
 from sexplang.reader.parsing import DEEPER
@@ -120,12 +120,12 @@ class _Walk:
         """Tells the flaw of a token, unless a character that cannot be seen is told already."""
         kind, start, end = token
         maker = self.makers.get(kind)
-        if maker is None or HIDDEN.search(self.text, start, end):
+        if maker is None or hidden().search(self.text, start, end):
             return True
         try:
             maker(self.text[start:end], start, end)
         except Flaw as flaw:
-            if flaw.code == "stray-colon" and self.last[0] == "NAME":
+            if end - start == 1 and kind == "LABEL" and self.last[0] == "NAME":
                 flaw.hint = f"write `{self.text[slice(*self.last[1:])]}:`"
             stop = end if flaw.end is None else start + flaw.end
             self.tell(saying.flawed(self.span(start + flaw.start, stop), flaw))

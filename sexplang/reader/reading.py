@@ -6,8 +6,7 @@ it refuses, or that holds something it cannot judge, is walked a second time to 
 
 import re
 
-from sexplang.reader import saying
-from sexplang.reader.characters import hidden
+from sexplang.reader.characters import find_hidden
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.forms import Forms
 from sexplang.reader.parsing import Unreadable, parse
@@ -29,11 +28,13 @@ def read(
     """
     text = source.text
     if len(text) > max_size:
+        from sexplang.reader import saying
+
         raise Diagnostics([saying.too_large(source, max_size)])
     at = int(text.startswith(_BYTE_ORDER_MARK))
     forms = Forms(source)
     found: list[Form] | None = None
-    if next(hidden(text, at), None) is None:
+    if next(find_hidden(text, at), None) is None:
         try:
             found = parse(text, forms, max_depth, at)
         except (Unreadable, Flaw):

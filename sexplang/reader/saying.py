@@ -8,17 +8,17 @@ from sexplang.terms.source import Source, Span
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 
 _UNTERMINATED = {
-    "string": (
+    "unterminated-string": (
         'a string without its closing `"`',
         "the string begins here",
         'write `"` at its end',
     ),
-    "text": (
+    "unterminated-text": (
         'a text block without its closing `"""`',
         "the text begins here",
         'write `"""` at its end',
     ),
-    "comment": (
+    "unterminated-comment": (
         "a comment without its closing `|#`",
         "the comment begins here",
         "write one `|#` for each `#|`",
@@ -57,9 +57,9 @@ def flawed(span: Span, flaw: Flaw) -> Diagnostic:
     return Diagnostic(flaw.code, flaw.title, (Label(span, flaw.words),), hint=flaw.hint)
 
 
-def unterminated(what: str, span: Span) -> Diagnostic:
-    title, words, hint = _UNTERMINATED[what]
-    return Diagnostic(f"unterminated-{what}", title, (Label(span, words),), hint=hint)
+def unterminated(code: str, span: Span) -> Diagnostic:
+    title, words, hint = _UNTERMINATED[code]
+    return Diagnostic(code, title, (Label(span, words),), hint=hint)
 
 
 def mark_after_word(span: Span, word: str, after: str) -> Diagnostic:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from sexplang.reader import saying
-from sexplang.reader.characters import hidden
+from sexplang.reader.characters import find_hidden
 from sexplang.reader.parsing import TOKEN, Unreadable, comment_end
 from sexplang.terms.diagnostic import Diagnostic
 from sexplang.terms.source import Source, Span
@@ -21,7 +21,7 @@ class Enough(Exception):
 
 def tell_hidden(source: Source, at: int, tell: Tell) -> None:
     """Tells every character that cannot be seen."""
-    for match in hidden(source.text, at):
+    for match in find_hidden(source.text, at):
         try:
             tell(saying.hidden_character(Span(source, *match.span()), match[0]))
         except Enough:
@@ -52,7 +52,7 @@ def _comment(source: Source, start: int, end: int, tell: Tell) -> int:
     try:
         return comment_end(source.text, end)
     except Unreadable:
-        tell(saying.unterminated("comment", Span(source, start, end)))
+        tell(saying.unterminated("unterminated-comment", Span(source, start, end)))
         raise Enough from None
 
 
@@ -60,8 +60,10 @@ def _broken_word(source: Source, start: int, tell: Tell) -> int:
     """Tells what is wrong where no token begins; the end of the word there, 0 if there is none."""
     text = source.text
     if text[start] == '"':
-        what, size = ("text", 3) if text.startswith('"""', start) else ("string", 1)
-        tell(saying.unterminated(what, Span(source, start, start + size)))
+        if text.startswith('"""', start):
+            tell(saying.unterminated("unterminated-text", Span(source, start, start + 3)))
+        else:
+            tell(saying.unterminated("unterminated-string", Span(source, start, start + 1)))
         raise Enough
     word = _WORD.match(text, start)
     if word is None:

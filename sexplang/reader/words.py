@@ -36,6 +36,9 @@ def check_name(text: str) -> None:
     """Refuses a word that looks like a name and is none."""
     if text in CONSTANTS:
         return
+    flaw = word_flaw(text)
+    if flaw is not None:
+        raise flaw
     if _NUMBER_LIKE.match(text):
         raise _bad_number(text)
     if text.startswith(":"):
@@ -52,9 +55,6 @@ def check_name(text: str) -> None:
             at,
             at + 2,
         )
-    flaw = word_flaw(text)
-    if flaw is not None:
-        raise flaw
 
 
 def label(text: str) -> str:
@@ -62,7 +62,7 @@ def label(text: str) -> str:
     name = text[:-1]
     if not name:
         raise Flaw(
-            "stray-colon",
+            "bad-label",
             "a colon that belongs to no label",
             "no label ends here",
             "write the colon directly after the label: `name: value`",

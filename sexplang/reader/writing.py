@@ -5,7 +5,7 @@ Law: `read(write(form))` is the form, spans aside, for every form that can be re
 
 import re
 
-from sexplang.reader.characters import HIDDEN, escaped
+from sexplang.reader.characters import escaped, hidden
 from sexplang.reader.forms import MARKS
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.text import number, quoted
@@ -17,7 +17,7 @@ _PLAIN_LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_!?*/<=>.-]*")
 
 
 def write(form: Form) -> str:
-    """The text of a form, on one line but for line breaks in its strings' escapes: none."""
+    """The text of a form, on one line. (No text stands for NaN and the infinities.)"""
     out: list[str] = []
     work: list[Form | str] = [form]
     while work:
@@ -29,10 +29,10 @@ def write(form: Form) -> str:
             if mark is None:
                 work.extend(_bracketed(item))
             else:
+                body = item.items[1]
+                work.append(body)
                 # `~ @x` unquotes the symbol `@x`; `~@x` would splice x.
-                gap = mark == "~" and isinstance(item.items[1], Name)
-                work.append(item.items[1])
-                out.append(f"{mark} " if gap and _begins_with_at(item.items[1]) else mark)
+                out.append("~ " if mark == "~" and _begins_with_at(body) else mark)
         else:
             out.append(_atom(item))
     return "".join(out)
@@ -79,4 +79,6 @@ def _atom(form: Name | Literal | Label) -> str:
 
 
 def _string(text: str) -> str:
-    return HIDDEN.sub(lambda match: escaped(match[0]), quoted(text))
+    if text.isascii() and text.isprintable():
+        return quoted(text)
+    return hidden().sub(lambda match: escaped(match[0]), quoted(text))

@@ -30,13 +30,13 @@ def planned(session: HandlerSession, reply: Reply) -> tuple[HandlerSession, tupl
     results: list[Block | None] = []
     direct: list[tuple[int, Ask]] = []
     later: list[tuple[int, Ask]] = []
-    refused, warnings = session.refused, session.warnings
+    malformed, warnings = False, session.warnings
     for at, use in enumerate(reply.uses):
         asked, noted = _asked(session.setup, use, reply)
         warnings += noted
         if isinstance(asked, Told):
             results.append(result_block(use.id, asked.words, is_error=True))
-            refused += asked.malformed
+            malformed = malformed or asked.malformed
             continue
         results.append(None)
         alone = asked.operation in _ALONE
@@ -47,6 +47,7 @@ def planned(session: HandlerSession, reply: Reply) -> tuple[HandlerSession, tupl
         tuple([at for at, _ in direct]),
         tuple(later),
     )
+    refused = session.refused + malformed
     waiting = evolve(session, waits="calls", calls=calls, refused=refused, warnings=warnings)
     return waiting, tuple([ask for _, ask in direct])
 
@@ -57,10 +58,12 @@ _ALONE = frozenset({"subtask", "ask-user"})
 def answered(calls: Calls, replies: tuple[Value, ...]) -> Calls:
     """The calls with the results that the replies make."""
     results = list(calls.results)
+    halted = calls.halted
     for at, value in zip(calls.waiting, replies, strict=False):
         words, is_error = outcome(value)
         results[at] = result_block(calls.ids[at], words, is_error=is_error)
-    return evolve(calls, results=tuple(results), waiting=())
+        halted = halting(value) or halted
+    return evolve(calls, results=tuple(results), waiting=(), halted=halted)
 
 
 def result_block(identity: str, words: str, *, is_error: bool) -> Block:
@@ -81,6 +84,15 @@ def outcome(value: Value) -> tuple[str, bool]:
         return json_text(
             {"type": "TASK_FAILURE", "reason": "tool_execution_error"} | {"message": fault.message}
         ), True
+
+
+def halting(value: Value) -> Record | None:
+    """The error that stopped a chain of subtasks, if that is what answered."""
+    if not isinstance(value, Record) or value.fields.get("status") != "FAILED":
+        return None
+    error = (fields_of(value.fields.get("notes")) or {}).get("error")
+    is_halt = isinstance(error, Record) and error.fields.get("reason") == "execution_halted"
+    return error if is_halt else None
 
 
 def error_words(failed: Record) -> str:

@@ -56,7 +56,11 @@ def previous_text(outputs: Value, accumulation_format: str) -> str:
 
 
 def _output(item: Value, accumulation_format: str) -> str:
-    if accumulation_format == "notes_only" and isinstance(item, Record):
+    if (
+        accumulation_format == "notes_only"
+        and isinstance(item, Record)
+        and item.kind == "TaskResult"
+    ):
         notes = item.fields.get("notes")
         own = notes.items() if isinstance(notes, dict) else ()
         told = {key: value for key, value in own if key not in _PROVENANCE}

@@ -44,7 +44,7 @@ def misfit(problem: str, content: str, details: dict[str, Value]) -> Fault:
     """The final reply does not have the declared output format."""
     return _failure(
         "output_format_failure",
-        f"the reply does not fit the task's output format: {problem}",
+        f"the task's output format is not met: {problem}",
         "loosen the schema, or show the model an example of what you expect",
         **{"expectedType": None, "actualType": None, **details},
         originalOutput=content,

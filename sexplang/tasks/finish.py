@@ -35,12 +35,14 @@ def finished(
         usage = _usage(session)
         return task_result(text, parsed_content=reading.value, notes=notes, usage=usage), None
     if session.asked_again >= rules.max_repairs or session.turns >= session.setup.max_turns:
-        raise misfit(reading.problem, text, _details(session, reading))
-    words = (
-        f"Your answer does not fit: {reading.problem}. "
-        "Answer again with the JSON value alone, without a word around it."
-    )
-    return _NO_RESULT, Question(words, (*reading.repairs, f"asked again: {reading.problem}"))
+        raise misfit(_reason(reading.problem), text, _details(session, reading))
+    noted = f"asked again: {_reason(reading.problem)}"
+    return _NO_RESULT, Question(reading.problem, (*reading.repairs, noted))
+
+
+def _reason(problem: str) -> str:
+    """A problem without its last sentence, which tells the model what to do."""
+    return problem.rsplit(". ", 1)[0]
 
 
 def _details(session: HandlerSession, reading: Reading) -> dict[str, Value]:
@@ -49,7 +51,6 @@ def _details(session: HandlerSession, reading: Reading) -> dict[str, Value]:
     return {
         "expectedType": schema if isinstance(schema, str) else "json",
         **reading.details,
-        "parseError": reading.problem,
         "repairs": repairs,
     }
 

@@ -40,32 +40,42 @@ def opened(
     body = execute_body(prepared, values)
     paths = body.paths if overrides.file_paths is None else overrides.file_paths
     items = _items(settings, overrides, conversations)
-    system = sections(
+    payload = prepared.payload.copy()
+    payload["system"] = system = sections(
         rules.base_prompt, body.system, prepared.format_words, overrides.expected_words
     )
-    previous, warnings = _previous(settings, overrides)
-    warnings = prepared.warnings + settings.warnings + overrides.warnings + warnings
-    gathering = None
-    if paths or items or previous:
-        filtered = settings.inherit_context == "subset"
-        gathering = _gathering(system, paths, items, previous, body.prompt if filtered else "")
-    payload = prepared.payload.copy()
-    payload["system"] = system
     if overrides.model is not None:
         payload["model"] = overrides.model
-    setup = Setup(
+    previous, warnings = _previous(settings, overrides)
+    gathering = None
+    if paths or items or previous:
+        wanted = body.prompt if settings.inherit_context == "subset" else ""
+        gathering = _gathering(system, paths, items, previous, wanted)
+    session = HandlerSession(
+        _setup(prepared, overrides, depth),
+        payload,
+        ({"role": "user", "content": ({"type": "text", "text": body.prompt},)},),
+        warnings=prepared.warnings + settings.warnings + overrides.warnings + warnings,
+        gathering=gathering,
+    )
+    conversation = Conversation(template.name, signature, depth, _own_items(items, paths))
+    return conversation, *started(session)
+
+
+def _setup(prepared: Prepared, overrides: Overrides, depth: int) -> Setup:
+    template = prepared.template
+    notes = prepared.notes
+    if overrides.file_paths is not None:
+        notes = {**notes, "context_source": "explicit_request"}
+    return Setup(
         template.name,
         template.output_format,
         prepared.offered,
         depth,
         overrides.max_depth,
         min(prepared.max_turns, overrides.max_turns or prepared.max_turns),
-        prepared.notes if overrides.file_paths is None else _explicit(prepared),
+        notes,
     )
-    message = {"role": "user", "content": ({"type": "text", "text": body.prompt},)}
-    session = HandlerSession(setup, payload, (message,), warnings=warnings, gathering=gathering)
-    conversation = Conversation(template.name, signature, depth, _own_items(items, paths))
-    return conversation, *started(session)
 
 
 def _check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> None:
@@ -84,10 +94,17 @@ def _check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> 
 
 def _signature(name: str, values: dict[str, Value], file_paths: tuple[str, ...] | None) -> str:
     """The same for calls that differ in order of keys and in white space alone."""
-    written = f"{name}\0{json_text(values, canonical=True)}"
+    # Values come in the order of the parameters; text, the usual case, needs no JSON.
+    written = [name]
+    for value in values.values():
+        if type(value) is str:
+            written.append("text " + " ".join(value.split()))
+        else:
+            written.append("json " + json_text(value, canonical=True))
     if file_paths:
-        written = f"{written}\0{json_text(tuple(sorted(file_paths)))}"
-    return blake2b(written.encode("utf-8", "replace"), digest_size=16).hexdigest()
+        written.append("files " + json_text(tuple(sorted(file_paths))))
+    digest = blake2b("\0".join(written).encode("utf-8", "replace"), digest_size=16)
+    return digest.hexdigest()
 
 
 def _check_cycle(name: str, signature: str, conversations: tuple[Conversation, ...]) -> None:
@@ -137,10 +154,6 @@ def _previous(settings: ContextSettings, overrides: Overrides) -> tuple[str, tup
     return previous_text(overrides.previous_outputs, settings.accumulation_format), ()
 
 
-def _explicit(prepared: Prepared) -> dict[str, Value]:
-    return {**prepared.notes, "context_source": "explicit_request"}
-
-
 def _gathering(
     system: str, paths: tuple[str, ...], items: tuple[Value, ...], previous: str, wanted: str
 ) -> Gathering:
@@ -153,7 +166,7 @@ def _gathering(
         paths=paths + unread,
         system=system,
         items=tuple(item for item in items if item["text"] is not None),
-        inherited=frozenset(unread),
+        inherited=unread,
         wanted=wanted,
         previous=previous,
     )

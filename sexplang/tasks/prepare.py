@@ -5,7 +5,7 @@ from attrs import frozen
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.session import HandlerPayload, Rules
 from sexplang.tasks.settings import ContextSettings, effective
-from sexplang.tasks.substitute import Parts, parts
+from sexplang.tasks.substitute import Parts, Slot, parts
 from sexplang.tasks.tools import offered
 from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Value
@@ -50,7 +50,7 @@ def prepare(rules: Rules, template: Template) -> Prepared:
         others=tuple(
             source
             for source in (description, parts(template.criteria), parts(template.file_paths.text))
-            if len(source) > 1
+            if any(isinstance(part, Slot) for part in source)
         ),
         paths=tuple(parts(path) for path in template.file_paths.paths) if literal else (),
         offered=names,

@@ -58,7 +58,10 @@ def model_reply(value: Value) -> Reply:
             text = block.get("text")
             if not isinstance(text, str):
                 raise bad_reply("a text block has no text", field=f"content[{at}].text")
-            texts.append(text)
+            whole = _whole(text)
+            if whole is not text:
+                block = {**block, "text": whole}
+            texts.append(whole)
         elif kind == "tool_use":
             uses.append(_tool_use(block, at, uses))
             if fields_of(block.get("input")) is None:
@@ -75,6 +78,17 @@ def model_reply(value: Value) -> Reply:
         _optional(fields, "model"),
         _category(fields) if stop_reason == "refusal" else "",
     )
+
+
+def _whole(text: str) -> str:
+    """Text that can be written: half of a surrogate pair, which JSON lets in, becomes `?`."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
 
 
 def _tool_use(block: Block, at: int, before: list[ToolUse]) -> ToolUse:

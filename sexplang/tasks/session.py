@@ -11,7 +11,7 @@ from attrs import frozen
 
 from sexplang.terms.task import Ask
 from sexplang.terms.template import OutputFormat
-from sexplang.terms.value import Value
+from sexplang.terms.value import Record, Value
 
 HandlerPayload: TypeAlias = dict[str, Value]
 """`{model? system messages tools max_tokens output_schema? task}`, the argument of `model`."""
@@ -28,7 +28,9 @@ class Reading(Protocol):
     @property
     def repairs(self) -> tuple[str, ...]: ...
     @property
-    def problem(self) -> str | None: ...
+    def problem(self) -> str | None:
+        """Sentences for the model; the last one tells it what to do."""
+
     @property
     def details(self) -> dict[str, Value]: ...
 
@@ -71,7 +73,7 @@ class Gathering:
     system: str
     items: tuple[Value, ...]
     """Inherited items that have their text already."""
-    inherited: frozenset[str]
+    inherited: tuple[str, ...]
     """The paths that come from the parent's context rather than from the task."""
     wanted: str
     """With inherit subset, the text that an inherited item has to do with; else empty."""
@@ -88,6 +90,8 @@ class Calls:
     """Which of them the replies to the last Perform answer."""
     later: tuple[tuple[int, Ask], ...] = ()
     """What is performed one by one in the conversation's own branch."""
+    halted: Record | None = None
+    """The error of a subtask that was refused for its depth or as a cycle."""
 
 
 Waits: TypeAlias = Literal["files", "model", "calls", "subtask"]
@@ -111,7 +115,7 @@ class HandlerSession:
     repairs: tuple[str, ...] = ()
     asked_again: int = 0
     refused: int = 0
-    """Malformed subtask requests so far."""
+    """Turns so far with a subtask request that was malformed, too deep or a cycle."""
     warnings: tuple[str, ...] = ()
     gathering: Gathering | None = None
     calls: Calls | None = None

@@ -27,16 +27,16 @@ def task_system(
     max_turns: int = 20,
     max_output_tokens: int = 4096,
     max_repairs: int = 2,
-    max_refused: int = 3,
+    max_refused: int = 2,
     base_prompt: str = "",
     tools: Mapping[str, dict[str, Value]] | None = None,
 ) -> TaskSystem:
     """The task system of a run.
 
     `max_turns` and `max_output_tokens` hold where a template sets none. A reply that does not
-    fit its format is asked for again at most `max_repairs` times; a model may write at most
-    `max_refused` malformed requests. `tools` describes registered tools by name:
-    `{description input_schema}`.
+    fit its format is asked for again at most `max_repairs` times; a conversation may have at most
+    `max_refused` turns with a subtask request that is malformed, too deep or a cycle. `tools`
+    describes registered tools by name: `{description input_schema}`.
     """
     rules = Rules(
         read_reply=read_reply,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from attrs import evolve
 
-from sexplang.tasks.calls import answered, outcome, planned, spawned
+from sexplang.tasks.calls import answered, halting, outcome, planned, spawned
 from sexplang.tasks.context import composed
 from sexplang.tasks.failures import bad_reply, exhausted, refused
 from sexplang.tasks.finish import finished
@@ -13,7 +13,7 @@ from sexplang.tasks.replies import Reply, model_reply
 from sexplang.tasks.request import SubtaskRequest, continuation
 from sexplang.tasks.session import Block, HandlerSession, Rules
 from sexplang.terms.task import Ask, Finished, Perform, Want
-from sexplang.terms.value import Value
+from sexplang.terms.value import Fault, Record, Value
 
 Next = tuple[HandlerSession, Want]
 
@@ -36,9 +36,9 @@ def advanced(rules: Rules, session: HandlerSession, replies: tuple[Value, ...]) 
     if session.waits == "files":
         return _gathered(session, replies)
     if session.waits == "subtask":
-        return _subtask_answered(session, replies[0])
+        return _subtask_answered(rules, session, replies[0])
     assert session.calls is not None
-    return _called(evolve(session, calls=answered(session.calls, replies)))
+    return _called(rules, evolve(session, calls=answered(session.calls, replies)))
 
 
 def ask_model(session: HandlerSession) -> Perform:
@@ -153,14 +153,16 @@ def _calling(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     _bound_refused(rules, session, None)
     if asks:
         return session, Perform(asks, together=True)
-    return _called(session)
+    return _called(rules, session)
 
 
-def _called(session: HandlerSession) -> Next:
+def _called(rules: Rules, session: HandlerSession) -> Next:
     """Results are there: the next call that stands alone, else the model is told them all."""
     calls = session.calls
     assert calls is not None
     if not calls.later:
+        if calls.halted is not None:
+            session = _halted(rules, session, calls.halted)
         return ask_again(session, tuple([block for block in calls.results if block is not None]))
     (at, ask), *later = calls.later
     calls = evolve(calls, waiting=(at,), later=tuple(later))
@@ -203,8 +205,20 @@ def _bound_refused(rules: Rules, session: HandlerSession, request: SubtaskReques
         raise malformed(request or SubtaskRequest({}, problems))
 
 
-def _subtask_answered(session: HandlerSession, value: Value) -> Next:
+def _halted(rules: Rules, session: HandlerSession, error: Record) -> HandlerSession:
+    """A model that keeps asking at the depth limit ends, and so does the chain above it: told
+    twenty times at each of five levels, it would ask three million times."""
+    session = evolve(session, refused=session.refused + 1)
+    if session.refused > rules.max_refused:
+        raise Fault("execution_halted", error.fields["message"], error=error)
+    return session
+
+
+def _subtask_answered(rules: Rules, session: HandlerSession, value: Value) -> Next:
     words, is_error = outcome(value)
+    error = halting(value)
+    if error is not None:
+        session = _halted(rules, session, error)
     opening = "The subtask failed:" if is_error else "The result of the subtask:"
     return ask_again(session, ({"type": "text", "text": f"{opening}\n\n{words}"},))
 

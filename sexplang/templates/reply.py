@@ -24,8 +24,8 @@ from sexplang.terms.template import OutputFormat
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Value
 
-# json_repair is Python and slow; a reply is never this long in earnest.
-_MOST_TO_REPAIR = 1_000_000
+# json_repair is Python: a second for this much.
+_MOST_TO_REPAIR = 200_000
 _MOST_TRIES = 20
 
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*\w*[ \t]*\n(.*?)^[ \t]*\1[ \t]*$", re.M | re.S)
@@ -132,6 +132,12 @@ def _among_words(text: str, brackets: str) -> Iterator[Any]:
         found.append(data)
 
 
+def _side_by_side(said: list[str]) -> bool:
+    """Whether json_repair made a list of values that stood next to each other."""
+    early = any(text.startswith("The parser returned early") for text in said)
+    return early and not any(text.startswith("There were no more elements") for text in said)
+
+
 def _mended(text: str, first: NotJson) -> tuple[Any, tuple[str, ...]]:
     if len(text) > _MOST_TO_REPAIR or depth(text, words_too=True) > MAX_DEPTH:
         raise first
@@ -145,9 +151,8 @@ def _mended(text: str, first: NotJson) -> tuple[Any, tuple[str, ...]]:
     start = text.strip()[:1]
     if data == "" or (not isinstance(data, (dict, list)) and start != '"'):
         raise first
-    if isinstance(data, list) and "[" not in text[: text.find("{") + 1 or None]:
-        # json_repair makes a list of what stands side by side.
-        raise first
     said = [entry["text"] for entry in log if "text" in entry]
+    if isinstance(data, list) and _side_by_side(said):
+        raise first
     what = "; ".join(dict.fromkeys(said)) or f"completed an unfinished {type_name(data)}"
     return data, (f"repaired the JSON: {what[:500]}",)

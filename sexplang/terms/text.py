@@ -100,11 +100,34 @@ def _atom(value: Value) -> str:
     return f"#<{type(value).__name__}>"
 
 
+_NEAR = 40
+"""How deep Python's own stack is used, for speed; what is deeper goes the iterative way."""
+
+
 def plain(value: Value) -> Any:
     """A value as plain Python data: lists, dicts, str (also for symbols), numbers, None.
 
     Raises Fault `not-data` for functions and continuations.
     """
+    return _plain(value, _NEAR)
+
+
+def _plain(value: Value, room: int) -> Any:
+    kind = type(value)
+    if kind is str or value is None:
+        return value
+    if room == 0:
+        return _plain_deep(value)
+    if kind is dict:
+        return {key: _plain(item, room - 1) for key, item in value.items()}
+    if kind is tuple or kind is list:
+        return [_plain(item, room - 1) for item in value]
+    if kind is Record:
+        return {key: _plain(item, room - 1) for key, item in value.fields.items()}
+    return _plain_deep(value)
+
+
+def _plain_deep(value: Value) -> Any:
     root: list[Any] = []
     work: list[tuple[Any, Any, Any]] = [(root, None, value)]
     while work:
@@ -132,6 +155,25 @@ def plain(value: Value) -> Any:
 
 def value_of(data: Any) -> Value:
     """Plain Python data as a value: lists become tuples; anything unknown is `not-data`."""
+    return _value(data, _NEAR)
+
+
+def _value(data: Any, room: int) -> Value:
+    kind = type(data)
+    if kind is str or data is None or room == 0:
+        return data if room else _value_deep(data)
+    if kind is dict:
+        return {_name(key): _value(item, room - 1) for key, item in data.items()}
+    if kind is list or kind is tuple:
+        return tuple([_value(item, room - 1) for item in data])
+    return _value_deep(data)
+
+
+def _name(key: Any) -> str:
+    return key if type(key) is str else str(key)
+
+
+def _value_deep(data: Any) -> Value:
     if data is None or isinstance(data, (str, bool, int, float, Symbol, Record, Procedure)):
         return data
     done: dict[int, Any] = {}

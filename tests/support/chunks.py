@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from attrs import define, field
+from support.markdown import ROOT, Chunk, Mark, chunks_of
+from support.playing import Exchange, Unexpected, play, value_fits
+
 from sexplang.hosts.show import show, show_error
 from sexplang.machine import Done
 from sexplang.pipeline import build
@@ -12,11 +15,9 @@ from sexplang.reader import read
 from sexplang.terms.core import Program
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form
-from sexplang.terms.source import Source, Span
+from sexplang.terms.source import Source
 from sexplang.terms.text import written
 from sexplang.terms.value import Fault, Record
-from support.markdown import ROOT, Chunk, Mark, chunks_of
-from support.playing import Exchange, Unexpected, play, value_fits
 
 
 def chunks(*places: str) -> Iterator[Chunk]:
@@ -85,7 +86,7 @@ def _succeeds(chunk: Chunk, text: str, script: list[Exchange], item: Item) -> No
         raise Unexpected(f"{place} fails\n{show_error(outcome.error, _finder(chunk, text))}")
     for mark in item.of("=>"):
         if not value_fits(mark.text, outcome.value):
-            raise Unexpected(f"{place} gives {written(outcome.value)}, not {mark.text}")
+            raise Unexpected(f"{place} gives {written(outcome.value)[:2000]}, not {mark.text}")
 
 
 def _fails(chunk: Chunk, text: str, script: list[Exchange], item: Item, shown: list[str]) -> bool:
@@ -106,7 +107,7 @@ def _fails(chunk: Chunk, text: str, script: list[Exchange], item: Item, shown: l
     outcome = play(program, script)
     if isinstance(outcome, Done):
         raise Unexpected(
-            f"{chunk}: line {mark.line} gives {written(outcome.value)}, not the error {mark.text}"
+            f"{chunk}: line {mark.line} gives {written(outcome.value)[:2000]}, not the error {mark.text}"
         )
     _expected_error(mark, chunk, outcome.error)
     shown.append(show_error(outcome.error, _finder(chunk, text)))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from core_dump import dump
+from support.core_dump import dump
 
 from sexplang.compiler import compile_unit
 from sexplang.reader import read
@@ -50,9 +50,7 @@ def _prelude() -> dict[str, Export]:
         "summarize", (Param("text"), Param("style", required=False), Param("words", default=50))
     )
     shapes.append(Task(summarize))
-    return {
-        shape.name: Export(shape.name, Const(shape, span=NOWHERE), shape) for shape in shapes
-    }
+    return {shape.name: Export(shape.name, Const(shape, span=NOWHERE), shape) for shape in shapes}
 
 
 PRELUDE = _prelude()

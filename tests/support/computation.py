@@ -15,6 +15,11 @@ from sexplang.terms.task import error_record
 
 Computation = Any  # Pure | Used | Open
 
+class Undecided(Exception):
+    """The documents do not say: whether a cancellation interrupts a finally that runs because of
+    another one."""
+
+
 @frozen(eq=False)
 class Pure:
     value: Any
@@ -195,8 +200,13 @@ def par(branches: list[Computation], cancelled: bool = False) -> Computation:
         cut = r.cut or (drop if cancelled else None)
         return evolve(r, within=within, cut=cut, local=r.local or (r.plug, drop)).outward(put)
 
+    def drop() -> Computation:
+        if cancelled:
+            raise Undecided
+        return par([b.drop() if isinstance(b, Open) else b for b in branches], True)
+
     waiting = [(at, branch) for at, branch in enumerate(branches) if isinstance(branch, Open)]
     return Open(
         tuple(outward(at, r, branch.drop) for at, branch in waiting for r in branch.requests),
-        lambda: par([b.drop() if isinstance(b, Open) else b for b in branches], True),
+        drop,
     )

@@ -1,7 +1,7 @@
 """A unit to readable lines: core as S-expressions, one line for each item and function.
 
-    x.0.1        slot 1 of the activation 0 levels up, called x     Local
-    f#3.0        function 3, closed over the environment here       Known
+x.0.1        slot 1 of the activation 0 levels up, called x     Local
+f#3.0        function 3, closed over the environment here       Known
 """
 
 from typing import Any

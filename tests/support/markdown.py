@@ -6,6 +6,7 @@ Law: a chunk's text is padded with line breaks, so that every span is a place in
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 from attrs import field, frozen
@@ -99,7 +100,7 @@ def chunks_of(path: Path, text: str) -> Iterator[Chunk]:
     files: dict[str, str] = {}
     templates: dict[str, str] = {}
     blocks = list(fences(text))
-    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+    for block, after in zip_longest(blocks, blocks[1:]):
         if block.kind in ("sexp", "xml") and block.name:
             files[block.name] = block.padded
         elif block.kind == "xml":

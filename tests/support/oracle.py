@@ -17,6 +17,7 @@ from support.computation import (
     Open,
     Pure,
     Request,
+    Undecided,
     Used,
     ask,
     bind,
@@ -34,6 +35,7 @@ from sexplang.terms.text import plain, text
 from sexplang.terms.value import Fault, Record, symbol
 
 Env = dict[str, Any]
+CANCELLED = error_record("RESOURCE_EXHAUSTION", "cancelled", "")
 STEPS = 20_000
 
 
@@ -448,8 +450,10 @@ def _driven(c: Computation, answer: Any, choose: Any, cancel_after: int | None) 
         elif inner is not None:
             error = error or inner.arguments[0]
             c = c.drop()
-        elif cancel_after is not None and len(trace) == cancel_after and error is None:
-            error = error_record("RESOURCE_EXHAUSTION", "cancelled", "")
+        elif cancel_after == len(trace):
+            if error is not None:
+                raise Undecided
+            error, cancel_after = CANCELLED, None
             c = c.drop()
         else:
             r = c.requests[choose(len(c.requests))]

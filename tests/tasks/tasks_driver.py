@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from attrs import field, frozen
+from attrs import frozen
 
 from sexplang.tasks import task_system
+from sexplang.templates import json_schema, read_reply
 from sexplang.terms.task import (
     Broke,
     Conversation,
@@ -15,37 +16,14 @@ from sexplang.terms.task import (
     error_record,
     failed_result,
 )
-from sexplang.terms.template import OutputFormat, Param, Template
+from sexplang.terms.template import Param, Template
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Record, Value
 
 
-@frozen
-class Read:
-    """What the templates room would make of a text."""
-
-    value: Value = None
-    repairs: tuple[str, ...] = ()
-    problem: str | None = None
-    details: dict[str, Value] = field(factory=dict)
-
-
-def read_json(text: str, output_format: OutputFormat) -> Read:
-    """JSON and nothing else, of the type that the schema names."""
-    import json
-
-    try:
-        value = value_of(json.loads(text))
-    except (ValueError, RecursionError):
-        return Read(problem="it is not JSON", details={"actualType": "text"})
-    if output_format.schema == "object" and not isinstance(value, dict):
-        return Read(problem="it is no object", details={"actualType": "array"})
-    return Read(value)
-
-
 def system(**options: Any) -> TaskSystem:
-    """A task system with a small reader of JSON."""
-    return task_system(read_json, lambda output_format: None, **options)
+    """A task system that reads replies as programs do."""
+    return task_system(read_reply, json_schema, **options)
 
 
 def template(instructions: str = "Do it.", *params: str, **fields: Any) -> Template:

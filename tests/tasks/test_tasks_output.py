@@ -27,11 +27,9 @@ def test_a_reply_that_does_not_fit_is_asked_for_again_with_the_reason():
     run = converse(template(output_format=JSON), [says("[1]"), says("oops"), says("{}")])
 
     assert run.result.fields["parsed_content"] == {}
-    assert "it is no object" in run.requests[1]["messages"][-1]["content"][0]["text"]
-    assert run.notes["repairs"] == (
-        "asked again: it is no object",
-        "asked again: it is not JSON",
-    )
+    assert "it must be an object" in run.requests[1]["messages"][-1]["content"][0]["text"]
+    assert [note.split(":")[0] for note in run.notes["repairs"]] == ["asked again"] * 2
+    assert "it is an array" in run.notes["repairs"][0]
     assert run.result.fields["usage"] == {"input_tokens": 30, "output_tokens": 6}
 
 
@@ -57,10 +55,18 @@ def test_the_format_is_said_in_words_too():
     """Not every server can enforce a schema."""
     run = converse(template(output_format=JSON, system="Be terse."), [says("{}")])
 
-    assert (
-        (run.requests[0]["system"])
-        == "Be terse.\n\n===\n\nAnswer with one JSON value and nothing else."
-    )
+    words = 'Answer with one JSON value that fits this schema and nothing else: {"type": "object"}'
+
+    assert run.requests[0]["system"] == f"Be terse.\n\n===\n\n{words}"
+    assert run.requests[0]["output_schema"] == {"type": "object"}
+
+
+def test_repairs_of_the_text_are_noted():
+    """A code fence is taken off without asking again."""
+    run = converse(template(output_format=JSON), [says('```json\n{"a": 1}\n```')])
+
+    assert run.result.fields["parsed_content"] == {"a": 1}
+    assert "fence" in run.notes["repairs"][0]
 
 
 @pytest.mark.parametrize("score, noted", [("0.5", 0.5), ("true", None), ('"high"', None)])

@@ -139,13 +139,30 @@ def test_a_malformed_continuation_is_told_to_the_model():
 
 
 def test_too_many_malformed_requests_break_the_task():
-    """After three, as a tool call or as a text."""
+    """After two, as a tool call or as a text."""
     bad = says(continuation({"subtask_request": {"inputs": {}}}))
-    error = converse(template(), [bad] * 4).error
+    error = converse(template(), [bad] * 3).error
 
     assert error["reason"] == "input_validation_failure"
     assert error["details"]["fields"] == ("description",)
-    assert converse(ASKING, [spawn(inputs={})] * 4).error["reason"] == "input_validation_failure"
+    assert converse(ASKING, [spawn(inputs={})] * 3).error["reason"] == "input_validation_failure"
+
+
+def test_a_model_that_keeps_asking_at_the_depth_limit_ends():
+    """It is told twice; the third time the task breaks with what it was told."""
+    asking = [spawn(description="d"), failure("execution_halted")] * 3
+    text = [says(continuation({"subtask_request": {"description": "d"}})), asking[1]] * 3
+
+    assert converse(ASKING, asking).error["reason"] == "execution_halted"
+    assert converse(template(), text).error["reason"] == "execution_halted"
+
+
+def test_several_requests_of_one_turn_are_refused_once():
+    """The model asked before it could know."""
+    calls = uses(*((name, "spawn_subtask", {"description": "d"}) for name in "abcdef"))
+    run = converse(ASKING, [calls, *[failure("execution_halted")] * 6, says("done")])
+
+    assert run.result.fields["content"] == "done"
 
 
 @pytest.mark.parametrize(

@@ -294,3 +294,8 @@ def test_a_broken_task_may_be_asked_again():
 
     assert isinstance(want, Broke)
     assert session == broken
+
+
+def test_half_a_character_does_not_get_into_a_program():
+    """JSON lets a lone surrogate in; nothing could write it."""
+    assert converse(template(), [says("a\ud800ü")]).result.fields["content"] == "a?ü"

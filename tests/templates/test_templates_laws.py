@@ -3,13 +3,13 @@ rules says what XSD 1.1 says."""
 
 from xml.sax.saxutils import escape, quoteattr
 
-import pytest
 from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sexplang.data import shipped
 from sexplang.templates import check_template, read_templates
+from sexplang.templates.opinion import second_opinion
 from sexplang.templates.parse import parse
 from sexplang.templates.structure import RULES, breaches
 from sexplang.terms.diagnostic import Diagnostics
@@ -53,7 +53,8 @@ letters = st.characters(
 )
 prose = (
     st.lists(st.text(letters, max_size=12), min_size=1, max_size=4)
-    .map("\n".join)
+    # White space alone on a line is not kept.
+    .map(lambda lines: "\n".join(line if line.strip() else "" for line in lines))
     .filter(lambda text: any(line[:1].strip() for line in text.split("\n")))
 )
 word = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
@@ -231,13 +232,6 @@ def test_what_is_written_is_read(template, chance):
 # --- lxml and our rules against XSD 1.1
 
 
-@pytest.fixture(scope="module")
-def second_opinion():
-    import xmlschema
-
-    return xmlschema.XMLSchema11(shipped("grammar/template.xsd"), allow="none", defuse="always")
-
-
 FITTING = {
     "type": ["atomic", "json", "text", "object"],
     "output_format": ["", " "],
@@ -255,7 +249,8 @@ FITTING = {
     "accumulate_data": ["true", "false"],
     "use_session_history": ["true", "false"],
 }
-ODD = ["true", "1", "full", "enabled", "object", "0", "x", "", " ", "\xa0", "none"]
+# No no-break space: xmlschema collapses it, as XSD does not.
+ODD = ["true", "1", "full", "enabled", "object", "0", "x", "", " ", "\t", "none"]
 TAGS = {
     "task": "description instructions params inputs output_format context_management "
     "file_paths limits manual_xml model context_relevance history_config nonsense",
@@ -319,11 +314,11 @@ verdicts = {True: 0, False: 0}
 
 @given(documents())
 @settings(max_examples=300)
-def test_lxml_and_our_rules_say_what_xsd_1_1_says(second_opinion, text):
+def test_lxml_and_our_rules_say_what_xsd_1_1_says(text):
     """The verdict of the fast way is that of the whole schema."""
     document = parse(Source("t.xml", text))
     ours = not breaches(document)
-    theirs = next(second_opinion.iter_errors(text, use_location_hints=False), None)
+    theirs = second_opinion(text)
     verdicts[ours] += 1
 
     assert ours == (theirs is None), theirs

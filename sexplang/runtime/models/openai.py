@@ -14,7 +14,7 @@ from sexplang.runtime.refusal import broken
 SEED = 1
 MAX_TOKENS = 1024
 
-AFTER_TOOLS = 'Now answer with {"reply": "…"}.'
+AFTER_TOOLS = "Now answer the question in your own words."
 
 
 def asked(payload: dict[str, Any]) -> dict[str, Any]:
@@ -98,8 +98,8 @@ def _tools_in_words(tools: list[dict[str, Any]]) -> str:
     ]
     return "\n".join(
         [
-            'Answer with {"reply": "…"}, or use one of these tools with '
-            '{"tool": "name", "input": {…}} and read its result:',
+            'Answer with {"reply": a text}, or use one of these tools with '
+            '{"tool": its name, "input": its input} and read the result:',
             *lines,
         ]
     )

@@ -1,0 +1,24 @@
+"""XML text to what the whole XSD 1.1 says of it: the second opinion.
+
+Slow (xmlschema takes a third of a second to import), so nothing that runs a program asks for it;
+`structure` is held against it by the tests.
+"""
+
+from functools import cache
+from typing import Any
+
+from sexplang.data import shipped
+
+
+def second_opinion(text: str) -> str | None:
+    """The first breach of the schema in a well-formed `text`; None when there is none."""
+    breach = next(_schema().iter_errors(text, use_location_hints=False), None)
+    return None if breach is None else str(breach.reason)
+
+
+@cache
+def _schema() -> Any:
+    import xmlschema
+
+    # Neither the schema nor a document makes it open anything else.
+    return xmlschema.XMLSchema11(shipped("grammar/template.xsd"), allow="none", defuse="always")

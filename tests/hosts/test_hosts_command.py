@@ -1,0 +1,262 @@
+"""The command in processes of its own: output, status, misuse, signals."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from support.command import SEXPLANG, sexplang
+from support.markdown import ROOT
+
+ECHO = """<task name="echo"><description>Say it again.</description>
+<params><param name="words">What.</param></params>
+<instructions>Say: {{words}}</instructions></task>"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A program with a task, a template and a script."""
+    (tmp_path / "echo.xml").write_text(ECHO)
+    (tmp_path / "main.sexp").write_text(
+        '(import "echo.xml")\n'
+        '(define-input words doc: "what to say")\n'
+        "(define-input times type: integer default: 1 choices: [1 2])\n"
+        "(echo words)\n"
+    )
+    (tmp_path / "replies.json").write_text('["again"]')
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("program", "output"),
+    [
+        ("(+ 1 2)", "3\n"),
+        ('"tea"', "tea\n"),
+        ("nil", ""),
+        ('[1 \'a "s" {b: nil}]', '[1 \'a "s" {b: nil}]\n'),
+        ('(print "first") "last"', "first\nlast\n"),
+    ],
+)
+def test_the_value_of_the_last_form_is_written(program, output):
+    """Text as it is, nil not at all, data as it can be read again."""
+    done = sexplang("run", "-e", program)
+
+    assert (output, "", 0) == (done.stdout, done.stderr, done.returncode)
+
+
+def test_data_that_is_written_can_be_run_again():
+    """Reading and evaluating the output gives the output."""
+    text = sexplang("run", "-e", '(list \'a {b: [1.5 nil true]} "x\\n")').stdout
+
+    assert text == sexplang("run", "-", text=text).stdout
+
+
+def test_json_output_is_one_document_and_print_goes_to_stderr():
+    """Standard output holds the document and nothing else."""
+    done = sexplang("run", "--json", "-e", '(print "hi") {a: [\'b nil]}')
+
+    assert ({"a": ["b", None]}, "hi\n") == (json.loads(done.stdout), done.stderr)
+
+
+def test_what_json_cannot_hold_fails():
+    """A function has no JSON."""
+    done = sexplang("run", "--json", "-e", "(lambda (x) x)")
+
+    assert (1, "") == (done.returncode, done.stdout)
+    assert "error[not-json]" in done.stderr
+
+
+def test_inputs_are_given_by_name(folder):
+    """As text, from a file, from standard input."""
+    (folder / "words.txt").write_text("from a file")
+    script = f"scripted:{folder}/replies.json"
+    for words, text in (("tea", None), (f"@{folder}/words.txt", None), ("-", "from a pipe")):
+        done = sexplang(
+            "run", folder / "main.sexp", f"words={words}", "--model", script, "-q", text=text
+        )
+
+        assert ("again\n", "", 0) == (done.stdout, done.stderr, done.returncode)
+
+
+def test_help_of_a_program_lists_its_inputs(folder):
+    """Name, type, doc, default and choices, after the options."""
+    shown = sexplang("run", folder / "main.sexp", "--help").stdout
+
+    assert "words=<string>   what to say  [required]" in shown
+    assert "times=<integer>  [1|2]  [default: 1]" in shown
+    assert "--allow-read" in shown and "Examples:" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["run"], "sexplang run FILE"),
+        (["run", "--modle", "x"], "--model"),
+        (["run", "-e", "1", "oops"], "name=value"),
+        (["run", "-e", "1", "--parallel", "0"], "--parallel"),
+        (["run", "-e", "1", "x=2"], "unknown-input"),
+        (["runn"], "run"),
+        (["examples/one-task/summary.sexp"], "sexplang run examples/one-task/summary.sexp"),
+        (["check"], "FILE"),
+        (["run", "examples/one-task/summary.sexp"], "add note="),
+    ],
+)
+def test_misuse_says_what_to_type(words, says):
+    """Wrong usage is status 2, with nothing on standard output."""
+    done = sexplang(*words)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert says in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [
+        ("(foo", "unclosed-bracket"),
+        ("(foo)", "unbound-name"),
+        ("(/ 1 0)", "division-by-zero"),
+        ('(read-file "/etc/passwd")', "path-denied"),
+        ('(import "missing.xml")', "import-"),
+        ("\ud800".encode("utf-8", "surrogatepass"), "not-text"),
+    ],
+)
+def test_a_program_that_fails_is_status_1(tmp_path, program, code):
+    """The code, and where to read more, on stderr."""
+    file = tmp_path / "a.sexp"
+    file.write_bytes(program if isinstance(program, bytes) else program.encode())
+    done = sexplang("run", file)
+
+    assert (1, "") == (done.returncode, done.stdout)
+    assert f"error[{code}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_missing_things_are_named(folder):
+    """A missing program, template, script or model each has its error, none a traceback."""
+    main, words = folder / "main.sexp", "words=x"
+    (folder / "bad.sexp").write_text('(import "nothing.xml")')
+    (folder / "bad.json").write_text("[1")
+    cases = [
+        (["run", folder / "none.sexp"], "file-not-found"),
+        (["run", folder], "file-failed"),
+        (["run", folder / "bad.sexp"], "import-not-found"),
+        (["run", main, words, "--model", "scripted:nothing.json"], "bad-script"),
+        (["run", main, words, "--model", f"scripted:{folder}/bad.json"], "bad-script"),
+        (["run", main, words, "--model", "nonsense"], "unknown-model"),
+        (["run", main, words, "--model", "local:/nothing.gguf"], "missing-model"),
+        (["run", main, words, "--model", "http://127.0.0.1:9"], "connection_error"),
+        (["run", main, words, "--model", "local", "--record", "/nothing/x"], "record-failed"),
+    ]
+    for arguments, code in cases:
+        done = sexplang(*arguments)
+
+        assert (1, "") == (done.returncode, done.stdout), (arguments, done.stderr)
+        assert code in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_key_is_never_shown(folder):
+    """Neither errors nor the recording hold it, also when the program prints what it can."""
+    key = "sk-ant-REDACTED"
+    record = folder / "run.jsonl"
+    (folder / "leak.sexp").write_text(f'(import "echo.xml") (print "{key}") (echo "{key}")')
+    done = sexplang(
+        "run",
+        folder / "leak.sexp",
+        *("--model", "http://127.0.0.1:9", "--record", record),
+        ANTHROPIC_API_KEY=key,
+    )
+
+    assert 1 == done.returncode
+    assert key not in done.stdout + done.stderr + record.read_text()
+
+
+def test_a_recording_holds_every_request(folder):
+    """One JSON document a line; a file that holds something is not overwritten."""
+    record = folder / "run.jsonl"
+    words = ("run", folder / "main.sexp", "words=x", "--record", record)
+    first = sexplang(*words, "--model", f"scripted:{folder}/replies.json")
+    again = sexplang(*words, "--model", f"scripted:{folder}/replies.json")
+    header, row = map(json.loads, record.read_text().splitlines())
+
+    assert (0, 1) == (first.returncode, again.returncode)
+    assert "sexplang-journal" in header and "model" == row["operation"]
+    assert "file-exists" in again.stderr
+
+
+def test_check_finds_without_running(folder):
+    """Errors are status 1; --json gives them as data; warnings count with --strict only."""
+    (folder / "bad.sexp").write_text('(print "ran") (foo)')
+    (folder / "warns.sexp").write_text("{a: 1 a: 2}")
+    bad = sexplang("check", folder / "bad.sexp", "--json")
+    warns = sexplang("check", folder / "warns.sexp")
+
+    assert 1 == bad.returncode
+    assert ["unbound-name"] == [found["code"] for found in json.loads(bad.stdout)]
+    assert 0 == sexplang("check", folder / "main.sexp", folder / "echo.xml").returncode
+    assert (0, True) == (warns.returncode, "warning[" in warns.stderr)
+    assert 1 == sexplang("check", "--strict", folder / "warns.sexp").returncode
+
+
+def test_strict_stops_a_program_with_warnings(folder):
+    """With --strict nothing runs; without it, the warning is shown and the value follows."""
+    plain = sexplang("run", "-e", "{a: 1 a: 2}")
+    strict = sexplang("run", "--strict", "-e", "{a: 1 a: 2}")
+
+    assert (0, "{a: 2}\n") == (plain.returncode, plain.stdout)
+    assert (1, "") == (strict.returncode, strict.stdout)
+    assert plain.stderr == strict.stderr != ""
+
+
+def test_explain_prints_a_page_or_the_nearest_code():
+    """Without a code all are listed."""
+    assert sexplang("explain", "bad-input").stdout.startswith("# bad-input\n")
+    assert "sexplang explain bad-input" in sexplang("explain", "bad-inputt").stderr
+    assert "bad-input" in sexplang("explain").stdout.split()
+
+
+def test_a_fault_of_ours_is_called_a_bug(tmp_path):
+    """No traceback, status 2; SEXPLANG_TRACEBACK shows it."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sexplang.hosts.files as files\n"
+        "def broken(path): raise RuntimeError('out of\\ncheese')\n"
+        "files.source_at = broken\n"
+    )
+    path = f"{tmp_path}{os.pathsep}{ROOT}"
+    done = sexplang("run", "x.sexp", PYTHONPATH=path)
+    shown = sexplang("run", "x.sexp", PYTHONPATH=path, SEXPLANG_TRACEBACK="1")
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert "this is a bug in sexplang: RuntimeError: out of cheese" in done.stderr
+    assert "Traceback" not in done.stderr and "Traceback" in shown.stderr
+
+
+def test_a_reader_that_leaves_is_no_fault():
+    """Output into a closed pipe ends quietly."""
+    line = " ".join([*SEXPLANG, "run", "-e", "'(range 100000)'", "| head -c 1"])
+    done = subprocess.run(line, shell=True, cwd=ROOT, capture_output=True, text=True)
+
+    assert ("[", "") == (done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("rest", ["(sleep 60)", "(loop 10000000000 1)"])
+def test_ctrl_c_ends_a_run_at_once(rest):
+    """Status 130, no traceback, and nothing is left running."""
+    with subprocess.Popen(
+        [*SEXPLANG, "run", "-e", f'(print "go") {rest}'],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert "go\n" == process.stdout.readline()
+        time.sleep(0.3)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+
+        assert (130, "sexplang: interrupted\n") == (process.returncode, errors)
+        with pytest.raises(ProcessLookupError):
+            os.killpg(process.pid, 0)

@@ -1,0 +1,51 @@
+"""What the README and the examples show is what happens; no network, no model, no key."""
+
+import pytest
+from support.command import console_blocks, run_line, sexplang
+from support.markdown import ROOT
+
+EXAMPLES = sorted(path.parent for path in ROOT.glob("examples/*/README.md"))
+PAGES = [
+    ROOT / "README.md",
+    *sorted(ROOT.glob("spec/*.md")),
+    *(folder / "README.md" for folder in EXAMPLES),
+]
+LINES = [
+    pytest.param(line, output, id=f"{page.relative_to(ROOT)}-{number}")
+    for page in PAGES
+    for number, (line, output) in enumerate(console_blocks(page), 1)
+]
+
+
+@pytest.mark.parametrize(("line", "output"), LINES)
+def test_a_console_block_is_true(line, output):
+    """A command in a `console` block gives the output below it."""
+    assert output == run_line(line)
+
+
+@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
+def test_an_example_is_complete_and_checks(folder):
+    """Each has a program, templates and scripted replies, and `check --strict` finds nothing."""
+    programs = sorted(folder.glob("*.sexp"))
+    done = sexplang("check", "--strict", *programs, *folder.glob("*.xml"))
+
+    assert (0, "") == (done.returncode, done.stdout), done.stderr
+    assert programs and list(folder.glob("*.xml")) and (folder / "replies.json").is_file()
+
+
+def test_there_are_four_examples():
+    """One task, many documents, a continuation, a director-evaluator loop."""
+    names = [folder.name for folder in EXAMPLES]
+
+    assert ["continuation", "director-evaluator", "many-documents", "one-task"] == names
+
+
+def test_a_tree_of_subtasks_is_decided_by_the_handler():
+    """The guarded example logs each request; without --quiet the log and the cost are on stderr."""
+    folder = "examples/continuation"
+    done = sexplang("run", f"{folder}/guarded.sexp", "--model", f"scripted:{folder}/replies.json")
+    first, second, summary = done.stderr.splitlines()
+
+    assert "info: asked for: look up how many cups are drunk" == first
+    assert "info: asked for: look up the secret blend" == second
+    assert summary.startswith("model scripted:") and "4 calls" in summary

@@ -1,0 +1,211 @@
+"""Bugs planted on purpose: what is replaced in which file, and the law that must notice.
+
+A row is real code made subtly wrong. `old` occurs exactly once in its file; when a change of the
+code moves it, the row moves along.
+"""
+
+from attrs import frozen
+
+
+@frozen
+class Bug:
+    name: str
+    law: str
+    file: str
+    changes: tuple[tuple[str, str], ...]
+    within: int = 1_000
+    """Within how many programs the law finds it."""
+
+
+BUGS = [
+    Bug(
+        "the return clause also runs for the value of another clause",
+        "agrees",
+        "machine/control.py",
+        (
+            (
+                "        return finish(then, environment(node), node[1], node[2])",
+                "        return finish(then, environment(node), BOTTOM, node)",
+            ),
+        ),
+    ),
+    Bug(
+        "handlers are shallow: a resumption stands outside its handler",
+        "agrees",
+        "machine/control.py",
+        (
+            (
+                "    for kind, frames, context, data in reversed(continuation.segments):\n",
+                "    outermost = continuation.segments[-1][0]\n"
+                "    for kind, frames, context, data in reversed(continuation.segments):\n"
+                "        if kind is outermost:\n"
+                "            kind = type(BOUNDARY)('shallow', kind.leave)\n",
+            ),
+        ),
+    ),
+    Bug(
+        "a finally in the body of a try runs after the catch instead of before it",
+        "agrees",
+        "machine/control.py",
+        (
+            (
+                "            return abandon(continuation, node[1], node[2], then)",
+                "            late = (OWN, node[1], node[2], context, continuation)\n"
+                "            return clause.body, (*environment(node), *values, None), BOTTOM, late",
+            ),
+        ),
+    ),
+    Bug(
+        "a try's own finally runs before its catch",
+        "agrees",
+        "compiler/tries.py",
+        (
+            (
+                "    return Finally(inner, cleanup, span=form.span)",
+                "    if type(inner) is Handle:\n"
+                "        guarded = Finally(inner.body, cleanup, span=form.span)\n"
+                "        return Handle(guarded, inner.clauses, span=form.span)\n"
+                "    return Finally(inner, cleanup, span=form.span)",
+            ),
+        ),
+    ),
+    Bug(
+        "a clause that ends without calling its continuation forgets it",
+        "agrees",
+        "machine/leaving.py",
+        (
+            (
+                '    return abandon(s[4], s[1], s[2], ("value", value))',
+                "    return give(value, s)",
+            ),
+        ),
+    ),
+    Bug(
+        "the second call of a continuation goes on where the first one stood",
+        "agrees",
+        "machine/control.py",
+        (
+            (
+                "    k, s = _push(continuation, k, s)\n    return k[0], value, k, s",
+                "    stood = resume.__dict__\n"
+                "    k, s = stood.setdefault(continuation, _push(continuation, k, s))\n"
+                "    return k[0], value, k, s",
+            ),
+        ),
+    ),
+    Bug(
+        "a fork takes no ordinal of its branch, so identities come again",
+        "agrees",
+        "machine/weave.py",
+        (
+            (
+                "ordinal=branch.ordinal + 1)",
+                "ordinal=branch.ordinal + isinstance(state, Waiting))",
+            ),
+        ),
+    ),
+    Bug(
+        "the values of a par come in the order in which its branches end",
+        "any_order",
+        "machine/weave.py",
+        (("values=state.values.set(index, value)", "values=state.values.set(len(state.values), value)"),),
+    ),
+    Bug(
+        "branches begin with the last",
+        "agrees",
+        "machine/weave.py",
+        (("        for index in reversed(range(width)):", "        for index in range(width):"),),
+    ),
+    Bug(
+        "forward searches from the innermost handler again",
+        "agrees",
+        "machine/control.py",
+        (
+            (
+                "    return perform(operation, arguments, above, top, span, start=s, resumable=resumable)",
+                "    return perform(operation, arguments, above, top, span, resumable=resumable)",
+            ),
+        ),
+    ),
+    Bug(
+        "the WORD of a catch is looked at when everything has been left",
+        "agrees",
+        "machine/leaving.py",
+        (
+            ("        if not self.words:\n            return True\n", "        return True\n"),
+            (
+                "    return (clause.body, (*env, *values, None), *on_behalf(k, s, context))",
+                "    fields = values[0].fields if clause.words else {}\n"
+                "    if clause.words and not {fields['type'], fields['reason']} & {*clause.words}:\n"
+                "        from sexplang.machine.control import fail\n"
+                "        return fail(values[0], k, s)\n"
+                "    return (clause.body, (*env, *values, None), *on_behalf(k, s, context))",
+            ),
+        ),
+    ),
+    Bug(
+        "the bindings of a let see each other",
+        "agrees",
+        "compiler/lets.py",
+        (
+            (
+                "    pairs = bindings_of(c, form, form.items[1], unique=True)\n    values",
+                "    return (yield from let_star(c, form, position))\n"
+                "    pairs = bindings_of(c, form, form.items[1], unique=True)\n    values",
+            ),
+        ),
+    ),
+    Bug(
+        "recur sets one variable after another",
+        "agrees",
+        "machine/loops.py",
+        (
+            (
+                "    return lambda env, k, s: (\n        code.body,\n"
+                "        (env[0], *[simple(env) for simple in simples]),\n",
+                "    def in_turn(env):\n"
+                "        for at, simple in enumerate(simples, 1):\n"
+                "            env = (*env[:at], simple(env), *env[at + 1 :])\n"
+                "        return env[: len(simples) + 1]\n\n"
+                "    return lambda env, k, s: (\n        code.body,\n"
+                "        in_turn(env),\n",
+            ),
+        ),
+    ),
+    Bug(
+        "an error inside a primitive can be resumed",
+        "agrees",
+        "machine/loop.py",
+        (
+            (
+                "    return fail(error_of(fault), k, s, resumable=False)",
+                "    return fail(error_of(fault), k, s)",
+            ),
+        ),
+    ),
+    Bug(
+        "a clause that calls its continuation in the middle may cross a par",
+        "agrees",
+        "machine/control.py",
+        (('if clause.kind in ("never", "tail"):', 'if clause.kind != "kept":'),),
+        within=3_000,
+    ),
+    Bug(
+        "a branch that is cancelled is dropped without leaving its scopes",
+        "cancelled",
+        "machine/weave.py",
+        (
+            (
+                "            self.ready(branch, abandon_all(k, s))\n            return\n",
+                "            while s[2] is not None:\n                s = s[2]\n"
+                "            self.ready(branch, (s[0].leave, None, BOTTOM, s))\n            return\n",
+            ),
+        ),
+    ),
+    Bug(
+        "a table keeps its keys sorted",
+        "json_is_itself",
+        "compiler/quoting.py",
+        (("    return Const(fields, span=span)", "    return Const(dict(sorted(fields.items())), span=span)"),),
+    ),
+]

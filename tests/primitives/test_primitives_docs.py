@@ -1,0 +1,45 @@
+"""What is said of the names: their docs' examples and chapter 7."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sexplang.machine import HIGHER, Done, start
+from sexplang.pipeline import build
+from sexplang.primitives import PRIMITIVES
+from sexplang.terms.source import Source
+from sexplang.terms.text import written
+
+CHAPTER = (Path(__file__).parents[2] / "spec" / "7-names.md").read_text(encoding="utf-8")
+LINES = [line for line in CHAPTER.splitlines() if line.startswith("(")]
+
+
+@pytest.mark.parametrize("name", sorted(PRIMITIVES))
+def test_the_example_in_a_doc_is_true(name):
+    """The call gives the value that the doc says."""
+    call, _, value = PRIMITIVES[name].doc[PRIMITIVES[name].doc.index("(") :].partition(" ;=> ")
+    outcome = start(build(Source("doc", call), lambda path, importer: ()))
+
+    assert isinstance(outcome, Done)
+    assert value == written(outcome.value)
+
+
+@pytest.mark.parametrize("name", sorted(PRIMITIVES))
+def test_chapter_7_shows_every_name_at_work_and_refusing(name):
+    """One good example and one bad one for each, both executed with the chapter."""
+    call = re.compile(rf"\({re.escape(name)}[ )]")
+    good = [line for line in LINES if call.match(line) and ";=>" in line]
+    bad = [line for line in LINES if call.match(line) and ";!" in line]
+
+    assert good
+    assert bad
+
+
+def test_chapter_7_shows_the_names_that_call_back():
+    """Those that are frames of the machine stand in the same families."""
+    promised = "map filter reduce fold for-each any? all? sort sort-by apply group-by update"
+
+    for name in promised.split():
+        assert name in HIGHER
+        assert any(line.startswith(f"({name} ") for line in LINES), name

@@ -1,0 +1,313 @@
+"""Drive: requests are performed, replies journaled and delivered, until the run has ended."""
+
+import asyncio
+import sys
+import threading
+import time
+
+import anyio
+import pytest
+from runtime_support import begun, error_of, finally_, par, perform, repeat, seq, table
+
+from sexplang.machine import Done, Failed
+from sexplang.runtime import Journal, Refusal, adrive, drive
+from sexplang.runtime.events import Finished, Progressed, Started, Withdrawn
+from sexplang.runtime.journal import replay
+from sexplang.runtime.refusal import refused
+from sexplang.terms.value import Primitive
+
+
+def echo(request):
+    return request.arguments[0]
+
+
+async def slow_echo(request):
+    delay, value = request.arguments
+    await anyio.sleep(delay)
+    return value
+
+
+def test_replies_that_never_wait_need_no_event_loop():
+    """A performer that is a plain function is called inline."""
+    loops = []
+
+    def look(request):
+        loops.append(asyncio._get_running_loop())
+        return 1
+
+    assert Done(1) == drive(begun(perform("look")), {"look": look})
+    assert [None] == loops
+
+
+def test_an_event_loop_is_imported_at_the_first_request_that_waits():
+    """A program without waiting never pays for asyncio and anyio."""
+    import subprocess
+
+    code = (
+        "import sys, sexplang.runtime; "
+        "heavy = {'asyncio', 'anyio', 'anthropic', 'pydantic', 'xllamacpp'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert "[]\n" == done.stdout, done.stderr
+
+
+def test_branches_wait_at_the_same_time():
+    """What several branches wait for goes on concurrently."""
+    started = time.monotonic()
+    program = par(*(perform("wait", 0.1, at) for at in range(10)))
+
+    assert Done(tuple(range(10))) == drive(begun(program), {"wait": slow_echo})
+    assert time.monotonic() - started < 0.6
+
+
+def test_at_most_so_many_model_calls_are_in_flight():
+    """`parallel` bounds the model calls that go on at the same time."""
+    now, most = 0, 0
+
+    async def model(request):
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await anyio.sleep(0.01)
+        now -= 1
+        return "x"
+
+    drive(begun(par(*[perform("model", {}) for _ in range(12)])), {"model": model}, parallel=3)
+
+    assert 3 == most
+
+
+def test_the_journal_holds_replies_in_the_order_of_delivery():
+    """The journal is the schedule: first come, first delivered."""
+    journal = Journal()
+    program = par(perform("wait", 0.06, "late"), perform("wait", 0.01, "early"), perform("now-", 1))
+
+    drive(begun(program), {"wait": slow_echo, "now-": echo}, journal=journal)
+
+    assert [1, "early", "late"] == [row.reply for row in journal.rows]
+
+
+def test_a_run_is_a_fold_over_its_journal():
+    """Delivering the rows in their order to a run from its start gives the same end."""
+    program = par(perform("wait", 0.02, "a"), seq(perform("wait", 0, "b"), perform("fail")))
+    journal = Journal()
+    ended = drive(begun(program), {"wait": slow_echo, "fail": failing}, journal=journal)
+
+    again = replay(begun(program), journal.rows)
+
+    assert isinstance(ended, Failed)
+    assert (ended.error, ended.withdrawn) == (again.error, again.withdrawn)
+
+
+def test_a_row_that_answers_another_request_is_a_mismatch():
+    """A journal never gives a wrong answer."""
+    journal = Journal()
+    drive(begun(perform("echo", 1)), {"echo": echo}, journal=journal)
+
+    with pytest.raises(Refusal) as raised:
+        replay(begun(perform("echo", 2)), journal.rows)
+
+    assert "journal-mismatch" == raised.value.error.fields["reason"]
+
+
+def failing(request):
+    raise refused("some-code", "no")
+
+
+def test_a_failure_cancels_what_its_siblings_wait_for():
+    """A request that is withdrawn is cancelled, and the drive does not wait for it."""
+    ended = []
+    events = []
+
+    async def hang(request):
+        try:
+            await anyio.sleep(60)
+        finally:
+            ended.append(request.id)
+
+    async def fail_soon(request):
+        await anyio.sleep(0.02)
+        raise refused("some-code", "no")
+
+    program = par(perform("hang"), perform("fail"))
+    outcome = drive(begun(program), {"hang": hang, "fail": fail_soon}, on_event=events.append)
+
+    assert "some-code" == error_of(outcome)["reason"]
+    assert 1 == len(ended)
+    assert 1 == len([event for event in events if isinstance(event, Withdrawn)])
+
+
+def test_a_request_withdrawn_before_it_was_started_never_starts():
+    """A branch that fails at once leaves its siblings' later requests unperformed."""
+    said = []
+    program = par(perform("fail"), perform("say"))
+
+    drive(begun(program), {"fail": failing, "say": said.append})
+
+    assert [] == said
+
+
+def test_an_operation_that_nobody_answers_is_an_error():
+    """The hint names what this host answers, and the nearest of it."""
+    error = error_of(drive(begun(perform("ech")), {"echo": echo}))
+
+    assert "unhandled-effect" == error["reason"]
+    assert "did you mean `echo`?" in error["hint"]
+
+
+def test_whatever_a_performer_raises_becomes_an_error_record():
+    """A function of the host that breaks does not break the run's bookkeeping."""
+
+    def broken(request):
+        raise ZeroDivisionError("oh")
+
+    async def broken_later(request):
+        raise ZeroDivisionError("oh")
+
+    for performer in (broken, broken_later):
+        error = error_of(drive(begun(perform("op")), {"op": performer}))
+
+        assert ("unexpected_error", True) == (
+            error["reason"],
+            "ZeroDivisionError" in error["message"],
+        )
+
+
+def test_only_data_goes_in_and_out():
+    """A function in a request and an object in a reply are `not-data`."""
+    function = Primitive("f", len, 1, 1)
+
+    assert (
+        "not-data" == error_of(drive(begun(perform("echo", (function,))), {"echo": echo}))["reason"]
+    )
+    assert "not-data" == error_of(drive(begun(perform("o")), {"o": lambda r: object()}))["reason"]
+
+
+def test_lists_of_the_host_become_values():
+    """Python's lists and tables come back as values of the language."""
+    assert Done(((1, {"a": (2,)}))) == drive(begun(perform("o")), {"o": lambda r: [1, {"a": [2]}]})
+
+
+def test_a_run_can_be_driven_inside_a_running_loop():
+    """The sync entry works where a loop is running already."""
+
+    async def main():
+        return drive(begun(perform("wait", 0.01, "x")), {"wait": slow_echo})
+
+    assert Done("x") == asyncio.run(main())
+
+
+def test_a_run_can_be_awaited():
+    """The async entry uses the caller's loop."""
+
+    async def main():
+        return await adrive(begun(perform("wait", 0.01, "x")), {"wait": slow_echo})
+
+    assert Done("x") == asyncio.run(main())
+
+
+def test_cancelling_an_awaited_run_runs_its_finally_bodies():
+    """They may wait too; then the cancellation goes on its way, and no task is left."""
+    said = []
+    program = finally_(
+        perform("wait", 60, 1), seq(perform("wait", 0.01, 1), perform("say", "cleaned"))
+    )
+    journal = Journal()
+
+    async def main():
+        with anyio.move_on_after(0.05) as scope:
+            await adrive(
+                begun(program),
+                {"wait": slow_echo, "say": lambda r: said.append(r.arguments[0])},
+                journal=journal,
+            )
+        return scope.cancelled_caught, len(asyncio.all_tasks())
+
+    assert (True, 1) == asyncio.run(main())
+    assert ["cleaned"] == said
+    assert ["cancel", "wait", "say"] == [row.operation for row in journal.rows]
+
+
+def test_finally_bodies_have_a_grace_time():
+    """A body that waits for ever is left when the grace time is over."""
+    started = time.monotonic()
+
+    async def main():
+        with anyio.move_on_after(0.02):
+            await adrive(
+                begun(finally_(perform("wait", 60, 1), perform("wait", 60, 1))),
+                {"wait": slow_echo},
+                grace=0.1,
+            )
+
+    asyncio.run(main())
+
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_ctrl_c_runs_finally_bodies_and_is_raised_again(waits):
+    """The same whether the run was computing or waiting."""
+    import _thread
+
+    said = []
+
+    def interrupt(request):
+        if not waits:
+            raise KeyboardInterrupt
+        threading.Timer(0.05, _thread.interrupt_main).start()
+        return anyio.sleep(60)
+
+    program = finally_(perform("interrupt"), perform("say", "cleaned"))
+
+    with pytest.raises(KeyboardInterrupt):
+        drive(
+            begun(program),
+            {"interrupt": interrupt, "say": lambda r: said.append(r.arguments[0])},
+        )
+
+    assert ["cleaned"] == said
+
+
+def test_a_busy_branch_does_not_starve_the_ones_that_wait():
+    """Requests that never wait leave turns to those that do."""
+    order = []
+
+    async def quick(request):
+        await anyio.sleep(0)
+        order.append("waited")
+
+    program = par(perform("quick"), seq(repeat(20_000, perform("nop")), perform("end")))
+    drive(
+        begun(program),
+        {"quick": quick, "nop": lambda r: None, "end": lambda r: order.append("busy")},
+    )
+
+    assert ["waited", "busy"] == order
+
+
+def test_events_tell_what_is_going_on():
+    """Started and finished with seconds, and what the program itself reports."""
+    events = []
+    program = seq(perform("progress", "half way", 0.5), perform("wait", 0.02, 7))
+    drive(
+        begun(program), table(on_event=events.append) | {"wait": slow_echo}, on_event=events.append
+    )
+
+    kinds = [type(event) for event in events]
+    assert [Started, Progressed, Finished, Started, Finished] == kinds
+    assert events[-1].seconds >= 0.02
+    assert Progressed("half way", 0.5) == events[1]
+
+
+def test_a_thousand_branches_are_driven_in_reasonable_time():
+    """Nothing is quadratic in the number of branches."""
+    started = time.monotonic()
+    outcome = drive(
+        begun(par(*[perform("wait", 0, at) for at in range(1000)])), {"wait": slow_echo}
+    )
+
+    assert 1000 == len(outcome.value)
+    assert time.monotonic() - started < 3

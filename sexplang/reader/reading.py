@@ -4,7 +4,10 @@ The quick way first: lark's table, which knows right from wrong and nothing else
 it refuses, or that holds something it cannot judge, is walked a second time to say why.
 """
 
+import gc
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sexplang.reader.characters import find_hidden
 from sexplang.reader.flaw import Flaw
@@ -14,6 +17,7 @@ from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form
 from sexplang.terms.source import Source
 
+_LARGE = 50_000
 _BYTE_ORDER_MARK = "\ufeff"
 _COMMA_BEFORE_FORM = re.compile(r"(?:^|[\s(\[{'`~@]),+[^\s,;)\]}]")
 
@@ -36,7 +40,8 @@ def read(
     found: list[Form] | None = None
     if next(find_hidden(text, at), None) is None:
         try:
-            found = parse(text, forms, max_depth, at)
+            with _no_collection(len(text)):
+                found = parse(text, forms, max_depth, at)
         except (Unreadable, Flaw):
             found = None
     if found is not None and not forms.spliced and not _may_unquote_by_comma(text):
@@ -49,6 +54,20 @@ def read(
         raise Diagnostics(wrong)
     assert found is not None, "refused, and nothing found wrong"
     return tuple(found)
+
+
+@contextmanager
+def _no_collection(size: int) -> Iterator[None]:
+    """Collects no garbage meanwhile: all that a large text is made into lives on, and looking
+    through it again and again takes longer than making it."""
+    pause = size > _LARGE and gc.isenabled()
+    if pause:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if pause:
+            gc.enable()
 
 
 def _may_unquote_by_comma(text: str) -> bool:

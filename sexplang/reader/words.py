@@ -248,7 +248,7 @@ def _bad_escape(text: str) -> Flaw:
 
 def _lone_surrogate(text: str) -> Flaw:
     pattern = re.compile(
-        r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F]..)|\\.",
+        r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F]..|[\ud800-\udfff])|\\.",
         re.DOTALL,
     )
     found = next(match for match in pattern.finditer(text) if match[1])

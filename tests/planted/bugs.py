@@ -198,7 +198,7 @@ BUGS = [
             (
                 "            self.ready(branch, abandon_all(k, s))\n            return\n",
                 "            while s[2] is not None:\n                s = s[2]\n"
-                "            self.ready(branch, (s[0].leave, None, BOTTOM, s))\n            return\n",
+                "            self.ready(branch, (BOTTOM[0], None, BOTTOM, s))\n            return\n",
             ),
         ),
     ),

@@ -30,6 +30,7 @@ def test_the_laws_find_it(bug: Bug, tmp_path: Path):
 
     assert 1 == done.returncode, done.stdout + done.stderr
     assert done.stdout.startswith("seed "), done.stderr
+    assert "a Python exception" not in done.stdout, "the plant itself is broken"
 
 
 def plant(bug: Bug, into: Path) -> None:

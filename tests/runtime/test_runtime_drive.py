@@ -1,6 +1,9 @@
 """Drive: requests are performed, replies journaled and delivered, until the run has ended."""
 
 import asyncio
+import os
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -41,8 +44,6 @@ def test_replies_that_never_wait_need_no_event_loop():
 
 def test_an_event_loop_is_imported_at_the_first_request_that_waits():
     """A program without waiting never pays for asyncio and anyio."""
-    import subprocess
-
     code = (
         "import sys, sexplang.runtime; "
         "heavy = {'asyncio', 'anyio', 'anthropic', 'pydantic', 'xllamacpp'}; "
@@ -187,7 +188,7 @@ def test_only_data_goes_in_and_out():
 
 def test_lists_of_the_host_become_values():
     """Python's lists and tables come back as values of the language."""
-    assert Done(((1, {"a": (2,)}))) == drive(begun(perform("o")), {"o": lambda r: [1, {"a": [2]}]})
+    assert Done((1, {"a": (2,)})) == drive(begun(perform("o")), {"o": lambda r: [1, {"a": [2]}]})
 
 
 def test_a_run_can_be_driven_inside_a_running_loop():
@@ -250,14 +251,12 @@ def test_finally_bodies_have_a_grace_time():
 @pytest.mark.parametrize("waits", [False, True])
 def test_ctrl_c_runs_finally_bodies_and_is_raised_again(waits):
     """The same whether the run was computing or waiting."""
-    import _thread
-
     said = []
 
     def interrupt(request):
         if not waits:
             raise KeyboardInterrupt
-        threading.Timer(0.05, _thread.interrupt_main).start()
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
         return anyio.sleep(60)
 
     program = finally_(perform("interrupt"), perform("say", "cleaned"))

@@ -51,7 +51,7 @@ def test_the_use_of_a_tool_is_enforced():
     block = reply.value["content"][0]
 
     assert ("tool_use", "read_file") == (block["type"], block["name"])
-    assert str == type(block["input"]["path"])
+    assert isinstance(block["input"]["path"], str)
     assert "tool_use" == reply.value["stop_reason"]
 
 

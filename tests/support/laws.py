@@ -20,6 +20,7 @@ from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.text import plain
 
 Law = Callable[[int], str | None]
+BROKE = "a Python exception,"
 
 SMOOTH = Shape(allowed=EVERYTHING - {"calls", "aborts", "kept", "multi", "errors"})
 ENTERED = Shape(allowed=EVERYTHING - {"kept", "multi", "finally", "par"} | {"marked"})
@@ -234,7 +235,7 @@ def first_finding(law: Law, seeds: range) -> str | None:
         try:
             found = law(seed)
         except Exception as broken:
-            found = f"{type(broken).__name__}: {broken}"
+            found = f"{BROKE} {type(broken).__name__}: {broken}"
         if found is not None:
             return f"seed {seed}: {found}"
     return None

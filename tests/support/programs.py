@@ -68,6 +68,8 @@ NUMBERS: list[Row] = [
      " (if (procedure? r) (if (< n 3) (recur (r n) (+ n 1)) #) r))"),
     ("errors", 3, "(try @ (catch (e) @))"),
     ("errors", 2, "(try (+ 1 (raise #)) (catch (e) @))"),
+    ("errors finally", 1, "(try (try @ (finally (note #))) (catch (e) (begin (note #) #)))"),
+    ("errors finally", 1, "(try (try (raise #) (finally (note #))) (catch (e) (ask #)))"),
     ("errors", 2, "(try (raise {reason: \"odd\"}) (catch (e even) 0) (catch (e odd) #))"),
     ("errors", 2, "(try # (catch (e odd) #))"),
     ("errors", 1, "(try # (catch (e USER_ERROR) #) (catch (e) #))"),
@@ -83,6 +85,7 @@ NUMBERS: list[Row] = [
     ("finally", 1, "(try # (finally (note #) #))"),
     ("marked", 6, "(begin (enter §) (try @ (finally (leave §) #)))"),
     ("par", 3, "(first (par |))"),
+    ("par", 1, "(- (first (par (ask #) #)) (first (par (ask #))))"),
     ("par", 3, "(fold (lambda (x y) (+ (* x 3) y)) 0 (par |))"),
 ]
 

@@ -65,11 +65,12 @@ def modelling(
 
     def perform(request: Request) -> Any:
         payload: Any = plain(request.arguments[0]) if request.arguments else None
-        if not isinstance(payload, dict):
+        if not _is_payload(payload):
             raise broken(
                 "protocol_error",
                 "bad-payload",
-                '`model` takes a table: {messages: [{role: "user" content: "…"}]}',
+                "`model` takes a table with a list of messages",
+                hint='(model {messages: [{role: "user" content: "Hello"}]})',
             )
         name = choose_model(flag, payload.get("model"), configured)
         model = opened.get(name)

@@ -105,7 +105,7 @@ def _is_transport(error: Exception) -> bool:
 
 def _no_connection(error: Exception, server: str) -> Refusal:
     inner = error.__cause__ or error
-    if "RemoteProtocolError" in type(inner).__name__ and "incomplete" in str(inner):
+    if "complete message body" in str(inner):
         return cut_short(server)
     return broken(
         "connection_error",

@@ -183,8 +183,12 @@ def _client(at: Target, endpoint: Endpoint) -> Any:
     from sexplang.runtime.waiting import keep
 
     def make() -> Any:
+        import warnings
+
         from anthropic import AsyncAnthropic
 
+        # The SDK warns on stderr about replies of the wrong shape, which `_checked` reports.
+        warnings.filterwarnings("ignore", message="Pydantic serializer warnings")
         return AsyncAnthropic(
             api_key=at.api_key,
             auth_token=at.auth_token,

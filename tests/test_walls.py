@@ -17,8 +17,10 @@ NEVER_AT_START = ("anthropic", "xmlschema", "asyncio", "pydantic", "opentelemetr
 
 def test_the_walls_stand():
     """A room imports what its contract in pyproject.toml allows, and every room has a place."""
+    # Its cache has kept imports that were gone.
+    lint = "from importlinter.cli import lint_imports_command as lint; lint(['--no-cache'])"
     done = subprocess.run(
-        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()"],
+        [sys.executable, "-c", lint],
         cwd=ROOT,
         capture_output=True,
         text=True,

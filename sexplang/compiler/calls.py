@@ -10,7 +10,7 @@ from sexplang.compiler.arguments import (
     places_of,
     positions_only,
 )
-from sexplang.compiler.names import namespaced, reference
+from sexplang.compiler.names import reference
 from sexplang.compiler.scope import Binding, Named, Place, Signature, signature_of
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import AT_HEAD, Lowered, Lowering, Steps
@@ -29,9 +29,6 @@ from sexplang.terms.core import (
 )
 from sexplang.terms.form import Form, ListForm, Literal, Name
 from sexplang.terms.value import Higher, Operation, Primitive, Task
-
-_LABELLED = ("call-atomic-task",)
-"""Functions of the machine that take labels: a request's keys."""
 
 
 def shape_of(c: Lowering, binding: Binding | None) -> Any:
@@ -52,7 +49,7 @@ def call(c: Lowering, form: ListForm, head: Form) -> Lowered:
     """`(callee e… label: e …)` where the callee is not a continuation of a clause."""
     binding: Binding | None = None
     if type(head) is Name:
-        binding = c.find(head.text) or namespaced(c, head.text)
+        binding = c.find(head.text) or c.namespaced(head.text)
     shape = shape_of(c, binding)
     if shape is not None and _has_pairs(c, form, shape):
         return Const(None, span=form.span)
@@ -139,9 +136,9 @@ def _higher(
     arguments: tuple[Core, ...],
     labels: tuple[str, ...],
 ) -> Core:
-    if labels and shape.name not in _LABELLED:
+    if labels:
         positions_only(c, form, label_form(form, labels[0]))
-    elif not labels:
+    else:
         check_count(c, form, shape.name, len(arguments), shape.least, shape.most)
     return Call(callee, arguments, labels, span=form.span)
 

@@ -40,16 +40,24 @@ def perform(c: Lowering, form: ListForm, position: int) -> Steps:
     arguments = yield plain_arguments(c, form, form.items[2:])
     if type(operation) is not Name:
         return c.malformed(form, operation, "I expected the name of an operation here")
-    _performed(c, form, operation, len(arguments))
-    return PerformOp(operation.text, arguments, span=form.span)
+    name = _performed(c, form, operation, len(arguments))
+    return PerformOp(name, arguments, span=form.span)
 
 
-def _performed(c: Lowering, form: ListForm, operation: Name, count: int) -> None:
-    c.performed.append((operation.text, operation.span))
+def _name_of(c: Lowering, form: Name) -> str:
+    """The operation's own name, if it is called by another, such as `u.op`."""
+    known = c.operation(form.text)
+    return form.text if known is None else known.name
+
+
+def _performed(c: Lowering, form: ListForm, operation: Name, count: int) -> str:
+    name = _name_of(c, operation)
+    c.performed.append((name, operation.span))
     known = c.operation(operation.text)
     if known is not None:
         most = None if known.rest else len(known.params)
         check_count(c, form, known.name, count, known.least, most, known.params)
+    return name
 
 
 def forward(c: Lowering, form: ListForm, position: int) -> Steps:
@@ -71,10 +79,10 @@ def forward(c: Lowering, form: ListForm, position: int) -> Steps:
             f"with the answer write `(resume (perform {operation.text} …))`",
         )
     assert isinstance(target, Name)
-    _performed(c, form, operation, len(arguments))
+    name = _performed(c, form, operation, len(arguments))
     c.note(binding, TAIL, position)
     continuation = _local(c, binding, target)
-    return Forward(continuation, operation.text, arguments, span=form.span)
+    return Forward(continuation, name, arguments, span=form.span)
 
 
 def _local(c: Lowering, binding: Continuation, form: Name) -> Core:
@@ -127,9 +135,10 @@ def handle(c: Lowering, form: ListForm, position: int) -> Steps:
         operation = _operation(c, form, item)
         if operation is None:
             continue
-        if operation.text in seen:
-            _twice(c, operation.text, operation.span, seen[operation.text])
-        seen.setdefault(operation.text, operation.span)
+        name = _name_of(c, operation)
+        if name in seen:
+            _twice(c, name, operation.span, seen[name])
+        seen.setdefault(name, operation.span)
         clause = yield _clause(c, form, item, operation, has_scope)  # type: ignore[arg-type]
         if clause is not None:
             clauses.append(clause)
@@ -186,7 +195,8 @@ def _clause(
     elif known is not None:
         most = None if known.rest else len(known.params)
         check_count(c, pattern, known.name, len(params), known.least, most, known.params)
-    c.handled.add(operation.text)
+    name = _name_of(c, operation)
+    c.handled.add(name)
     place = c.here()
     for param in params:
         c.place(param)
@@ -201,7 +211,7 @@ def _clause(
     kind = KINDS[k.use]
     if kind == "kept" and has_scope:
         _kept_scope(c, target)
-    return Clause(operation.text, params, inner, kind, span=item.span)
+    return Clause(name, params, inner, kind, span=item.span)
 
 
 def _are_new(c: Lowering, names: list[Form]) -> bool:

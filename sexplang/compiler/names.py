@@ -92,15 +92,6 @@ def _path(c: Lowering, form: Name, position: int) -> Core:
     return Path(base, tuple(fields), span=form.span) if fields else base
 
 
-def namespaced(c: Lowering, text: str) -> Export | None:
-    """`u.f` where `u` is a module: what it exports as `f`."""
-    head, dot, field = text.partition(".")
-    if not dot or c.find(text) is not None:
-        return None
-    space = c.find(head)
-    return space.exports.get(field) if type(space) is Namespace else None
-
-
 def _not_exported(c: Lowering, form: Name, head: str, field: str, space: Namespace) -> Const:
     close = nearest(field, space.exports)
     return c.report(

@@ -14,6 +14,7 @@ from sexplang.compiler.scope import (
     TAIL,
     Binding,
     Continuation,
+    Namespace,
     Place,
     Shape,
 )
@@ -170,13 +171,21 @@ class Lowering:
         return core.value
 
     def operation(self, name: str) -> Operation | None:
-        """What is known here of an operation."""
+        """What is known here of an operation, called by its name or through a module."""
         found = self.operations.get(name)
-        if found is None:
-            export = self.find(name)
-            if isinstance(export, Export) and isinstance(export.shape, Operation):
-                found = export.shape
-        return found if found is not None and found.name == name else None
+        if found is not None:
+            return found
+        export = self.find(name) or self.namespaced(name)
+        shape = export.shape if isinstance(export, Export) else None
+        return shape if isinstance(shape, Operation) else None
+
+    def namespaced(self, text: str) -> Export | None:
+        """`u.f` where `u` is a module: what it exports as `f`."""
+        head, dot, field = text.partition(".")
+        if not dot or self.find(text) is not None:
+            return None
+        space = self.find(head)
+        return space.exports.get(field) if type(space) is Namespace else None
 
     # -- findings
 

@@ -84,15 +84,20 @@ def operands(operation: Operation, arguments: tuple[Value, ...]) -> tuple[Value,
     """An operation's arguments as they are performed: texts are texts, what is missing is nil."""
     most = None if operation.rest else len(operation.params)
     _check_count(operation.name, len(arguments), operation.least, most)
+    last = len(operation.params) - 1
     if operation.text:
         arguments = tuple(
             [
-                text(value) if at in operation.text and isinstance(value, Record) else value
+                text(value) if min(at, last) in operation.text and _is_result(value) else value
                 for at, value in enumerate(arguments)
             ]
         )
-    missing = len(operation.params) - len(arguments)
+    missing = last + 1 - len(arguments)
     return arguments + (None,) * missing if missing > 0 and not operation.rest else arguments
+
+
+def _is_result(value: Value) -> bool:
+    return isinstance(value, Record) and value.kind == "TaskResult"
 
 
 def task_inputs(task: Task, given: tuple[Value, ...], named: dict[str, Value]) -> dict[str, Value]:

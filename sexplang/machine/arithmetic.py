@@ -2,7 +2,8 @@
 
 Each maker takes the primitive's own function, which is asked where an operand is not an exact
 integer, so that floats, errors and bounds are its business alone. Three shapes are worth their
-lines: a variable and a constant, two variables, anything.
+lines: a variable and a constant, two variables, anything. A sum of two large integers goes to the
+primitive as well, which has a bound; one with a constant cannot grow fast enough to matter.
 """
 
 from collections.abc import Callable
@@ -10,6 +11,9 @@ from typing import Any
 
 from sexplang.machine.simple import Env, Simple
 from sexplang.terms.value import Value
+
+MOST = 1 << 1000
+LEAST = -MOST
 
 Slow = Callable[[Env, Value, Value], Value]
 
@@ -57,7 +61,11 @@ def equal_constant(index: int, c: int, slow: Slow) -> Simple:
 def add_locals(i: int, j: int, slow: Slow) -> Simple:
     def run(env: Env) -> Value:
         a, b = env[i], env[j]
-        return a + b if a.__class__ is int and b.__class__ is int else slow(env, a, b)
+        if a.__class__ is int and b.__class__ is int:
+            made = a + b
+            if LEAST < made < MOST:
+                return made
+        return slow(env, a, b)
 
     return run
 
@@ -65,7 +73,11 @@ def add_locals(i: int, j: int, slow: Slow) -> Simple:
 def subtract_locals(i: int, j: int, slow: Slow) -> Simple:
     def run(env: Env) -> Value:
         a, b = env[i], env[j]
-        return a - b if a.__class__ is int and b.__class__ is int else slow(env, a, b)
+        if a.__class__ is int and b.__class__ is int:
+            made = a - b
+            if LEAST < made < MOST:
+                return made
+        return slow(env, a, b)
 
     return run
 
@@ -97,7 +109,11 @@ def equal_locals(i: int, j: int, slow: Slow) -> Simple:
 def add_any(left: Simple, right: Simple, slow: Slow) -> Simple:
     def run(env: Env) -> Value:
         a, b = left(env), right(env)
-        return a + b if a.__class__ is int and b.__class__ is int else slow(env, a, b)
+        if a.__class__ is int and b.__class__ is int:
+            made = a + b
+            if LEAST < made < MOST:
+                return made
+        return slow(env, a, b)
 
     return run
 
@@ -105,7 +121,11 @@ def add_any(left: Simple, right: Simple, slow: Slow) -> Simple:
 def subtract_any(left: Simple, right: Simple, slow: Slow) -> Simple:
     def run(env: Env) -> Value:
         a, b = left(env), right(env)
-        return a - b if a.__class__ is int and b.__class__ is int else slow(env, a, b)
+        if a.__class__ is int and b.__class__ is int:
+            made = a - b
+            if LEAST < made < MOST:
+                return made
+        return slow(env, a, b)
 
     return run
 

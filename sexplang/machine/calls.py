@@ -6,7 +6,19 @@ from sexplang.machine import arithmetic
 from sexplang.machine import simple as pure
 from sexplang.machine.apply import apply, apply_labelled
 from sexplang.machine.gather import gather
-from sexplang.machine.generate import LoopCode, Maker, Making, Piece, capped, height, low, makes
+from sexplang.machine.generate import (
+    HEAVIEST,
+    TALL,
+    LoopCode,
+    Maker,
+    Making,
+    Piece,
+    capped,
+    height,
+    low,
+    makes,
+    simply,
+)
 from sexplang.machine.nodes import every_one
 from sexplang.machine.stack import Closure, Code, Frame, Run, Segment, Step
 from sexplang.terms import core
@@ -20,7 +32,7 @@ def _primitive(maker: Maker, node: core.CallPrimitive, loop: LoopCode | None) ->
     primitive, span = node.primitive, node.span
     if low(pieces):
         quick = _quick(primitive, node.arguments, pieces, span)
-        return Piece(quick or _plain(primitive, pieces, span), None, height(pieces))
+        return simply(quick or _plain(primitive, pieces, span), pieces)
     pieces = capped(pieces)
     apply_two = _two(primitive, span)
     if len(pieces) == 2:
@@ -79,8 +91,14 @@ def _two(primitive: Primitive, span: Span) -> Any:
     if primitive.name != "+":
         return two
 
+    least, most = arithmetic.LEAST, arithmetic.MOST
+
     def added(a: Value, b: Value) -> Value:
-        return a + b if a.__class__ is int and b.__class__ is int else two(a, b)
+        if a.__class__ is int and b.__class__ is int:
+            made = a + b
+            if least < made < most:
+                return made
+        return two(a, b)
 
     return added
 
@@ -121,16 +139,32 @@ def at(fault: Fault, span: Span) -> Fault:
 
 @makes(core.CallKnown)
 def _known(maker: Maker, node: core.CallKnown, loop: LoopCode | None) -> Making:
-    pieces = capped((yield from every_one(node.arguments)))
+    pieces = yield from every_one(node.arguments)
     code, depth = maker.codes[node.function], node.depth
+    body = maker.pure(node.function)
+    if body is not None and low([*pieces, body]):
+        call = _pure_call(body.simple, pure.outer(depth), [piece.simple for piece in pieces])
+        made = simply(call, [*pieces, body])
+        if made.weight <= HEAVIEST:
+            made.height = sum(piece.height for piece in [*pieces, body]) + 1
+            if made.height < TALL:
+                return made
+    pieces = capped(pieces)
     if all(piece.simple is not None for piece in pieces):
         return Piece(code=_known_direct(code, depth, [piece.simple for piece in pieces]))
-    outer = pure.outer(depth)
 
-    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
-        return code.body, (outer(env), *found), k, s
+    def finish(entered: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        return code.body, entered, k, s
 
-    return Piece(code=gather(pieces, finish), height=height(pieces) + 1)
+    return Piece(code=gather(pieces, finish, pure.outer(depth)), height=height(pieces) + 1)
+
+
+def _pure_call(body: pure.Simple, outer: Any, simples: list[Any]) -> pure.Simple:
+    """A call of a function that cannot call back, suspend or capture is no call at all."""
+    if len(simples) == 1:
+        (only,) = simples
+        return lambda env: body((outer(env), only(env)))
+    return lambda env: body((outer(env), *[simple(env) for simple in simples]))
 
 
 def _known_direct(code: Code, depth: int, simples: list[Any]) -> Run:

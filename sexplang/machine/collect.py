@@ -23,3 +23,34 @@ def unlink(collected: Any, count: int) -> tuple[Value, ...]:
     for at in range(count - 1, -1, -1):
         collected, values[at] = collected
     return tuple(values)
+
+
+def grouped(results: tuple[Value, ...], items: tuple[Value, ...]) -> Value:
+    groups: list[tuple[Value, list[Value]]] = []
+    for key, item in zip(results, items, strict=True):
+        for known, members in groups:
+            if _alike(known, key):
+                members.append(item)
+                break
+        else:
+            groups.append((key, [item]))
+    return tuple([(key, tuple(members)) for key, members in groups])
+
+
+def _alike(left: Value, right: Value) -> bool:
+    """`equal?` for grouping: by how the values are written, numbers by value."""
+    numbers = (int, float)
+    if type(left) in numbers and type(right) in numbers:
+        return bool(left == right)
+    return type(left) is type(right) and written(left) == written(right)
+
+
+def by_keys(results: tuple[Value, ...], extra: Any) -> Value:
+    items, span = extra
+    numbers = all(type(key) in (int, float) for key in results)
+    if not numbers and not all(type(key) is str for key in results):
+        fault = Fault("wrong-type", "`sort-by` needs keys that are all numbers or all strings")
+        fault.span = span
+        raise fault
+    order = sorted(range(len(items)), key=results.__getitem__)
+    return tuple([items[at] for at in order])

@@ -1,7 +1,8 @@
 """Arguments from left to right: simple ones directly, the others with a frame each.
 
 `gather(pieces, finish)` is code that evaluates the pieces and then does `finish(values, env, k,
-s)`, where `values` is a tuple. A frame holds the values so far.
+s)`, where `values` is a tuple. A frame holds the values so far. With `outer`, the first value is
+the environment that it gives: then `values` is the environment of a call.
 """
 
 from collections.abc import Callable
@@ -14,25 +15,15 @@ from sexplang.terms.value import Value
 Finish: TypeAlias = Callable[[tuple[Value, ...], Any, Frame, Segment], Step]
 
 
-def gather(pieces: list[Piece], finish: Finish) -> Run:
+def gather(pieces: list[Piece], finish: Finish, outer: Any = None) -> Run:
     """Code that evaluates the pieces in order and finishes with their values."""
     first = _general(pieces, 0)
     if first == len(pieces):
-        return _direct(tuple([piece.simple for piece in pieces]), finish)
-    before = tuple([piece.simple for piece in pieces[:first]])
+        return _direct(_values([piece.simple for piece in pieces], outer), finish)
+    before = _values([piece.simple for piece in pieces[:first]], outer)
     run = pieces[first].run
     back = _after(pieces, first + 1, finish)
-    if not before:
-
-        def start(env: Any, k: Frame, s: Segment) -> Step:
-            return run(env, (back, k, env, ()), s)
-
-        return start
-
-    def start_after(env: Any, k: Frame, s: Segment) -> Step:
-        return run(env, (back, k, env, tuple([simple(env) for simple in before])), s)
-
-    return start_after
+    return lambda env, k, s: run(env, (back, k, env, before(env)), s)
 
 
 def _general(pieces: list[Piece], start: int) -> int:
@@ -43,50 +34,62 @@ def _general(pieces: list[Piece], start: int) -> int:
     return len(pieces)
 
 
-def _direct(simples: tuple[Any, ...], finish: Finish) -> Run:
+def _values(simples: list[Any], outer: Any = None) -> Callable[[Any], tuple[Value, ...]]:
+    """Simple pieces to a function that gives their values as a tuple."""
+    if outer is not None:
+        simples = [outer, *simples]
+    if not simples:
+        return lambda env: ()
     if len(simples) == 1:
         (only,) = simples
-        return lambda env, k, s: finish((only(env),), env, k, s)
+        return lambda env: (only(env),)
     if len(simples) == 2:
         left, right = simples
-        return lambda env, k, s: finish((left(env), right(env)), env, k, s)
-    return lambda env, k, s: finish(tuple([simple(env) for simple in simples]), env, k, s)
+        return lambda env: (left(env), right(env))
+    if len(simples) == 3:
+        one, two, three = simples
+        return lambda env: (one(env), two(env), three(env))
+    return lambda env: tuple([simple(env) for simple in simples])
+
+
+def _direct(values: Callable[[Any], tuple[Value, ...]], finish: Finish) -> Run:
+    return lambda env, k, s: finish(values(env), env, k, s)
 
 
 def _after(pieces: list[Piece], start: int, finish: Finish) -> Run:
     """The resume of the frame that waits for the piece before `start`."""
-    backs: list[Run] = []
     ends = [at for at in range(start, len(pieces)) if pieces[at].simple is None]
-    end = len(pieces)
-    for begin in reversed([start, *[at + 1 for at in ends]]):
-        between = tuple([piece.simple for piece in pieces[begin:end]])
-        if end == len(pieces):
-            backs.append(_last(between, finish))
-        else:
-            backs.append(_next(between, pieces[end].run, backs[-1]))
-        end = begin - 1
-    return backs[-1]
+    begins = [start, *[at + 1 for at in ends]]
+    back = _last([piece.simple for piece in pieces[begins.pop() :]], finish)
+    for begin, end in reversed(list(zip(begins, ends, strict=True))):
+        back = _next([piece.simple for piece in pieces[begin:end]], pieces[end].run, back)
+    return back
 
 
-def _last(between: tuple[Any, ...], finish: Finish) -> Run:
+def _last(between: list[Any], finish: Finish) -> Run:
+    if not between:
+        return lambda value, k, s: finish((*k[3], value), k[2], k[1], s)
+    values = _values(between)
+
+    def last(value: Value, k: Frame, s: Segment) -> Step:
+        env = k[2]
+        return finish((*k[3], value, *values(env)), env, k[1], s)
+
+    return last
+
+
+def _next(between: list[Any], run: Run, back: Run) -> Run:
     if not between:
 
-        def last(value: Value, k: Frame, s: Segment) -> Step:
-            return finish((*k[3], value), k[2], k[1], s)
+        def at_once(value: Value, k: Frame, s: Segment) -> Step:
+            env = k[2]
+            return run(env, (back, k[1], env, (*k[3], value)), s)
 
-        return last
+        return at_once
+    values = _values(between)
 
-    def last_after(value: Value, k: Frame, s: Segment) -> Step:
-        env = k[2]
-        return finish((*k[3], value, *[simple(env) for simple in between]), env, k[1], s)
-
-    return last_after
-
-
-def _next(between: tuple[Any, ...], run: Run, back: Run) -> Run:
     def onward(value: Value, k: Frame, s: Segment) -> Step:
         env = k[2]
-        values = (*k[3], value, *[simple(env) for simple in between])
-        return run(env, (back, k[1], env, values), s)
+        return run(env, (back, k[1], env, (*k[3], value, *values(env))), s)
 
     return onward

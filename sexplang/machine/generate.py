@@ -14,25 +14,34 @@ from typing import Any, TypeAlias
 from sexplang.machine.stack import Code, Frame, Run, Segment, Step
 from sexplang.terms.core import Core
 
-_TALL = 40
+TALL = 40
+"""How many Python calls pieces may nest."""
+
+HEAVIEST = 100
+"""Up to which weight a call of a simple function is simple itself: what is simple is not counted
+in steps, so calls of calls must not multiply."""
 
 
 class Piece:
     """A compiled node. Exactly one of `simple` and `code` is there to begin with."""
 
-    __slots__ = ("code", "height", "simple")
+    __slots__ = ("code", "height", "simple", "weight")
 
-    def __init__(self, simple: Any = None, code: Run | None = None, height: int = 0) -> None:
+    def __init__(
+        self, simple: Any = None, code: Run | None = None, height: int = 0, weight: int = 1
+    ) -> None:
         self.simple = simple
         self.code = code
         self.height = height
+        self.weight = weight
+        """How many nodes a simple piece evaluates at most, those of calls inside it counted."""
 
     @property
     def run(self) -> Run:
-        """The piece as code, whatever it is, at most `_TALL` Python calls high."""
+        """The piece as code, whatever it is, at most `TALL` Python calls high."""
         if self.code is None:
             self.code = value_of(self.simple)
-        elif self.height > _TALL:
+        elif self.height > TALL:
             self.code = bounce(self.code)
             self.height = 0
         return self.code
@@ -68,6 +77,18 @@ class Maker:
 
     def __init__(self, codes: dict[int, Code]) -> None:
         self.codes = codes
+        self._bodies: dict[int, Piece] = {}
+
+    def function(self, index: int, body: Core) -> None:
+        """Compiles a function's body."""
+        piece = self._bodies[index] = self.piece(body)
+        code = self.codes[index]
+        code.body, code.pure = piece.run, piece.simple
+
+    def pure(self, index: int) -> Piece | None:
+        """The body of a function that was compiled before and is simple."""
+        piece = self._bodies.get(index)
+        return piece if piece is not None and piece.simple is not None else None
 
     def piece(self, node: Core, loop: LoopCode | None = None) -> Piece:
         """The piece of a node; whatever its depth."""
@@ -114,7 +135,7 @@ def bounce(code: Run) -> Run:
 
 def low(pieces: list[Piece]) -> bool:
     """Whether all are simple and one more level of them may be called directly."""
-    return all(piece.simple is not None and piece.height < _TALL for piece in pieces)
+    return all(piece.simple is not None and piece.height < TALL for piece in pieces)
 
 
 def height(pieces: list[Piece]) -> int:
@@ -122,11 +143,17 @@ def height(pieces: list[Piece]) -> int:
     return 1 + max([piece.height for piece in pieces], default=0)
 
 
+def simply(simple: Any, pieces: list[Piece]) -> Piece:
+    """A simple piece made of simple pieces."""
+    weight = 1 + sum([piece.weight for piece in pieces])
+    return Piece(simple, None, height(pieces), weight)
+
+
 def capped(pieces: list[Piece]) -> list[Piece]:
     """The pieces, with those that are simple but too tall as code of their own."""
     return [
         piece
-        if piece.simple is None or piece.height < _TALL
+        if piece.simple is None or piece.height < TALL
         else Piece(code=bounce(value_of(piece.simple)))
         for piece in pieces
     ]

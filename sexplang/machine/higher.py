@@ -6,12 +6,12 @@ What they have collected so far is a linked list `(earlier, value)`: a frame is 
 from typing import Any
 
 from sexplang.machine.apply import ENTRIES, apply
-from sexplang.machine.collect import items_of, unlink
+from sexplang.machine.collect import by_keys, grouped, items_of, unlink
 from sexplang.machine.control import fail, let_go
 from sexplang.machine.converse import call_task
 from sexplang.machine.errors import raised, user_error
 from sexplang.machine.sorting import sort
-from sexplang.machine.stack import Continuation, Frame, Segment, Step
+from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
 from sexplang.terms.text import written
@@ -40,12 +40,28 @@ def each(
     """Calls `function` on each row in turn; `finish(results, extra)` goes to `k`."""
     if not rows:
         return k[0], finish((), extra), k, s
-    if type(function) is Primitive:
-        call = function.function
-        _check_primitive(function, len(rows[0]))
+    call = direct(function, len(rows[0]))
+    if call is not None:
         return k[0], finish(tuple([call(*row) for row in rows]), extra), k, s
     frame = (_each_next, k, function, rows, 1, None, finish, extra)
     return apply(function, rows[0], frame, s)
+
+
+def direct(function: Value, count: int) -> Any:
+    """A Python function that does what calling `function` with `count` values does, where that
+    needs no frame: for primitives and for functions whose body is simple."""
+    if type(function) is Primitive:
+        _check_primitive(function, count)
+        return function.function
+    if type(function) is not Closure:
+        return None
+    code, env = function.code, function.env
+    pure = code.pure
+    if pure is None or not code.simple or code.size != count:
+        return None
+    if count == 1:
+        return lambda value: pure((env, value))
+    return lambda *values: pure((env, *values))
 
 
 def _check_primitive(function: Primitive, count: int) -> None:
@@ -91,42 +107,15 @@ def _filter(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | Non
     return each(arguments[0], tuple([(item,) for item in items]), _kept, items, k, s)
 
 
-def _grouped(results: tuple[Value, ...], items: tuple[Value, ...]) -> Value:
-    groups: list[tuple[Value, list[Value]]] = []
-    for key, item in zip(results, items, strict=True):
-        for known, members in groups:
-            if alike(known, key):
-                members.append(item)
-                break
-        else:
-            groups.append((key, [item]))
-    return tuple([(key, tuple(members)) for key, members in groups])
-
-
 def _group_by(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     items = items_of("group-by", arguments[1])
-    return each(arguments[0], tuple([(item,) for item in items]), _grouped, items, k, s)
-
-
-def alike(left: Value, right: Value) -> bool:
-    """`equal?` for grouping: by how the values are written, numbers by value."""
-    numbers = (int, float)
-    if type(left) in numbers and type(right) in numbers:
-        return bool(left == right)
-    return type(left) is type(right) and written(left) == written(right)
-
-
-def _by_keys(results: tuple[Value, ...], items: tuple[Value, ...]) -> Value:
-    numbers = all(type(key) in (int, float) for key in results)
-    if not numbers and not all(type(key) is str for key in results):
-        raise Fault("wrong-type", "`sort-by` needs keys that are all numbers or all strings")
-    order = sorted(range(len(items)), key=results.__getitem__)
-    return tuple([items[at] for at in order])
+    return each(arguments[0], tuple([(item,) for item in items]), grouped, items, k, s)
 
 
 def _sort_by(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     items = items_of("sort-by", arguments[1])
-    return each(arguments[0], tuple([(item,) for item in items]), _by_keys, items, k, s)
+    rows = tuple([(item,) for item in items])
+    return each(arguments[0], rows, by_keys, (items, span), k, s)
 
 
 # -- Folding and searching ------------------------------------------------------------------------
@@ -145,10 +134,9 @@ def _reduce(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | Non
 def _fold_on(
     function: Value, value: Value, items: tuple[Value, ...], at: int, k: Frame, s: Segment
 ) -> Step:
-    if type(function) is Primitive:
-        call = function.function
-        _check_primitive(function, 2)
-        for item in items[at:]:
+    call = direct(function, 2) if at == 0 else None
+    if call is not None:
+        for item in items:
             value = call(value, item)
         at = len(items)
     if at == len(items):
@@ -174,6 +162,9 @@ def _seek(
 ) -> Step:
     if at == len(items):
         return k[0], not wanted, k, s
+    call = direct(function, 1) if at == 0 else None
+    if call is not None:
+        return k[0], any(truth(call(item)) is wanted for item in items) is wanted, k, s
     frame = (_seek_next, k, function, items, at + 1, wanted)
     return apply(function, (items[at],), frame, s)
 

@@ -26,7 +26,9 @@ def link(program: Program, tasks: TaskSystem | None) -> tuple[Run, Linked]:
     found = done.get(id(tasks))
     if found is None:
         codes = _codes(program)
-        run = _units(program, Maker(codes))
+        maker = Maker(codes)
+        _functions(program, maker)
+        run = _units(program, maker)
         linked = Linked(tasks, {task.name: task for task in program.tasks}, {}, frozenset())
         for operation, export in program.defaults.items():
             assert isinstance(export.core, Known)
@@ -37,7 +39,7 @@ def link(program: Program, tasks: TaskSystem | None) -> tuple[Run, Linked]:
 
 
 def _codes(program: Program) -> dict[int, Code]:
-    codes = {
+    return {
         function.index: Code(
             function.name,
             function.index,
@@ -46,10 +48,12 @@ def _codes(program: Program) -> dict[int, Code]:
         )
         for function in program.functions
     }
-    maker = Maker(codes)
+
+
+def _functions(program: Program, maker: Maker) -> None:
     for function in program.functions:
-        code = codes[function.index]
-        code.body = maker.piece(function.body).run
+        code = maker.codes[function.index]
+        maker.function(function.index, function.body)
         code.defaults = tuple(
             [
                 None if param.default is None else maker.piece(param.default).run
@@ -57,7 +61,6 @@ def _codes(program: Program) -> dict[int, Code]:
             ]
         )
         code.simple = not code.rest and not any(code.defaults)
-    return codes
 
 
 def _units(program: Program, maker: Maker) -> Run:

@@ -13,6 +13,7 @@ from sexplang.machine.generate import (
     height,
     low,
     makes,
+    simply,
 )
 from sexplang.machine.stack import Closure, Frame, Run, Segment, Step
 from sexplang.terms import core
@@ -72,7 +73,7 @@ def _if(maker: Maker, node: core.If, loop: LoopCode | None) -> Making:
     otherwise = yield node.otherwise, loop
     pieces = [test, then, otherwise]
     if low(pieces):
-        return Piece(pure.choose(test.simple, then.simple, otherwise.simple), None, height(pieces))
+        return simply(pure.choose(test.simple, then.simple, otherwise.simple), pieces)
     (test,) = capped([test])
     if test.simple is None:
         return Piece(code=_if_waiting(test.run, then.run, otherwise.run), height=height([test]))
@@ -124,7 +125,7 @@ def _or(maker: Maker, node: core.Or, loop: LoopCode | None) -> Making:
 def _deciding(items: tuple[Any, ...], loop: LoopCode | None, make: Any, onward: bool) -> Making:
     pieces = yield from _items(items, loop)
     if low(pieces):
-        return Piece(make(tuple([piece.simple for piece in pieces])), None, height(pieces))
+        return simply(make(tuple([piece.simple for piece in pieces])), pieces)
     pieces = capped(pieces)
     run = pieces[-1].run
     for piece in reversed(pieces[:-1]):
@@ -133,6 +134,17 @@ def _deciding(items: tuple[Any, ...], loop: LoopCode | None, make: Any, onward: 
 
 
 def _decide(piece: Piece, rest: Run, onward: bool) -> Run:
+    if piece.simple is not None:
+        simple = piece.simple
+
+        def at_once(env: Any, k: Frame, s: Segment) -> Step:
+            value = simple(env)
+            if (value is not False and value is not None) is onward:
+                return rest(env, k, s)
+            return k[0], value, k, s
+
+        return at_once
+
     def back(value: Value, k: Frame, s: Segment) -> Step:
         if (value is not False and value is not None) is onward:
             return rest(k[2], k[1], s)
@@ -147,7 +159,7 @@ def _decide(piece: Piece, rest: Run, onward: bool) -> Run:
 def _seq(maker: Maker, node: core.Seq, loop: LoopCode | None) -> Making:
     pieces = yield from _items(node.items, loop)
     if low(pieces):
-        return Piece(pure.sequence(tuple([piece.simple for piece in pieces])), None, height(pieces))
+        return simply(pure.sequence(tuple([piece.simple for piece in pieces])), pieces)
     pieces = capped(pieces)
     run, tall = pieces[-1].run, pieces[-1].height
     for piece in reversed(pieces[:-1]):
@@ -196,7 +208,7 @@ def _let(maker: Maker, node: core.Let, loop: LoopCode | None) -> Making:
     body = yield node.body, loop
     if low([*values, body]):
         made = pure.binding(tuple([value.simple for value in values]), body.simple)
-        return Piece(made, None, height([*values, body]))
+        return simply(made, [*values, body])
     run = body.run
     values = capped(values)
     if len(values) == 1:
@@ -225,7 +237,7 @@ def _table(maker: Maker, node: core.MakeTable, loop: LoopCode | None) -> Making:
     keys, values = node.keys, (yield from every_one(node.values))
     if low(values):
         made = pure.table(keys, tuple([value.simple for value in values]))
-        return Piece(made, None, height(values))
+        return simply(made, values)
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         return k[0], dict(zip(keys, found, strict=True)), k, s
@@ -237,7 +249,7 @@ def _table(maker: Maker, node: core.MakeTable, loop: LoopCode | None) -> Making:
 def _path(maker: Maker, node: core.Path, loop: LoopCode | None) -> Making:
     fields, span, base = node.fields, node.span, (yield node.base, None)
     if low([base]):
-        return Piece(pure.path(base.simple, fields, span), None, height([base]))
+        return simply(pure.path(base.simple, fields, span), [base])
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         return k[0], pure.follow(found[0], fields, span), k, s

@@ -130,7 +130,7 @@ def _fail(error: Value, k: object, s: object) -> object:
 
 def _settled(turn: Turn, limits: Limits, answered: int) -> Outcome:
     turn.settle(limits)
-    withdrawn = tuple(turn.withdrawn)
+    withdrawn = tuple(sorted(turn.withdrawn, key=path_of))
     if turn.ended:
         error = turn.broken or turn.failing
         if error is not None:

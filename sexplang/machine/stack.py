@@ -34,7 +34,7 @@ Segment: TypeAlias = Any
 class Code:
     """A function's compiled code. Filled once, while its program is linked."""
 
-    __slots__ = ("body", "defaults", "index", "name", "names", "rest", "simple", "size")
+    __slots__ = ("body", "defaults", "index", "name", "names", "pure", "rest", "simple", "size")
 
     def __init__(self, name: str, index: int, names: tuple[str, ...], rest: bool) -> None:
         self.name = name
@@ -43,6 +43,8 @@ class Code:
         self.rest = rest
         self.size = len(names)
         self.body: Run
+        self.pure: Callable[[Any], Value] | None = None
+        """The body, if it cannot call, suspend or capture."""
         self.defaults: tuple[Run | None, ...] = ()
         self.simple = not rest
         """Whether a call fills exactly its parameters."""

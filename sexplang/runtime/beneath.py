@@ -8,6 +8,7 @@ opened on its own and no link is followed.
 import ctypes
 import errno
 import os
+import stat
 from functools import cache
 
 _OPENAT2 = 437
@@ -63,12 +64,21 @@ def _step_by_step(folder: int, relative: str, flags: int) -> int:
     try:
         for part in folders:
             step = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-            below = os.open(part, step, dir_fd=here)
+            below = _folder(part, step, here)
             os.close(here)
             here = below
         return os.open(name, flags | os.O_NOFOLLOW, dir_fd=here)
     finally:
         os.close(here)
+
+
+def _folder(name: str, flags: int, here: int) -> int:
+    try:
+        return os.open(name, flags, dir_fd=here)
+    except NotADirectoryError:
+        if stat.S_ISLNK(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
+            raise OSError(errno.ELOOP, "a link in it is not followed", name) from None
+        raise
 
 
 @cache

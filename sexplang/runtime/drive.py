@@ -28,7 +28,6 @@ from sexplang.runtime.events import Finished, Started, Withdrawn, task_of, turn_
 from sexplang.runtime.journal import Journal, Row, cancellation
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.effect import Request
-from sexplang.terms.text import plain
 from sexplang.terms.value import Record, Value
 
 GRACE = 5.0
@@ -128,10 +127,6 @@ class Run:
         try:
             if performer is None:
                 raise unhandled(request.operation, self.performers)
-            if request.operation != "model":  # its performer makes plain data of it anyway
-                for argument in request.arguments:
-                    if argument.__class__ not in FLAT:
-                        plain(argument)
             reply = performer(request)
         except Exception as error:
             self._deliver(request.id, failure(error, request.operation), True, attempts_of(error))

@@ -159,7 +159,7 @@ def mismatch(row: Row, requests: Iterable[Request]) -> Refusal | None:
             expected=row.id,
             waiting=waiting,
         )
-    if request.operation != row.operation or request.arguments != row.arguments:
+    if digest(request.operation, request.arguments) != row.digest:
         return refused(
             "journal-mismatch",
             f"request {row.id} was recorded as another one",

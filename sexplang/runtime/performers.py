@@ -12,7 +12,6 @@ from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import refused
 from sexplang.runtime.wrappers import Retries, permitted, retried
 from sexplang.terms.effect import Request
-from sexplang.terms.text import plain
 
 Tool = Callable[[dict[str, Any]], Any]
 """A tool of the host: its inputs → a value, or an awaitable of it."""
@@ -89,6 +88,6 @@ def _using(tools: Mapping[str, Tool]) -> Performer:
                 f"the host has no tool `{name}`",
                 hint=f"tools of this host: {known}; a handler of `tool` can answer it too",
             )
-        return tool(plain(inputs) or {})
+        return tool(inputs or {})
 
     return perform

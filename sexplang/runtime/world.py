@@ -11,7 +11,7 @@ from sexplang.runtime.events import Progressed
 from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import refused
 from sexplang.terms.effect import Request
-from sexplang.terms.text import text
+from sexplang.terms.text import text, value_of
 from sexplang.terms.value import Value
 
 Write = Callable[[str], None]
@@ -22,7 +22,8 @@ def printing(write: Write) -> Performer:
     """`(print value…)`: the texts of the values with a space between them, and a line break."""
 
     def perform(request: Request) -> None:
-        write(redacted(" ".join(map(text, request.arguments))) + "\n")
+        words = " ".join([text(value_of(argument)) for argument in request.arguments])
+        write(redacted(words) + "\n")
 
     return perform
 
@@ -32,7 +33,7 @@ def logging(log: Log) -> Performer:
 
     def perform(request: Request) -> None:
         level, words = _padded(request.arguments, 2)
-        log(text(level) or "info", redacted(text(words)))
+        log(text(level) or "info", redacted(text(value_of(words))))
 
     return perform
 
@@ -45,7 +46,7 @@ def progressing(on_event: Watch | None) -> Performer:
         if fraction is not None:
             fraction = float(_number(fraction, "a fraction", '(progress "reading" 0.5)'))
         if on_event is not None:
-            on_event(Progressed(redacted(text(words)), fraction))
+            on_event(Progressed(redacted(text(value_of(words))), fraction))
 
     return perform
 

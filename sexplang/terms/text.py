@@ -6,6 +6,13 @@ from typing import Any
 
 from sexplang.terms.value import Fault, Procedure, Record, Symbol, Value
 
+LONGEST = 10_000_000
+"""Code points of a written value."""
+
+LARGEST = 1_000_000
+"""Parts of a value that leaves the program: one whose parts are shared may stand for more of them
+than there is memory."""
+
 
 def text(value: Value) -> str:
     """A value in text position: strings as they are, a TaskResult is its content, nil is empty;
@@ -24,12 +31,13 @@ def text(value: Value) -> str:
 def quoted(string: str) -> str:
     """A string as a literal of the language (and of JSON): characters that source may not hold
     become escapes."""
-    return json.dumps(string, ensure_ascii=False) if string.isascii() else _quoted(string)
+    plainly = string.isascii() and "\x7f" not in string
+    return json.dumps(string, ensure_ascii=False) if plainly else _quoted(string)
 
 
 def _quoted(string: str) -> str:
     return "".join(
-        char if char.isprintable() or char == " " else json.dumps(char)[1:-1]
+        char if char.isprintable() else json.dumps(char)[1:-1]
         for char in json.dumps(string, ensure_ascii=False)
     )
 
@@ -50,10 +58,14 @@ def written(value: Value) -> str:
     `[1 'x {k: "v"}]`."""
     out: list[str] = []
     work: list[Any] = [(value,)]
+    size = 0
     while work:
         item = work.pop()
         if type(item) is str:
             out.append(item)
+            size += len(item)
+            if size > LONGEST:
+                raise Fault("limit-string", f"a text of more than {LONGEST:,} code points")
             continue
         (value,) = item
         if type(value) is tuple:
@@ -80,7 +92,8 @@ def _around(opening: str, parts: list[tuple[Any, ...]], closing: str) -> list[An
 
 def _key(key: str) -> str:
     plain = key.replace("_", "a").replace("-", "a")
-    return key if plain.isascii() and plain.isalnum() and not plain[0].isdigit() else quoted(key)
+    fits = plain.isascii() and plain.isalnum() and plain[0].isalpha()
+    return key if fits else quoted(key)
 
 
 def _atom(value: Value) -> str:
@@ -109,35 +122,48 @@ def plain(value: Value) -> Any:
 
     Raises Fault `not-data` for functions and continuations.
     """
-    return _plain(value, _NEAR)
+    return _plain(value, _NEAR, [LARGEST])
 
 
-def _plain(value: Value, room: int) -> Any:
+def _plain(value: Value, room: int, left: list[int]) -> Any:
     kind = type(value)
     if kind is str or value is None:
         return value
     if room == 0:
-        return _plain_deep(value)
-    if kind is dict:
-        return {key: _plain(item, room - 1) for key, item in value.items()}
+        return _plain_deep(value, left)
+    if kind is dict or kind is Record:
+        fields = value if kind is dict else value.fields
+        _take(left, len(fields))
+        return {key: _plain(item, room - 1, left) for key, item in fields.items()}
     if kind is tuple or kind is list:
-        return [_plain(item, room - 1) for item in value]
-    if kind is Record:
-        return {key: _plain(item, room - 1) for key, item in value.fields.items()}
-    return _plain_deep(value)
+        _take(left, len(value))
+        return [_plain(item, room - 1, left) for item in value]
+    return _plain_deep(value, left)
 
 
-def _plain_deep(value: Value) -> Any:
+def _take(left: list[int], parts: int) -> None:
+    left[0] -= parts + 1
+    if left[0] < 0:
+        raise Fault(
+            "limit-data",
+            f"a value of more than {LARGEST:,} parts does not leave the program",
+            hint="lists may share their parts inside a program, but not outside of it",
+        )
+
+
+def _plain_deep(value: Value, left: list[int]) -> Any:
     root: list[Any] = []
     work: list[tuple[Any, Any, Any]] = [(root, None, value)]
     while work:
         place, key, item = work.pop()
         made: Any = None
         if type(item) is tuple or type(item) is list:
+            _take(left, len(item))
             made = [None] * len(item)
             work.extend((made, at, part) for at, part in enumerate(item))
         elif isinstance(item, (dict, Record)):
             fields = item if isinstance(item, dict) else item.fields
+            _take(left, len(fields))
             made = dict[str, Any].fromkeys(fields)
             work.extend((made, name, part) for name, part in fields.items())
         elif item is None or isinstance(item, (str, bool, int, float)):

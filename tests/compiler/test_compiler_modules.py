@@ -69,6 +69,18 @@ def test_a_module_behind_a_name_is_a_table():
     assert expected == core('(import "text.sexp" as: t) (print t)', **AFTER)
 
 
+def test_an_operation_is_reached_through_its_module():
+    """Performed and handled under its own name."""
+    text = '(import "text.sexp" as: t) (handle (perform t.ask 1) ((t.ask w) k (forward k t.ask w)))'
+    unit = compiled(text, **AFTER)
+
+    assert "(handle (perform ask 1) ((ask w) tail (forward ask k.0.3 w.0.2)))" == core(
+        text, **AFTER
+    )
+    assert ({"ask"}, {"ask"}) == (unit.handled, {name for name, _ in unit.performed})
+    assert "wrong-arity" == complaint('(import "text.sexp" as: t) (perform t.ask)', **AFTER)[0]
+
+
 def test_a_definition_hides_an_imported_name():
     """The file's own names come first."""
     assert "(bind width 3)\nwidth.0.2" == core(

@@ -1,6 +1,5 @@
 """Laws of size: depth is limited by memory, turns by patience; never by Python's stack."""
 
-import resource
 import subprocess
 import sys
 import textwrap

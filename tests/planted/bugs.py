@@ -99,8 +99,9 @@ BUGS = [
         "machine/weave.py",
         (
             (
-                "ordinal=branch.ordinal + 1)",
-                "ordinal=branch.ordinal + isinstance(state, Waiting))",
+                "        changed = Branch(branch.path, branch.ordinal + 1, state, branch.leaving)",
+                "        taken = isinstance(state, Waiting)\n"
+                "        changed = Branch(branch.path, branch.ordinal + taken, state, branch.leaving)",
             ),
         ),
     ),
@@ -108,7 +109,12 @@ BUGS = [
         "the values of a par come in the order in which its branches end",
         "any_order",
         "machine/weave.py",
-        (("values=state.values.set(index, value)", "values=state.values.set(len(state.values), value)"),),
+        (
+            (
+                "values=state.values.set(index, value)",
+                "values=state.values.set(len(state.values), value)",
+            ),
+        ),
     ),
     Bug(
         "branches begin with the last",
@@ -206,6 +212,11 @@ BUGS = [
         "a table keeps its keys sorted",
         "json_is_itself",
         "compiler/quoting.py",
-        (("    return Const(fields, span=span)", "    return Const(dict(sorted(fields.items())), span=span)"),),
+        (
+            (
+                "    return Const(fields, span=span)",
+                "    return Const(dict(sorted(fields.items())), span=span)",
+            ),
+        ),
     ),
 ]

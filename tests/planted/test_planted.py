@@ -39,6 +39,7 @@ def plant(bug: Bug, into: Path) -> None:
     file = into / "sexplang" / bug.file
     text = file.read_text()
     for old, new in bug.changes:
+        assert 1 == text.count(old), old
         text = text.replace(old, new)
     file.write_text(text)
 

@@ -106,9 +106,8 @@ def _fails(chunk: Chunk, text: str, script: list[Exchange], item: Item, shown: l
         return True
     outcome = play(program, script)
     if isinstance(outcome, Done):
-        raise Unexpected(
-            f"{chunk}: line {mark.line} gives {written(outcome.value)[:2000]}, not the error {mark.text}"
-        )
+        given = written(outcome.value)[:2000]
+        raise Unexpected(f"{chunk}: line {mark.line} gives {given}, not the error {mark.text}")
     _expected_error(mark, chunk, outcome.error)
     shown.append(show_error(outcome.error, _finder(chunk, text)))
     return False

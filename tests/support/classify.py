@@ -4,8 +4,11 @@ Written against the documents, not against the compiler; the walk knows scopes, 
 `k` is not the outer one.
 """
 
-from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
+from typing import Any
 
+from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
+
+Form = Any  # the shape of a form is known from its head
 TAIL, CALLED, KEPT = "tail", "calls", "kept"
 
 
@@ -21,15 +24,15 @@ def is_definition(form: Form) -> bool:
 
 
 def is_function_definition(form: Form) -> bool:
-    return is_definition(form) and isinstance(form.items[1], ListForm)  # type: ignore[union-attr]
+    return is_definition(form) and isinstance(form.items[1], ListForm)
 
 
 def flat_body(forms: list[Form]) -> list[Form]:
     """A body with the `begin`s that stand in it dissolved."""
     flat: list[Form] = []
     for form in forms:
-        if head(form) in ("begin", "progn") and len(form.items) > 1:  # type: ignore[union-attr]
-            flat.extend(flat_body(list(form.items[1:])))  # type: ignore[union-attr]
+        if head(form) in ("begin", "progn") and len(form.items) > 1:
+            flat.extend(flat_body(list(form.items[1:])))
         else:
             flat.append(form)
     return flat
@@ -57,15 +60,15 @@ def _body(forms: list[Form], k: str, at: str) -> set[str]:
     for index, form in enumerate(forms):
         last = index == len(forms) - 1
         if head(form) in ("bind", "define"):
-            target = form.items[1]  # type: ignore[union-attr]
+            target = form.items[1]
             if isinstance(target, ListForm):
                 names = [item.text for item in target.items if isinstance(item, Name)]
                 if names[0] == k:
                     return uses
                 if k not in names:
-                    uses |= _worse(_body(list(form.items[2:]), k, "call"), "kept")  # type: ignore[union-attr]
+                    uses |= _worse(_body(list(form.items[2:]), k, "call"), "kept")
                 continue
-            uses |= _uses(form.items[2], k, "call")  # type: ignore[union-attr]
+            uses |= _uses(form.items[2], k, "call")
             if isinstance(target, Name) and target.text == k:
                 return uses
         else:
@@ -115,17 +118,17 @@ def _uses(form: Form, k: str, at: str) -> set[str]:
 def _let(items: list[Form], name: str, k: str, at: str) -> set[str]:
     uses: set[str] = set()
     hidden = False
-    for binding in items[1].items:  # type: ignore[union-attr]
+    for binding in items[1].items:
         if not (hidden and name == "let*"):
-            uses |= _uses(binding.items[1], k, "call")  # type: ignore[union-attr]
-        hidden = hidden or binding.items[0].text == k  # type: ignore[union-attr]
+            uses |= _uses(binding.items[1], k, "call")
+        hidden = hidden or binding.items[0].text == k
     return uses if hidden else uses | _body(items[2:], k, at)
 
 
 def _loop(items: list[Form], k: str) -> set[str]:
     if not isinstance(items[1], ListForm) or head(items[1]) is not None:
         return _all(items[1:], k, "call")
-    pairs = [binding.items for binding in items[1].items]  # type: ignore[union-attr]
+    pairs = [binding.items for binding in items[1].items]
     uses = _all([pair[1] for pair in pairs], k, "call")
     if any(pair[0].text == k for pair in pairs):
         return uses
@@ -136,14 +139,14 @@ def _handle(items: list[Form], k: str) -> set[str]:
     keeps = False
     uses: set[str] = set()
     for clause in items[2:]:
-        first, second, *body = clause.items  # type: ignore[union-attr]
+        first, second, *body = clause.items
         if isinstance(first, Name):  # (return x e…)
-            if second.text != k:  # type: ignore[union-attr]
+            if second.text != k:
                 uses |= _body(body, k, "call")
             continue
         params = [item.text for item in first.items[1:]]
-        keeps = keeps or clause_kind(body, second.text) == KEPT  # type: ignore[union-attr]
-        if k not in params and second.text != k:  # type: ignore[union-attr]
+        keeps = keeps or clause_kind(body, second.text) == KEPT
+        if k not in params and second.text != k:
             uses |= _body(body, k, "call")
     inside = _uses(items[1], k, "call")
     return uses | (_worse(inside, "kept") if keeps else inside)
@@ -154,8 +157,8 @@ def _try(items: list[Form], k: str) -> set[str]:
     body = [item for item in items[1:] if head(item) not in ("catch", "finally")]
     for item in items[1:]:
         if head(item) == "catch":
-            if item.items[1].items[0].text != k:  # type: ignore[union-attr]
-                uses |= _body(list(item.items[2:]), k, "call")  # type: ignore[union-attr]
+            if item.items[1].items[0].text != k:
+                uses |= _body(list(item.items[2:]), k, "call")
         elif head(item) == "finally":
-            uses |= _body(list(item.items[1:]), k, "call")  # type: ignore[union-attr]
+            uses |= _body(list(item.items[1:]), k, "call")
     return uses | _body(body, k, "call")

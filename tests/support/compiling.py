@@ -40,7 +40,6 @@ def _prelude() -> dict[str, Export]:
         Higher("map", 2, None),
         Higher("abandon", 1, 1),
         Higher("raise", 1, 1),
-        Higher("call-atomic-task", 1, 1),
         Operation("model", ("payload",), 1),
         Operation("ask-user", ("prompt", "choices"), 1, text=frozenset([0])),
         Operation("print", ("value",), 0, rest=True),

@@ -15,6 +15,7 @@ from sexplang.terms.task import error_record
 
 Computation = Any  # Pure | Used | Open
 
+
 class Undecided(Exception):
     """The documents do not say: whether a cancellation interrupts a finally that runs because of
     another one."""
@@ -140,8 +141,8 @@ def handle(c: Computation, clauses: list[Clause], returns: Any, mark: object) ->
     if isinstance(c, Open):
         for r in c.requests:
             if r.operation == "abort!" and r.arguments[1] is mark:
-                ended = r.arguments[0]
-                return again(r.cut()) if r.cut else give_up(c.drop)(lambda _: Pure(ended))
+                value = Pure(r.arguments[0])
+                return again(r.cut()) if r.cut else give_up(c.drop)(lambda _, value=value: value)
             clause = next((clause for clause in clauses if clause.takes(r)), None)
             if clause is None or (crosses_not(clause, r) and is_across(r)):
                 continue
@@ -160,9 +161,7 @@ def handle(c: Computation, clauses: list[Clause], returns: Any, mark: object) ->
             k = Continuation(plug, give_up(c.drop), owner, r.resumable)
             run_clause = clause.run(r.arguments, k)
             return own(run_clause, owner, k.give_up) if owner else run_clause
-        passing = (
-            r.outward(again, skip=None if r.skip is mark else r.skip) for r in c.requests
-        )
+        passing = (r.outward(again, skip=None if r.skip is mark else r.skip) for r in c.requests)
         return Open(tuple(passing), lambda: handle(c.drop(), clauses, None, mark))
     return lift(c, returns or Pure, again, again)
 

@@ -28,13 +28,14 @@ from support.computation import (
 )
 
 from sexplang.reader import read
-from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.form import ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_record, failed_result
 from sexplang.terms.text import plain, text
 from sexplang.terms.value import Fault, Record, symbol
 
 Env = dict[str, Any]
+Form = Any  # the shape of a form is known from its head
 CANCELLED = error_record("RESOURCE_EXHAUSTION", "cancelled", "")
 STEPS = 20_000
 
@@ -136,27 +137,27 @@ class Evaluator:
             while at < len(forms) and is_function_definition(forms[at]):
                 at += 1
             for definition in forms[group:at]:
-                name, *params = definition.items[1].items  # type: ignore[union-attr]
+                name, *params = definition.items[1].items
                 names = [param.text for param in params]
-                env[name.text] = Closure(names, list(definition.items[2:]), env)  # type: ignore[union-attr]
+                env[name.text] = Closure(names, list(definition.items[2:]), env)
         if at == len(forms):
             return Pure(None)
         form, last = forms[at], at == len(forms) - 1
         if head(form) == "define-effect":
-            name = form.items[1].items[0].text  # type: ignore[union-attr]
+            name = form.items[1].items[0].text
             return self._from(forms, at + 1, {**env, name: Performer(name)})
         if head(form) not in ("bind", "define"):
             if last:
                 return self.value(form, env)
             return bind(self.value(form, env), lambda _: self._from(forms, at + 1, env))
-        name = form.items[1].text  # type: ignore[union-attr]
+        name = form.items[1].text
 
         def bound(value: Any) -> Computation:
             if last:
                 return Pure(value if head(form) == "bind" else None)
             return self._from(forms, at + 1, {**env, name: value})
 
-        return bind(self.value(form.items[2], env), bound)  # type: ignore[union-attr]
+        return bind(self.value(form.items[2], env), bound)
 
     def value(self, form: Form, env: Env) -> Computation:
         self.steps += 1
@@ -169,7 +170,7 @@ class Evaluator:
         if isinstance(form, VectorForm):
             return self.values(list(form.items), env, Pure)
         if isinstance(form, TableForm):
-            entries = list(form.entries())  # type: ignore[call-arg]
+            entries = list(form.entries())
             names = [label.text for label, _ in entries]
             made = lambda vs: Pure(dict(zip(names, vs, strict=True)))  # noqa: E731
             return self.values([value for _, value in entries], env, made)
@@ -221,9 +222,9 @@ class Evaluator:
         if isinstance(function, Performer):
             return ask(function.operation, *arguments)
         if function in HIGHER.values():
-            return function(self, *arguments)  # type: ignore[no-any-return]
+            return function(self, *arguments)
         if callable(function):
-            return function(*arguments)  # type: ignore[no-any-return]
+            return function(*arguments)
         return refuse("not-a-function")
 
     def map(self, function: Any, xs: tuple[Any, ...]) -> Computation:
@@ -268,14 +269,14 @@ class Evaluator:
 
     # (let ((x e)…) body…) (let* …)
     def let(self, items: list[Form], env: Env) -> Computation:
-        bindings = [binding.items for binding in items[1].items]  # type: ignore[union-attr]
+        bindings = [binding.items for binding in items[1].items]
         names = [name.text for name, _ in bindings]
         inner = lambda vs: self.body(items[2:], {**env, **dict(zip(names, vs, strict=True))})  # noqa: E731
         return self.values([value for _, value in bindings], env, inner)
 
     def let_star(self, items: list[Form], env: Env) -> Computation:
         def more(at: int, env: Env) -> Computation:
-            bindings = items[1].items  # type: ignore[union-attr]
+            bindings = items[1].items
             if at == len(bindings):
                 return self.body(items[2:], env)
             name, value = bindings[at].items
@@ -284,14 +285,14 @@ class Evaluator:
         return more(0, env)
 
     def lambda_(self, items: list[Form], env: Env) -> Computation:
-        params = [param.text for param in items[1].items]  # type: ignore[union-attr]
+        params = [param.text for param in items[1].items]
         return Pure(Closure(params, items[2:], env))
 
     # (loop n body…) (loop ((x e)…) body…) (recur e…)
     def loop(self, items: list[Form], env: Env) -> Computation:
         if not isinstance(items[1], ListForm) or head(items[1]) is not None:
             return bind(self.value(items[1], env), lambda n: self.turns(n, (), items[2:], env))
-        bindings = [binding.items for binding in items[1].items]  # type: ignore[union-attr]
+        bindings = [binding.items for binding in items[1].items]
         names = [name.text for name, _ in bindings]
 
         def turn(values: tuple[Any, ...]) -> Computation:
@@ -313,11 +314,11 @@ class Evaluator:
 
     # (perform op e…) (forward k op e…)
     def perform(self, items: list[Form], env: Env) -> Computation:
-        name = items[1].text  # type: ignore[union-attr]
+        name = items[1].text
         return self.values(items[2:], env, lambda vs: ask(name, *vs))
 
     def forward(self, items: list[Form], env: Env) -> Computation:
-        name, k = items[2].text, env[items[1].text]  # type: ignore[union-attr]
+        name, k = items[2].text, env[items[1].text]
 
         def on(arguments: tuple[Any, ...]) -> Computation:
             request = Request(name, arguments, k.plug, k.resumable, skip=k.beyond)
@@ -332,13 +333,13 @@ class Evaluator:
         clauses: list[Clause] = []
         returns: Any = None
         for item in items[2:]:
-            first, second, *body = item.items  # type: ignore[union-attr]
+            first, second, *body = item.items
             if isinstance(first, Name):
-                returns = self._function([second.text], body, env)  # type: ignore[union-attr]
+                returns = self._function([second.text], body, env)
                 continue
             operation, *params = (part.text for part in first.items)
-            run = self._function([*params, second.text], body, env)  # type: ignore[union-attr]
-            kind = clause_kind(body, second.text)  # type: ignore[union-attr]
+            run = self._function([*params, second.text], body, env)
+            kind = clause_kind(body, second.text)
             clauses.append(Clause(operation, kind, lambda vs, k, run=run: run(*vs, k)))
         return handle(self.value(items[1], env), clauses, returns, object())
 
@@ -347,7 +348,7 @@ class Evaluator:
 
     # (try b… (catch (e WORD…) b…)… (finally b…))
     def try_(self, items: list[Form], env: Env) -> Computation:
-        parts = {"catch": [], "finally": [], None: []}  # type: ignore[var-annotated]
+        parts = {"catch": [], "finally": [], None: []}
         for item in items[1:]:
             parts[name if (name := head(item)) in parts else None].append(item)
         clauses = [self.catch(item, env) for item in parts["catch"]]
@@ -374,7 +375,7 @@ class Evaluator:
         return Open((request,), lambda: Pure(None))
 
     def quote(self, items: list[Form], env: Env) -> Computation:
-        return Pure(symbol(items[1].text))  # type: ignore[union-attr]
+        return Pure(symbol(items[1].text))
 
 
 @frozen(eq=False)

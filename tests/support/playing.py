@@ -10,7 +10,6 @@ from sexplang.pipeline import build, tasks
 from sexplang.reader import read
 from sexplang.runtime.models.scripted import shaped
 from sexplang.runtime.refusal import Refusal
-from sexplang.terms.core import Program
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.source import Source

@@ -4,9 +4,15 @@
 that is written denotes a number (or an error), so that whatever a handler, a branch or a
 finally gives can be used further. Names are few, so that they hide one another.
 
-The tables are templates. Their holes: `$a` a variable (the same letter, the same one), `#ab` a number in whose scope $a and $b stand, `@ab` a body of one or more forms, `%` a test,
-`&` an operation, `^` the clauses of a handle, `|` the branches of a par, `!` and `~` the body of a
-clause of `error` and the end of a handler that passes state, `§` a number like no other.
+The tables are templates. Their holes:
+
+    $a    a variable; the same letter, the same one
+    #ab   a number, in whose scope $a and $b stand
+    @ab   a body of one or more forms, likewise
+    %     a test                 ^  the clauses of a handle
+    &     an operation           !  the body of a clause of `error`
+    |     the branches of a par  ~  the end of a handler that passes state
+    §     a number like no other in the program
 """
 
 import re
@@ -21,7 +27,10 @@ from hypothesis import strategies as st
 VARIABLES = ("x", "y", "z", "w")
 OPERATIONS = ("alpha", "beta", "gamma")
 EVERYTHING = frozenset(
-    "plain functions handlers calls aborts kept multi errors finally par".split()
+    (
+        *("plain", "functions", "handlers", "calls", "aborts"),
+        *("kept", "multi", "errors", "finally", "par"),
+    )
 )
 DECLARED = ("ask", "note", *OPERATIONS, "enter", "leave")
 PREAMBLE = "\n".join(f"(define-effect ({name} n))" for name in DECLARED)
@@ -63,28 +72,39 @@ NUMBERS: list[Row] = [
     ("errors", 2, "(handle (+ (raise #) #) ((error e) k !))"),
     ("kept", 2, "((handle # ((alpha x) k (lambda ($a) ((k $a) #a))) ~) #)"),
     ("kept", 2, "((handle (+ (alpha 1) #) ((alpha x) k (lambda (s) ((k s) (+ s x)))) ~) #)"),
-    ("kept finally", 1, "((handle (try # (finally (alpha 2))) ((alpha x) k (lambda (s) ((k x) 2))) ~) #)"),
-    ("kept", 2, "(loop ((r (handle (+ (alpha 1) #) ((alpha x) k k))) (n 0))"
-     " (if (procedure? r) (if (< n 3) (recur (r n) (+ n 1)) #) r))"),
+    (
+        "kept finally",
+        1,
+        "((handle (try # (finally (alpha 2))) ((alpha x) k (lambda (s) ((k x) 2))) ~) #)",
+    ),
+    (
+        "kept",
+        2,
+        "(loop ((r (handle (+ (alpha 1) #) ((alpha x) k k))) (n 0))"
+        " (if (procedure? r) (if (< n 3) (recur (r n) (+ n 1)) #) r))",
+    ),
     ("errors", 3, "(try @ (catch (e) @))"),
     ("errors", 2, "(try (+ 1 (raise #)) (catch (e) @))"),
     ("errors finally", 1, "(try (try @ (finally (note #))) (catch (e) (begin (note #) #)))"),
     ("errors finally", 1, "(try (try (raise #) (finally (note #))) (catch (e) (ask #)))"),
-    ("errors", 2, "(try (raise {reason: \"odd\"}) (catch (e even) 0) (catch (e odd) #))"),
+    ("errors", 2, '(try (raise {reason: "odd"}) (catch (e even) 0) (catch (e odd) #))'),
     ("errors", 2, "(try # (catch (e odd) #))"),
     ("errors", 1, "(try # (catch (e USER_ERROR) #) (catch (e) #))"),
     ("errors finally", 1, "(try # (catch (e wrong-type) #) (finally (note #)))"),
     ("errors finally", 2, "(try @ (catch (e) #) (finally (note #)))"),
     ("errors finally", 1, "(try # (catch (e) (raise e)) (finally #))"),
     ("errors", 1, "(raise #)"),
-    ("errors", 1, "(raise {reason: \"odd\"})"),
-    ("errors", 1, "(+ 1 \"x\")"),
+    ("errors", 1, '(raise {reason: "odd"})'),
+    ("errors", 1, '(+ 1 "x")'),
     ("errors", 2, "(let ((r (attempt #))) (if (number? r) r -1))"),
     ("finally", 3, "(try @ (finally (note #)))"),
     ("finally", 1, "(try @ (finally #))"),
     ("finally", 1, "(try # (finally (note #) #))"),
     ("marked", 6, "(begin (enter §) (try @ (finally (leave §) #)))"),
     ("par", 3, "(first (par |))"),
+    ("par errors", 1, "(try (par (raise #) (ask #)) (catch (e) #))"),
+    ("par errors", 1, "(try (par # (raise #) (try (ask #) (finally (note #)))) (catch (e) #))"),
+    ("par aborts", 1, "(handle (first (par (alpha #) (note #))) ((alpha x) k (if % # (k #))))"),
     ("par", 1, "(- (first (par (ask #) #)) (first (par (ask #))))"),
     ("par", 3, "(fold (lambda (x y) (+ (* x 3) y)) 0 (par |))"),
 ]

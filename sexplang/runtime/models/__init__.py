@@ -8,7 +8,6 @@ from attrs import frozen
 
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.terms.effect import Request
-from sexplang.terms.text import plain
 
 Model = Callable[[dict[str, Any], Request], Any]
 """A payload (plain data) → the reply as plain data, or an awaitable of it."""
@@ -64,7 +63,7 @@ def modelling(
     opened: dict[str, Model] = {}
 
     def perform(request: Request) -> Any:
-        payload: Any = plain(request.arguments[0]) if request.arguments else None
+        payload: Any = request.arguments[0] if request.arguments else None
         if not _is_payload(payload):
             raise broken(
                 "protocol_error",

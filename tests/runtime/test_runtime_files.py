@@ -1,0 +1,225 @@
+"""Files: inside the permitted places, never through what leads out of them."""
+
+import os
+import threading
+
+import pytest
+from runtime_support import begun, error_of, perform, table
+
+from sexplang.machine import Done
+from sexplang.runtime import Permissions, Refusal, beneath, drive, files
+from sexplang.runtime.names import matches
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A program's folder with a neighbour that is none of its business."""
+    folder = tmp_path / "home"
+    (folder / "docs").mkdir(parents=True)
+    (folder / "a.txt").write_text("alpha")
+    (folder / "docs" / "b.md").write_text("beta")
+    (folder / ".env").write_text("hidden")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "config").write_text("hidden")
+    neighbour = tmp_path / "home-evil"
+    neighbour.mkdir()
+    (neighbour / "secret.txt").write_text("secret")
+    return folder
+
+
+@pytest.fixture(params=["kernel", "step by step"])
+def both_ways(request, monkeypatch):
+    """With the kernel's own resolution and without it."""
+    if request.param == "step by step":
+        monkeypatch.setattr(beneath, "_kernel_resolves", lambda: False)
+
+
+def read(path, permissions):
+    return drive(begun(perform("read-file", path)), table(permissions=permissions))
+
+
+def code(path, permissions):
+    return error_of(read(path, permissions))["reason"]
+
+
+def test_a_program_reads_below_its_own_folder(home, both_ways):
+    """By relative and by absolute name."""
+    own = Permissions(folder=home)
+
+    assert Done("alpha") == read("a.txt", own)
+    assert Done("beta") == read("docs/../docs/./b.md", own)
+    assert Done("alpha") == read(str(home / "a.txt"), own)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../home-evil/secret.txt",
+        "/etc/passwd",
+        "/proc/self/environ",
+        ".env",
+        ".git/config",
+        "docs/../.env",
+        "docs",
+        ".",
+        "",
+        "a\0b",
+        "x" * 5000,
+        "out",
+        "out-absolute",
+        "loop",
+        "to-env",
+        "to-git/config",
+        "to-home-evil/secret.txt",
+        "hard",
+        "pipe",
+    ],
+)
+def test_what_leads_elsewhere_is_denied(home, both_ways, path):
+    """Out of the folder, to hidden names, to what is no regular file with one name."""
+    evil = home.parent / "home-evil"
+    (home / "out").symlink_to("../home-evil/secret.txt")
+    (home / "out-absolute").symlink_to(evil / "secret.txt")
+    (home / "loop").symlink_to("loop")
+    (home / "to-env").symlink_to(".env")
+    (home / "to-git").symlink_to(".git")
+    (home / "to-home-evil").symlink_to(evil)
+    os.link(evil / "secret.txt", home / "hard")
+    os.mkfifo(home / "pipe")
+
+    assert "path-denied" == code(path, Permissions(folder=home))
+
+
+def test_a_link_that_stays_inside_is_followed(home):
+    """Where the kernel resolves paths."""
+    (home / "inside").symlink_to("docs/b.md")
+
+    assert Done("beta") == read("inside", Permissions(folder=home))
+
+
+def test_nothing_is_given_to_a_program_without_a_folder(home, monkeypatch):
+    """Source from standard input or from Python text."""
+    monkeypatch.chdir(home)
+
+    assert "path-denied" == code("a.txt", Permissions())
+    assert Done("alpha") == read("a.txt", Permissions(read=["."]))
+    assert Done("alpha") == read("a.txt", Permissions(read=["a.txt"]))
+    assert "path-denied" == code("docs/b.md", Permissions(read=["a.txt"]))
+
+
+def test_a_name_with_a_dot_is_given_only_by_name(home):
+    """A folder's grant does not cover it."""
+    assert "path-denied" == code(".env", Permissions(read=[home]))
+    assert Done("hidden") == read(str(home / ".env"), Permissions(read=[home / ".env"]))
+    assert Done("hidden") == read(str(home / ".git/config"), Permissions(read=[home / ".git"]))
+
+
+def test_a_link_swapped_in_at_any_moment_never_leaks(home):
+    """Nothing is checked first and opened afterwards."""
+    evil = home.parent / "home-evil" / "secret.txt"
+    (home / "file").write_text("mine")
+    (home / "link").symlink_to(evil)
+    (home / "target").write_text("mine")
+    done = threading.Event()
+
+    def swap():
+        while not done.is_set():
+            os.replace(home / "file", home / "kept")
+            os.replace(home / "link", home / "file")
+            os.replace(home / "file", home / "link")
+            os.replace(home / "kept", home / "file")
+
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    seen = set()
+    try:
+        for _ in range(3000):
+            try:
+                seen.add(files.read_file("file", Permissions(folder=home)))
+            except Refusal as refusal:
+                seen.add(refusal.error.fields["reason"])
+    finally:
+        done.set()
+        swapper.join()
+
+    assert seen <= {"mine", "path-denied", "file-not-found"}
+
+
+def test_missing_large_and_binary_files_are_errors(home):
+    """Never cut off, never guessed at."""
+    (home / "big").write_bytes(b"x" * 1_000_001)
+    (home / "most").write_bytes(b"x" * 1_000_000)
+    (home / "binary").write_bytes(b"ab\xff")
+    own = Permissions(folder=home)
+
+    assert "file-not-found" == code("none.txt", own)
+    assert "file-not-found" == code("a.txt/b", own)
+    assert "file-too-large" == code("big", own)
+    assert 1_000_000 == len(read("most", own).value)
+    assert "not-text" == code("binary", own)
+    assert "wrong-type" == code(3, own)
+
+
+def test_files_are_listed_in_order_without_hidden_ones(home):
+    """Relative to the program's folder."""
+    (home / "docs" / "deep").mkdir()
+    (home / "docs" / "deep" / "c.md").write_text("")
+    (home / "docs" / ".d.md").write_text("")
+    (home / "link.md").symlink_to("docs/b.md")
+    own = Permissions(folder=home)
+
+    def listed(pattern):
+        return drive(begun(perform("list-files", pattern)), table(permissions=own)).value
+
+    assert ("a.txt",) == listed("*")
+    assert ("docs/b.md",) == listed("docs/*.md")
+    assert ("docs/b.md", "docs/deep/c.md") == listed("docs/**/*.md")
+    assert ("a.txt", "docs/b.md", "docs/deep/c.md") == listed("**")
+    assert ("docs/b.md",) == listed("*/b.md")
+    assert ("a.txt",) == listed(None)
+    assert () == listed("nowhere/*")
+    with pytest.raises(Refusal) as raised:
+        files.list_files("../*", own)
+    assert "path-denied" == raised.value.error.fields["reason"]
+    with pytest.raises(Refusal) as raised:
+        files.list_files("**", own, most=3)
+    assert "too-many-files" == raised.value.error.fields["reason"]
+
+
+def test_patterns_take_no_longer_than_their_lengths_allow():
+    """A pattern from anywhere is safe to match."""
+    assert matches(["a"] * 60, ["**"] * 30 + ["a"])
+    assert not matches(["a"] * 60, ["**", "*"] * 20 + ["b"])
+    assert not matches(["a" * 200], ["*a" * 30 + "b"])
+
+
+def test_writing_needs_its_own_permission(home):
+    """The right to read gives none."""
+    write = begun(perform("write-file", "new.txt", "text"))
+    refused = drive(write, table(permissions=Permissions(folder=home)))
+    done = drive(write, table(permissions=Permissions(folder=home, write=[home])))
+
+    assert "--allow-write" in error_of(refused)["hint"]
+    assert Done(None) == done
+    assert "text" == (home / "new.txt").read_text()
+    assert [] == [name for name in os.listdir(home) if name.startswith(".new")]
+
+
+def test_writing_replaces_a_file_whole_and_follows_no_link(home):
+    """A link is replaced, and what it pointed to stays as it was."""
+    evil = home.parent / "home-evil"
+    (home / "link").symlink_to(evil / "secret.txt")
+    (home / "away").symlink_to(evil)
+    allowed = Permissions(folder=home, write=[home])
+
+    files.write_file("link", "mine", allowed)
+    files.write_file("a.txt", "new", allowed)
+    with pytest.raises(Refusal) as raised:
+        files.write_file("away/secret.txt", "mine", allowed)
+
+    assert "path-denied" == raised.value.error.fields["reason"]
+    assert "secret" == (evil / "secret.txt").read_text()
+    assert ("mine", "new") == ((home / "link").read_text(), (home / "a.txt").read_text())
+    for path in ("none/x", "docs", ".env", "../x", "docs/"):
+        with pytest.raises(Refusal):
+            files.write_file(path, "x", allowed)

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.measure import Timed, interleaved
 from sexplang.machine import Done, Suspended, start
 from sexplang.pipeline import build, tasks
-from sexplang.terms.core import Program
+from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 
 TEMPLATE = """<task name="summarize">

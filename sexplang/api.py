@@ -11,8 +11,8 @@ from sexplang import machine, pipeline
 from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Journal, Permissions, Settings, adrive, drive, performers
 from sexplang.runtime.sources import finding
-from sexplang.terms.core import Program
 from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.text import plain, value_of
 from sexplang.terms.value import Record, Value

@@ -16,8 +16,9 @@ from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
 from sexplang.tasks import task_system
 from sexplang.templates import json_schema, read_reply, read_templates
-from sexplang.terms.core import Const, Export, Function, Program, Unit
+from sexplang.terms.core import Const
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.program import Export, Function, Program, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Fault, Task

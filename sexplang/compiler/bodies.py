@@ -9,9 +9,10 @@ from sexplang.compiler.functions import Draft, draft, duplicate, finish, is_lamb
 from sexplang.compiler.scope import Later, Named, signature_of
 from sexplang.compiler.shapes import RESERVED, word_of
 from sexplang.compiler.state import Lowering, Steps
-from sexplang.terms.core import Bind, Const, Core, Export, Item, Known, Lambda, Let, Local, Seq
+from sexplang.terms.core import Const, Core, Known, Lambda, Let, Local, Seq
 from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.program import Bind, Export, Item
 from sexplang.terms.source import Span
 from sexplang.terms.value import Procedure
 

@@ -20,14 +20,13 @@ from sexplang.terms.core import (
     CallPrimitive,
     Const,
     Core,
-    Export,
-    Function,
     Known,
     Lambda,
     Let,
     Local,
 )
 from sexplang.terms.form import Form, ListForm, Literal, Name
+from sexplang.terms.program import Export, Function
 from sexplang.terms.value import Higher, Operation, Primitive, Task
 
 

@@ -10,16 +10,7 @@ from sexplang.compiler.names import mention
 from sexplang.compiler.scope import CALLS, KEPT, KINDS, TAIL, Continuation
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import IN_CLAUSE, Lowered, Lowering, Steps
-from sexplang.terms.core import (
-    Call,
-    Clause,
-    Const,
-    Core,
-    Forward,
-    Handle,
-    Par,
-    PerformOp,
-)
+from sexplang.terms.core import Call, Clause, Const, Core, Forward, Handle, Par, PerformOp
 from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import Form, ListForm, Name
 from sexplang.terms.source import Span

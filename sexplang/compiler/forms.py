@@ -34,8 +34,9 @@ from sexplang.compiler.scope import Continuation
 from sexplang.compiler.shapes import PARTS, RESERVED, SHAPES, UNAVAILABLE
 from sexplang.compiler.state import Lower, Lowered, Lowering
 from sexplang.compiler.tries import attempt, try_
-from sexplang.terms.core import Const, Core, Export
+from sexplang.terms.core import Const, Core
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.program import Export
 from sexplang.terms.value import Higher
 
 FORMS: dict[str, Lower] = {

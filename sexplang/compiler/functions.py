@@ -7,9 +7,10 @@ from attrs import define, field
 
 from sexplang.compiler.scope import Signature
 from sexplang.compiler.state import Lowering
-from sexplang.terms.core import Core, Function, Parameter
+from sexplang.terms.core import Core
 from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.program import Function, Parameter
 from sexplang.terms.source import Span
 
 Body = Callable[[Lowering, tuple[Form, ...], int, Span], Any]

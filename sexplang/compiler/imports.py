@@ -9,10 +9,11 @@ from sexplang.compiler.inputs import declared_effect, declared_input
 from sexplang.compiler.scope import Namespace
 from sexplang.compiler.shapes import SHAPES, word_of
 from sexplang.compiler.state import Lowering
-from sexplang.terms.core import Const, Export
+from sexplang.terms.core import Const
 from sexplang.terms.diagnostic import Diagnostics, Label
 from sexplang.terms.form import Form, ListForm, Literal, Name
 from sexplang.terms.form import Label as LabelForm
+from sexplang.terms.program import Export
 from sexplang.terms.source import Span
 
 Load = Callable[[str, Span], Mapping[str, Export]]

@@ -13,9 +13,10 @@ from sexplang.compiler.scope import (
 )
 from sexplang.compiler.shapes import HABITS, PARTS, RESERVED, SHAPES
 from sexplang.compiler.state import AT_HEAD, Lowering
-from sexplang.terms.core import Const, Core, Export, Known, Local, MakeTable, Path
+from sexplang.terms.core import Const, Core, Known, Local, MakeTable, Path
 from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import Name
+from sexplang.terms.program import Export
 from sexplang.terms.source import Span
 from sexplang.terms.value import Task
 

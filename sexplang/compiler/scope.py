@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 from attrs import define, frozen
 
-from sexplang.terms.core import ClauseKind, Export, Function
+from sexplang.terms.core import ClauseKind
+from sexplang.terms.program import Export, Function
 from sexplang.terms.source import Span
 
 

@@ -19,9 +19,10 @@ from sexplang.compiler.scope import (
     Shape,
 )
 from sexplang.compiler.shapes import RESERVED, SHAPES
-from sexplang.terms.core import Const, Core, Export, Function, Input
+from sexplang.terms.core import Const, Core
 from sexplang.terms.diagnostic import Diagnostic, Label, Severity
 from sexplang.terms.form import Form, ListForm, Name
+from sexplang.terms.program import Export, Function, Input
 from sexplang.terms.source import Span
 from sexplang.terms.value import Operation, Primitive
 

@@ -11,9 +11,10 @@ from sexplang.compiler.forms import BY_TYPE
 from sexplang.compiler.imports import Load, Top, declare_effects, import_all, sort
 from sexplang.compiler.scope import Named, Place, Signature
 from sexplang.compiler.state import Lowering, run
-from sexplang.terms.core import Const, Export, Item, Known, Local, Unit
+from sexplang.terms.core import Const, Known, Local
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form
+from sexplang.terms.program import Export, Item, Unit
 from sexplang.terms.source import Source, Span
 
 Layout = Callable[[], tuple[int, int]]

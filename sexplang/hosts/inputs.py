@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from sexplang.terms.core import Input
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.program import Input
 from sexplang.terms.text import text, written
 from sexplang.terms.value import Fault, Value
 

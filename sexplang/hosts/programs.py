@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sexplang.terms.core import Program
+from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.value import Value
 

@@ -9,8 +9,8 @@ from sexplang.hosts.files import folder_of, source_at, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import built, outcome_of
-from sexplang.terms.core import Program
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault, Record, Value
@@ -73,6 +73,10 @@ def _inputs(settings: Settings, program: Program) -> dict[str, Value]:
 
 
 def _run(settings: Settings, program: Program, inputs: dict[str, Value], source: Source) -> int:
+    if program.tasks and settings.model:
+        from sexplang.runtime import warm_up
+
+        warm_up(settings.model)
     gc.freeze()
     gc.enable()
     outcome = outcome_of(program, inputs)
@@ -85,7 +89,7 @@ def _run(settings: Settings, program: Program, inputs: dict[str, Value], source:
         except Fault as fault:
             error = error_of(fault)
     if error is not None:
-        return _say_error(error, source)
+        return _say_error(error, program, source)
     return DONE
 
 
@@ -168,18 +172,15 @@ def _say(diagnostics: tuple[Diagnostic, ...], status: int) -> int:
     return status
 
 
-def _say_error(error: Record, source: Source) -> int:
+def _say_error(error: Record, program: Program, source: Source) -> int:
     from sexplang.hosts.explain import has_page
     from sexplang.hosts.show import paint_for, show_error
 
-    def find(name: str) -> Source | None:
-        if name == source.name:
-            return source
-        try:
-            return source_at(name) if os.path.isfile(name) else None
-        except Diagnostics:
-            return None
-
+    # Only texts of this program: an error that the program made up may name any file.
+    sources = {source.name: source}
+    for unit in program.units:
+        for part in (*unit.items, *unit.functions):
+            sources.setdefault(part.span.source.name, part.span.source)
     paint = paint_for(sys.stderr, os.environ)
-    print(show_error(error, find, paint, has_page), file=sys.stderr)
+    print(show_error(error, sources.get, paint, has_page), file=sys.stderr)
     return FAILED

@@ -12,7 +12,8 @@ import sexplang.machine.loops
 import sexplang.machine.nodes  # noqa: F401  (all four register their makers)
 from sexplang.machine.generate import Maker
 from sexplang.machine.stack import BOTTOM, MODULE, Closure, Code, Frame, Linked, Run, Segment, Step
-from sexplang.terms.core import Bind, Known, Program
+from sexplang.terms.core import Known
+from sexplang.terms.program import Bind, Program
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Value
 

@@ -12,8 +12,8 @@ from sexplang.machine.link import link
 from sexplang.machine.loop import Limits
 from sexplang.machine.stack import BASE, BOTTOM, Ctx
 from sexplang.machine.weave import Turn
-from sexplang.terms.core import Program
 from sexplang.terms.effect import Request
+from sexplang.terms.program import Program
 from sexplang.terms.task import TaskSystem, error_record
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Record, Value

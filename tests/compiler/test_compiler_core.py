@@ -3,7 +3,8 @@
 import pytest
 from support.compiling import compiled, core
 
-from sexplang.terms.core import Function, Known
+from sexplang.terms.core import Known
+from sexplang.terms.program import Function
 
 CORES = {
     "a literal is a constant": ("1", "1"),

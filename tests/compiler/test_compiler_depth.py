@@ -9,9 +9,9 @@ from support.compiling import PRELUDE, compiled
 
 from sexplang.compiler import compile_unit
 from sexplang.compiler.shapes import RESERVED
-from sexplang.terms.core import Unit
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.program import Unit
 from sexplang.terms.source import Source, Span
 
 NESTS = """

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sexplang.hosts.inputs import described, values_of
 from sexplang.hosts.options import RUN_OPTIONS, Settings, quick
 from sexplang.hosts.output import as_json, shown
-from sexplang.terms.core import Input
 from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.program import Input
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import task_result
 from sexplang.terms.value import Fault, symbol

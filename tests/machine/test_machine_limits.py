@@ -51,7 +51,10 @@ def test_work_within_the_limits_is_not_disturbed():
 
 def test_steps_are_counted_over_all_deliveries():
     """Waiting in between does not give a program new steps."""
-    text = "(define-effect (ask)) (loop ((i 0)) (begin (ask) (recur (loop ((j 0)) (if (= j 50) j (recur (+ j 1)))))))"
+    text = """
+    (define-effect (ask))
+    (loop ((i 0)) (begin (ask) (recur (loop ((j 0)) (if (= j 50) j (recur (+ j 1)))))))
+    """
     outcome = begun(text, Limits(steps=10_000))
     turns = 0
 
@@ -93,7 +96,10 @@ def test_cancelling_runs_every_cleanup_and_fails_with_the_error_given():
 
 def test_what_a_cancelled_branch_asked_is_withdrawn():
     """The host is told which requests nobody waits for any more."""
-    text = "(define-effect (ask x)) (try (par (begin (ask 1) (raise 1)) (ask 2) (ask 3)) (catch (e) (ask 4)))"
+    text = """
+    (define-effect (ask x))
+    (try (par (begin (ask 1) (raise 1)) (ask 2) (ask 3)) (catch (e) (ask 4)))
+    """
     outcome = begun(text)
 
     outcome = outcome.resume("0.0.0", None)

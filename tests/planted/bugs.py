@@ -4,6 +4,8 @@ A row is real code made subtly wrong. `old` occurs exactly once in its file; whe
 code moves it, the row moves along.
 """
 
+# ruff: noqa: E501  # what is replaced is as long as it is
+
 from attrs import frozen
 
 

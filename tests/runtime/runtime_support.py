@@ -2,8 +2,9 @@
 
 from sexplang.machine import start
 from sexplang.runtime import Endpoint, Retries, Settings, drive, performers
-from sexplang.terms.core import Const, Finally, Par, PerformOp, Program, Repeat, Seq, Unit
+from sexplang.terms.core import Const, Finally, Par, PerformOp, Repeat, Seq
 from sexplang.terms.effect import Request
+from sexplang.terms.program import Program, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import Context, Conversation
 

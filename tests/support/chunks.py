@@ -12,9 +12,9 @@ from sexplang.hosts.show import show, show_error
 from sexplang.machine import Done
 from sexplang.pipeline import build
 from sexplang.reader import read
-from sexplang.terms.core import Program
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form
+from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.text import written
 from sexplang.terms.value import Fault, Record

@@ -128,9 +128,9 @@ def _let(items: list[Form], name: str, k: str, at: str) -> set[str]:
 def _loop(items: list[Form], k: str) -> set[str]:
     if not isinstance(items[1], ListForm) or head(items[1]) is not None:
         return _all(items[1:], k, "call")
-    pairs = [binding.items for binding in items[1].items]
-    uses = _all([pair[1] for pair in pairs], k, "call")
-    if any(pair[0].text == k for pair in pairs):
+    bindings: Form = items[1]
+    uses = _all([binding.items[1] for binding in bindings.items], k, "call")
+    if any(binding.items[0].text == k for binding in bindings.items):
         return uses
     return uses | _body(items[2:], k, "call")
 

@@ -7,8 +7,9 @@ from support.core_dump import dump
 
 from sexplang.compiler import compile_unit
 from sexplang.reader import read
-from sexplang.terms.core import Const, Export, Unit
+from sexplang.terms.core import Const
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.program import Export, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.template import Param, Template
 from sexplang.terms.value import Higher, Operation, Primitive, Task

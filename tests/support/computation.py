@@ -133,44 +133,64 @@ class Continuation:
     beyond: object = None
 
 
-def handle(c: Computation, clauses: list[Clause], returns: Any, mark: object) -> Computation:
-    """Deep: what a continuation resumes stands inside the same handle again. A clause that
-    never mentions its continuation waits as the return clause of what is dropped."""
-    again = lambda c: handle(c, clauses, returns, mark)  # noqa: E731
-    give_up = lambda drop: lambda pending: handle(drop(), clauses, pending, mark)  # noqa: E731
-    if isinstance(c, Open):
+def handle(c: Computation, clauses: list[Clause], returns: Any) -> Computation:
+    return Handler(clauses).around(c, returns)
+
+
+@frozen(eq=False)
+class Handler:
+    """One handle expression; the same in every future of its body."""
+
+    clauses: list[Clause]
+
+    def around(self, c: Computation, returns: Any) -> Computation:
+        """Deep: what a continuation resumes stands inside the same handler again."""
+        again: Wrap = lambda c: self.around(c, returns)  # noqa: E731
+        if not isinstance(c, Open):
+            return lift(c, returns or Pure, again, again)
         for r in c.requests:
-            if r.operation == "abort!" and r.arguments[1] is mark:
+            clause = next((clause for clause in self.clauses if clause.takes(r)), None)
+            if clause is not None and not (refuses(clause, r) and is_refusal(r)):
+                return self.taken(clause, r, c, again)
+            if r.operation == "abort!" and r.arguments[1] is self:
                 value = Pure(r.arguments[0])
-                return again(r.cut()) if r.cut else give_up(c.drop)(lambda _, value=value: value)
-            clause = next((clause for clause in clauses if clause.takes(r)), None)
-            if clause is None or (crosses_not(clause, r) and is_across(r)):
-                continue
-            if crosses_not(clause, r):
-                return again(r.plug(refuse("resume-across-par", resumable=True)))
-            if clause.kind == "never":
-                run = lambda _, clause=clause, r=r: clause.run(r.arguments, None)  # noqa: E731
-                return again(r.cut()) if r.cut else give_up(c.drop)(run)
-            owner = None if clause.kind == "kept" else object()
-            if r.within and r.local:
-                plug, drop = r.local
-                k = Continuation(plug, drop, owner, r.resumable, beyond=mark)
-                abort = lambda v, drop=drop: Open(ask("abort!", v, mark).requests, drop)  # noqa: E731
-                return again(r.within(cross(clause.run(r.arguments, k), owner, mark, abort, drop)))
-            plug = lambda c, r=r: again(r.plug(c))  # noqa: E731
-            k = Continuation(plug, give_up(c.drop), owner, r.resumable)
-            run_clause = clause.run(r.arguments, k)
-            return own(run_clause, owner, k.give_up) if owner else run_clause
-        passing = (r.outward(again, skip=None if r.skip is mark else r.skip) for r in c.requests)
-        return Open(tuple(passing), lambda: handle(c.drop(), clauses, None, mark))
-    return lift(c, returns or Pure, again, again)
+                return self.ended(r, c, again, lambda _, value=value: value)
+        passing = (r.outward(again, skip=None if r.skip is self else r.skip) for r in c.requests)
+        return Open(tuple(passing), lambda: self.around(c.drop(), None))
+
+    def taken(self, clause: Clause, r: Request, c: Open, again: Wrap) -> Computation:
+        if refuses(clause, r):
+            return again(r.plug(refuse("resume-across-par", resumable=True)))
+        if clause.kind == "never":
+            return self.ended(r, c, again, lambda _: clause.run(r.arguments, None))
+        owner = None if clause.kind == "kept" else object()
+        if r.within and r.local:
+            plug, drop = r.local
+            k = Continuation(plug, drop, owner, r.resumable, beyond=self)
+            run = clause.run(r.arguments, k)
+            abort: Wrap = lambda v: Open(ask("abort!", v, self).requests, drop)  # noqa: E731
+            return again(r.within(cross(run, owner, self, abort, drop)))
+        k = Continuation(lambda c: again(r.plug(c)), self.giving_up(c), owner, r.resumable)
+        run = clause.run(r.arguments, k)
+        return own(run, owner, k.give_up) if owner else run
+
+    def ended(self, r: Request, c: Open, again: Wrap, then: Wrap) -> Computation:
+        """The body is dropped, and `then` follows; but what a branch does that is being
+        cancelled ends nothing but itself."""
+        return again(r.cut()) if r.cut else self.giving_up(c)(then)
+
+    def giving_up(self, c: Open) -> Callable[..., Computation]:
+        """What is to follow waits as the return clause of what is dropped: whoever ends the
+        expression otherwise replaces it."""
+        return lambda pending: self.around(c.drop(), pending)
 
 
-def crosses_not(clause: Clause, r: Request) -> bool:
+def refuses(clause: Clause, r: Request) -> bool:
+    """A clause cannot hold a branch without its siblings."""
     return r.within is not None and clause.kind in ("calls", "kept")
 
 
-def is_across(r: Request) -> bool:
+def is_refusal(r: Request) -> bool:
     return r.operation == "error" and r.arguments[0].fields["reason"] == "resume-across-par"
 
 

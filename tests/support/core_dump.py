@@ -6,7 +6,8 @@ f#3.0        function 3, closed over the environment here       Known
 
 from typing import Any
 
-from sexplang.terms.core import Bind, Clause, Unit
+from sexplang.terms.core import Clause
+from sexplang.terms.program import Bind, Unit
 from sexplang.terms.text import written
 from sexplang.terms.value import Procedure
 

@@ -8,7 +8,6 @@ from typing import Any
 from attrs import fields
 
 from sexplang.terms.core import (
-    Bind,
     CallKnown,
     Handle,
     InputValue,
@@ -18,8 +17,8 @@ from sexplang.terms.core import (
     Local,
     Loop,
     Recur,
-    Unit,
 )
+from sexplang.terms.program import Bind, Unit
 
 
 def misplaced(unit: Unit, slots: int = 1) -> list[str]:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from support.oracle import Meaning, TooLong, Undecided, meaning
+from support.computation import Undecided
+from support.oracle import Meaning, TooLong, meaning
 from support.programs import EVERYTHING, Shape, program
 from support.running import Seen, answer, begun, built, comparable, end, in_order, seen
 

@@ -58,6 +58,11 @@ class Performer:
     operation: str
 
 
+def pairs(form: Form) -> list[tuple[str, Form]]:
+    """`((x e) …)`"""
+    return [(binding.items[0].text, binding.items[1]) for binding in form.items]
+
+
 def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -217,8 +222,8 @@ class Evaluator:
             if not function.resumable:
                 return refuse("not-resumable")
             value = Pure(arguments[0] if arguments else None)
-            resumed = lambda: function.plug(value)  # noqa: E731
-            return Used(function.owner, resumed) if function.owner else resumed()
+            plug = function.plug
+            return Used(function.owner, lambda: plug(value)) if function.owner else plug(value)
         if isinstance(function, Performer):
             return ask(function.operation, *arguments)
         if function in HIGHER.values():
@@ -269,8 +274,8 @@ class Evaluator:
 
     # (let ((x e)…) body…) (let* …)
     def let(self, items: list[Form], env: Env) -> Computation:
-        bindings = [binding.items for binding in items[1].items]
-        names = [name.text for name, _ in bindings]
+        bindings = pairs(items[1])
+        names = [name for name, _ in bindings]
         inner = lambda vs: self.body(items[2:], {**env, **dict(zip(names, vs, strict=True))})  # noqa: E731
         return self.values([value for _, value in bindings], env, inner)
 
@@ -292,8 +297,8 @@ class Evaluator:
     def loop(self, items: list[Form], env: Env) -> Computation:
         if not isinstance(items[1], ListForm) or head(items[1]) is not None:
             return bind(self.value(items[1], env), lambda n: self.turns(n, (), items[2:], env))
-        bindings = [binding.items for binding in items[1].items]
-        names = [name.text for name, _ in bindings]
+        bindings = pairs(items[1])
+        names = [name for name, _ in bindings]
 
         def turn(values: tuple[Any, ...]) -> Computation:
             inner = {**env, **dict(zip(names, values, strict=True))}
@@ -322,8 +327,11 @@ class Evaluator:
 
         def on(arguments: tuple[Any, ...]) -> Computation:
             request = Request(name, arguments, k.plug, k.resumable, skip=k.beyond)
-            given_up = lambda: k.give_up(None) if k.beyond is None else k.give_up()  # noqa: E731
-            handed = lambda: Open((request,), given_up)  # noqa: E731
+
+            def handed() -> Computation:
+                given_up = k.give_up if k.beyond is not None else lambda: k.give_up(None)
+                return Open((request,), given_up)
+
             return Used(k.owner, handed) if k.owner else handed()
 
         return self.values(items[3:], env, on)
@@ -335,36 +343,43 @@ class Evaluator:
         for item in items[2:]:
             first, second, *body = item.items
             if isinstance(first, Name):
-                returns = self._function([second.text], body, env)
+                returns = self._return(second.text, body, env)
                 continue
             operation, *params = (part.text for part in first.items)
-            run = self._function([*params, second.text], body, env)
+            run = self._clause([*params, second.text], body, env)
             kind = clause_kind(body, second.text)
-            clauses.append(Clause(operation, kind, lambda vs, k, run=run: run(*vs, k)))
-        return handle(self.value(items[1], env), clauses, returns, object())
+            clauses.append(Clause(operation, kind, run))
+        return handle(self.value(items[1], env), clauses, returns)
 
-    def _function(self, names: list[str], body: list[Form], env: Env) -> Callable[..., Computation]:
-        return lambda *vs: self.body(body, {**env, **dict(zip(names, vs, strict=True))})
+    def _clause(self, names: list[str], body: list[Form], env: Env) -> Callable[..., Computation]:
+        """Code of the parameters' values and the continuation."""
+        return lambda vs, k: self.body(body, {**env, **dict(zip(names, (*vs, k), strict=True))})
+
+    def _return(self, name: str, body: list[Form], env: Env) -> Callable[..., Computation]:
+        return lambda value: self.body(body, {**env, name: value})
+
+    def _cleanup(self, body: list[Form], env: Env) -> Callable[[], Computation]:
+        return lambda: self.body(body, env)
 
     # (try b… (catch (e WORD…) b…)… (finally b…))
     def try_(self, items: list[Form], env: Env) -> Computation:
-        parts = {"catch": [], "finally": [], None: []}
+        parts: dict[str | None, list[Form]] = {"catch": [], "finally": [], None: []}
         for item in items[1:]:
             parts[name if (name := head(item)) in parts else None].append(item)
         clauses = [self.catch(item, env) for item in parts["catch"]]
-        c = handle(self.body(parts[None], env), clauses, None, object())
+        c = handle(self.body(parts[None], env), clauses, None)
         for item in parts["finally"]:
-            c = guard(c, lambda item=item: self.body(list(item.items[1:]), env))
+            c = guard(c, self._cleanup(list(item.items[1:]), env))
         return c
 
     def catch(self, item: Any, env: Env) -> Clause:
         name, *words = (part.text for part in item.items[1].items)
-        run = self._function([name], list(item.items[2:]), env)
-        return Clause("error", "never", lambda vs, _: run(vs[0]), tuple(words))
+        run = self._clause([name, "_"], list(item.items[2:]), env)
+        return Clause("error", "never", run, tuple(words))
 
     def attempt(self, items: list[Form], env: Env) -> Computation:
         failed = Clause("error", "never", lambda vs, _: Pure(failed_result(vs[0])))
-        return handle(self.value(items[1], env), [failed], None, object())
+        return handle(self.value(items[1], env), [failed], None)
 
     def par(self, items: list[Form], env: Env) -> Computation:
         return par([self.branch(form, env) for form in items[1:]])

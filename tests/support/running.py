@@ -7,8 +7,8 @@ from attrs import field, frozen
 
 from sexplang.machine import Done, Failed, Limits, Suspended, start
 from sexplang.pipeline import build
-from sexplang.terms.core import Program
 from sexplang.terms.effect import Request
+from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.text import plain
 from sexplang.terms.value import Fault, Record

@@ -192,7 +192,13 @@ _REASONS = ("llm_error", "connection_error", "protocol_error", "configuration_er
 def scripted_error(type: str) -> Refusal:
     """`{"error": type}`: the failure as it stands when all attempts are over."""
     reason = type if type in _REASONS else "llm_error"
-    return broken(reason, "scripted-error", f"the script replies with an error: {type}", type=type)
+    return broken(
+        reason,
+        "scripted-error",
+        f"the script replies with an error: {type}",
+        hint="this is what the script says",
+        type=type,
+    )
 
 
 def whole_text(payload: dict[str, Any]) -> str:

@@ -1,0 +1,118 @@
+"""A program: its functions, its modules, and what they give each other."""
+
+from typing import Any, Literal, TypeAlias
+
+from attrs import field, frozen
+
+from sexplang.terms.core import Core
+from sexplang.terms.form import Form
+from sexplang.terms.source import Span
+from sexplang.terms.value import Operation, Task, Value
+
+
+@frozen(eq=False)
+class Parameter:
+    """A parameter of a function. A default sees the parameters before it."""
+
+    name: str
+    default: Core | None = None
+
+
+@frozen(eq=False)
+class Function:
+    """The code of a function; `Known` and `Lambda` name it by its index in the table.
+
+    Slots: 0 the enclosing environment, then the parameters, then `rest` (a list), if any.
+    """
+
+    index: int
+    name: str
+    params: tuple[Parameter, ...]
+    rest: str | None
+    body: Core
+    span: Span
+    doc: str = ""
+
+
+InputType = Literal["string", "number", "integer", "boolean", "json", "file"]
+
+
+@frozen(eq=False)
+class Input:
+    """A `define-input`: what the main program asks its caller for."""
+
+    name: str
+    type: InputType
+    choices: tuple[Value, ...]
+    doc: str
+    required: bool
+    default: Value
+    """The default where it is a literal, for `--help`; else None."""
+    span: Span
+
+
+@frozen(eq=False)
+class Export:
+    """What a module or the prelude gives to a scope: a public name and what it stands for.
+
+    `core` is resolved against the program's environment (depth 0 = the program's own). `shape`
+    is what `check` knows of it: a Function, Primitive, Higher, Operation, Task, or None for a
+    plain value.
+    """
+
+    name: str
+    core: Core
+    shape: Any = None
+
+
+@frozen(eq=False)
+class Unit:
+    """One module, compiled: its part of the program.
+
+    `body` items run in order in the program's environment; an item that is a `Bind` appends.
+    """
+
+    name: str
+    items: "tuple[Item, ...]"
+    functions: tuple[Function, ...]
+    exports: dict[str, Export]
+    slots: int
+    """The size of the program's environment after this unit (slot 0 counted)."""
+    operations: dict[str, Operation] = field(factory=dict)
+    """Operations that this module declares with `define-effect`."""
+    handled: frozenset[str] = frozenset()
+    """Operations that some handler in this module takes."""
+    performed: tuple[tuple[str, Span], ...] = ()
+    """Operations performed by name and not yet known: checked when all modules are there."""
+    inputs: tuple[Input, ...] = ()
+    warnings: tuple[Any, ...] = ()
+    main: bool = False
+
+
+@frozen(eq=False)
+class Bind:
+    """A top-level `define` or `bind` of a value: appends it to the program's environment."""
+
+    name: str
+    value: Core
+    span: Span = field(kw_only=True, repr=False)
+
+
+Item: TypeAlias = Core | Bind
+
+
+@frozen(eq=False)
+class Program:
+    """All units in the order in which they are evaluated, the main one last.
+
+    `functions` is the table of all units' functions, by index. `defaults` names the function
+    that is called for an operation nobody in the program handles (`subtask`).
+    """
+
+    units: tuple[Unit, ...]
+    functions: tuple[Function, ...]
+    tasks: tuple[Task, ...]
+    defaults: dict[str, Export]
+    inputs: tuple[Input, ...] = ()
+    warnings: tuple[Any, ...] = ()
+    forms: tuple[Form, ...] = ()

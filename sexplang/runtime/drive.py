@@ -52,6 +52,8 @@ class Run:
     performers: Performers
     journal: Journal
     on_event: Watch | None = None
+    computes: bool = False
+    """Whether the machine is at work; an interruption then need not wait for it."""
     waiting: list[tuple[Request, Any]] = field(factory=list)
     """Awaitables that nobody awaits yet."""
     withdrawn: list[str] = field(factory=list)
@@ -107,6 +109,7 @@ class Run:
         self._fresh.clear()
         self._gone.clear()
         self._arrived.clear()
+        self.computes = False
         if isinstance(self.outcome, Suspended):
             with suppress(Refusal):  # what is cleaned up matters more than its recording
                 self.journal.append(cancellation())
@@ -159,7 +162,9 @@ class Run:
             self.on_event(_finished(row, request))
         before = self.outcome
         assert isinstance(before, Suspended)
+        self.computes = True
         after = before.fail(id, value) if failed else before.resume(id, value)
+        self.computes = False
         self.outcome = after
         for gone in after.withdrawn:
             self._withdraw(gone)

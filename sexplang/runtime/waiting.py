@@ -3,6 +3,7 @@
 anyio and the loop are imported with this module, and only then.
 """
 
+import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
@@ -14,6 +15,7 @@ from attrs import define, field
 
 from sexplang.runtime.answers import attempts_of, failure, settled
 from sexplang.runtime.drive import Run
+from sexplang.runtime.interrupt import Interrupt, interruptible
 from sexplang.terms.effect import Request
 
 SLICE = 0.005
@@ -135,11 +137,18 @@ def block(run: Run, parallel: int, grace: float, *, abandoned: bool = False) -> 
     """`finish` for a caller that does not await: in a loop of its own, and in a thread of its own
     where a loop is already running."""
 
-    async def main() -> None:
-        await finish(run, parallel, grace, abandoned=abandoned)
+    async def main(interrupt: Interrupt | None = None) -> None:
+        with anyio.CancelScope() as scope:
+            if interrupt is not None:
+                wake = asyncio.get_running_loop().call_soon_threadsafe
+                interrupt.cancel = lambda: wake(scope.cancel)
+            await finish(run, parallel, grace, abandoned=abandoned)
 
     if not _in_a_loop():
-        anyio.run(main)
+        with interruptible(lambda: run.computes) as interrupt:
+            anyio.run(main, interrupt)
+        if interrupt.pressed:
+            raise KeyboardInterrupt
         return
     from anyio.from_thread import start_blocking_portal
 
@@ -154,7 +163,7 @@ def block(run: Run, parallel: int, grace: float, *, abandoned: bool = False) -> 
 
 def _in_a_loop() -> bool:
     """Whether this thread runs an event loop of asyncio or trio right now."""
-    asyncio, trio = sys.modules.get("asyncio"), sys.modules.get("trio")
-    if asyncio is not None and asyncio._get_running_loop() is not None:
+    trio = sys.modules.get("trio")
+    if asyncio._get_running_loop() is not None:
         return True
     return trio is not None and bool(trio.lowlevel.in_trio_run())

@@ -1,4 +1,4 @@
-"""Lets the laws import `support`, the oracle and the program generator."""
+"""Lets the planted bugs import `support` and their own table."""
 
 import sys
 from pathlib import Path

@@ -10,7 +10,7 @@ import time
 
 import anyio
 import pytest
-from runtime_support import begun, error_of, finally_, par, perform, repeat, seq, table
+from runtime_support import begun, const, error_of, finally_, par, perform, repeat, seq, table
 
 from sexplang.machine import Done, Failed
 from sexplang.runtime import Journal, Refusal, adrive, drive
@@ -310,3 +310,22 @@ def test_a_thousand_branches_are_driven_in_reasonable_time():
 
     assert 1000 == len(outcome.value)
     assert time.monotonic() - started < 3
+
+
+def test_ctrl_c_need_not_wait_for_a_program_that_computes():
+    """Also when an event loop runs: a long computation is left at once."""
+    said = []
+    long = repeat(100_000_000, const(None))
+    program = finally_(seq(perform("wait", 0.01, 1), long), perform("say", "cleaned"))
+    started = time.monotonic()
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    with pytest.raises(KeyboardInterrupt):
+        drive(
+            begun(program),
+            {"wait": slow_echo, "say": lambda r: said.append(r.arguments[0])},
+        )
+
+    assert ["cleaned"] == said
+    assert time.monotonic() - started < 3
+    assert signal.default_int_handler is signal.getsignal(signal.SIGINT)

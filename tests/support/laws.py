@@ -14,7 +14,18 @@ from typing import Any
 from support.computation import Undecided
 from support.oracle import Meaning, TooLong, meaning
 from support.programs import EVERYTHING, Shape, program
-from support.running import Seen, answer, begun, built, comparable, end, in_order, seen
+from support.running import (
+    Seen,
+    answer,
+    begun,
+    built,
+    comparable,
+    delivered,
+    end,
+    in_order,
+    seen,
+    smooth_answer,
+)
 
 from sexplang.machine import Suspended
 from sexplang.terms.diagnostic import Diagnostics
@@ -94,16 +105,16 @@ def next_of(outcome: Any) -> Any:
         return outcome
     request = in_order(outcome)[0]
     arguments = tuple(plain(argument) for argument in request.arguments)
-    return outcome.resume(request.id, answer(request.operation, arguments))
+    return delivered(outcome, request.id, answer(request.operation, arguments))
 
 
 def any_order(seed: int) -> str | None:
     """Without failures the order of the replies changes neither value nor requests nor names."""
     text = program(Random(seed), SMOOTH).text
-    first = seen(begun(text))
+    first = seen(begun(text), smooth_answer)
     named = sorted(zip(first.ids, map(repr, first.trace), strict=True))
     for other in (seed * 2, seed * 2 + 100_000):
-        run = seen(begun(text), choose=Random(other).randrange)
+        run = seen(begun(text), smooth_answer, Random(other).randrange)
         if (run.value, run.error) != (first.value, first.error):
             return f"{text}\n{first}\n{run}"
         if sorted(zip(run.ids, map(repr, run.trace), strict=True)) != named:

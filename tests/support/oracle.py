@@ -440,7 +440,9 @@ def meaning(
     choose: Callable[[int], int] = lambda open_requests: 0,
     cancel_after: int | None = None,
 ) -> Meaning:
-    """`choose(n)` picks which of n open requests (in order of their branches) is answered next;
+    """`answer` is the host: an error record is a failure, raised where the request was made.
+
+    `choose(n)` picks which of n open requests (in order of their branches) is answered next;
     after `cancel_after` answers the run is cancelled from outside."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(100_000)
@@ -479,5 +481,6 @@ def _driven(c: Computation, answer: Any, choose: Any, cancel_after: int | None) 
                 c = r.plug(refuse("not-data"))
                 continue
             trace.append((r.operation, arguments))
-            c = r.plug(Pure(answer(r.operation, arguments)))
+            reply = answer(r.operation, arguments)
+            c = r.plug(ask("error", reply) if isinstance(reply, Record) else Pure(reply))
     return Meaning(None if error else c.value, error, trace)

@@ -10,11 +10,15 @@ from sexplang.pipeline import build
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
+from sexplang.terms.task import error_record
 from sexplang.terms.text import plain
 from sexplang.terms.value import Fault, Record
 
 Answer = Callable[[str, tuple[Any, ...]], Any]
 Choose = Callable[[int], int]
+
+
+UNANSWERED = error_record("TASK_FAILURE", "odd", "nobody knows")
 
 
 @frozen
@@ -28,7 +32,14 @@ class Seen:
 
 
 def answer(operation: str, arguments: tuple[Any, ...]) -> Any:
-    """The world of the laws: a pure function."""
+    """The world of the laws: a pure function. Some questions fail."""
+    if operation == "ask" and arguments and arguments[0] in (4, 13):
+        return UNANSWERED
+    return smooth_answer(operation, arguments)
+
+
+def smooth_answer(operation: str, arguments: tuple[Any, ...]) -> Any:
+    """The same without failures."""
     if operation in ("note", "enter", "leave"):
         return None
     x = arguments[0] if arguments else 0
@@ -81,8 +92,14 @@ def seen(outcome: Any, reply: Answer = answer, choose: Choose = lambda open_requ
         arguments = tuple(plain(argument) for argument in request.arguments)
         trace.append((request.operation, arguments))
         ids.append(request.id)
-        outcome = outcome.resume(request.id, reply(request.operation, arguments))
+        outcome = delivered(outcome, request.id, reply(request.operation, arguments))
     return Seen(*end(outcome), trace, ids)
+
+
+def delivered(outcome: Suspended, id: str, reply: Any) -> Any:
+    if isinstance(reply, Record):
+        return outcome.fail(id, reply)
+    return outcome.resume(id, reply)
 
 
 def end(outcome: Any) -> tuple[Any, Any]:

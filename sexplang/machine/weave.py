@@ -70,7 +70,7 @@ class Turn:
 
     def cancel(self, error: Record) -> None:
         """The whole program is abandoned and fails with `error`."""
-        self._fail(self.branches[()], error)
+        self._fail(error)
 
     def open_ids(self) -> tuple[str, ...]:
         """The requests that are still open, where the run ends without leaving them."""
@@ -136,7 +136,8 @@ class Turn:
 
     def _uncaught(self, branch: Branch, left: stack.Uncaught) -> None:
         if not self._stop(branch, 0, left):
-            self._fail(self.branches[()], left.error, left)
+            self._stand(branch, left)
+            self._fail(left.error)
 
     def _abort(self, branch: Branch, left: stack.Aborted) -> None:
         if not self._stop(branch, left.level + 1, left):
@@ -160,11 +161,9 @@ class Turn:
         step = (BOTTOM[0], None, left.k, left.s)
         self.branches[branch.path] = evolve(branch, state=Ready(step))
 
-    def _fail(self, root: Branch, error: Record, left: Any = None) -> None:
+    def _fail(self, error: Record) -> None:
         """The program fails with its first error, once everything has been left."""
         self.failing = error
-        if left is not None and isinstance(root.state, Ready):
-            self._stand(root, left)
         root = evolve(self.branches[()], leaving=True)
         self.branches[()] = root
         self._cut(root, Cut(None, None))

@@ -5,23 +5,15 @@ The kernel resolves it (`openat2` with RESOLVE_BENEATH) or, where it cannot, eve
 opened on its own and no link is followed.
 """
 
-import ctypes
 import errno
 import os
 import stat
 from functools import cache
+from typing import Any
 
 _OPENAT2 = 437
 _BENEATH_NO_MAGICLINKS = 0x08 | 0x02
 _AT_FDCWD = -100
-
-
-class _OpenHow(ctypes.Structure):
-    _fields_ = (
-        ("flags", ctypes.c_uint64),
-        ("mode", ctypes.c_uint64),
-        ("resolve", ctypes.c_uint64),
-    )
 
 
 def open_beneath(root: str, relative: str, flags: int) -> int:
@@ -45,7 +37,9 @@ def place_of(file: int) -> str | None:
 
 
 def _openat2(folder: int, relative: str, flags: int) -> int:
-    how = _OpenHow(flags, 0, _BENEATH_NO_MAGICLINKS)
+    import ctypes
+
+    how = (ctypes.c_uint64 * 3)(flags, 0, _BENEATH_NO_MAGICLINKS)  # struct open_how
     size = ctypes.c_size_t(ctypes.sizeof(how))
     name = ctypes.c_char_p(os.fsencode(relative))
     for _ in range(8):  # EAGAIN: a folder moved while the kernel resolved `..` in a link
@@ -82,7 +76,9 @@ def _folder(name: str, flags: int, here: int) -> int:
 
 
 @cache
-def _syscall() -> "ctypes._NamedFuncPointer":
+def _syscall() -> Any:
+    import ctypes
+
     function = ctypes.CDLL(None, use_errno=True).syscall
     function.restype = ctypes.c_long
     return function

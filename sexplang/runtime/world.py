@@ -1,7 +1,6 @@
 """`print log progress now sleep random` → their replies: the small things of the host."""
 
 from collections.abc import Callable
-from hashlib import sha256
 from math import isfinite
 from time import time
 from typing import Any
@@ -77,6 +76,8 @@ def randomness(run_id: str) -> Performer:
 
     def perform(request: Request) -> float | int:
         (bound,) = _padded(request.arguments, 1)
+        from hashlib import sha256  # loads a library: only for who draws
+
         seed = f"{run_id}/{request.id}".encode()
         if bound is None:
             return (int.from_bytes(sha256(seed).digest()[:7]) >> 3) / 2**53
@@ -93,6 +94,8 @@ def randomness(run_id: str) -> Performer:
 
 def drawn(seed: bytes, bound: int) -> int:
     """An integer in [0, bound); 128 bits more than it needs make every one as likely."""
+    from hashlib import sha256
+
     wanted = (bound.bit_length() + 128) // 8 + 1
     digits, block = b"", 0
     while len(digits) < wanted:

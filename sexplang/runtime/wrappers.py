@@ -1,7 +1,6 @@
 """Performers → performers: what stands between a program and the world, in a visible order."""
 
 from collections.abc import Awaitable
-from hashlib import sha256
 from time import monotonic
 from typing import Any
 
@@ -74,6 +73,8 @@ async def _patiently(
 def pause(id: str, attempt: int, asked: float | None, retries: Retries) -> float:
     """Seconds to wait after a failed attempt: doubling, spread by up to a half, at least what the
     server asked for, at most `most`. The spread follows from the identity, so a run repeats."""
+    from hashlib import sha256
+
     spread = sha256(f"{id}/{attempt}".encode()).digest()[0] / 510
     wait: float = retries.first * 2 ** (attempt - 1) * (1 + spread)
     return min(max(wait, asked or 0.0), retries.most)

@@ -6,17 +6,17 @@ from support.laws import LAWS, first_finding
 
 def test_resuming_twice_is_two_runs():
     """A Suspended is a value: two runs from it know nothing of each other, also in turns."""
-    assert None is first_finding(LAWS["twice"], range(600))
+    assert None is first_finding(LAWS["twice"], range(300))
 
 
 def test_the_order_of_replies_does_not_matter():
     """Without failures, any order of the same replies gives the same value and identities."""
-    assert None is first_finding(LAWS["any_order"], range(600))
+    assert None is first_finding(LAWS["any_order"], range(300))
 
 
 def test_what_is_cancelled_is_left_once():
     """A run cancelled at a suspension runs the finally of every try that it entered, once."""
-    assert None is first_finding(LAWS["cancelled"], range(800))
+    assert None is first_finding(LAWS["cancelled"], range(500))
 
 
 @pytest.mark.long

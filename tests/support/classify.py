@@ -91,6 +91,8 @@ def _uses(form: Form, k: str, at: str) -> set[str]:
     if name == k or (name == "forward" and isinstance(items[1], Name) and items[1].text == k):
         arguments = items[1:] if name == k else items[3:]
         return {TAIL if at == "tail" else CALLED} | _all(arguments, k, "call")
+    if name == "abandon" and isinstance(items[1], Name) and items[1].text == k:
+        return {CALLED}
     if name == "quote":
         return set()
     if name == "if":

@@ -247,7 +247,10 @@ class Evaluator:
         return bind(turned, lambda v: self.fold(function, v, xs[1:]))
 
     def abandon(self, k: Continuation) -> Computation:
-        return k.give_up(lambda _: Pure(None))
+        def given_up() -> Computation:
+            return k.give_up(lambda _: Pure(None))
+
+        return Used(k.owner, given_up) if k.owner else given_up()
 
     # (if c t e) (and e…) (or e…)
     def if_(self, items: list[Form], env: Env) -> Computation:

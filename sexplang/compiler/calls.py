@@ -11,7 +11,7 @@ from sexplang.compiler.arguments import (
     positions_only,
 )
 from sexplang.compiler.names import reference
-from sexplang.compiler.scope import Binding, Named, Place, Signature, signature_of
+from sexplang.compiler.scope import Binding, Continuation, Named, Place, Signature, signature_of
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import AT_HEAD, Lowered, Lowering, Steps
 from sexplang.terms.core import (
@@ -98,6 +98,17 @@ def _made(
         return Call(callee, arguments, labels, span=form.span)
     made: Core = _KNOWN[type(shape)](c, form, callee, shape, arguments, labels)
     return made
+
+
+def called(c: Lowering, form: ListForm, head: Form, arguments: tuple[Core, ...]) -> Steps:
+    """A call of what `head` names or gives, with arguments that are core already."""
+    binding: Binding | None = None
+    if type(head) is Name:
+        binding = c.find(head.text) or c.namespaced(head.text)
+    if binding is None or type(binding) is Continuation:
+        return Call((yield c.lower(head)), arguments, span=form.span)
+    callee = reference(c, binding, head)  # type: ignore[arg-type]
+    return _made(c, form, callee, shape_of(c, binding), arguments, ())
 
 
 def _not_callable(c: Lowering, form: ListForm, head: Literal) -> Core:

@@ -1,5 +1,6 @@
 """The table of special forms: which function lowers each."""
 
+from sexplang.compiler.arrows import thread
 from sexplang.compiler.calls import call
 from sexplang.compiler.choices import and_, case, cond, if_, or_, unless, when
 from sexplang.compiler.effects import (
@@ -22,6 +23,7 @@ from sexplang.compiler.lets import (
     recur,
 )
 from sexplang.compiler.names import mention, reference
+from sexplang.compiler.patterns import match
 from sexplang.compiler.quoting import (
     constant,
     misplaced_label,
@@ -47,6 +49,8 @@ FORMS: dict[str, Lower] = {
     "unless": unless,
     "cond": cond,
     "case": case,
+    "match": match,
+    "->": thread,
     "and": and_,
     "or": or_,
     "define": outside_body,
@@ -63,6 +67,7 @@ FORMS: dict[str, Lower] = {
     "import": top_level_only,
     "define-input": top_level_only,
     "define-effect": top_level_only,
+    "defatom": top_level_only,
     "attempt": attempt,
     "perform": perform,
     "handle": handle,

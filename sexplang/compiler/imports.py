@@ -1,4 +1,4 @@
-"""Imports and declared effects of a file to names, before anything else of it is compiled."""
+"""Imports, declared effects and tasks of a file to names, before anything else is compiled."""
 
 from collections.abc import Callable, Mapping
 
@@ -24,7 +24,7 @@ class Top:
     """The top level of a file, sorted."""
 
     imports: list[ListForm] = field(factory=list)
-    effects: list[ListForm] = field(factory=list)
+    declarations: list[ListForm] = field(factory=list)
     statements: list[Statement] = field(factory=list)
     ends_in_declaration: bool = False
 
@@ -34,7 +34,7 @@ def sort(c: Lowering, statements: list[Statement]) -> Top:
     top = Top()
     for item in statements:
         word = _word(item)
-        top.ends_in_declaration = word in ("import", "define-effect")
+        top.ends_in_declaration = word in ("import", "define-effect", "defatom")
         if not word:
             top.statements.append(item)
             continue
@@ -44,8 +44,8 @@ def sort(c: Lowering, statements: list[Statement]) -> Top:
             c.malformed(item, item, "this does not fit")
         elif word == "import":
             top.imports.append(item)
-        elif word == "define-effect":
-            top.effects.append(item)
+        elif word in ("define-effect", "defatom"):
+            top.declarations.append(item)
         else:
             declared = declared_input(c, item)
             if declared is not None:
@@ -53,7 +53,7 @@ def sort(c: Lowering, statements: list[Statement]) -> Top:
     return top
 
 
-_WORDS = ("import", "define-input", "define-effect")
+_WORDS = ("import", "define-input", "define-effect", "defatom")
 
 
 def _word(item: Statement) -> str:
@@ -127,25 +127,25 @@ def _is_first(c: Lowering, name: str, path: str, span: Span, spans: dict[str, Sp
     return False
 
 
-def declare_effects(c: Lowering, top: Top) -> None:
-    """Declared operations are functions of the whole module."""
+def declare(c: Lowering, top: Top, check: CheckTemplate) -> None:
+    """Declared operations and tasks are functions of the whole module."""
     spans: dict[str, Span] = {}
-    for form in top.effects:
-        declared = declared_effect(c, form)
-        if declared is None:
+    for form in top.declarations:
+        name = _declared_name(c, form)
+        if name is None:
             continue
-        name, operation = declared
         if name.text in spans:
             _defined_twice(c, name, spans[name.text])
             continue
         spans[name.text] = name.span
-        c.operations[name.text] = operation
-        core = Const(operation, span=form.span)
-        c.bind(name.text, Export(name.text, core, operation))
+        value = _declared(c, form, name, check)
+        c.bind(name.text, Export(name.text, Const(value, span=form.span), value))
     for item in top.statements:
         if isinstance(item, Definition) and item.name.text in spans:
             _defined_twice(c, item.name, spans[item.name.text])
 
+
+def _declared(c: Lowering, form: ListForm, check: CheckTemplate) -> Operation | Task | None:
 
 def _defined_twice(c: Lowering, name: Name, first: Span) -> None:
     c.report(

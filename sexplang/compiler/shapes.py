@@ -22,6 +22,8 @@ SHAPES: dict[str, Shape] = {
     "unless": Shape("(unless test body…)", 2),
     "cond": Shape("(cond (test body…) … (else body…))", 1),
     "case": Shape("(case key ((datum …) body…) … (else body…))", 2),
+    "match": Shape("(match e (pattern body…) (pattern when guard body…) …)", 2),
+    "->": Shape("(-> e (function e…) name …)", 1),
     "and": Shape("(and e…)", 0),
     "or": Shape("(or e…)", 0),
     "define": Shape("(define name e) or (define (name param…) body…)", 2),
@@ -38,6 +40,7 @@ SHAPES: dict[str, Shape] = {
     "import": Shape('(import "path") or (import "path" as: name)', 1, 3),
     "define-input": Shape("(define-input name type: t choices: […] doc: text default: e)", 1),
     "define-effect": Shape('(define-effect (operation param…) "doc")', 1, 2),
+    "defatom": Shape('(defatom name (params param…) (instructions "…") …)', 1),
     "attempt": Shape("(attempt e)", 1, 1),
     "perform": Shape("(perform operation e…)", 1),
     "handle": Shape("(handle body ((operation param…) resume body…) … (return name body…))", 2),
@@ -47,10 +50,7 @@ SHAPES: dict[str, Shape] = {
 }
 
 UNAVAILABLE: dict[str, str] = {
-    "match": "use `cond` or `case` with `get`, `first` and `rest`",
-    "->": "nest the calls: `(g (f x a))`",
     "define-syntax": "write a function",
-    "defatom": "write the task as an XML template and `import` it",
     "par-map": "use `map`, or `par` with the calls written out",
     "race": "use `par` and choose from the list of values",
     "with-timeout": "give the task `<limits timeout=…>` in its template",

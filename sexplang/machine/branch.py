@@ -5,9 +5,10 @@ from typing import Any
 from attrs import frozen
 from immutables import Map
 
+from sexplang.machine.scopes import Accounts, Held, Scope
 from sexplang.machine.stack import Frame, Segment, Step
 from sexplang.terms.effect import Request
-from sexplang.terms.value import Value
+from sexplang.terms.value import Record, Value
 
 Path = tuple[int, ...]
 """The place of a branch: fork, branch, fork, branch … from the root, `()`. A fork is named by
@@ -21,14 +22,16 @@ class Waiting:
     request: Request
     k: Frame
     s: Segment
+    held: Held | None = None
 
 
 @frozen(eq=False)
 class Forked:
     """Waits for its branches. Their values, by index, go to `k`.
 
-    With `cut` the branches are being cancelled instead, and the segments from `s` down to the
-    cut's node are left once the last has ended.
+    `alive` counts those that have started and not ended; the next to start is the first of
+    `starts`. With `cut` the branches are being cancelled instead, and when none is alive the
+    segments from `s` down to the cut's node are left.
     """
 
     fork: int
@@ -36,16 +39,23 @@ class Forked:
     values: Map[int, Value]
     k: Frame
     s: Segment
+    starts: tuple[tuple[Any, Any], ...]
+    alive: int
+    race: bool
     cut: "Cut | None" = None
 
 
 @frozen(eq=False)
 class Cut:
-    """What ends a fork early: `node` is the handle expression to end (None: the whole branch),
-    `then` what its end is."""
+    """What ends a fork early: `node` is the expression to end (None: the whole branch; `HERE`:
+    just the fork), `then` what its end is. A scope that broke does not break the cleaning up."""
 
     node: Segment
     then: Any
+    scope: str | None = None
+
+
+HERE = ("the fork itself",)
 
 
 @frozen(eq=False)
@@ -72,6 +82,23 @@ class Branch:
     leaving: bool = False
 
 
+@frozen(eq=False)
+class Weave:
+    """The state of a run between two deliveries."""
+
+    branches: Map[Path, Branch] = Map()
+    accounts: Accounts = Map()
+    waiting: Map[str, int] = Map()
+    """How many branches wait under a deadline."""
+    timers: Map[str, Scope] = Map()
+    """The deadlines that are counted down."""
+    failing: Record | None = None
+    """The error that ends the run, once the root has left its scopes."""
+    steps: int = 0
+    count: int = 0
+    """How many requests are open, timers too."""
+
+
 def identity(path: Path, ordinal: int) -> str:
     """A request's id: the path and the ordinal, joined by dots."""
     return ".".join(map(str, (*path, ordinal)))
@@ -80,3 +107,8 @@ def identity(path: Path, ordinal: int) -> str:
 def path_of(identity: str) -> Path:
     """The path of the branch that made the request. Raises ValueError."""
     return tuple([int(part) for part in identity.split(".")][:-1])
+
+
+def order(identity: str) -> Path:
+    """What identities are sorted by."""
+    return tuple([int(part) for part in identity.split(".")])

@@ -108,7 +108,7 @@ def _take(
     continuation = capture(k, s, node, resumable)
     context = s[3]
     if clause.kind == "never":
-        then = ("clause", clause, values, context)
+        then = ("clause", clause, values, context.within(node[2][3].scopes))
         if continuation.cleanup:
             return abandon(continuation, node[1], node[2], then)
         return finish(then, environment(node), node[1], node[2])
@@ -132,7 +132,11 @@ def resume(continuation: Continuation, value: Value, k: Frame, s: Segment) -> St
 
 
 def _push(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:
+    around = s[3].scopes
     for kind, frames, context, data in reversed(continuation.segments):
+        if around and context.scopes != around:
+            inner = [scope for scope in context.scopes if scope not in around]
+            context = context.within((*around, *inner))
         s = (kind, k, s, context, data)
         k = frames
     return k, s

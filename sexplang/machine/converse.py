@@ -37,7 +37,7 @@ def call_task(
     )
     if isinstance(want, Broke):
         return fail(want.error, k, s)
-    inner = Ctx(context.linked, (*context.conversations, conversation))
+    inner = Ctx(context.linked, (*context.conversations, conversation), context.scopes)
     return _go_on(session, want, (BOUNDARY, k, s, inner, None))
 
 

@@ -46,7 +46,8 @@ def cross(
     values = clause.bind(operation, arguments)
     context = s[3]
     if clause.kind == "never":
-        raise Aborted(level, node, ("clause", clause, values, context), k, s)
+        outside = context.within(node[2][3].scopes)
+        raise Aborted(level, node, ("clause", clause, values, outside), k, s)
     beyond = (BASE, BOTTOM, None, context, Parent(node[2], level))
     crossing = (CROSS, BOTTOM, beyond, context, Crossing(k, s, node, level, resumable))
     return clause.body, (*environment(node), *values, ACROSS), BOTTOM, crossing

@@ -75,10 +75,12 @@ def environment(node: Segment) -> tuple[Any, ...]:
 def finish(then: Any, env: tuple[Any, ...], k: Frame, s: Segment) -> Step:
     """The end of a handle expression that was left: its clause's body, a value, or an error.
 
-    then: `("clause", clause, values, context)` | `("value", v)`
+    then: `("clause", clause, values, context)` | `("value", v)` | `("error", e)`
     """
     if then[0] == "value":
         return k[0], then[1], k, s
+    if then[0] == "error":
+        return raise_error, then[1], k, s
     _, clause, values, context = then
     return (clause.body, (*env, *values, None), *on_behalf(k, s, context))
 
@@ -90,30 +92,37 @@ def on_behalf(k: Frame, s: Segment, context: Ctx) -> tuple[Frame, Segment]:
     return BOTTOM, (BOUNDARY, k, s, context, None)
 
 
-def abandon_all(k: Frame, s: Segment) -> Step:
+def raise_error(error: Record, k: Frame, s: Segment) -> Step:
+    """A step of its own, so that the error belongs to the segments it is raised in."""
+    raise Fault("raised", str(error.fields["message"]), error=error)
+
+
+def abandon_all(k: Frame, s: Segment, without: str | None = None) -> Step:
     """Leaves every scope down to the base of the branch."""
     base = s
     while base[2] is not None:
         base = base[2]
-    return abandon(capture(k, s, None), BOTTOM, base, None)
+    return abandon(capture(k, s, None), BOTTOM, base, None, without)
 
 
-def abandon(continuation: Continuation, k: Frame, s: Segment, then: Any) -> Step:
+def abandon(
+    continuation: Continuation, k: Frame, s: Segment, then: Any, without: str | None = None
+) -> Step:
     """Leaves every scope of a continuation, innermost first, and then does `then`.
 
     A dummy value goes through a copy of its segments without frames and return clauses: what
     cleans up does so on the ordinary way out, inside the handlers that served it. `then` waits in
-    the outermost segment, a handler: whoever ends that expression otherwise replaces it.
+    the outermost segment, a handler: whoever ends that expression otherwise replaces it. `without`
+    is a scope that broke: it does not break what cleans up.
     """
     pending = then
     for kind, _, context, data in reversed(continuation.segments):
-        if pending is not None:
-            env = data[0] if kind.stripped is kind else data
-            s = (kind.stripped, k, s, context, (env, pending))
+        if without is not None:
+            context = context.without(without)
+        if kind.pends:
+            own = data[0] if kind.stripped is kind else data
+            s = (kind.stripped, k, s, context, (own, pending))
             pending = None
-        elif isinstance(kind, HandlerKind):
-            env = data[0] if kind.stripped is kind else data
-            s = (kind.stripped, k, s, context, (env, None))
         else:
             s = (kind.stripped, k, s, context, data)
         k = BOTTOM
@@ -134,6 +143,7 @@ class HandlerKind(Kind):
         super().__init__("handle", give if returns is None else self._returning, clauses)
         self.returns = returns
         self.stripped = _Pending(clauses)
+        self.pends = True
 
     def _returning(self, value: Value, s: Segment) -> Step:
         return self.returns, (*s[4], value), s[1], s[2]
@@ -145,6 +155,7 @@ class _Pending(HandlerKind):
     def __init__(self, clauses: dict[str, Any]) -> None:
         Kind.__init__(self, "pending", _leave_pending, clauses)
         self.returns = None
+        self.pends = True
 
 
 def _leave_pending(value: Value, s: Segment) -> Step:
@@ -158,6 +169,13 @@ def _leave_own(value: Value, s: Segment) -> Step:
     """The clause ended without calling its continuation, which is abandoned now."""
     return abandon(s[4], s[1], s[2], ("value", value))
 
+
+SCOPE = Kind("scope", give)
+"""A deadline or a budget: data is its identity."""
+
+SCOPE.pends = True
+SCOPE.stripped = Kind("scope that is left", _leave_pending)
+SCOPE.stripped.pends = True
 
 OWN = Kind("own", _leave_own, cleanup=True)
 """Below a clause that owns its continuation (data)."""

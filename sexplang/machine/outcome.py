@@ -3,14 +3,14 @@
 from functools import cached_property
 from typing import TypeAlias
 
-from attrs import define, field, frozen
-from immutables import Map
+from attrs import define, frozen
 
-from sexplang.machine.branch import Branch, Path, Ready, Waiting, path_of
+from sexplang.machine.branch import Branch, Waiting, Weave, order, path_of
 from sexplang.machine.control import fail
 from sexplang.machine.link import link
 from sexplang.machine.loop import Limits
-from sexplang.machine.stack import BASE, BOTTOM, Ctx
+from sexplang.machine.scopes import METER, Meter, allowed
+from sexplang.machine.stack import BASE, BOTTOM, Ctx, Entered, Frame, Run, Segment, Step
 from sexplang.machine.weave import Turn
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
@@ -44,48 +44,57 @@ class Suspended:
     """The program waits. Immutable: resuming the same one twice is two runs.
 
     `opened` are the requests that the last delivery made, `withdrawn` the ids of those that it
-    took back; `requests` are all that are open.
+    took back; `requests` are all that are open. A request of the operation `timer` asks to be
+    resumed when its seconds have passed since it was first opened.
     """
 
-    _branches: Map[Path, Branch]
-    _failing: Record | None
-    _used: int
+    _weave: Weave
     _limits: Limits
+    _meter: Meter
     opened: tuple[Request, ...]
     withdrawn: tuple[str, ...]
-    count: int = field(default=0)
-    """How many requests are open."""
+
+    @property
+    def count(self) -> int:
+        """How many requests are open."""
+        return self._weave.count
 
     @cached_property
     def requests(self) -> tuple[Request, ...]:
-        """All open requests of all branches, in the order of their branches."""
-        waiting = [
-            (path, branch.state.request)
-            for path, branch in self._branches.items()
-            if isinstance(branch.state, Waiting)
-        ]
-        return tuple([request for _, request in sorted(waiting, key=lambda pair: pair[0])])
+        """All open requests of all branches, in the order of their identities."""
+        states = [branch.state for branch in self._weave.branches.values()]
+        waiting = [state.request for state in states if isinstance(state, Waiting)]
+        waiting.extend([scope.timer() for scope in self._weave.timers.values()])
+        return tuple(sorted(waiting, key=lambda request: order(request.id)))
 
-    def resume(self, id: str, value: Value) -> "Outcome":
+    def resume(self, id: str, value: Value = None) -> "Outcome":
         """Delivers a reply (plain data or values). Raises LookupError if `id` is not open."""
-        branch, state = self._waiting(id)
-        return self._deliver(branch, (state.k[0], value_of(value), state.k, state.s))
+        turn = self._turn()
+        if id in self._weave.timers:
+            turn.fire(id)
+        else:
+            branch, state = self._waiting(id)
+            reply = value_of(value)
+            turn.answer(branch, state, (state.k[0], reply, state.k, state.s), reply)
+        return self._settled(turn)
 
     def fail(self, id: str, error: Record) -> "Outcome":
         """The request fails: raises `error` where it was made, resumably."""
+        turn = self._turn()
         branch, state = self._waiting(id)
-        return self._deliver(branch, (_fail, error, state.k, state.s))
+        turn.answer(branch, state, (_fail, _placed(error, state.request), state.k, state.s), None)
+        return self._settled(turn)
 
     def cancel(self, error: Record | None = None) -> "Outcome":
         """Abandons everything: `finally` bodies run, then the program fails with `error`, by
         default TASK_FAILURE, reason `cancelled`. Nothing in the program can catch it."""
         turn = self._turn()
         turn.cancel(error or error_record("TASK_FAILURE", "cancelled", "the run was cancelled"))
-        return _settled(turn, self._limits, 0)
+        return self._settled(turn, answered=0)
 
     def _waiting(self, id: str) -> tuple[Branch, Waiting]:
         try:
-            branch = self._branches[path_of(id)]
+            branch = self._weave.branches[path_of(id)]
         except (KeyError, ValueError):
             raise LookupError(f"no request {id!r} is open") from None
         state = branch.state
@@ -94,12 +103,10 @@ class Suspended:
         return branch, state
 
     def _turn(self) -> Turn:
-        return Turn(self._branches, self._failing, self._used, self.count)
+        return Turn(self._weave, self._limits, self._meter)
 
-    def _deliver(self, branch: Branch, step: object) -> "Outcome":
-        turn = self._turn()
-        turn.ready(branch, step)
-        return _settled(turn, self._limits, 1)
+    def _settled(self, turn: Turn, answered: int = 1) -> "Outcome":
+        return _settled(turn, self._limits, self._meter, answered)
 
 
 Outcome: TypeAlias = Done | Failed | Suspended
@@ -110,35 +117,59 @@ def start(
     inputs: dict[str, Value] | None = None,
     tasks: TaskSystem | None = None,
     limits: Limits | None = None,
+    budget: dict[str, Value] | None = None,
+    meter: Meter = METER,
 ) -> Outcome:
     """Runs a program until it ends or waits. No I/O at all.
 
     `inputs` are values by name, converted already; `tasks` is needed by programs that call
-    atomic tasks.
+    atomic tasks. `budget` stands around the whole program: `calls`, `tokens`, `usd`, `seconds`;
+    `meter` says what a model call may cost.
     """
     run, linked = link(program, tasks)
     base = (BASE, BOTTOM, None, Ctx(linked), None)
-    step = (run, (inputs or {},), BOTTOM, base)
-    turn = Turn(Map(), None, 0, 0)
-    turn.ready(Branch((), 0, Ready(step)), step)
-    return _settled(turn, limits or Limits(), 0)
+    env = (inputs or {},)
+    turn = Turn(Weave(), limits or Limits(), meter)
+    turn.start((_under(budget, run) if budget else run, env, BOTTOM, base))
+    return _settled(turn, limits or Limits(), meter, 0)
 
 
-def _fail(error: Value, k: object, s: object) -> object:
-    return fail(error, k, s)  # type: ignore[arg-type]
+def _under(budget: dict[str, Value], run: Run) -> Run:
+    def enter(env: object, k: Frame, s: Segment) -> Step:
+        raise Entered(allowed(budget), run, env, k, s, None)
+
+    return enter
 
 
-def _settled(turn: Turn, limits: Limits, answered: int) -> Outcome:
-    turn.settle(limits)
-    withdrawn = tuple(sorted(turn.withdrawn, key=path_of))
+def _placed(error: Record, request: Request) -> Record:
+    """The error, at the request's place unless it has one."""
+    if error.fields.get("span") is not None or request.span is None:
+        return error
+    return Record(error.kind, {**error.fields, "span": request.span.plain()})
+
+
+def _fail(error: Record, k: Frame, s: Segment) -> Step:
+    return fail(error, k, s)
+
+
+def _settled(turn: Turn, limits: Limits, meter: Meter, answered: int) -> Outcome:
+    turn.settle()
     if turn.ended:
         error = turn.broken or turn.failing
-        if error is not None:
-            return Failed(error, turn.open_ids() if turn.broken else withdrawn)
-        return Done(turn.value, withdrawn)
-    gone = set(withdrawn)
-    opened = tuple([request for request in turn.opened if request.id not in gone])
-    count = turn.count + len(turn.opened) - len(withdrawn) - answered
-    return Suspended(
-        turn.branches.finish(), turn.failing, turn.used, limits, opened, withdrawn, count
+        gone = turn.withdrawn if error is None else [*turn.withdrawn, *turn.open_ids()]
+        withdrawn = tuple(sorted([*gone, *turn.timing.timers.keys()], key=order))
+        return Done(turn.value, withdrawn) if error is None else Failed(error, withdrawn)
+    timers, closed = turn.timing.changed()
+    gone = [*turn.withdrawn, *closed]
+    opened = [request for request in turn.opened if request.id not in set(gone)]
+    timing = turn.timing
+    weave = Weave(
+        turn.branches.finish(),
+        timing.accounts,
+        timing.waiting,
+        timing.timers,
+        turn.failing,
+        turn.steps,
+        turn.weave.count - answered + len(turn.opened) + len(timers) - len(gone),
     )
+    return Suspended(weave, limits, meter, (*opened, *timers), tuple(sorted(gone, key=order)))

@@ -110,9 +110,21 @@ class Ctx:
 
     linked: Linked
     conversations: tuple[Conversation, ...] = ()
+    scopes: tuple[str, ...] = ()
+    """The deadlines and budgets in force, by the identity of their entry, outermost first."""
 
     def plain(self) -> Context:
         return Context(self.conversations)
+
+    def within(self, scopes: tuple[str, ...]) -> "Ctx":
+        """The same work, under these deadlines and budgets."""
+        return self if scopes == self.scopes else Ctx(self.linked, self.conversations, scopes)
+
+    def without(self, scope: str) -> "Ctx":
+        """The same work, where a scope has broken."""
+        if scope not in self.scopes:
+            return self
+        return self.within(tuple([other for other in self.scopes if other != scope]))
 
 
 class Exit(Exception):
@@ -143,12 +155,46 @@ class Asked(Exit):
 
 
 class Forked(Exit):
-    """Branches to start, each `(fn, a)`; the list of their values goes to `k`."""
+    """Branches to start, each `(fn, a)`; the list of their values goes to `k`.
 
-    def __init__(self, starts: tuple[tuple[Any, Any], ...], k: Frame, s: Segment) -> None:
+    At most `limit` of them run at a time. In a race the first value that is not `Lost` goes to
+    `k` instead.
+    """
+
+    def __init__(
+        self,
+        starts: tuple[tuple[Any, Any], ...],
+        k: Frame,
+        s: Segment,
+        limit: int | None = None,
+        race: bool = False,
+    ) -> None:
         self.starts = starts
         self.k = k
         self.s = s
+        self.limit = len(starts) if limit is None else limit
+        self.race = race
+
+
+@frozen(eq=False)
+class Lost:
+    """What a branch of a race ends with that failed."""
+
+    error: Record
+
+
+class Entered(Exit):
+    """A scope to open: a deadline or a budget, then `body` in `env`."""
+
+    def __init__(
+        self, settings: dict[str, Value], body: Run, env: Any, k: Frame, s: Segment, span: Any
+    ) -> None:
+        self.settings = settings
+        self.body = body
+        self.env = env
+        self.k = k
+        self.s = s
+        self.span = span
 
 
 class Aborted(Exit):
@@ -189,7 +235,7 @@ class Kind:
     work to do. `stripped` is what is left of it in a continuation that is abandoned.
     """
 
-    __slots__ = ("clauses", "cleanup", "leave", "name", "stripped")
+    __slots__ = ("clauses", "cleanup", "leave", "name", "pends", "stripped")
 
     def __init__(
         self,
@@ -203,6 +249,9 @@ class Kind:
         self.clauses: dict[str, Any] = {} if clauses is None else clauses
         self.cleanup = cleanup
         self.stripped: Kind = self
+        self.pends = False
+        """Whether something to do may wait here while what is above is left. Then the stripped
+        kind's data is `(data, what to do or None)`."""
 
 
 def give(value: Value, s: Segment) -> Step:

@@ -1,0 +1,190 @@
+"""`defatom` to the task that a template makes: each clause is a field of the same node."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from attrs import define, evolve, field
+
+from sexplang.compiler.clauses import CLAUSES
+from sexplang.compiler.settings import (
+    data,
+    expected,
+    flag,
+    settings,
+    text,
+    twice,
+    unknown,
+    unquoted,
+    word,
+)
+from sexplang.compiler.shapes import word_of
+from sexplang.compiler.state import Lowering
+from sexplang.terms.diagnostic import Diagnostic
+from sexplang.terms.form import Form, Label, ListForm, Name
+from sexplang.terms.source import Span
+from sexplang.terms.template import Param, Template
+from sexplang.terms.text import value_of
+from sexplang.terms.value import Task
+
+Where = Callable[[str, str], Span]
+"""The part of a task, as its template names it, and what to look for in it, to a place."""
+
+CheckTemplate = Callable[[Template, Where], Iterable[Diagnostic]]
+"""What is wrong with a template, and where."""
+
+
+def no_check(template: Template, where: Where) -> Iterable[Diagnostic]:
+    return ()
+
+
+@define(eq=False)
+class Written:
+    """A `defatom` as it is written: the values of its fields, its clauses and parameters."""
+
+    name: Name
+    fields: dict[str, Any] = field(factory=dict)
+    clauses: dict[str, ListForm] = field(factory=dict)
+    params: dict[str, Form] = field(factory=dict)
+
+    def where(self, part: str, raw: str) -> Span:
+        """The place of a part: its value, or in it the raw text, if it stands there as it is."""
+        kind, _, name = part.partition(":")
+        if kind == "param":
+            return self.params[name].span
+        clause = self.clauses.get(kind)
+        if clause is None:
+            return self.name.span
+        span = clause.items[1].span if len(clause.items) == 2 else clause.span
+        at = span.text.find(raw) if raw else -1
+        return span if at < 0 else Span(span.source, span.start + at, span.start + at + len(raw))
+
+
+def declared_task(c: Lowering, form: ListForm, check: CheckTemplate) -> tuple[Name, Task | None]:
+    """Reads a `defatom`: its name, and the task if it is sound."""
+    name = form.items[1]
+    assert isinstance(name, Name)
+    written = Written(name)
+    before = len(c.findings)
+    for clause in form.items[2:]:
+        _clause(c, clause, written)
+    _relevance(c, written)
+    _check_instructions(c, written)
+    description = f"Dynamically defined task: {name.text}"
+    fields = {"description": description, **written.fields}
+    template = Template(name.text, span=form.span, **fields)
+    if _is_sound(c, before):
+        c.findings.extend(check(template, written.where))
+    return name, Task(template) if _is_sound(c, before) else None
+
+
+def _is_sound(c: Lowering, before: int) -> bool:
+    return all(finding.severity != "error" for finding in c.findings[before:])
+
+
+def _clause(c: Lowering, clause: Form, written: Written) -> None:
+    key = word_of(clause)
+    if type(clause) is not ListForm or not key:
+        hint = 'a clause is written `(instructions "…")`'
+        return expected(c, clause, "a clause", hint)
+    if key in written.clauses:
+        return twice(c, clause, written.clauses[key], f"the clause `{key}`")
+    written.clauses[key] = clause
+    if key == "params":
+        written.fields["params"] = _params(c, clause, written)
+    elif key in CLAUSES:
+        value = CLAUSES[key].read(CLAUSES[key], c, clause)
+        if value is not None:
+            written.fields[key] = value
+    elif key != "context_relevance":
+        known = ("params", *CLAUSES, "context_relevance")
+        unknown(c, clause.items[0], f"a task has no clause `{key}`", key, known)
+    return None
+
+
+def _check_instructions(c: Lowering, written: Written) -> None:
+    name, clause = written.name, written.clauses.get("instructions")
+    if clause is None:
+        hint = 'add `(instructions "…")`'
+        c.report("incomplete-template", name.span, f"`{name.text}` has no instructions", hint=hint)
+    elif not written.fields.get("instructions", "?").strip():
+        title = f"`{name.text}` says nothing to the model"
+        c.report("incomplete-template", clause.span, title, hint="say what is to be done")
+
+
+# -- parameters
+
+_TYPES = ("any", "string", "number", "integer", "boolean", "list", "object")
+
+_OPTIONS = ("type", "default", "required", "doc", "from")
+
+
+def _params(c: Lowering, clause: ListForm, written: Written) -> tuple[Param, ...]:
+    found: list[Param] = []
+    for item in clause.items[1:]:
+        name = item.items[0] if type(item) is ListForm and item.items else item
+        if type(name) is not Name:
+            hint = "write `name`, `(name type)` or `(name type default: value)`"
+            expected(c, item, "a parameter", hint)
+            continue
+        written.params[name.text] = item
+        rest = item.items[1:] if type(item) is ListForm else ()
+        found.append(_param(c, name.text, rest))
+    return tuple(found)
+
+
+def _param(c: Lowering, name: str, forms: tuple[Form, ...]) -> Param:
+    """`name type label: value …`"""
+    options: dict[str, Form] = {}
+    if forms and type(forms[0]) is not Label:
+        options["type"] = forms[0]
+        forms = forms[1:]
+    for at in range(0, len(forms), 2):
+        label = forms[at]
+        if type(label) is not Label or at + 1 == len(forms):
+            hint = "after the type stand labels: `default: required: doc: from:`"
+            expected(c, label, "a label and its value", hint)
+            break
+        if label.text not in _OPTIONS:
+            unknown(c, label, f"a parameter has no `{label.text}:`", label.text, _OPTIONS)
+        elif label.text in options:
+            twice(c, label, options[label.text], f"`{label.text}:`")
+        else:
+            options[label.text] = forms[at + 1]
+    return _made(c, name, options)
+
+
+def _made(c: Lowering, name: str, options: dict[str, Form]) -> Param:
+    said: dict[str, Any] = {"required": "default" not in options}
+    if "type" in options:
+        said["type"] = word(*_TYPES)(c, options["type"]) or "any"
+    if "default" in options:
+        said["default"] = value_of(data(c, unquoted(options["default"])))
+    if "required" in options:
+        said["required"] = bool(flag(c, options["required"]))
+    if "doc" in options:
+        said["doc"] = text(c, options["doc"]) or ""
+    if "from" in options:
+        said["source"] = word()(c, options["from"])
+    return Param(name, **said)
+
+
+def _relevance(c: Lowering, written: Written) -> None:
+    """`(context_relevance name: false …)`: which inputs a search for context sees."""
+    clause = written.clauses.get("context_relevance")
+    if clause is None:
+        return
+    seen: dict[str, bool] = {}
+    for key, at, value in settings(c, clause):
+        if key not in written.params:
+            c.report(
+                "unknown-param",
+                at.span,
+                f"context_relevance names `{key}`, which is no parameter of this task",
+                hint="declare it in `params`, or remove it here",
+            )
+        seen[key] = bool(flag(c, value))
+    params = written.fields.get("params", ())
+    written.fields["params"] = tuple(
+        evolve(param, relevant=seen.get(param.name, True)) for param in params
+    )
+

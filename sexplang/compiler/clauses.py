@@ -1,0 +1,163 @@
+"""The clauses of a `defatom` to the values of a template's fields.
+
+The words, numbers and keys are those of `grammar/template.xsd`; what fields mean together is
+checked where XML is checked too.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.compiler.settings import Read, chosen, count, flag, schema, seconds, text, unquoted, word
+from sexplang.compiler.state import Lowering
+from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.template import (
+    ContextManagement,
+    FilePaths,
+    HistoryConfig,
+    Limits,
+    OutputFormat,
+)
+
+
+@frozen
+class Clause:
+    """How a clause is written, and what makes the value of its field."""
+
+    syntax: str
+    read: Callable[["Clause", Lowering, ListForm], Any]
+
+
+
+def _one(read: Read) -> Callable[[Clause, Lowering, ListForm], Any]:
+    """A clause with one value."""
+
+    def reading(clause: Clause, c: Lowering, form: ListForm) -> Any:
+        if len(form.items) == 2:
+            return read(c, form.items[1])
+        at = form.items[2] if len(form.items) > 2 else form
+        words = "nothing more fits here" if len(form.items) > 2 else "something is missing here"
+        c.report("malformed-form", at.span, f"it is written `{clause.syntax}`", words)
+        return None
+
+    return reading
+
+
+def _several(make: Any, **readers: Read) -> Callable[[Clause, Lowering, ListForm], Any]:
+    """A clause with settings."""
+    return lambda clause, c, form: make(**chosen(c, form, readers))
+
+
+def _output_format(clause: Clause, c: Lowering, form: ListForm) -> OutputFormat | None:
+    found = chosen(c, form, {"type": word("text", "json"), "schema": schema})
+    if "type" not in found:
+        title = f"it is written `{clause.syntax}`"
+        c.report("malformed-form", form.span, title, "I expected a `type`, text or json")
+        return None
+    return OutputFormat(**found)
+
+
+_ACCUMULATION = {"minimal": "notes_only", "full": "full_output"}
+"""The documents' older words."""
+
+
+def _context(**found: Any) -> ContextManagement:
+    if "accumulation_format" in found:
+        written = found["accumulation_format"]
+        found["accumulation_format"] = _ACCUMULATION.get(written, written)
+    return ContextManagement(**found)
+
+
+def _words(c: Lowering, forms: tuple[Form, ...]) -> tuple[str, ...]:
+    """`a "b"`, `["a" "b"]` or `'(a b)`"""
+    if len(forms) == 1:
+        whole = unquoted(forms[0])
+        if type(whole) is VectorForm or (type(whole) is ListForm and whole is not forms[0]):
+            forms = whole.items
+    read = word()
+    found = [read(c, form) for form in forms]
+    return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+_FILES = {
+    "paths": "literal",
+    "command": "command",
+    "description": "description",
+    "context_query": "context_description",
+}
+"""The setting that says where files come from, and the source that it goes with."""
+
+
+def _file_paths(clause: Clause, c: Lowering, form: ListForm) -> FilePaths | None:
+    first = unquoted(form.items[1]) if len(form.items) > 1 else None
+    if type(first) in (Literal, Name, VectorForm):
+        return FilePaths(paths=_words(c, form.items[1:]))
+    readers: dict[str, Read] = dict.fromkeys(_FILES, word())
+    readers["paths"] = lambda c, value: _words(c, (value,))
+    found = chosen(c, form, {"source": word(*_FILES.values()), **readers})
+    given = [key for key in _FILES if key in found]
+    if len(given) != 1 or found.get("source", _FILES[given[0]]) != _FILES[given[0]]:
+        title = f"it is written `{clause.syntax}`"
+        words = "each source has one setting: " + ", ".join(
+            f"{source} has {key}" for key, source in _FILES.items()
+        )
+        c.report("malformed-form", form.span, title, words)
+        return None
+    source: Any = _FILES[given[0]]
+    if source == "literal":
+        return FilePaths(source, found["paths"])
+    return FilePaths(source, text=found[given[0]])
+
+
+CLAUSES: dict[str, Clause] = {
+    "instructions": Clause('(instructions "…")', _one(text)),
+    "system": Clause('(system "…")', _one(text)),
+    "description": Clause('(description "…")', _one(text)),
+    "criteria": Clause('(criteria "…")', _one(text)),
+    "subtype": Clause("(subtype word)", _one(word())),
+    "model": Clause('(model "…")', _one(word())),
+    "provider": Clause('(provider "…")', _one(word())),
+    "ref": Clause("(ref name)", _one(word())),
+    "returns": Clause("(returns schema)", _one(schema)),
+    "output_format": Clause("(output_format type: json schema: object)", _output_format),
+    "context_management": Clause(
+        "(context_management inherit_context: none …)",
+        _several(
+            _context,
+            inherit_context=word("full", "none", "subset"),
+            accumulate_data=flag,
+            accumulation_format=word("notes_only", "full_output", *_ACCUMULATION),
+            fresh_context=word("enabled", "disabled"),
+        ),
+    ),
+    "context_assembly": Clause(
+        '(context_assembly primary_elements: "…" …)',
+        _several(
+            lambda **found: tuple(found.items()),
+            primary_elements=text,
+            secondary_elements=text,
+            excluded_elements=text,
+        ),
+    ),
+    "file_paths": Clause('(file_paths "path" …)` or `(file_paths command: "…")', _file_paths),
+    "allowed_tools": Clause(
+        "(allowed_tools name …)", lambda clause, c, form: _words(c, form.items[1:])
+    ),
+    "limits": Clause(
+        "(limits max_turns: 3 …)",
+        _several(Limits, max_turns=count, max_output_tokens=count, timeout=seconds),
+    ),
+    "history_config": Clause(
+        "(history_config use_session_history: true …)",
+        _several(
+            HistoryConfig,
+            use_session_history=flag,
+            history_turns_to_include=count,
+            record_in_session_history=flag,
+        ),
+    ),
+    "manual_xml": Clause("(manual_xml true)", _one(flag)),
+    "disable_reparsing": Clause("(disable_reparsing true)", _one(flag)),
+}
+"""The clauses whose name is the field's."""

@@ -1,0 +1,157 @@
+"""The data in a clause of a `defatom` to values: words, texts, numbers and settings with keys.
+
+Law: nothing is evaluated. What is not of its kind is reported, and its value is None.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sexplang.compiler.names import nearest
+from sexplang.compiler.quoting import datum, entries
+from sexplang.compiler.shapes import word_of
+from sexplang.compiler.state import Lowering
+from sexplang.terms.diagnostic import Label as Place
+from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm
+from sexplang.terms.text import plain
+from sexplang.terms.value import Fault
+
+Read = Callable[[Lowering, Form], Any]
+"""A form to a value; None (and a report) if it is not of that kind."""
+
+
+def expected(c: Lowering, form: Form, what: str, hint: str | None = None) -> None:
+    """A part that is not what stands at its place."""
+    c.report("malformed-form", form.span, f"I expected {what} here", "this is not", hint=hint)
+
+
+def unquoted(form: Form) -> Form:
+    """`x` for `'x`: what stands in a clause is data, quoted or not."""
+    is_quote = type(form) is ListForm and word_of(form) == "quote" and len(form.items) == 2
+    return form.items[1] if is_quote else form  # type: ignore[union-attr]
+
+
+def _is_nil(form: Form) -> bool:
+    return type(form) is Literal and form.value is None
+
+
+def text(c: Lowering, form: Form) -> str | None:
+    if type(form) is Literal and isinstance(form.value, str):
+        return form.value
+    return expected(c, form, "a string", "a task's texts are written out; values come as {{params}}")
+
+
+def word(*choices: str) -> Read:
+    """A string or a symbol; one of the choices, if there are any."""
+
+    def read(c: Lowering, form: Form) -> str | None:
+        form = unquoted(form)
+        found: Any = form.text if type(form) is Name else getattr(form, "value", None)
+        if not isinstance(found, str) or not found.strip():
+            return expected(c, form, _listed(choices) if choices else "a word or a string")
+        found = " ".join(found.split())
+        if choices and found not in choices:
+            close = nearest(found, choices)
+            return expected(c, form, _listed(choices), f"did you mean `{close}`?" if close else None)
+        return found
+
+    return read
+
+
+def _listed(choices: tuple[str, ...]) -> str:
+    return "one of " + ", ".join(choices)
+
+
+def flag(c: Lowering, form: Form) -> bool | None:
+    if type(form) is Literal and isinstance(form.value, bool):
+        return form.value
+    return expected(c, form, "true or false")
+
+
+def count(c: Lowering, form: Form) -> int | None:
+    if type(form) is Literal and type(form.value) is int and 0 < form.value < 10**9:
+        return form.value
+    return expected(c, form, "a whole number from 1 to 999999999")
+
+
+def seconds(c: Lowering, form: Form) -> float | None:
+    value = form.value if type(form) is Literal else None
+    if type(value) in (int, float) and 0 < value < 10**9:  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
+    return expected(c, form, "seconds above 0, such as 60 or 0.5")
+
+
+def data(c: Lowering, form: Form) -> Any:
+    """A form as plain data: symbols are words."""
+    try:
+        return plain(datum(c, form))
+    except Fault as fault:
+        c.report(fault.code, form.span, fault.message, hint=fault.hint)
+        return None
+
+
+def schema(c: Lowering, form: Form) -> str | dict[str, Any] | None:
+    form = unquoted(form)
+    if type(form) is not TableForm:
+        return word()(c, form)
+    found: dict[str, Any] = data(c, form)
+    return found
+
+
+# -- several settings
+
+
+def settings(c: Lowering, form: ListForm) -> Iterator[tuple[str, Form, Form]]:
+    """Key, its form and its value, however the clause writes them: `key: value …`,
+    `(key value) …`, `((key value) …)` or `{key: value …}`."""
+    items = tuple(map(unquoted, form.items[1:]))
+    if len(items) == 1:
+        whole = items[0]
+        if type(whole) is TableForm:
+            for key, value in entries(c, whole, splices=False):
+                yield key, value, value
+            return
+        if type(whole) is ListForm and all(type(item) is ListForm for item in whole.items):
+            items = whole.items
+    left = iter(items)
+    for item in left:
+        if type(item) is Label:
+            value = next(left, item)
+            if type(value) is not Label:
+                yield item.text, item, value
+                continue
+        elif type(item) is ListForm and word_of(item) and len(item.items) == 2:
+            yield word_of(item), item.items[0], item.items[1]
+            continue
+        expected(c, item, "a setting and its value", "write `key: value` or `(key value)`")
+
+
+def chosen(c: Lowering, form: ListForm, readers: dict[str, Read]) -> dict[str, Any]:
+    """The settings of a clause that are there, each read by its reader; nil leaves one out."""
+    found: dict[str, Any] = {}
+    places: dict[str, Form] = {}
+    for key, at, value in settings(c, form):
+        if key in places:
+            twice(c, at, places[key], f"the setting `{key}`")
+        elif key not in readers:
+            unknown(c, at, f"`{word_of(form)}` has no setting `{key}`", key, tuple(readers))
+        elif not _is_nil(value):
+            found[key] = readers[key](c, value)
+        places.setdefault(key, at)
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def twice(c: Lowering, at: Form, first: Form, what: str) -> None:
+    c.report(
+        "duplicate-clause",
+        at.span,
+        f"{what} stands twice in this task",
+        "again here",
+        also=(Place(first.span, "first here"),),
+        hint="keep one of them",
+    )
+
+
+def unknown(c: Lowering, at: Form, title: str, key: str, known: tuple[str, ...]) -> None:
+    close = nearest(key, known)
+    hint = f"did you mean `{close}`?" if close else "there are " + ", ".join(known)
+    c.report("unknown-clause", at.span, title, hint=hint)

@@ -1,0 +1,200 @@
+"""Defining forms to what the names that they define mean."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from sexplang.hosts.language_server.meanings import Meaning, Parameter
+from sexplang.terms.form import Form, Label, ListForm, Literal, Name
+from sexplang.terms.source import Source
+from sexplang.terms.template import Template
+from sexplang.terms.value import Task
+
+
+def word_of(form: Form) -> str:
+    """The name at the head of a list, or nothing."""
+    if type(form) is ListForm and form.items and type(form.items[0]) is Name:
+        return form.items[0].text
+    return ""
+
+
+def flat(forms: Iterable[Form]) -> Iterator[Form]:
+    """The forms of a body: a `begin` that stands in it belongs to it."""
+    work = list(forms)[::-1]
+    while work:
+        form = work.pop()
+        if word_of(form) in ("begin", "progn") and len(form.items) > 1:  # type: ignore[union-attr]
+            work.extend(form.items[:0:-1])  # type: ignore[union-attr]
+        else:
+            yield form
+
+
+def declared(form: Form) -> Meaning | None:
+    """What a form defines, if it is a defining one."""
+    make = _MAKERS.get(word_of(form))
+    if make is None or len(form.items) < 2:  # type: ignore[union-attr]
+        return None
+    assert isinstance(form, ListForm)
+    return make(form)
+
+
+def public(forms: Iterable[Form]) -> dict[str, Meaning]:
+    """The names that a module gives to who imports it."""
+    made = (declared(form) for form in flat(forms))
+    return {each.name: each for each in made if each is not None and not each.name.startswith("_")}
+
+
+def function(name: Name, form: Form, params: Form | tuple[Form, ...], doc: str = "") -> Meaning:
+    """A function with the parameters that are written in a list, or as one name for all."""
+    found, rest = parameters(params)
+    return Meaning(
+        name.text,
+        "function",
+        name.span,
+        form.span,
+        tuple(parameter for parameter, _ in found),
+        rest.text if rest is not None else None,
+        doc,
+        form=form,
+    )
+
+
+def value(name: Name, form: Form, bound: Form | None = None) -> Meaning:
+    """A value that a name is bound to; a lambda makes it a function."""
+    if bound is not None and word_of(bound) in ("lambda", "fn") and len(bound.items) > 2:  # type: ignore[union-attr]
+        _, params, *body = bound.items  # type: ignore[union-attr]
+        return function(name, form, params, documentation(body))
+    return Meaning(name.text, "value", name.span, form.span, form=form)
+
+
+def parameter(name: Name, form: Form) -> Meaning:
+    """A name that a function, a clause, a pattern or a loop binds."""
+    return Meaning(name.text, "parameter", name.span, form.span, form=form)
+
+
+def parameters(
+    params: Form | tuple[Form, ...],
+) -> tuple[list[tuple[Parameter, Name]], Name | None]:
+    """`(a (b default) . rest)` to the parameters with their names, and the rest."""
+    if type(params) is Name:
+        return [], params
+    items = params if isinstance(params, tuple) else getattr(params, "items", ())
+    found: list[tuple[Parameter, Name]] = []
+    for at, form in enumerate(items):
+        if type(form) is Name and form.text == ".":
+            after = items[at + 1] if at + 1 < len(items) else None
+            return found, after if isinstance(after, Name) else None
+        default = None
+        if type(form) is ListForm and form.items:
+            default = form.items[1].span.text if len(form.items) > 1 else None
+            form = form.items[0]
+        if type(form) is Name:
+            found.append((Parameter(form.text, form.span, default), form))
+    return found, None
+
+
+def documentation(body: Iterable[Form]) -> str:
+    """A string before the last form of a body."""
+    first, *rest = [*body, None]
+    if len(rest) > 1 and type(first) is Literal and isinstance(first.value, str):
+        return first.value
+    return ""
+
+
+def comment_above(source: Source, offset: int) -> str:
+    """The lines of comment directly above the line of an offset."""
+    number = source.position(offset).line - 1
+    found: list[str] = []
+    while number > 0 and source.line(number).lstrip().startswith(";"):
+        found.append(source.line(number).strip().lstrip(";").strip())
+        number -= 1
+    return "\n".join(reversed(found))
+
+
+def task_meaning(template: Template) -> Meaning:
+    """A task as its template declares it."""
+    params = tuple(
+        Parameter(
+            each.name,
+            None,
+            None if each.required else ("nil" if each.default is None else str(each.default)),
+            each.doc,
+            each.type,
+        )
+        for each in template.params
+    )
+    doc, shape = template.description, Task(template)
+    return Meaning(
+        template.name, "task", template.span, template.span, params, doc=doc, shape=shape
+    )
+
+
+def _define(form: ListForm) -> Meaning | None:
+    target = form.items[1]
+    made = None
+    if type(target) is ListForm and target.items and type(target.items[0]) is Name:
+        doc = documentation(form.items[2:])
+        made = function(target.items[0], form, target.items[1:], doc)
+    elif type(target) is Name:
+        made = value(target, form, form.items[2] if len(form.items) > 2 else None)
+    return made
+
+
+def _labelled(form: ListForm, label: str) -> Form | None:
+    """The form after a label."""
+    for at, item in enumerate(form.items[:-1]):
+        if type(item) is Label and item.text == label:
+            return form.items[at + 1]
+    return None
+
+
+def _text(form: Form | None) -> str:
+    return form.value if type(form) is Literal and isinstance(form.value, str) else ""
+
+
+def _input(form: ListForm) -> Meaning | None:
+    name = form.items[1]
+    if type(name) is not Name:
+        return None
+    doc = _text(_labelled(form, "doc"))
+    return Meaning(name.text, "input", name.span, form.span, doc=doc, form=form)
+
+
+def _effect(form: ListForm) -> Meaning | None:
+    pattern = form.items[1]
+    if type(pattern) is not ListForm or not pattern.items or type(pattern.items[0]) is not Name:
+        return None
+    name = pattern.items[0]
+    params = tuple(
+        Parameter(each.text, each.span) for each in pattern.items[1:] if type(each) is Name
+    )
+    doc = _text(form.items[2]) if len(form.items) > 2 else ""
+    return Meaning(name.text, "operation", name.span, form.span, params, doc=doc, form=form)
+
+
+def _syntax(form: ListForm) -> Meaning | None:
+    name = form.items[1]
+    if type(name) is not Name:
+        return None
+    return Meaning(name.text, "syntax", name.span, form.span, form=form)
+
+
+def _atom(form: ListForm) -> Meaning | None:
+    name = form.items[1]
+    if type(name) is not Name:
+        return None
+    parts = {word_of(part): part for part in form.items[2:] if type(part) is ListForm}
+    listed = parts.get("params")
+    found = parameters(listed.items[1:]) if listed is not None else ([], None)
+    description = parts.get("description")
+    doc = _text(description.items[1]) if description and len(description.items) > 1 else ""
+    params = tuple(parameter for parameter, _ in found[0])
+    return Meaning(name.text, "task", name.span, form.span, params, doc=doc, form=form)
+
+
+_MAKERS: dict[str, Callable[[ListForm], Meaning | None]] = {
+    "define": _define,
+    "bind": _define,
+    "define-input": _input,
+    "define-effect": _effect,
+    "define-syntax": _syntax,
+    "defatom": _atom,
+}

@@ -1,0 +1,151 @@
+"""What a file imports to sources and names: open documents first, then files, under the same
+permissions as a program has."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from attrs import define, field
+
+from sexplang.hosts.language_server.declared import task_meaning
+from sexplang.hosts.language_server.meanings import Meaning
+from sexplang.hosts.language_server.outline import Outline, exports, imports_of, outline, standard
+from sexplang.hosts.language_server.tree import forms_of
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.source import Source
+from sexplang.terms.value import Fault
+
+Find = Callable[[str, str], tuple[Source, ...]]
+
+_MOST = 200
+"""Modules and outlines that are kept."""
+
+
+@define(eq=False)
+class Library:
+    """The files as the editor sees them. `open` holds the texts of open documents, by their
+    absolute path, or by their address where they are no file."""
+
+    open: dict[str, str] = field(factory=dict)
+    _members: dict[tuple[str, str], Mapping[str, Meaning]] = field(factory=dict)
+    _outlines: dict[tuple[Any, ...], Outline] = field(factory=dict)
+
+    def copy(self) -> "Library":
+        """The same, as it is now: for work that goes on while texts change."""
+        return Library(dict(self.open), dict(self._members))
+
+    def source(self, name: str) -> Source:
+        """An open document."""
+        return Source(name, self.open.get(name, ""))
+
+    def finding(self, name: str) -> Find:
+        """What finds the imports of a document, and of what it imports."""
+        from sexplang.runtime import Permissions
+        from sexplang.runtime.sources import finding
+
+        on_disk = finding(Permissions(folder=folder_of(name)))
+
+        def find(path: str, importer: str) -> tuple[Source, ...]:
+            try:
+                found = on_disk(path, importer)
+            except Fault as fault:
+                whole = os.path.normpath(os.path.join(os.path.dirname(importer), path))
+                # Where the place is denied, that is said first: this one only has no file yet.
+                if fault.code != "import-not-found" or whole not in self.open:
+                    raise
+                found = (Source(whole, ""),)
+            return tuple([self._newest(each) for each in found])
+
+        return find
+
+    def _newest(self, source: Source) -> Source:
+        text = self.open.get(source.name)
+        return source if text is None else Source(source.name, text)
+
+    def sources(self, path: str, importer: str, document: str) -> tuple[Source, ...]:
+        """What an import in a document, or in a module that it imports, names; nothing where it
+        cannot be read."""
+        if path.startswith("std/"):
+            return _standard(path)
+        try:
+            return self.finding(document)(path, importer)
+        except Fault:
+            return ()
+
+    def names(self, path: str, document: str) -> Mapping[str, Meaning]:
+        """The public names of what an import in a document names."""
+        names: dict[str, Meaning] = {}
+        for source in self.sources(path, document, document):
+            names.update(self.members(source))
+        return names
+
+    def members(self, source: Source) -> Mapping[str, Meaning]:
+        """The public names of a module or of a template file."""
+        key = source.name, source.text
+        found = self._members.get(key)
+        if found is None:
+            is_template = source.name.endswith(".xml")
+            found = _tasks(source) if is_template else exports(source)
+            _keep(self._members, key, found)
+        return found
+
+    def outline(self, name: str) -> Outline:
+        """The outline of an open document as it is now."""
+        source = self.source(name)
+        loaded: dict[str, Mapping[str, Meaning]] = {
+            each.path: self.names(each.path, name) for each in imports_of(forms_of(source))
+        }
+        # The members of an unchanged module are the same object.
+        key = (name, source.text, *[id(each) for names in loaded.values() for each in names.values()])
+        found = self._outlines.get(key)
+        if found is None:
+            found = outline(source, lambda path: loaded.get(path, {}))
+            _keep(self._outlines, key, found)
+        return found
+
+    def beyond(self, path: str, document: str) -> Iterator[str]:
+        """The names of all sources that an import in a document brings, near and far."""
+        work = [(path, document)]
+        seen: set[str] = set()
+        while work:
+            wanted, importer = work.pop()
+            for source in self.sources(wanted, importer, document):
+                if source.name in seen:
+                    continue
+                seen.add(source.name)
+                yield source.name
+                if not source.name.endswith(".xml"):
+                    work += [(each.path, source.name) for each in imports_of(forms_of(source))]
+
+
+def folder_of(name: str) -> str | None:
+    """The folder of a document that is a file."""
+    return os.path.dirname(name) if os.path.isabs(name) else None
+
+
+def _standard(path: str) -> tuple[Source, ...]:
+    from sexplang.data import shipped
+
+    module = path.removeprefix("std/")
+    if not module.replace("-", "").isalpha():
+        return ()
+    try:
+        return (standard(module, shipped(f"stdlib/{module}.sexp")),)
+    except FileNotFoundError:
+        return ()
+
+
+def _tasks(source: Source) -> Mapping[str, Meaning]:
+    from sexplang.templates import read_templates
+
+    try:
+        templates = read_templates(source)
+    except Diagnostics:
+        return {}
+    return {template.name: task_meaning(template) for template in templates}
+
+
+def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
+    while len(kept) >= _MOST:
+        del kept[next(iter(kept))]
+    kept[key] = value

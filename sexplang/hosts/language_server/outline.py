@@ -1,0 +1,135 @@
+"""A text to all that can be said of it: its tokens, forms, scopes, mentions and definitions."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+from attrs import frozen
+
+from sexplang.hosts.language_server.binders import WALKS
+from sexplang.hosts.language_server.declared import public, word_of
+from sexplang.hosts.language_server.meanings import Meaning, Parameter
+from sexplang.hosts.language_server.scopes import Scope, Scopes
+from sexplang.hosts.language_server.tree import forms_of
+from sexplang.hosts.language_server.walk import Walk
+from sexplang.hosts.language_server.words import special
+from sexplang.hosts.tokens import Token, tokens
+from sexplang.terms.form import Form, Label, ListForm, Literal, Name
+from sexplang.terms.source import Source
+
+Load = Callable[[str], Mapping[str, Meaning]]
+"""`load(path)`: the public names of what an import names; none where it cannot be read."""
+
+
+@frozen(eq=False)
+class Import:
+    """`(import "path" as: alias)`"""
+
+    form: ListForm
+    target: Form
+    path: str
+    alias: Name | None
+
+
+@frozen(eq=False)
+class Outline:
+    """What is known of a text."""
+
+    source: Source
+    tokens: tuple[Token, ...]
+    forms: tuple[Form, ...]
+    imports: tuple[Import, ...]
+    scopes: Scopes
+    defined: tuple[Meaning, ...]
+    """All definitions, in order of the text."""
+
+    def token_at(self, offset: int) -> Token | None:
+        """The token that ends at an offset or has it inside; of two the one before."""
+        low, high = 0, len(self.tokens)
+        while low < high:
+            middle = (low + high) // 2
+            if self.tokens[middle].end < offset:
+                low = middle + 1
+            else:
+                high = middle
+        return self.tokens[low] if low < len(self.tokens) else None
+
+
+def outline(source: Source, load: Load) -> Outline:
+    """The outline of a text, which may be broken in any way."""
+    found = list(tokens(source.text))
+    forms = forms_of(source, found)
+    imports = imports_of(forms)
+    names: dict[str, Meaning] = {}
+    for each in imports:
+        members = dict(load(each.path))
+        if each.alias is None:
+            names.update(members)
+        else:
+            span = each.alias.span
+            names[each.alias.text] = Meaning(
+                each.alias.text, "module", span, each.form.span, doc=each.path, members=members
+            )
+    end = len(source.text)
+    scopes = Scopes(prelude())
+    walk = Walk(scopes, special(), WALKS)
+    walk.over(forms, Scope(Scope(None, dict(prelude()), 0, end), names, 0, end))
+    for each in imports:
+        if each.alias is not None:
+            walk.mention(each.alias, names[each.alias.text])
+    return Outline(source, tuple(found), forms, imports, scopes, tuple(walk.defined))
+
+
+def exports(source: Source) -> dict[str, Meaning]:
+    """The public names of a module's text."""
+    return public(forms_of(source))
+
+
+def imports_of(forms: tuple[Form, ...]) -> tuple[Import, ...]:
+    """The imports at the top of a text."""
+    found = (_import(form) for form in forms if word_of(form) == "import")
+    return tuple(each for each in found if each is not None)
+
+
+def _import(form: Form) -> Import | None:
+    assert isinstance(form, ListForm)
+    if len(form.items) < 2:
+        return None
+    target = form.items[1]
+    if type(target) is Literal and isinstance(target.value, str):
+        path = target.value
+    elif type(target) is Name and target.text.startswith("std/"):
+        path = target.text
+    else:
+        return None
+    alias = None
+    if len(form.items) == 4 and type(form.items[2]) is Label and type(form.items[3]) is Name:
+        alias = form.items[3]
+    return Import(form, target, path, alias)
+
+
+@cache
+def prelude() -> Mapping[str, Meaning]:
+    """The names that every program has."""
+    from sexplang.data import shipped
+    from sexplang.machine import HIGHER
+    from sexplang.pipeline import STANDARD
+    from sexplang.primitives import OPERATIONS, PRIMITIVES
+
+    names: dict[str, Meaning] = {}
+    for shape in (*PRIMITIVES.values(), *HIGHER.values()):
+        names[shape.name] = Meaning(shape.name, "primitive", doc=shape.doc, shape=shape)
+    for name, shape in (PRIMITIVES | HIGHER).items():
+        names.setdefault(name, Meaning(name, "primitive", doc=shape.doc, shape=shape))
+    for name, operation in OPERATIONS.items():
+        params = tuple(Parameter(each) for each in operation.params)
+        names[name] = Meaning(name, "operation", params=params, doc=operation.doc, shape=operation)
+    for name, module in STANDARD.items():
+        members = exports(standard(module, shipped(f"stdlib/{module}.sexp")))
+        if name in members:
+            names[name] = members[name]
+    return names
+
+
+def standard(module: str, text: str) -> Source:
+    """A module of the standard library, as the pipeline calls it."""
+    return Source(f"std/{module}", text)

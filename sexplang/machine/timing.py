@@ -1,0 +1,101 @@
+"""What happens in the weave to deadlines and budgets: which are counted down, spent, broken."""
+
+from attrs import evolve
+
+from sexplang.machine.branch import Waiting, Weave
+from sexplang.machine.leaving import SCOPE
+from sexplang.machine.scopes import Held, Meter, Refused, Scope, refund, reserve, settle
+from sexplang.machine.stack import Asked, Entered, Segment
+from sexplang.terms.effect import Request
+from sexplang.terms.value import Record, Value
+
+
+def form_of(scope: str, s: Segment, level: int) -> tuple[Segment, int]:
+    """The segment of a scope's form on a stack or on those it stands on, and the level in the
+    tree of the branch that has it; (None, 0) if it is on none."""
+    node = s
+    while True:
+        if node[0] is SCOPE and node[4] == scope:
+            return node, level
+        if node[0] is SCOPE.stripped and node[4][0] == scope:
+            return node, level
+        below = node[2]
+        if below is None:
+            if node[4] is None:
+                return None, 0
+            node, level = node[4].s, node[4].level
+        else:
+            node = below
+
+
+class Timing:
+    """The accounts of one delivery. Every branch that starts or stops waiting is told."""
+
+    def __init__(self, weave: Weave, meter: Meter) -> None:
+        self.accounts = weave.accounts
+        self.waiting = weave.waiting
+        self.timers = weave.timers
+        self._meter = meter
+        self._touched: set[str] = set()
+
+    def entered(self, id: str, left: Entered) -> Segment:
+        """Opens a scope: the segment that stands for it."""
+        self.accounts = self.accounts.set(id, Scope(id, left.span, **left.settings))
+        context = left.s[3]
+        return (SCOPE, left.k, left.s, context.within((*context.scopes, id)), id)
+
+    def asked(self, left: Asked) -> tuple[Refused | None, Held | None]:
+        """A branch is about to wait: whether a scope breaks instead, and what is held."""
+        scopes = left.s[3].scopes
+        for id in scopes:
+            if self.accounts[id].fired:
+                return Refused(id, self.accounts[id].expired()), None
+        held = None
+        if scopes and left.operation == "model":
+            (payload, *rest) = left.arguments
+            fits = reserve(self.accounts, scopes, payload, self._meter)
+            if isinstance(fits, Refused):
+                return fits, None
+            self.accounts, payload, held = fits
+            left.arguments = (payload, *rest)
+        self._count(scopes, 1)
+        return None, held
+
+    def answered(self, state: Waiting, reply: Value) -> None:
+        """A branch has its reply, or None where the request failed."""
+        self._count(state.s[3].scopes, -1)
+        if state.held is not None:
+            if reply is None:
+                self.accounts = refund(self.accounts, state.held)
+            else:
+                self.accounts = settle(self.accounts, state.held, reply, self._meter)
+
+    def withdrawn(self, state: Waiting) -> None:
+        """A branch does not wait any more. Its call may have been made: it stays charged."""
+        self._count(state.s[3].scopes, -1)
+
+    def fired(self, id: str) -> Record:
+        """A deadline has passed: what it breaks with."""
+        scope = evolve(self.accounts[id], fired=True)
+        self.accounts = self.accounts.set(id, scope)
+        self.timers = self.timers.delete(id)
+        return scope.expired()
+
+    def _count(self, scopes: tuple[str, ...], by: int) -> None:
+        for id in scopes:
+            if self.accounts[id].seconds is not None:
+                self.waiting = self.waiting.set(id, self.waiting.get(id, 0) + by)
+                self._touched.add(id)
+
+    def changed(self) -> tuple[list[Request], list[str]]:
+        """The timers to open and those to withdraw, now that every branch waits."""
+        opened, closed = [], []
+        for id in sorted(self._touched):
+            wanted = self.waiting[id] > 0 and not self.accounts[id].fired
+            if wanted and id not in self.timers:
+                self.timers = self.timers.set(id, self.accounts[id])
+                opened.append(self.accounts[id].timer())
+            elif not wanted and id in self.timers:
+                self.timers = self.timers.delete(id)
+                closed.append(id)
+        return opened, closed

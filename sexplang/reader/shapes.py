@@ -1,0 +1,162 @@
+"""A node to how it is laid out: what stays on its first line, and how long one line may be.
+
+The tables are the style: whoever wants another one changes them, and nothing else.
+"""
+
+from attrs import frozen
+
+from sexplang.reader.concrete import Node
+
+WIDTH = 100
+"""Columns of a line."""
+
+DEEPEST = 60
+"""No line is indented further, and what begins beyond stays on one line if it can: a text of
+10,000 levels may not become one of 10,000 columns."""
+
+NEVER = 1 << 40
+"""The width of what cannot stand on one line. (Text has at most 10,000,000 characters.)"""
+
+
+@frozen
+class Shape:
+    """How a special form breaks: the first `head` operands stay beside its name, the others are
+    a body, two columns in. `ways` says how those operands are laid out themselves, `rest` how
+    each of the others is (see `laying.py`)."""
+
+    head: int
+    ways: tuple[str, ...] = ()
+    rest: str = ""
+    few: int = WIDTH
+    """Columns that it may have on one line with one body form or clause,"""
+    many: int = 60
+    """and with more of them."""
+    further: int = 2
+    """How much further in operands of the first line go when they do not stay there."""
+
+
+_FUNCTION = Shape(1, ("parameters",))
+_LET = Shape(1, ("rows",))
+_BODY = Shape(0)
+_ONE = Shape(1)
+_CLAUSES = Shape(1, rest="clause", few=60)
+
+SHAPES = {
+    "define": Shape(1, ("signature",), few=80, many=0),
+    "lambda": _FUNCTION,
+    "fn": _FUNCTION,
+    "bind": _ONE,
+    "let": _LET,
+    "let*": _LET,
+    "letrec": _LET,
+    "loop": _LET,
+    "when": _ONE,
+    "unless": _ONE,
+    "begin": _BODY,
+    "progn": _BODY,
+    "case": _CLAUSES,
+    "match": _CLAUSES,
+    "syntax-rules": _CLAUSES,
+    "handle": Shape(1, rest="handler", few=50, many=50, further=4),
+    "try": Shape(1, few=70, many=70),
+    "catch": _ONE,
+    "finally": _BODY,
+    "return": _ONE,
+    "test": _ONE,
+}
+_NAMED_LET = Shape(2, ("", "rows"))
+_VARIABLE = Shape(1, few=WIDTH, many=60)
+_TRY_OF_MANY = Shape(0, many=0)
+
+ALIGNED = frozenset(("if", "and", "or", "cond", "->", "par", "race", "else"))
+"""Forms whose operands always stand below one another: they are alike."""
+
+# What operands that are aligned are, and how many columns the form may have on one line.
+_CLAUSES_OF = {"cond": "clause"}
+_LIMITS = {"if": 80, "cond": 60}
+
+# How many forms of a clause stay on its first line.
+CLAUSES = {"clause": 1, "handler": 2}
+
+
+def name_of(node: Node) -> str:
+    """The symbol that a list begins with, or nothing."""
+    if node.kind == "list" and not node.quoted and node.items and node.items[0].kind == "atom":
+        return node.items[0].text
+    return ""
+
+
+def operands(node: Node) -> list[Node]:
+    """What follows the head of a list and is not dropped."""
+    return [item for item in node.items[1:] if not item.is_dropped]
+
+
+def shape_of(node: Node) -> Shape | None:
+    """The shape of a special form; None for any other."""
+    name = name_of(node)
+    shape = SHAPES.get(name)
+    if shape is None:
+        return _ONE if name.startswith(("def", "with-")) and name != "define-input" else None
+    if name in ("let", "define", "try"):
+        given = operands(node)
+        first = given[0].kind if given else ""
+        if name == "let" and first == "atom":
+            return _NAMED_LET
+        if name == "define" and first == "atom":
+            return _VARIABLE
+        if name == "try" and sum(name_of(each) not in ("catch", "finally") for each in given) > 1:
+            return _TRY_OF_MANY
+    return shape
+
+
+def clause_of(name: str) -> str:
+    """How each operand of an aligned form is laid out."""
+    return _CLAUSES_OF.get(name, "")
+
+
+def measure(node: Node) -> None:
+    """Finds `width`, `narrow` and `wide` of a node whose items have theirs."""
+    if node.kind == "atom":
+        width = len(node.text)
+        is_long = width > 40 and "\n" in node.text
+        if is_long or "\n" in node.text or "\r" in node.text:
+            node.width, node.narrow = NEVER, 10
+        else:
+            node.width = node.narrow = width
+        return
+    width = len(node.text) + len(node.close) + max(len(node.items) - 1, 0)
+    width += node.kind == "label"
+    narrow, wide = 0, False
+    for item in node.items:
+        width += item.width + _beside(item)
+        narrow = max(narrow, item.narrow)
+        wide = wide or item.wide
+    if node.opening or any(comment.place != "within" for comment in node.ending):
+        width = NEVER
+    width += sum(len(comment.text) + 1 for comment in node.ending)
+    if any("\n" in comment.text for comment in node.ending):
+        width = NEVER
+    node.width = min(width, NEVER)
+    node.narrow = max(narrow + 2, len(node.text)) + len(node.close)
+    node.wide = wide or node.width > _most(node)
+
+
+def _beside(item: Node) -> int:
+    """The columns of the comments before and after an item."""
+    if item.after:
+        return NEVER
+    if not item.before:
+        return 0
+    if any(each.place != "within" or "\n" in each.text for each in item.before):
+        return NEVER
+    return sum(len(each.text) + 1 for each in item.before)
+
+
+def _most(node: Node) -> int:
+    """How wide a node may be on one line."""
+    if node.kind != "list" or node.width <= 50 and name_of(node) != "define":
+        return NEVER
+    shape = shape_of(node)
+    if shape is None:
+        return _LIMITS.get(name_of(node), NEVER)
+    return shape.many if len(operands(node)) > shape.head + 1 else shape.few

@@ -15,7 +15,7 @@ from sexplang.machine import HIGHER
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
 from sexplang.tasks import task_system
-from sexplang.templates import json_schema, read_reply, read_templates
+from sexplang.templates import check_template, json_schema, read_reply, read_templates
 from sexplang.terms.core import Const
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Export, Function, Program, Unit
@@ -29,7 +29,7 @@ Find = Callable[[str, str], tuple[Source, ...]]
 `importer` is the name of the source that imports. A source's name identifies it: the same file
 has the same name wherever it is imported from. Raises Fault where there is no such file."""
 
-STANDARD = {"call-atomic-task": "tasks"}
+STANDARD = {"call-atomic-task": "tasks", "par-map": "parallel"}
 """Names of the prelude that are written in the language, and their module in `stdlib/`."""
 
 DEFAULTS = {"subtask": ("subtask", "default-subtask")}
@@ -102,8 +102,11 @@ class _Builder:
             load=lambda path, span: self._load(path, span, source.name),
             layout=self._layout,
             main=main,
+            check_template=check_template,
         )
         self.loading.pop()
+        for task in unit.tasks:
+            self._register(task)
         self.units.append(unit)
         self.functions.extend(unit.functions)
         self.findings.extend(unit.warnings)
@@ -164,18 +167,21 @@ class _Builder:
             known = {}
             for template in read_templates(source, self.findings.append):
                 task = Task(template)
-                if template.name in self.tasks:
-                    raise _refused(
-                        "duplicate-task",
-                        f"a task called `{template.name}` is there already",
-                        template.span,
-                        hint="a task's name is unique in a program: rename one",
-                    )
-                self.tasks[template.name] = task
+                self._register(task)
                 core = Const(task, span=template.span or _NOWHERE)
                 known[template.name] = Export(template.name, core, task)
             self.exports[source.name] = known
         return known
+
+    def _register(self, task: Task) -> None:
+        if task.name in self.tasks:
+            raise _refused(
+                "duplicate-task",
+                f"a task called `{task.name}` is there already",
+                task.template.span,
+                hint="a task's name is unique in a program: rename one",
+            )
+        self.tasks[task.name] = task
 
     def _cycle(self, name: str, span: Span) -> Diagnostics:
         around = " → ".join([*self.loading[self.loading.index(name) :], name])

@@ -20,7 +20,7 @@ from sexplang.compiler.settings import (
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering
 from sexplang.terms.diagnostic import Diagnostic
-from sexplang.terms.form import Form, Label, ListForm, Name
+from sexplang.terms.form import Form, Label, ListForm, Name, spelled
 from sexplang.terms.source import Span
 from sexplang.terms.template import Param, Template
 from sexplang.terms.text import value_of
@@ -59,19 +59,23 @@ class Written:
         return span if at < 0 else Span(span.source, span.start + at, span.start + at + len(raw))
 
 
-def declared_task(c: Lowering, form: ListForm, check: CheckTemplate) -> tuple[Name, Task | None]:
+def declared_task(
+    c: Lowering, form: ListForm, check: CheckTemplate
+) -> tuple[Name, Task | None] | None:
     """Reads a `defatom`: its name, and the task if it is sound."""
     name = form.items[1]
+    if not c.is_bindable(name, "I expected the name of the task here"):
+        return None
     assert isinstance(name, Name)
     written = Written(name)
     before = len(c.findings)
     for clause in form.items[2:]:
         _clause(c, clause, written)
     _relevance(c, written)
-    _check_instructions(c, written)
-    description = f"Dynamically defined task: {name.text}"
-    fields = {"description": description, **written.fields}
-    template = Template(name.text, span=form.span, **fields)
+    if _is_sound(c, before):
+        _check_instructions(c, written)
+    fields = {"description": f"Dynamically defined task: {name.spelling}", **written.fields}
+    template = Template(name.spelling, span=form.span, **fields)
     if _is_sound(c, before):
         c.findings.extend(check(template, written.where))
     return name, Task(template) if _is_sound(c, before) else None
@@ -82,12 +86,13 @@ def _is_sound(c: Lowering, before: int) -> bool:
 
 
 def _clause(c: Lowering, clause: Form, written: Written) -> None:
-    key = word_of(clause)
+    key = spelled(word_of(clause))
     if type(clause) is not ListForm or not key:
-        hint = 'a clause is written `(instructions "…")`'
-        return expected(c, clause, "a clause", hint)
+        expected(c, clause, "a clause", 'a clause is written `(instructions "…")`')
+        return
     if key in written.clauses:
-        return twice(c, clause, written.clauses[key], f"the clause `{key}`")
+        twice(c, clause, written.clauses[key], f"the clause `{key}`")
+        return
     written.clauses[key] = clause
     if key == "params":
         written.fields["params"] = _params(c, clause, written)
@@ -98,16 +103,17 @@ def _clause(c: Lowering, clause: Form, written: Written) -> None:
     elif key != "context_relevance":
         known = ("params", *CLAUSES, "context_relevance")
         unknown(c, clause.items[0], f"a task has no clause `{key}`", key, known)
-    return None
 
 
 def _check_instructions(c: Lowering, written: Written) -> None:
     name, clause = written.name, written.clauses.get("instructions")
     if clause is None:
         hint = 'add `(instructions "…")`'
-        c.report("incomplete-template", name.span, f"`{name.text}` has no instructions", hint=hint)
+        c.report(
+            "incomplete-template", name.span, f"`{name.spelling}` has no instructions", hint=hint
+        )
     elif not written.fields.get("instructions", "?").strip():
-        title = f"`{name.text}` says nothing to the model"
+        title = f"`{name.spelling}` says nothing to the model"
         c.report("incomplete-template", clause.span, title, hint="say what is to be done")
 
 
@@ -126,9 +132,9 @@ def _params(c: Lowering, clause: ListForm, written: Written) -> tuple[Param, ...
             hint = "write `name`, `(name type)` or `(name type default: value)`"
             expected(c, item, "a parameter", hint)
             continue
-        written.params[name.text] = item
+        written.params[name.spelling] = item
         rest = item.items[1:] if type(item) is ListForm else ()
-        found.append(_param(c, name.text, rest))
+        found.append(_param(c, name.spelling, rest))
     return tuple(found)
 
 
@@ -187,4 +193,3 @@ def _relevance(c: Lowering, written: Written) -> None:
     written.fields["params"] = tuple(
         evolve(param, relevant=seen.get(param.name, True)) for param in params
     )
-

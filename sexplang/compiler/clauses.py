@@ -9,7 +9,17 @@ from typing import Any
 
 from attrs import frozen
 
-from sexplang.compiler.settings import Read, chosen, count, flag, schema, seconds, text, unquoted, word
+from sexplang.compiler.settings import (
+    Read,
+    chosen,
+    count,
+    flag,
+    schema,
+    seconds,
+    text,
+    unquoted,
+    word,
+)
 from sexplang.compiler.state import Lowering
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
 from sexplang.terms.template import (
@@ -27,7 +37,6 @@ class Clause:
 
     syntax: str
     read: Callable[["Clause", Lowering, ListForm], Any]
-
 
 
 def _one(read: Read) -> Callable[[Clause, Lowering, ListForm], Any]:
@@ -50,7 +59,10 @@ def _several(make: Any, **readers: Read) -> Callable[[Clause, Lowering, ListForm
 
 
 def _output_format(clause: Clause, c: Lowering, form: ListForm) -> OutputFormat | None:
+    before = len(c.findings)
     found = chosen(c, form, {"type": word("text", "json"), "schema": schema})
+    if len(c.findings) > before:
+        return None
     if "type" not in found:
         title = f"it is written `{clause.syntax}`"
         c.report("malformed-form", form.span, title, "I expected a `type`, text or json")
@@ -95,7 +107,10 @@ def _file_paths(clause: Clause, c: Lowering, form: ListForm) -> FilePaths | None
         return FilePaths(paths=_words(c, form.items[1:]))
     readers: dict[str, Read] = dict.fromkeys(_FILES, word())
     readers["paths"] = lambda c, value: _words(c, (value,))
+    before = len(c.findings)
     found = chosen(c, form, {"source": word(*_FILES.values()), **readers})
+    if len(c.findings) > before:
+        return None
     given = [key for key in _FILES if key in found]
     if len(given) != 1 or found.get("source", _FILES[given[0]]) != _FILES[given[0]]:
         title = f"it is written `{clause.syntax}`"

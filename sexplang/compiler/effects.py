@@ -10,19 +10,10 @@ from sexplang.compiler.names import mention
 from sexplang.compiler.scope import CALLS, KEPT, KINDS, TAIL, Continuation
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import IN_CLAUSE, Lowered, Lowering, Steps
-from sexplang.terms.core import Call, Clause, Const, Core, Forward, Handle, Par, PerformOp
+from sexplang.terms.core import Call, Clause, Const, Core, Forward, Handle, PerformOp
 from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import Form, ListForm, Name
 from sexplang.terms.source import Span
-
-
-def par(c: Lowering, form: ListForm, position: int) -> Steps:
-    """`(par e…)`"""
-    c.scopes += 1
-    c.fence += 1
-    branches = yield c.each(form.items[1:])
-    c.fence -= 1
-    return Par(branches, span=form.span) if branches else Const((), span=form.span)
 
 
 def perform(c: Lowering, form: ListForm, position: int) -> Steps:

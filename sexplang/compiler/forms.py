@@ -1,13 +1,13 @@
 """The table of special forms: which function lowers each."""
 
 from sexplang.compiler.arrows import thread
+from sexplang.compiler.branches import par, race, with_budget, with_timeout
 from sexplang.compiler.calls import call
 from sexplang.compiler.choices import and_, case, cond, if_, or_, unless, when
 from sexplang.compiler.effects import (
     abandon,
     forward,
     handle,
-    par,
     perform,
     resume,
 )
@@ -22,8 +22,8 @@ from sexplang.compiler.lets import (
     outside_body,
     recur,
 )
+from sexplang.compiler.matching import match
 from sexplang.compiler.names import mention, reference
-from sexplang.compiler.patterns import match
 from sexplang.compiler.quoting import (
     constant,
     misplaced_label,
@@ -74,6 +74,9 @@ FORMS: dict[str, Lower] = {
     "forward": forward,
     "try": try_,
     "par": par,
+    "race": race,
+    "with-timeout": with_timeout,
+    "with-budget": with_budget,
 }
 
 

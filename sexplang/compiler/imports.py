@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from attrs import define, field
 
+from sexplang.compiler.atoms import CheckTemplate, declared_task
 from sexplang.compiler.bodies import Definition, Statement
 from sexplang.compiler.inputs import declared_effect, declared_input
 from sexplang.compiler.scope import Namespace
@@ -15,6 +16,7 @@ from sexplang.terms.form import Form, ListForm, Literal, Name
 from sexplang.terms.form import Label as LabelForm
 from sexplang.terms.program import Export
 from sexplang.terms.source import Span
+from sexplang.terms.value import Operation
 
 Load = Callable[[str, Span], Mapping[str, Export]]
 
@@ -131,21 +133,24 @@ def declare(c: Lowering, top: Top, check: CheckTemplate) -> None:
     """Declared operations and tasks are functions of the whole module."""
     spans: dict[str, Span] = {}
     for form in top.declarations:
-        name = _declared_name(c, form)
-        if name is None:
+        is_task = word_of(form) == "defatom"
+        declared = declared_task(c, form, check) if is_task else declared_effect(c, form)
+        if declared is None:
             continue
+        name, value = declared
         if name.text in spans:
             _defined_twice(c, name, spans[name.text])
             continue
         spans[name.text] = name.span
-        value = _declared(c, form, name, check)
+        if isinstance(value, Operation):
+            c.operations[name.text] = value
+        elif value is not None:
+            c.tasks[name.text] = value
         c.bind(name.text, Export(name.text, Const(value, span=form.span), value))
     for item in top.statements:
         if isinstance(item, Definition) and item.name.text in spans:
             _defined_twice(c, item.name, spans[item.name.text])
 
-
-def _declared(c: Lowering, form: ListForm, check: CheckTemplate) -> Operation | Task | None:
 
 def _defined_twice(c: Lowering, name: Name, first: Span) -> None:
     c.report(
@@ -153,6 +158,6 @@ def _defined_twice(c: Lowering, name: Name, first: Span) -> None:
         name.span,
         f"`{name.text}` is already defined here",
         "defined again here",
-        also=(Label(first, "`define-effect` defines it here"),),
+        also=(Label(first, "first defined here"),),
         hint="choose another name",
     )

@@ -1,29 +1,22 @@
-"""`match` to core: of each clause a test, which gives what the names stand for, then the body.
+"""A pattern to a test: checks and slots in order, and what the names are read from.
 
-A test is a chain of checks and of slots that only it has: `(and (list? v) (let ((nth v 0)) …))`.
-Names that are read from such a slot come out of it as a list. So no clause stands twice in the
-core, a body keeps its tail position, and a pattern may be as deep as a form.
+A pattern may be as deep as a form: nothing here recurses.
 """
 
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Generator
+from typing import Any, TypeGuard
 
 from attrs import define, field, frozen
 
-from sexplang.compiler.bodies import body
 from sexplang.compiler.calls import called
 from sexplang.compiler.functions import duplicate
 from sexplang.compiler.quoting import datum, entries
-from sexplang.compiler.scope import Place
 from sexplang.compiler.shapes import word_of
-from sexplang.compiler.state import Lowering, Steps
-from sexplang.terms.core import And, Call, CallPrimitive, Const, Core, If, Let, Local, MakeTable
-from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.compiler.state import Lowering
+from sexplang.terms.core import CallPrimitive, Const, Core, Local
+from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm, spelled
 from sexplang.terms.source import Span
 from sexplang.terms.value import Value
-
-Wrap = Callable[[Core], Core]
-"""What a clause does with the core of the clauses after it."""
 
 
 @frozen
@@ -56,119 +49,12 @@ class Test:
         return Part(Local(0, c.place(name).index, name, span=part.core.span), True)
 
 
-def match(c: Lowering, form: ListForm, position: int) -> Steps:
-    """`(match e (pattern body…) (pattern when guard body…) …)`"""
-    place = c.here()
-    key: Core = yield c.lower(form.items[1])
-    value = key
-    if type(key) is not Local:
-        value = Local(0, c.place("_").index, "_", span=form.items[1].span)
-    wraps: list[Wrap] = []
-    for clause in form.items[2:]:
-        if _is_clause(c, form, clause):
-            wraps.append((yield _clause(c, form, clause, value, position)))  # type: ignore[arg-type]
-    c.back(place)
-    core = _no_match(c, form, value)
-    for wrap in reversed(wraps):
-        core = wrap(core)
-    return core if key is value else Let((key,), core, span=form.span)
+def is_name(form: Form, text: str) -> bool:
+    """Whether a form is this word, whoever brought it in."""
+    return type(form) is Name and form.spelling == text
 
 
-def _is_clause(c: Lowering, form: ListForm, clause: Form) -> bool:
-    if type(clause) is not ListForm or not clause.items:
-        c.malformed(form, clause, "I expected a clause `(pattern body…)` here")
-        return False
-    if len(clause.items) < (4 if _is_guarded(clause) else 2):
-        after = "the guard" if _is_guarded(clause) else "the pattern"
-        c.malformed(form, clause, f"I expected a body after {after}")
-        return False
-    return True
-
-
-def _is_guarded(clause: ListForm) -> bool:
-    return len(clause.items) > 1 and _is_name(clause.items[1], "when")
-
-
-def _is_name(form: Form, text: str) -> bool:
-    return type(form) is Name and form.text == text
-
-
-def _clause(
-    c: Lowering, form: ListForm, clause: ListForm, value: Core, position: int
-) -> Generator[Any, Any, Wrap]:
-    place = c.here()
-    test = Test()
-    yield _read(c, form, clause.items[0], value, test)
-    forms = clause.items[1:]
-    if _is_guarded(clause):
-        _show_guard(c, test)
-        test.check((yield c.lower(clause.items[2])))
-        forms = clause.items[3:]
-    c.back(place)
-    span = clause.span
-    caught = [name for name, part in test.names.items() if part.inner]
-    parts = tuple(test.names[name].core for name in caught)
-    tested = _tested(test.steps, _primitive(c, "list", *parts, span=span) if caught else None, span)
-    # The slot stays for the clauses after this one, which stand inside of its `Let`.
-    found = Local(0, c.place("_").index, "_", span=span) if caught else None
-    after = c.here()
-    values = [_nth(c, found, at) for at in range(len(caught))] if found is not None else []
-    for name in caught:
-        c.place(name)
-    for name, part in test.names.items():
-        if part.inner:
-            continue
-        if type(part.core) is Local:
-            c.bind(name, Place(c.level - part.core.depth, part.core.index, name))
-        else:
-            c.place(name)
-            values.append(part.core)
-    then = yield body(c, forms, position, span)
-    c.back(after)
-    if values:
-        then = Let(tuple(values), then, span=span)
-    return _wrapped(test, tested, found, then, span)
-
-
-def _wrapped(test: Test, tested: Core, found: Core | None, then: Core, span: Span) -> Wrap:
-    if not test.steps:
-        return lambda rest: then
-    if found is None:
-        return lambda rest: If(tested, then, rest, span=span)
-    return lambda rest: Let((tested,), If(found, then, rest, span=span), span=span)
-
-
-def _show_guard(c: Lowering, test: Test) -> None:
-    """Lets a guard see the names, in the slots of the test."""
-    for name, part in list(test.names.items()):
-        shown = test.slot(c, part, name)
-        assert isinstance(shown.core, Local)
-        c.bind(name, Place(c.level - shown.core.depth, shown.core.index, name))
-        if part.inner:
-            test.names[name] = shown
-
-
-def _tested(steps: list[tuple[bool, Core]], end: Core | None, span: Span) -> Core:
-    """The steps as one expression, which gives `end` where all checks hold."""
-    last_first: list[Core] = [] if end is None else [end]
-    for is_slot, core in reversed(steps):
-        if is_slot:
-            last_first = [Let((core,), _all(last_first, span), span=core.span)]
-        else:
-            last_first.append(core)
-    return _all(last_first, span)
-
-
-def _all(last_first: list[Core], span: Span) -> Core:
-    if not last_first:
-        return Const(True, span=span)
-    return last_first[0] if len(last_first) == 1 else And(tuple(last_first[::-1]), span=span)
-
-
-# -- patterns
-
-
-def _read(
+def read(
     c: Lowering, form: ListForm, pattern: Form, value: Core, test: Test
 ) -> Generator[Any, Any, None]:
     """The checks and names of a pattern, from the outside in and from left to right."""
@@ -185,9 +71,9 @@ def _read(
             work += reversed(_table(c, pattern, part, test))
         elif type(pattern) is ListForm and not pattern.items:
             _equal(c, part, (), pattern.span, test)
-        elif type(pattern) is ListForm and word_of(pattern) == "quote" and len(pattern.items) == 2:
+        elif _is_list(pattern, "quote", 2):
             _equal(c, part, datum(c, pattern.items[1]), pattern.span, test)
-        elif type(pattern) is ListForm and word_of(pattern) == "?" and len(pattern.items) == 3:
+        elif _is_list(pattern, "?", 3):
             part = test.slot(c, part)
             test.check((yield called(c, pattern, pattern.items[1], (part.core,))))
             work.append((pattern.items[2], part))
@@ -195,12 +81,23 @@ def _read(
             _no_pattern(c, form, pattern)
 
 
+def _is_list(form: Form, head: str, count: int) -> TypeGuard[ListForm]:
+    if type(form) is not ListForm or len(form.items) != count:
+        return False
+    return is_name(form.items[0], head)
+
+
+_NO_NAMES = {
+    ".": "a dot stands before the last pattern of a list: `[p . rest]`",
+    "else": "write `_` for what fits anything",
+}
+
+
 def _name(c: Lowering, form: ListForm, name: Name, part: Part, test: Test) -> None:
-    if name.text == "_":
+    if name.spelling == "_":
         return
-    if name.text in (".", "else"):
-        hints = {".": "a dot stands before the last pattern of a list: `[p . rest]`"}
-        hint = hints.get(name.text, "write `_` for what fits anything")
+    if name.spelling in _NO_NAMES:
+        hint = _NO_NAMES[name.spelling]
         c.malformed(form, name, "I expected a pattern here", hint=hint)
     elif name.text in test.names:
         duplicate(c, name, test.spans[name.text])
@@ -210,7 +107,7 @@ def _name(c: Lowering, form: ListForm, name: Name, part: Part, test: Test) -> No
 
 
 def _equal(c: Lowering, part: Part, value: Value, span: Span, test: Test) -> None:
-    test.check(_primitive(c, "equal?", part.core, Const(value, span=span), span=span))
+    test.check(primitive(c, "equal?", part.core, Const(value, span=span), span=span))
 
 
 def _vector(
@@ -222,16 +119,16 @@ def _vector(
         _equal(c, part, (), span, test)
         return []
     part = test.slot(c, part)
-    test.check(_primitive(c, "list?", part.core, span=span))
-    length = _primitive(c, "length", part.core, span=span)
+    test.check(primitive(c, "list?", part.core, span=span))
+    length = primitive(c, "length", part.core, span=span)
     rest: Form | None = None
-    if len(items) > 1 and _is_name(items[-2], "."):
+    if len(items) > 1 and is_name(items[-2], "."):
         items, rest = items[:-2], items[-1]
     count = Const(len(items), span=span)
-    test.check(_primitive(c, "equal?" if rest is None else ">=", length, count, span=span))
-    inside = [(item, Part(_nth(c, part.core, at), part.inner)) for at, item in enumerate(items)]
+    test.check(primitive(c, "equal?" if rest is None else ">=", length, count, span=span))
+    inside = [(item, Part(nth(c, part.core, at), part.inner)) for at, item in enumerate(items)]
     if rest is not None:
-        left = _primitive(c, "drop", part.core, count, span=rest.span)
+        left = primitive(c, "drop", part.core, count, span=rest.span)
         inside.append((rest, Part(left, part.inner)))
     return inside
 
@@ -239,12 +136,12 @@ def _vector(
 def _table(c: Lowering, pattern: TableForm, part: Part, test: Test) -> list[tuple[Form, Part]]:
     """`{key: p}`"""
     part = test.slot(c, part)
-    test.check(_primitive(c, "table?", part.core, span=pattern.span))
+    test.check(primitive(c, "table?", part.core, span=pattern.span))
     inside: list[tuple[Form, Part]] = []
     for text, item in dict(entries(c, pattern, splices=False)).items():
         key = Const(text, span=item.span)
-        test.check(_primitive(c, "has-key?", part.core, key, span=item.span))
-        got = _primitive(c, "get", part.core, key, span=item.span)
+        test.check(primitive(c, "has-key?", part.core, key, span=item.span))
+        got = primitive(c, "get", part.core, key, span=item.span)
         inside.append((item, Part(got, part.inner)))
     return inside
 
@@ -258,37 +155,16 @@ _ADVICE = {
 
 
 def _no_pattern(c: Lowering, form: ListForm, pattern: Form) -> None:
-    word = word_of(pattern)
+    word = spelled(word_of(pattern))
     hint = _ADVICE.get(word) or (
         f"a list is matched by `[p q]`; a test is written `(? {word or 'predicate'} pattern)`"
     )
     c.malformed(form, pattern, "this is not a pattern", hint=hint)
 
 
-# -- core
-
-
-def _primitive(c: Lowering, name: str, *arguments: Core, span: Span) -> Core:
+def primitive(c: Lowering, name: str, *arguments: Core, span: Span) -> Core:
     return CallPrimitive(c.primitive(name), arguments, span=span)
 
 
-def _nth(c: Lowering, items: Core, at: int) -> Core:
-    return _primitive(c, "nth", items, Const(at, span=items.span), span=items.span)
-
-
-def _no_match(c: Lowering, form: ListForm, value: Core) -> Core:
-    """Raises what a handler of `error` may answer with a substitute."""
-    fields: dict[str, Core] = {
-        name: Const(text, span=form.span)
-        for name, text in {
-            "type": "PROGRAM_ERROR",
-            "reason": "no-match",
-            "message": "no clause of this `match` fits the value",
-            "hint": "add a clause `(_ …)` for everything else",
-        }.items()
-    }
-    fields["details"] = MakeTable(("value",), (value,), span=form.span)
-    error = MakeTable(tuple(fields), tuple(fields.values()), span=form.span)
-    export = c.scope["raise"]
-    assert isinstance(export.core, Const)
-    return Call(Const(export.core.value, span=form.span), (error,), span=form.span)
+def nth(c: Lowering, items: Core, at: int) -> Core:
+    return primitive(c, "nth", items, Const(at, span=items.span), span=items.span)

@@ -19,9 +19,10 @@ Read = Callable[[Lowering, Form], Any]
 """A form to a value; None (and a report) if it is not of that kind."""
 
 
-def expected(c: Lowering, form: Form, what: str, hint: str | None = None) -> None:
-    """A part that is not what stands at its place."""
+def expected(c: Lowering, form: Form, what: str, hint: str | None = None) -> Any:
+    """Reports a part that is not what stands at its place; gives None."""
     c.report("malformed-form", form.span, f"I expected {what} here", "this is not", hint=hint)
+    return None
 
 
 def unquoted(form: Form) -> Form:
@@ -34,24 +35,26 @@ def _is_nil(form: Form) -> bool:
     return type(form) is Literal and form.value is None
 
 
-def text(c: Lowering, form: Form) -> str | None:
+def text(c: Lowering, form: Form) -> Any:
     if type(form) is Literal and isinstance(form.value, str):
         return form.value
-    return expected(c, form, "a string", "a task's texts are written out; values come as {{params}}")
+    hint = "a task's texts are written out; values come in as {{params}}"
+    return expected(c, form, "a string", hint)
 
 
 def word(*choices: str) -> Read:
     """A string or a symbol; one of the choices, if there are any."""
 
-    def read(c: Lowering, form: Form) -> str | None:
+    def read(c: Lowering, form: Form) -> Any:
         form = unquoted(form)
-        found: Any = form.text if type(form) is Name else getattr(form, "value", None)
+        found: Any = form.spelling if type(form) is Name else getattr(form, "value", None)
         if not isinstance(found, str) or not found.strip():
             return expected(c, form, _listed(choices) if choices else "a word or a string")
         found = " ".join(found.split())
         if choices and found not in choices:
             close = nearest(found, choices)
-            return expected(c, form, _listed(choices), f"did you mean `{close}`?" if close else None)
+            hint = f"did you mean `{close}`?" if close else None
+            return expected(c, form, _listed(choices), hint)
         return found
 
     return read
@@ -61,19 +64,19 @@ def _listed(choices: tuple[str, ...]) -> str:
     return "one of " + ", ".join(choices)
 
 
-def flag(c: Lowering, form: Form) -> bool | None:
+def flag(c: Lowering, form: Form) -> Any:
     if type(form) is Literal and isinstance(form.value, bool):
         return form.value
     return expected(c, form, "true or false")
 
 
-def count(c: Lowering, form: Form) -> int | None:
+def count(c: Lowering, form: Form) -> Any:
     if type(form) is Literal and type(form.value) is int and 0 < form.value < 10**9:
         return form.value
     return expected(c, form, "a whole number from 1 to 999999999")
 
 
-def seconds(c: Lowering, form: Form) -> float | None:
+def seconds(c: Lowering, form: Form) -> Any:
     value = form.value if type(form) is Literal else None
     if type(value) in (int, float) and 0 < value < 10**9:  # type: ignore[operator]
         return float(value)  # type: ignore[arg-type]
@@ -89,12 +92,12 @@ def data(c: Lowering, form: Form) -> Any:
         return None
 
 
-def schema(c: Lowering, form: Form) -> str | dict[str, Any] | None:
+def schema(c: Lowering, form: Form) -> Any:
+    """A word of the mini-language, or a JSON Schema."""
     form = unquoted(form)
     if type(form) is not TableForm:
         return word()(c, form)
-    found: dict[str, Any] = data(c, form)
-    return found
+    return data(c, form)
 
 
 # -- several settings

@@ -47,14 +47,13 @@ SHAPES: dict[str, Shape] = {
     "forward": Shape("(forward resume operation e…)", 2),
     "try": Shape("(try e… (catch (name word…) body…) … (finally body…))", 1),
     "par": Shape("(par e…)", 0),
+    "race": Shape("(race e…)", 1),
+    "with-timeout": Shape("(with-timeout seconds e…)", 2),
+    "with-budget": Shape("(with-budget {calls: n tokens: n usd: x seconds: s} e…)", 2),
 }
 
 UNAVAILABLE: dict[str, str] = {
     "define-syntax": "write a function",
-    "par-map": "use `map`, or `par` with the calls written out",
-    "race": "use `par` and choose from the list of values",
-    "with-timeout": "give the task `<limits timeout=…>` in its template",
-    "with-budget": "handle `model` around the work and count the calls there",
 }
 """Names of special forms that this version does not have, and what to use meanwhile."""
 

@@ -24,7 +24,7 @@ from sexplang.terms.diagnostic import Diagnostic, Label, Severity
 from sexplang.terms.form import Form, ListForm, Name
 from sexplang.terms.program import Export, Function, Input
 from sexplang.terms.source import Span
-from sexplang.terms.value import Operation, Primitive
+from sexplang.terms.value import Operation, Primitive, Task
 
 Steps: TypeAlias = Generator[Any, Any, Core]
 Lowered: TypeAlias = Core | Steps
@@ -88,6 +88,7 @@ class Lowering:
         self.first_function = functions
         self.functions: list[Function | None] = []
         self.operations: dict[str, Operation] = {}
+        self.tasks: dict[str, Task] = {}
         self.handled: set[str] = set()
         self.performed: list[tuple[str, Span]] = []
         self.inputs: list[Input] = []

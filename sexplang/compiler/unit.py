@@ -6,9 +6,10 @@ evaluates.
 
 from collections.abc import Callable, Mapping
 
+from sexplang.compiler.atoms import CheckTemplate, no_check
 from sexplang.compiler.bodies import Definition, split, statements
 from sexplang.compiler.forms import BY_TYPE
-from sexplang.compiler.imports import Load, Top, declare_effects, import_all, sort
+from sexplang.compiler.imports import Load, Top, declare, import_all, sort
 from sexplang.compiler.scope import Named, Place, Signature
 from sexplang.compiler.state import Lowering, run
 from sexplang.terms.core import Const, Known, Local
@@ -16,6 +17,13 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form
 from sexplang.terms.program import Export, Item, Unit
 from sexplang.terms.source import Source, Span
+from sexplang.terms.value import Operation, Task
+
+NEEDED = (
+    *("list", "append", "merge", "equal?", "list?", "length", "nth", "drop"),
+    *("table?", "has-key?", "get", ">="),
+)
+"""The primitives that special forms become."""
 
 Layout = Callable[[], tuple[int, int]]
 
@@ -30,19 +38,22 @@ def compile_unit(
     load: Load,
     layout: Layout,
     main: bool,
+    check_template: CheckTemplate = no_check,
 ) -> Unit:
     """The unit that a file's forms make. Raises Diagnostics: every finding, if one is an error.
 
-    `scope` is the prelude; it has at least the primitives `list append merge equal?`.
+    `scope` is the prelude; it has at least the primitives of `NEEDED` and `raise`.
     `load(path, span)` gives the public names of what an import names; `span.text` is the path
     as written, `"a/b.sexp"` in quotes or `std/x`. When all imports are loaded, `layout()` gives
     the size of the program's environment and of its table of functions so far.
+    `check_template(template, where)` finds what is wrong with a `defatom`; `where(part, raw)`
+    tells it the place.
     """
     c = Lowering(scope, BY_TYPE, main=main)
     top = sort(c, split(c, forms))
     import_all(c, top.imports, load)
     c.size, c.first_function = layout()
-    declare_effects(c, top)
+    declare(c, top, check_template)
     whole = forms[0].span if forms else Span(Source(name, ""), 0, 0)
     items: list[Item] = run(statements(c, top.statements, 0, whole))
     if top.ends_in_declaration:
@@ -57,6 +68,7 @@ def compile_unit(
         _exports(c, top),
         c.size,
         operations=c.operations,
+        tasks=tuple(c.tasks.values()),
         handled=frozenset(c.handled),
         performed=tuple(c.performed),
         inputs=tuple(c.inputs),
@@ -72,9 +84,10 @@ def _place(finding: Diagnostic) -> tuple[str, int]:
 
 def _exports(c: Lowering, top: Top) -> dict[str, Export]:
     """The public names of the module: those that do not begin with `_`."""
+    declared: dict[str, Operation | Task] = {**c.operations, **c.tasks}
     exports = {
-        name: Export(name, Const(operation, span=_NOWHERE), operation)
-        for name, operation in c.operations.items()
+        name: Export(name, Const(value, span=_NOWHERE), value)
+        for name, value in declared.items()
         if not name.startswith("_")
     }
     for item in top.statements:

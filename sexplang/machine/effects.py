@@ -9,7 +9,8 @@ from sexplang.machine.gather import gather
 from sexplang.machine.generate import LoopCode, Maker, Making, Piece, capped, height, makes
 from sexplang.machine.leaving import FinallyKind, HandlerKind, Taking
 from sexplang.machine.nodes import every_one
-from sexplang.machine.stack import BOTTOM, Forked, Frame, Segment, Step
+from sexplang.machine.scopes import allowed
+from sexplang.machine.stack import BOTTOM, Entered, Forked, Frame, Lost, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.value import Fault, Value
 
@@ -78,6 +79,52 @@ def _attempt(maker: Maker, node: core.Attempt, loop: LoopCode | None) -> Making:
         return body, env, BOTTOM, (ATTEMPT, k, s, s[3], ())
 
     return Piece(code=run)
+
+
+def _lose(env: Any, k: Frame, s: Segment) -> Step:
+    return k[0], Lost(env[-2]), k, s
+
+
+LOSER = HandlerKind({"error": (Taking(_lose, 1, "never", ()),)}, None)
+"""Around each branch of a race: an error ends only that branch."""
+
+
+def _run(starter: tuple[Any, Any], k: Frame, s: Segment) -> Step:
+    code, env = starter
+    return code, env, BOTTOM, (LOSER, k, s, s[3], ())
+
+
+@makes(core.Race)
+def _race(maker: Maker, node: core.Race, loop: LoopCode | None) -> Making:
+    codes = [piece.run for piece in (yield from every_one(node.branches))]
+
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        raise Forked(tuple([(_run, (code, env)) for code in codes]), k, s, race=True)
+
+    return Piece(code=run)
+
+
+@makes(core.Timed)
+def _timed(maker: Maker, node: core.Timed, loop: LoopCode | None) -> Making:
+    seconds, body = (yield node.seconds, None), (yield node.body, None).run
+    return _entering(node.span, seconds, lambda value: allowed({"seconds": value}), body)
+
+
+@makes(core.Budgeted)
+def _budgeted(maker: Maker, node: core.Budgeted, loop: LoopCode | None) -> Making:
+    limits, body = (yield node.limits, None), (yield node.body, None).run
+    return _entering(node.span, limits, allowed, body)
+
+
+def _entering(span: Any, bound: Piece, check: Any, body: Any) -> Piece:
+    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        try:
+            settings = check(found[0])
+        except Fault as fault:
+            raise at(fault, span) from None
+        raise Entered(settings, body, env, k, s, span)
+
+    return Piece(code=gather(capped([bound]), finish), height=height([bound]) + 1)
 
 
 @makes(core.Par)

@@ -11,7 +11,7 @@ from sexplang.machine.control import fail, let_go
 from sexplang.machine.converse import call_task
 from sexplang.machine.errors import raised, user_error
 from sexplang.machine.sorting import sort
-from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
+from sexplang.machine.stack import Closure, Continuation, Forked, Frame, Segment, Step
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
 from sexplang.terms.text import written
@@ -214,6 +214,21 @@ def _abandon(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
     return let_go(continuation, k, s)
 
 
+def _start(call: tuple[Value, Value], k: Frame, s: Segment) -> Step:
+    return apply(call[0], (call[1],), k, s)
+
+
+def _fork_map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(fork-map f xs limit)`: what `par-map` is made of."""
+    function, xs, limit = arguments
+    items = items_of("par-map", xs)
+    if limit is not None and (type(limit) is not int or limit < 1):
+        raise Fault("wrong-type", "`limit:` of `par-map` is an integer from 1 on")
+    if not items:
+        return k[0], (), k, s
+    raise Forked(tuple([(_start, (function, item)) for item in items]), k, s, limit)
+
+
 def _match_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(match-task request)`: the task that fits a SubtaskRequest, or its error is raised."""
     linked = s[3].linked
@@ -261,6 +276,7 @@ _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
     ("raise", 1, 1, _raise, "(raise x): performs error"),
     ("error", 1, None, _error, '(error "text" x …): raises a USER_ERROR'),
     ("abandon", 1, 1, _abandon, "(abandon k): leaves the scopes that k holds"),
+    ("fork-map", 3, 3, _fork_map, "(fork-map f xs limit): f of each element, in branches"),
     ("match-task", 1, 1, _match_task, "(match-task request): the task for a SubtaskRequest"),
     ("run-task", 3, 3, _run_task, "(run-task task inputs overrides): calls a task"),
 )

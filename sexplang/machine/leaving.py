@@ -102,6 +102,8 @@ def abandon_all(k: Frame, s: Segment, without: str | None = None) -> Step:
     base = s
     while base[2] is not None:
         base = base[2]
+    if without is not None:
+        base = (*base[:3], base[3].without(without), base[4])
     return abandon(capture(k, s, None), BOTTOM, base, None, without)
 
 

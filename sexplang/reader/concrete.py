@@ -82,9 +82,10 @@ class Node:
 _NOTHING: tuple[list[Comment], bool] = ([], False)
 
 
-def concrete(text: str, at: int) -> Iterator[Node]:
+def concrete(text: str) -> Iterator[Node]:
     """Every node of a text, inner ones before outer ones; the last, of kind `text`, is all."""
     root = Node("text", "")
+    at = int(text.startswith("\ufeff"))
     last = root  # what has just ended or opened: the comment at the end of its line belongs to it
     stack = [root]
     while True:

@@ -3,27 +3,173 @@
 Law: what is laid out reads to the same forms, has the same comments in the same places, and is
 laid out already. Law: the layout depends on what the tree of `concrete.py` depends on.
 
-From the outside in, each node stands on one line if it fits there, and is broken otherwise; the
-ways to break are below. Nothing is tried twice, and nothing recurses.
+From the outside in, each node stands on one line if it fits there and is broken as `breaking.py`
+says if not. Nothing is tried twice, and nothing recurses.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Any
 
-from attrs import Factory, define, frozen
-
+from sexplang.reader.breaking import FILL, TURN, placed, stands_at
 from sexplang.reader.concrete import Comment, Node, concrete
 from sexplang.reader.page import Page
 from sexplang.reader.reading import read
-from sexplang.reader.shapes import (
-    ALIGNED,
-    CLAUSES,
-    DEEPEST,
-    NEVER,
-    WIDTH,
-    Shape,
-    clause_of,
-    measure,
-    name_of,
-    shape_of,
-)
+from sexplang.reader.shapes import DEEPEST, NEVER, measure
+from sexplang.reader.words import text_block
 from sexplang.terms.source import Source
+
+# Each part of a layout lays out its own parts by yielding them: a text may be 10,000 levels deep.
+Laying = Iterator[Any]
+
+
+def laid_out(text: str | Source) -> str:
+    """A text laid out. Raises `Diagnostics` if it cannot be read."""
+    source = text if isinstance(text, Source) else Source("<text>", text)
+    forms = read(source)
+    page = Page()
+    root = None
+    for root in concrete(source.text):
+        measure(root)
+    assert root is not None
+    work = [_lay_text(page, root)]
+    while work:
+        part = next(work[-1], None)
+        if part is None:
+            work.pop()
+        else:
+            work.append(part)
+    result = page.text()
+    # A layout that says something else would destroy what someone wrote.
+    again = read(Source(source.name, result), max_size=2 * len(result) + 1)
+    assert forms == again, "the layout changed what the text says"
+    return result
+
+
+def _lay_text(page: Page, root: Node) -> Laying:
+    is_first = True
+    for item in root.items:
+        lines = [*item.before, item]
+        for index, part in enumerate(lines):
+            before = lines[index - 1] if index else None
+            if isinstance(before, Comment) and before.place == "within":
+                page.put(" ")
+            elif not is_first:
+                _begin(page, part.blank)
+            is_first = False
+            if isinstance(part, Comment):
+                page.put(part.text)
+        yield _lay(page, item, 0, 0, "")
+        if item.after:
+            page.end(item.after)
+    for comment in root.ending:
+        if not is_first:
+            _begin(page, comment.blank)
+        is_first = False
+        page.put(comment.text)
+
+
+def _begin(page: Page, blank: bool) -> None:
+    page.turn(0)
+    if blank:
+        page.turn(0)
+
+
+def _lay(page: Page, node: Node, base: int, tail: int, way: str) -> Laying:
+    """Lays out a node that begins here; `tail` closing brackets follow on its last line. What
+    goes on in further lines is indented from `base`, the column of what the node is part of."""
+    if node.kind == "atom":
+        indent = page.column if page.column == page.indent else base + 2
+        page.put(_indented(node.text, min(indent, DEEPEST)) if node.width == NEVER else node.text)
+        return
+    column = page.column
+    if stands_at(node, column, tail) or (column > DEEPEST and node.width < NEVER):
+        page.put(_flat(node))
+        return
+    items, inner = placed(node, column, tail, way)
+    page.put(node.text)
+    must_turn = _end(page, node.opening)
+    last = len(items) - 1
+    for index, (item, how, indent, item_way) in enumerate(items):
+        rest = tail + len(node.close) if index == last and not node.ending else 0
+        is_own = any(comment.place == "own" for comment in item.before)
+        if must_turn or is_own or how is TURN:
+            page.turn(indent)
+        elif how is FILL and index and not stands_at(item, page.column + 1, rest):
+            page.turn(indent)
+        else:
+            page.put(_between(node, index))
+        for comment in item.before:
+            page.put(comment.text)
+            if comment.place == "own":
+                page.turn(indent)
+            else:
+                page.put(" ")
+        yield _lay(page, item, column, rest, item_way)
+        must_turn = _end(page, item.after)
+    for comment in node.ending:
+        if must_turn or comment.place == "own":
+            page.turn(inner)
+        elif items:
+            page.put(" ")
+        page.put(comment.text)
+        must_turn = comment.place == "own"
+    if must_turn:
+        page.turn(inner)
+    page.put(node.close)
+
+
+def _end(page: Page, comment: Comment | None) -> bool:
+    if comment is None:
+        return False
+    page.end(comment)
+    return True
+
+
+def _between(node: Node, index: int) -> str:
+    """What stands before an item on the same line."""
+    if index or node.kind == "label":
+        return " "
+    item = node.items[0]
+    # `~ @x` unquotes the symbol `@x`; `~@x` would splice x.
+    return " " if node.text == "~" and item.text.startswith("@") and not item.before else ""
+
+
+def _flat(node: Node) -> str:
+    """A node on one line."""
+    out: list[str] = []
+    work: list[Node | str] = [node]
+    while work:
+        part = work.pop()
+        if isinstance(part, str):
+            out.append(part)
+            continue
+        out.append(part.text)
+        if part.kind == "atom":
+            continue
+        work.append(part.close)
+        for at in range(len(part.ending) - 1, -1, -1):
+            work.append(part.ending[at].text)
+            if at or part.items:
+                work.append(" ")
+        for at in range(len(part.items) - 1, -1, -1):
+            item = part.items[at]
+            work.append(item)
+            for comment in reversed(item.before):
+                work.append(comment.text + " ")
+            work.append(_between(part, at))
+    return "".join(out)
+
+
+def _indented(token: str, indent: int) -> str:
+    """A text block that begins with a line break, its lines moved to a column; any other token
+    as it is, and so a block that would not say the same."""
+    if not token.startswith(('"""\n', '"""\r\n')):
+        return token
+    value = text_block(token)
+    space = " " * indent
+    lines = [space + line if line.strip("\r") else line for line in value.split("\n")]
+    if token[token.rfind("\n") + 1 : -3].strip(" \t"):
+        moved = '"""\n' + "\n".join(lines) + '"""'
+    else:
+        moved = '"""\n' + "\n".join(lines) + f'\n{space}"""'
+    return moved if text_block(moved) == value else token

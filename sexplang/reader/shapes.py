@@ -10,7 +10,7 @@ from sexplang.reader.concrete import Node
 WIDTH = 100
 """Columns of a line."""
 
-DEEPEST = 60
+DEEPEST = 90
 """No line is indented further, and what begins beyond stays on one line if it can: a text of
 10,000 levels may not become one of 10,000 columns."""
 
@@ -31,14 +31,17 @@ class Shape:
     """Columns that it may have on one line with one body form or clause,"""
     many: int = 60
     """and with more of them."""
-    further: int = 2
-    """How much further in operands of the first line go when they do not stay there."""
+    further: int = 4
+    """How much further in an operand of the first line goes when it does not stay there."""
+    must_fit: bool = False
+    """Whether the operands of the first line stay there only if that line holds them whole."""
 
 
-_FUNCTION = Shape(1, ("parameters",))
-_LET = Shape(1, ("rows",))
+_FUNCTION = Shape(1, ("parameters",), few=80)
+_LET = Shape(1, ("rows",), few=60)
 _BODY = Shape(0)
 _ONE = Shape(1)
+_TEST = Shape(1, few=80)
 _CLAUSES = Shape(1, rest="clause", few=60)
 
 SHAPES = {
@@ -50,30 +53,33 @@ SHAPES = {
     "let*": _LET,
     "letrec": _LET,
     "loop": _LET,
-    "when": _ONE,
-    "unless": _ONE,
+    "when": _TEST,
+    "unless": _TEST,
     "begin": _BODY,
     "progn": _BODY,
     "case": _CLAUSES,
     "match": _CLAUSES,
     "syntax-rules": _CLAUSES,
-    "handle": Shape(1, rest="handler", few=50, many=50, further=4),
-    "try": Shape(1, few=70, many=70),
+    "handle": Shape(1, rest="handler", few=50, many=50, must_fit=True),
+    "try": Shape(1, few=70, many=70, further=2, must_fit=True),
     "catch": _ONE,
     "finally": _BODY,
     "return": _ONE,
     "test": _ONE,
 }
-_NAMED_LET = Shape(2, ("", "rows"))
+_NAMED_LET = Shape(2, ("", "rows"), few=60)
 _VARIABLE = Shape(1, few=WIDTH, many=60)
-_TRY_OF_MANY = Shape(0, many=0)
+_TRY_OF_MANY = Shape(0)
 
-ALIGNED = frozenset(("if", "and", "or", "cond", "->", "par", "race", "else"))
+ALIGNED = frozenset(("if", "and", "or", "cond", "->", "par", "race"))
 """Forms whose operands always stand below one another: they are alike."""
 
 # What operands that are aligned are, and how many columns the form may have on one line.
 _CLAUSES_OF = {"cond": "clause"}
 _LIMITS = {"if": 80, "cond": 60}
+
+# About what the first line of a string or text block takes: enough to see what it is.
+_PART = 10
 
 # How many forms of a clause stay on its first line.
 CLAUSES = {"clause": 1, "handler": 2}
@@ -117,12 +123,9 @@ def clause_of(name: str) -> str:
 def measure(node: Node) -> None:
     """Finds `width`, `narrow` and `wide` of a node whose items have theirs."""
     if node.kind == "atom":
-        width = len(node.text)
-        is_long = width > 40 and "\n" in node.text
-        if is_long or "\n" in node.text or "\r" in node.text:
-            node.width, node.narrow = NEVER, 10
-        else:
-            node.width = node.narrow = width
+        node.width = node.narrow = len(node.text)
+        if "\n" in node.text or "\r" in node.text:
+            node.width, node.narrow = NEVER, _PART
         return
     width = len(node.text) + len(node.close) + max(len(node.items) - 1, 0)
     width += node.kind == "label"
@@ -154,7 +157,7 @@ def _beside(item: Node) -> int:
 
 def _most(node: Node) -> int:
     """How wide a node may be on one line."""
-    if node.kind != "list" or node.width <= 50 and name_of(node) != "define":
+    if node.kind != "list" or (node.width <= 50 and name_of(node) != "define"):
         return NEVER
     shape = shape_of(node)
     if shape is None:

@@ -51,6 +51,7 @@ def performers(settings: Settings) -> dict[str, Performer]:
         "progress": world.progressing(settings.on_event),
         "now": world.now,
         "sleep": world.sleep,
+        "timer": world.timing(),
         "random": world.randomness(settings.run_id),
         "read-file": lambda request: files.read_file(_first(request), permissions),
         "write-file": lambda request: _write(request, permissions),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import isfinite
-from time import time
+from time import monotonic, time
 from typing import Any
 
 from sexplang.runtime.answers import Performer, Watch
@@ -68,6 +68,18 @@ async def _sleeping(seconds: float) -> None:
     import anyio
 
     await anyio.sleep(seconds)
+
+
+def timing() -> Performer:
+    """`timer`: a deadline's seconds, counted from the first time that its scope waited."""
+    deadlines: dict[str, float] = {}
+
+    def perform(request: Request) -> Any:
+        (seconds,) = request.arguments
+        until = deadlines.setdefault(request.id, monotonic() + seconds)
+        return _sleeping(max(0.0, until - monotonic()))
+
+    return perform
 
 
 def randomness(run_id: str) -> Performer:

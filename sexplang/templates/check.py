@@ -1,7 +1,7 @@
 """A Template node to what is wrong with it, whoever made it: XML or `defatom`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -46,9 +46,16 @@ class Finding:
         return Diagnostic(self.code, self.title, labels, hint=self.hint, severity=self.severity)
 
 
-def check_template(template: Template) -> list[Diagnostic]:
-    """The findings, placed at the template's own span; empty for a good one."""
-    return [finding.at(template.span) for finding in findings(template)]
+Where = Callable[[str, str], Span | None]
+"""A finding's `part` and `raw` to their place."""
+
+
+def check_template(template: Template, where: Where | None = None) -> list[Diagnostic]:
+    """The findings, placed by `where`, else at the template's own span; empty for a good one."""
+    return [
+        finding.at(template.span if where is None else where(finding.part, finding.raw))
+        for finding in findings(template)
+    ]
 
 
 def findings(template: Template) -> list[Finding]:

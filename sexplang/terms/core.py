@@ -248,6 +248,29 @@ class Par(_Core):
 
 
 @frozen(eq=False)
+class Race(_Core):
+    """`(race e…)`: the first value; the other branches are cancelled."""
+
+    branches: "tuple[Core, ...]"
+
+
+@frozen(eq=False)
+class Timed(_Core):
+    """`(with-timeout seconds e…)`."""
+
+    seconds: "Core"
+    body: "Core"
+
+
+@frozen(eq=False)
+class Budgeted(_Core):
+    """`(with-budget {…} e…)`."""
+
+    limits: "Core"
+    body: "Core"
+
+
+@frozen(eq=False)
 class InputValue(_Core):
     """The value of a declared input: what was given (converted), else the default."""
 
@@ -255,29 +278,10 @@ class InputValue(_Core):
     default: "Core | None"
 
 
+# fmt: off
 Core: TypeAlias = (
-    Const
-    | Local
-    | Known
-    | Lambda
-    | If
-    | And
-    | Or
-    | Seq
-    | Let
-    | Call
-    | CallKnown
-    | CallPrimitive
-    | MakeTable
-    | Path
-    | Repeat
-    | Loop
-    | Recur
-    | Handle
-    | Finally
-    | Attempt
-    | PerformOp
-    | Forward
-    | Par
-    | InputValue
+    Const | Local | Known | Lambda | If | And | Or | Seq | Let | Call | CallKnown
+    | CallPrimitive | MakeTable | Path | Repeat | Loop | Recur | Handle | Finally | Attempt
+    | PerformOp | Forward | Par | Race | Timed | Budgeted | InputValue
 )
+# fmt: on

@@ -25,11 +25,26 @@ class _Form:
         return f"<{type(self).__name__} {text if len(text) < 60 else text[:57] + '...'}>"
 
 
+MARK = "\x01"
+"""Ends the spelling of a name that a macro brought in: what follows tells which use of which macro
+did. No source can hold it, so no name that is written can meet such a one."""
+
+
 @frozen(eq=False, repr=False)
 class Name(_Form):
-    """A symbol in the text: `x`, `system:run_script`, `...`."""
+    """A symbol in the text: `x`, `system:run_script`, `...`; or one that a macro brought in."""
 
     text: str
+
+    @property
+    def spelling(self) -> str:
+        """The symbol as it is written."""
+        return spelled(self.text)
+
+
+def spelled(text: str) -> str:
+    """A name's text as it is written, whoever brought it in."""
+    return text.partition(MARK)[0] if MARK in text else text
 
 
 @frozen(eq=False, repr=False)

@@ -80,6 +80,8 @@ class Unit:
     """The size of the program's environment after this unit (slot 0 counted)."""
     operations: dict[str, Operation] = field(factory=dict)
     """Operations that this module declares with `define-effect`."""
+    tasks: tuple[Task, ...] = ()
+    """Atomic tasks that this module declares with `defatom`."""
     handled: frozenset[str] = frozenset()
     """Operations that some handler in this module takes."""
     performed: tuple[tuple[str, Span], ...] = ()

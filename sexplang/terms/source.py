@@ -80,3 +80,21 @@ class Span:
     def __str__(self) -> str:
         begin = self.begin
         return f"{self.source.name}:{begin.line}:{begin.column}"
+
+
+@frozen
+class Made(Span):
+    """The place of a macro's use, for a form that the macro put there.
+
+    `template` is where that form is written in the macro called `macro`.
+    """
+
+    template: Span
+    macro: str
+
+
+def made(use: Span, template: Span, macro: str) -> Made:
+    """The span of a form that a use of `macro` puts there: of uses within uses the outermost."""
+    if isinstance(template, Made):
+        template = template.template
+    return Made(use.source, use.start, use.end, template, macro)

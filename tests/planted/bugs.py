@@ -113,8 +113,8 @@ BUGS = [
         "machine/weave.py",
         (
             (
-                "values=state.values.set(index, value)",
-                "values=state.values.set(len(state.values), value)",
+                "state.values.set(branch.path[-1], value)",
+                "state.values.set(len(state.values), value)",
             ),
         ),
     ),
@@ -122,7 +122,7 @@ BUGS = [
         "branches begin with the last",
         "agrees",
         "machine/weave.py",
-        (("        for index in reversed(range(width)):", "        for index in range(width):"),),
+        (("in reversed(range(min(width, left.limit))):", "in range(min(width, left.limit)):"),),
     ),
     Bug(
         "forward searches from the innermost handler again",
@@ -192,28 +192,32 @@ BUGS = [
         ),
     ),
     Bug(
-        "a clause that calls its continuation in the middle may cross a par",
+        "a clause in a branch that ends without resuming gives its value to the branch",
         "agrees",
-        "machine/control.py",
-        (('if clause.kind in ("never", "tail"):', 'if clause.kind != "kept":'),),
-        within=3_000,
+        "machine/crossing.py",
+        (
+            (
+                '    raise Aborted(data.level, data.node, ("value", value), data.k, data.s)',
+                "    return data.k[0], value, data.k, data.s",
+            ),
+        ),
     ),
     Bug(
         "a branch that is cancelled is dropped without leaving its scopes",
         "cancelled",
-        "machine/weave.py",
+        "machine/cutting.py",
         (
             (
-                "            self.ready(branch, abandon_all(k, s))\n            return\n",
+                "            self._go(branch, abandon_all(k, s, cut.scope))",
                 "            while s[2] is not None:\n                s = s[2]\n"
-                "            self.ready(branch, (BOTTOM[0], None, BOTTOM, s))\n            return\n",
+                "            self._go(branch, (BOTTOM[0], None, BOTTOM, s))",
             ),
         ),
     ),
     Bug(
         "a branch whose error nobody takes is left where it began",
         "agrees",
-        "machine/weave.py",
+        "machine/cutting.py",
         (
             (
                 "            self._stand(branch, left)\n            self._fail(left.error)",

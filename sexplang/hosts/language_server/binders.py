@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 
 from sexplang.hosts.language_server.declared import parameter, value, word_of
-from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.scopes import Scope
 from sexplang.hosts.language_server.walk import Walk, WalkForm, bound_to, named, pairs
 from sexplang.terms.form import Form, Label, ListForm, Name, TableForm, VectorForm

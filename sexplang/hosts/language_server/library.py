@@ -72,13 +72,6 @@ class Library:
         except Fault:
             return ()
 
-    def names(self, path: str, document: str) -> Mapping[str, Meaning]:
-        """The public names of what an import in a document names."""
-        names: dict[str, Meaning] = {}
-        for source in self.sources(path, document, document):
-            names.update(self.members(source))
-        return names
-
     def members(self, source: Source) -> Mapping[str, Meaning]:
         """The public names of a module or of a template file."""
         key = source.name, source.text
@@ -92,16 +85,23 @@ class Library:
     def outline(self, name: str) -> Outline:
         """The outline of an open document as it is now."""
         source = self.source(name)
-        loaded: dict[str, Mapping[str, Meaning]] = {
-            each.path: self.names(each.path, name) for each in imports_of(forms_of(source))
+        found = {
+            each.path: self.sources(each.path, name, name)
+            for each in imports_of(forms_of(source))
         }
-        # The members of an unchanged module are the same object.
-        key = (name, source.text, *[id(each) for names in loaded.values() for each in names.values()])
-        found = self._outlines.get(key)
-        if found is None:
-            found = outline(source, lambda path: loaded.get(path, {}))
-            _keep(self._outlines, key, found)
-        return found
+        key = (name, source.text, *[(s.name, s.text) for group in found.values() for s in group])
+        made = self._outlines.get(key)
+        if made is None:
+            loaded = {path: self._names(sources) for path, sources in found.items()}
+            made = outline(source, lambda path: loaded.get(path, {}))
+            _keep(self._outlines, key, made)
+        return made
+
+    def _names(self, sources: tuple[Source, ...]) -> Mapping[str, Meaning]:
+        names: dict[str, Meaning] = {}
+        for source in sources:
+            names.update(self.members(source))
+        return names
 
     def beyond(self, path: str, document: str) -> Iterator[str]:
         """The names of all sources that an import in a document brings, near and far."""

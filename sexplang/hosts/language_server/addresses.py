@@ -1,0 +1,26 @@
+"""Names of sources to addresses (URIs) of documents, and back."""
+
+import os
+import re
+
+from pygls import uris
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+def name_of(address: str) -> str:
+    """The name of a document as a source: its absolute path, or its address if it is no file."""
+    path = uris.to_fs_path(address)
+    return address if not path else os.path.normpath(path)
+
+
+def address_of(name: str) -> str | None:
+    """The address of a source, if it lies anywhere."""
+    if os.path.isabs(name):
+        return uris.from_fs_path(name)
+    if name.startswith("std/"):
+        from sexplang.data import place
+
+        path = place(f"stdlib/{name.removeprefix('std/')}.sexp")
+        return uris.from_fs_path(path) if os.path.isfile(path) else None
+    return name if _SCHEME.match(name) else None

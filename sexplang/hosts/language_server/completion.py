@@ -1,0 +1,191 @@
+"""A place in a text to what may be typed there."""
+
+import os
+from collections.abc import Iterable, Iterator
+
+from attrs import frozen
+
+from sexplang.hosts.language_server.hover import explained, headline
+from sexplang.hosts.language_server.library import Library, folder_of
+from sexplang.hosts.language_server.meanings import Meaning
+from sexplang.hosts.language_server.outline import Outline
+from sexplang.hosts.language_server.words import INPUT_TYPES, LABELS, special
+from sexplang.hosts.tokens import LABELS as LABEL_KINDS
+from sexplang.terms.form import Form, Label, ListForm, Name, TableForm, VectorForm
+
+
+@frozen
+class Offer:
+    """Something to type in place of the text from `start` to where one is."""
+
+    text: str
+    kind: str
+    start: int
+    detail: str = ""
+    doc: str = ""
+    rank: int = 1
+
+
+def offers(library: Library, found: Outline, offset: int) -> list[Offer]:
+    """What may stand at an offset."""
+    token = found.token_at(offset)
+    kind = token.kind if token is not None else "SPACE"
+    start = token.start if token is not None and token.start < offset else offset
+    chain = _around(found.forms, offset)
+    if kind in ("STRING", "OPEN") and start < offset < _end(found, token):
+        text = found.source.text[start + 1 : offset]
+        if found.source.text[start] == '"' and _is_import_path(chain, start):
+            return list(_paths(library, found.source.name, text, start + 1))
+        return []
+    if kind in ("LINE_COMMENT", "COMMENT", "TEXT", "OPEN", "STRING") and start < offset:
+        # Directly behind a string or a nested comment one is outside of it.
+        if kind in ("LINE_COMMENT", "OPEN") or offset < _end(found, token):
+            return []
+        start = offset
+    if kind not in ("NAME", "BAD", "NUMBER", *LABEL_KINDS):
+        start = offset
+    if _is_data(chain):
+        return []
+    return list(_names(found, chain, start, offset))
+
+
+def _end(found: Outline, token: object) -> int:
+    kind, _, end = token  # type: ignore[misc]
+    # What never ends goes on behind its last character.
+    return end + 1 if kind == "OPEN" else end  # type: ignore[no-any-return]
+
+
+def _around(forms: tuple[Form, ...], offset: int) -> list[Form]:
+    """The brackets around an offset, outermost first."""
+    chain: list[Form] = []
+    while True:
+        inner = next(
+            (form for form in forms if form.span.start < offset <= form.span.end and _holds(form, offset)),
+            None,
+        )
+        if inner is None:
+            return chain
+        chain.append(inner)
+        forms = inner.items  # type: ignore[union-attr]
+
+
+def _holds(form: Form, offset: int) -> bool:
+    if not isinstance(form, (ListForm, VectorForm, TableForm)):
+        return False
+    is_closed = form.span.text[-1] in ")]}" or form.span.text[0] in "'`~"
+    return offset < form.span.end or not is_closed
+
+
+def _is_data(chain: list[Form]) -> bool:
+    level = 0
+    for form in chain:
+        head = form.items[0] if isinstance(form, ListForm) and form.items else None
+        word = head.text if type(head) is Name else ""
+        if word == "quote" and not level:
+            return True
+        level += {"quasiquote": 1, "unquote": -1, "unquote-splicing": -1}.get(word, 0)
+    return level > 0
+
+
+def _is_import_path(chain: list[Form], start: int) -> bool:
+    if not chain or not isinstance(chain[-1], ListForm) or len(chain[-1].items) < 2:
+        return False
+    head, target = chain[-1].items[:2]
+    return type(head) is Name and head.text == "import" and target.span.start == start
+
+
+def _paths(library: Library, document: str, text: str, start: int) -> Iterator[Offer]:
+    """Folders and files that an import may name, under what is typed of the path."""
+    folder = folder_of(document)
+    if folder is None or "\n" in text or "\0" in text:
+        return
+    typed, _, _ = text.rpartition("/")
+    where = os.path.normpath(os.path.join(folder, typed))
+    if where != folder and not where.startswith(folder.rstrip("/") + "/"):
+        return
+    start += len(typed) + 1 if typed or text.startswith("/") else 0
+    for name, is_folder in _entries(where):
+        if name.startswith(".") or os.path.join(where, name) == document:
+            continue
+        if is_folder:
+            yield Offer(name + "/", "folder", start)
+        elif name.endswith((".sexp", ".xml")):
+            yield Offer(name, "file", start)
+
+
+def _entries(folder: str) -> list[tuple[str, bool]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted((entry.name, entry.is_dir()) for entry in entries)[:1_000]
+    except OSError:
+        return []
+
+
+def _names(found: Outline, chain: list[Form], start: int, offset: int) -> Iterator[Offer]:
+    visible = found.scopes.visible(offset)
+    form = chain[-1] if chain else None
+    before = _before(form, start)
+    head = before[0] if before else None
+    word = head.text if type(head) is Name else ""
+    is_operand = isinstance(form, ListForm) and bool(before)
+    if word == "define-input" and type(before[-1]) is Label and before[-1].text == "type":
+        for each in INPUT_TYPES:
+            yield Offer(each, "word", start, "type of an input", rank=0)
+        return
+    if word == "import":
+        yield from _standard_modules(start)
+        yield from _labels(LABELS["import"], before, start)
+        return
+    if is_operand:
+        yield from _labels(LABELS.get(word, ()), before, start)
+        yield from _labels(_labels_of(visible, word), before, start)
+    typed = found.source.text[start:offset]
+    module = visible.get(typed.partition(".")[0]) if "." in typed else None
+    if module is not None and module.kind == "module":
+        for name, meaning in module.members.items():
+            yield _offer(f"{module.name}.{name}", meaning, start, 0)
+        return
+    for name, meaning in visible.items():
+        if name != "_":
+            yield _offer(name, meaning, start, 1 if meaning.name_span is not None else 2)
+    if isinstance(form, ListForm) and not before:
+        for name, meaning in special().items():
+            yield _offer(name, meaning, start, 3)
+
+
+def _before(form: Form | None, start: int) -> list[Form]:
+    items: Iterable[Form] = getattr(form, "items", ())
+    return [item for item in items if item.span.end <= start and item.span.start < start]
+
+
+def _labels_of(visible: dict[str, Meaning], word: str) -> tuple[str, ...]:
+    meaning = visible.get(word)
+    if meaning is None and "." in word:
+        module, _, name = word.partition(".")
+        base = visible.get(module)
+        meaning = base.members.get(name) if base is not None else None
+    if meaning is None or meaning.kind not in ("function", "task"):
+        return ()
+    return tuple(each.name for each in meaning.params or ())
+
+
+def _labels(names: Iterable[str], before: list[Form], start: int) -> Iterator[Offer]:
+    given = {item.text for item in before if type(item) is Label}
+    if before and type(before[-1]) is Label:
+        return
+    for name in names:
+        if name not in given:
+            yield Offer(f"{name}:", "label", start, "label", rank=0)
+
+
+def _standard_modules(start: int) -> Iterator[Offer]:
+    from sexplang.data import names
+
+    for name in names("stdlib"):
+        if name.endswith(".sexp"):
+            yield Offer(f"std/{name.removesuffix('.sexp')}", "module", start, rank=0)
+
+
+def _offer(text: str, meaning: Meaning, start: int, rank: int) -> Offer:
+    detail = " ".join(headline(meaning).split())
+    return Offer(text, meaning.kind, start, detail[:80], explained(meaning), rank)

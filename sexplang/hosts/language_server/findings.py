@@ -1,0 +1,126 @@
+"""What is wrong with a document, as `check` finds it, to what an editor shows."""
+
+from collections.abc import Iterable
+
+from lsprotocol.types import (
+    Diagnostic,
+    DiagnosticRelatedInformation,
+    DiagnosticSeverity,
+    DiagnosticTag,
+    Location,
+    Range,
+)
+
+from sexplang.hosts.language_server.addresses import address_of
+from sexplang.hosts.language_server.library import Library
+from sexplang.hosts.language_server.outline import imports_of
+from sexplang.hosts.language_server.positions import Places
+from sexplang.hosts.language_server.tree import forms_of
+from sexplang.terms import diagnostic as terms
+from sexplang.terms.source import Source, Span
+
+_SEVERITIES = {"error": DiagnosticSeverity.Error, "warning": DiagnosticSeverity.Warning}
+
+_TAGS = {
+    "unused-binding": DiagnosticTag.Unnecessary,
+    "unreachable-code": DiagnosticTag.Unnecessary,
+    "deprecated-element": DiagnosticTag.Deprecated,
+}
+"""Codes whose place an editor may grey or strike out."""
+
+
+def findings(library: Library, name: str) -> tuple[terms.Diagnostic, ...]:
+    """What `check` says of an open document."""
+    source = library.source(name)
+    found: list[terms.Diagnostic] = []
+    try:
+        if name.endswith(".xml"):
+            from sexplang.templates import read_templates
+
+            read_templates(source, found.append)
+        else:
+            from sexplang.pipeline import build
+
+            found.extend(build(source, library.finding(name)).warnings)
+    except terms.Diagnostics as wrong:
+        found.extend(wrong.diagnostics)
+    return tuple(found)
+
+
+def shown(
+    found: Iterable[terms.Diagnostic], library: Library, name: str, encoding: str
+) -> list[Diagnostic]:
+    """Findings as the protocol has them, each at a place of the document itself."""
+    show = _Show(library, library.source(name), encoding)
+    return [show(each) for each in found]
+
+
+class _Show:
+    def __init__(self, library: Library, source: Source, encoding: str) -> None:
+        self.library = library
+        self.source = source
+        self.encoding = encoding
+        self.places = Places(source.text, encoding)
+        self.bringing: list[tuple[Span, frozenset[str]]] | None = None
+
+    def __call__(self, found: terms.Diagnostic) -> Diagnostic:
+        first, *others = found.labels or (None,)
+        words = first.words if first is not None else ""
+        where = self.places.range(0, 0)
+        before = ""
+        if first is not None and first.span.source.name == self.source.name:
+            where = self.places.of(first.span)
+        elif first is not None:
+            # It is in a file that comes with an import: that is where it shows here.
+            where = self._import_of(first.span.source.name)
+            begin = first.span.begin
+            before = f"in {first.span.source.name}, line {begin.line}: "
+            others = [first, *others]
+        tag = _TAGS.get(found.code)
+        return Diagnostic(
+            range=where,
+            message=before + _message(found, words),
+            severity=_SEVERITIES[found.severity],
+            code=found.code,
+            source="sexplang",
+            tags=None if tag is None else [tag],
+            related_information=self._related(found, others) or None,
+        )
+
+    def _related(
+        self, found: terms.Diagnostic, labels: Iterable[terms.Label | None]
+    ) -> list[DiagnosticRelatedInformation]:
+        related = []
+        for label in labels:
+            location = None if label is None else location_of(label.span, self.encoding)
+            if label is not None and location is not None:
+                words = label.words or found.title
+                related.append(DiagnosticRelatedInformation(location, words))
+        return related
+
+    def _import_of(self, name: str) -> Range:
+        if self.bringing is None:
+            self.bringing = [
+                (
+                    each.target.span,
+                    frozenset(self.library.beyond(each.path, self.source.name)),
+                )
+                for each in imports_of(forms_of(self.source))
+            ]
+        for span, names in self.bringing:
+            if name in names:
+                return self.places.of(span)
+        return self.places.range(0, 0)
+
+
+def _message(found: terms.Diagnostic, words: str) -> str:
+    hint = f"hint: {found.hint}" if found.hint else ""
+    return "\n".join(part for part in (found.title, words, *found.notes, hint) if part)
+
+
+def location_of(span: Span, encoding: str) -> Location | None:
+    """Where a span is, if it is in a file."""
+    address = address_of(span.source.name)
+    if address is None:
+        return None
+    return Location(address, Places(span.source.text, encoding).of(span))

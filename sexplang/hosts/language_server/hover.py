@@ -1,0 +1,124 @@
+"""A place in a text to what is said about it."""
+
+from sexplang.hosts.language_server.declared import comment_above
+from sexplang.hosts.language_server.meanings import Meaning, Parameter
+from sexplang.hosts.language_server.outline import Outline
+from sexplang.hosts.language_server.words import syntax_of
+from sexplang.terms.value import Primitive, Task
+
+_LONGEST = 8
+"""Lines of a definition that are shown."""
+
+
+def hover(found: Outline, offset: int) -> tuple[int, int, str] | None:
+    """The stretch that is explained, and the explanation, in Markdown."""
+    mention = found.scopes.mention_at(offset)
+    if mention is None:
+        return None
+    return mention.start, mention.end, explained(mention.meaning)
+
+
+def explained(meaning: Meaning) -> str:
+    """What a name means, in Markdown."""
+    parts = [_code(headline(meaning)), *_said(meaning), _where(meaning)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def headline(meaning: Meaning) -> str:
+    """How the name is written where it is used."""
+    if meaning.kind == "special form":
+        return syntax_of(meaning.name) or meaning.name
+    if meaning.kind in ("value", "input", "syntax") and meaning.form is not None:
+        return _shortened(meaning.form.span.text)
+    if meaning.kind == "primitive":
+        return f"({meaning.name} {_counted(meaning)})"
+    return meaning.signature
+
+
+def _said(meaning: Meaning) -> list[str]:
+    if meaning.kind == "module":
+        return [f'The module `"{meaning.doc}"`: ' + _listed(meaning.members)]
+    said = [meaning.doc or _comment(meaning)]
+    if meaning.kind == "task":
+        said += ["\n".join(_param(each) for each in meaning.params or ()), _settings(meaning.shape)]
+    return said
+
+
+def _comment(meaning: Meaning) -> str:
+    if meaning.kind in ("parameter", "special form") or meaning.span is None:
+        return ""
+    return comment_above(meaning.span.source, meaning.span.start)
+
+
+_KINDS = {
+    "function": "A function",
+    "value": "A value",
+    "parameter": "A parameter",
+    "input": "An input of the program",
+    "operation": "An operation: calling it performs it",
+    "task": "An atomic task: a model answers",
+    "syntax": "A macro",
+    "primitive": "A function of the language",
+}
+
+
+def _where(meaning: Meaning) -> str:
+    words = _KINDS.get(meaning.kind, "")
+    if meaning.name_span is None or not words:
+        return f"*{words}.*" if words else ""
+    source = meaning.name_span.source.name.rpartition("/")[2]
+    return f"*{words}, {source}:{meaning.name_span.begin.line}.*"
+
+
+def _param(param: Parameter) -> str:
+    words = [f"- `{param.name}`"]
+    if param.type and param.type != "any":
+        words.append(f"({param.type})")
+    if param.doc:
+        words.append(" ".join(param.doc.split()))
+    if param.default is not None:
+        words.append(f"default `{param.default}`" if param.default else "may be left out")
+    return " ".join(words)
+
+
+def _settings(shape: object) -> str:
+    if not isinstance(shape, Task):
+        return ""
+    template = shape.template
+    schema = template.output_format.schema
+    answer = template.output_format.type
+    said = {
+        "answers with": f"{answer} `{schema}`" if isinstance(schema, str) else answer,
+        "model": template.model,
+        "tools": ", ".join(template.allowed_tools),
+        "returns": template.returns,
+    }
+    return " · ".join(f"{name} {value}" for name, value in said.items() if value)
+
+
+def _counted(meaning: Meaning) -> str:
+    shape = meaning.shape
+    assert isinstance(shape, Primitive) or hasattr(shape, "least")
+    letters = "abcdefgh"
+    words = list(letters[: shape.least])
+    if shape.most is None:
+        return " ".join([*words, "…"])
+    optional = [f"[{letter}]" for letter in letters[shape.least : shape.most]]
+    return " ".join([*words, *optional])
+
+
+def _listed(names: dict[str, Meaning]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names)) or "it has no public names"
+
+
+def _code(text: str) -> str:
+    # A longer fence than any in the text itself.
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}sexp\n{text}\n{fence}"
+
+
+def _shortened(text: str) -> str:
+    lines = text.splitlines()
+    return "\n".join([*lines[:_LONGEST], "…"] if len(lines) > _LONGEST else lines)[:2_000]

@@ -10,9 +10,14 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 def shipped(path: str) -> str:
     """The text of a shipped file, such as `grammar/sexplang.lark`, `stdlib/subtask.sexp`,
     `errors/unbound-name.md`. Raises FileNotFoundError."""
-    folder, _, name = path.rpartition("/")
-    with open(os.path.join(_folder(folder), name), encoding="utf-8") as file:
+    with open(place(path), encoding="utf-8") as file:
         return file.read()
+
+
+def place(path: str) -> str:
+    """Where a shipped file lies on this machine."""
+    folder, _, name = path.rpartition("/")
+    return os.path.join(_folder(folder), name)
 
 
 def names(folder: str) -> list[str]:

@@ -67,27 +67,35 @@ def _clause(
     c.back(place)
     span = clause.span
     caught = [name for name, part in test.names.items() if part.inner]
-    parts = tuple(test.names[name].core for name in caught)
+    parts = [test.names[name].core for name in caught]
     tested = _tested(test.steps, primitive(c, "list", *parts, span=span) if caught else None, span)
     # The slot stays for the clauses after this one, which stand inside of its `Let`.
     found = Local(0, c.place("_").index, "_", span=span) if caught else None
     after = c.here()
-    values = [nth(c, found, at) for at in range(len(caught))] if found is not None else []
-    for name in caught:
-        c.place(name)
+    values = _bind(c, test, caught, found)
+    then = yield body(c, forms, position, span)
+    c.back(after)
+    if values:
+        then = Let(values, then, span=span)
+    return _wrapped(test, tested, found, then, span)
+
+
+def _bind(c: Lowering, test: Test, caught: list[str], found: Local | None) -> tuple[Core, ...]:
+    """Binds the names for the body; gives the values of those that need a slot."""
+    values: list[Core] = []
+    if found is not None:
+        for at, name in enumerate(caught):
+            values.append(nth(c, found, at))
+            c.place(name)
     for name, part in test.names.items():
         if part.inner:
             continue
         if type(part.core) is Local:
             c.bind(name, Place(c.level - part.core.depth, part.core.index, name))
         else:
-            c.place(name)
             values.append(part.core)
-    then = yield body(c, forms, position, span)
-    c.back(after)
-    if values:
-        then = Let(tuple(values), then, span=span)
-    return _wrapped(test, tested, found, then, span)
+            c.place(name)
+    return tuple(values)
 
 
 def _wrapped(test: Test, tested: Core, found: Core | None, then: Core, span: Span) -> Wrap:

@@ -24,6 +24,12 @@ Examples:
   sexplang explain unbound-name
   sexplang explain                      every code"""
 
+_LSP_INSTALL = "pip install 'sexplang[lsp]'"
+
+_LSP_EXAMPLES = f"""\b
+An editor starts this command itself; it needs
+  {_LSP_INSTALL}"""
+
 _EXAMPLES = """\b
 Examples:
   sexplang run -e '(map (lambda (x) (* x x)) [1 2 3])'
@@ -165,3 +171,16 @@ def _explain(code: str | None) -> int:
     did = f"did you mean: sexplang explain {like}" if like else "sexplang explain lists them all"
     click.echo(f"there is no code `{code}`; {did}", err=True)
     return FAILED
+
+
+@_group.command("lsp", epilog=_LSP_EXAMPLES, short_help="Serve an editor, for what it shows.")
+def _lsp() -> int:
+    """Serve an editor by the Language Server Protocol, on standard input and output."""
+    from sexplang.hosts.language_server import serve
+
+    try:
+        serve()
+    except ModuleNotFoundError as missing:
+        click.echo(f"`{missing.name}` is not installed; type: {_LSP_INSTALL}", err=True)
+        return MISUSE
+    return DONE

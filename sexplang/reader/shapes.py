@@ -76,7 +76,7 @@ ALIGNED = frozenset(("if", "and", "or", "cond", "->", "par", "race"))
 
 # What operands that are aligned are, and how many columns the form may have on one line.
 _CLAUSES_OF = {"cond": "clause"}
-_LIMITS = {"if": 80, "cond": 60}
+_LIMITS = {"if": 80, "cond": 60, "par": 80, "race": 80}
 
 # About what the first line of a string or text block takes: enough to see what it is.
 _PART = 10

@@ -68,7 +68,7 @@ def test_the_tokens_of_any_text_are_the_text(text):
 
 def test_words_are_told_apart():
     """Special forms, the prelude, operations, definitions, labels, data and constants."""
-    text = "(define (greet name (loud false)) (print (str 'hello name) 1 2.5 sep: \"-\"))"
+    text = '(define (greet name (loud false)) (print (str \'hello name) 1 2.5 sep: "-"))'
 
     assert shown(text) == [
         ("define", Keyword),

@@ -99,7 +99,7 @@ def test_a_run_is_a_fold_over_its_journal():
     again = replay(begun(program), journal.rows)
 
     assert isinstance(ended, Failed)
-    assert (ended.error, ended.withdrawn) == (again.error, again.withdrawn)
+    assert (ended.error.fields, ended.withdrawn) == (again.error.fields, again.withdrawn)
 
 
 def test_a_row_that_answers_another_request_is_a_mismatch():

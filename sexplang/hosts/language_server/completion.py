@@ -60,7 +60,11 @@ def _around(forms: tuple[Form, ...], offset: int) -> list[Form]:
     chain: list[Form] = []
     while True:
         inner = next(
-            (form for form in forms if form.span.start < offset <= form.span.end and _holds(form, offset)),
+            (
+                form
+                for form in forms
+                if form.span.start < offset <= form.span.end and _holds(form, offset)
+            ),
             None,
         )
         if inner is None:

@@ -86,8 +86,7 @@ class Library:
         """The outline of an open document as it is now."""
         source = self.source(name)
         found = {
-            each.path: self.sources(each.path, name, name)
-            for each in imports_of(forms_of(source))
+            each.path: self.sources(each.path, name, name) for each in imports_of(forms_of(source))
         }
         key = (name, source.text, *[(s.name, s.text) for group in found.values() for s in group])
         made = self._outlines.get(key)

@@ -106,7 +106,9 @@ class _Tree:
         span = Span(self.source, token.start, token.end)
         text = span.text
         if token.kind == "NAME":
-            return Literal(CONSTANTS[text], span=span) if text in CONSTANTS else Name(text, span=span)
+            return (
+                Literal(CONSTANTS[text], span=span) if text in CONSTANTS else Name(text, span=span)
+            )
         if token.kind == "STRING":
             return Literal(_read(string, text), span=span)
         if token.kind == "TEXT":

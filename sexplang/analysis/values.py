@@ -1,0 +1,213 @@
+"""What is known of a value before a program runs.
+
+Exact     the value itself: a literal, a primitive, an operation, a task
+Fn        a function of the program, closed over what is known of its environment
+Resume    the continuation of a clause
+Param     whatever a parameter stands for, where a function is looked at by itself
+Sized     a list of at most `size` items, each at most `item`
+Table     a table with these keys
+Upper     a number of at most `most`
+Given     data that came in as an input, or a part of it
+Loose     anything whose functions are among `functions`; None: any function at all
+
+Law: values are made once, so the same is the same object, however deep it is.
+"""
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from attrs import field, frozen
+
+from sexplang.analysis.bounds import Bound, most, number
+from sexplang.terms.value import Primitive, Procedure
+
+MANY = 16
+"""From how many different functions on a value may be any function."""
+
+
+@frozen(eq=False)
+class Exact:
+    value: Any
+
+
+@frozen(eq=False)
+class Environment:
+    """`(enclosing, slot, slot, …)` as in core."""
+
+    enclosing: "Environment | None"
+    slots: "tuple[Abstract, ...]"
+
+
+@frozen(eq=False)
+class Fn:
+    function: int
+    environment: Environment
+
+
+@frozen(eq=False)
+class Resume:
+    activation: Any
+
+
+@frozen(eq=False)
+class Param:
+    name: str
+
+
+@frozen(eq=False)
+class Sized:
+    size: Bound
+    item: "Abstract"
+
+
+@frozen(eq=False)
+class Table:
+    fields: "tuple[tuple[str, Abstract], ...]"
+
+
+@frozen(eq=False)
+class Upper:
+    most: Bound
+
+
+@frozen(eq=False)
+class Given:
+    input: str
+    fields: tuple[str, ...] = ()
+
+
+@frozen(eq=False)
+class Loose:
+    functions: "frozenset[Callable] | None" = field(default=frozenset())
+
+
+Callable: TypeAlias = Exact | Fn | Resume | Param
+Abstract: TypeAlias = Exact | Fn | Resume | Param | Sized | Table | Upper | Given | Loose
+
+DATA = Loose()
+"""Any value without a function in it."""
+ANY = Loose(None)
+
+
+class Values:
+    """Makes values; the same parts give the same value."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, Any] = {}
+
+    def made(self, kind: Any, *parts: Any) -> Any:
+        key = (kind, *parts)
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = kind(*parts)
+        return found
+
+    def exact(self, value: Any) -> Abstract:
+        """A value that is written in the program."""
+        if isinstance(value, tuple):
+            item: Abstract = DATA
+            if len(value) == 1:
+                item = self.exact(value[0]) if not isinstance(value[0], (tuple, dict)) else DATA
+            return self.sized(number(len(value)), item)
+        if isinstance(value, dict):
+            return DATA
+        if isinstance(value, Procedure):
+            key: Any = id(value)
+            # Keeps the procedure alive, so that its identity stays its own.
+            self._made.setdefault(("kept", key), value)
+        else:
+            key = (type(value).__name__, value)
+        found = self._made.get((Exact, key))
+        if found is None:
+            found = self._made[(Exact, key)] = Exact(value)
+        return found  # type: ignore[no-any-return]
+
+    def sized(self, size: Bound, item: Abstract) -> Abstract:
+        """A list of at most so many items."""
+        if not size.is_bounded:
+            return self.loose(functions(item))
+        return self.made(Sized, size, item)  # type: ignore[no-any-return]
+
+    def loose(self, of: "frozenset[Callable] | None") -> Abstract:
+        """Anything with these functions in it."""
+        if of is None or len(of) > MANY:
+            return ANY
+        return self.made(Loose, of) if of else DATA
+
+    def within(self, values: Iterable[Abstract]) -> Abstract:
+        """Anything that is made of these values."""
+        found: set[Callable] = set()
+        for value in values:
+            inside = functions(value)
+            if inside is None:
+                return ANY
+            found |= inside
+        return self.loose(frozenset(found))
+
+    def join(self, left: Abstract, right: Abstract) -> Abstract:
+        """What is either of two."""
+        if left is right:
+            return left
+        if isinstance(left, Sized) and isinstance(right, Sized):
+            item = self.join(left.item, right.item) if left.item is not right.item else left.item
+            if left.size.is_zero or right.size.is_zero:
+                item = right.item if left.size.is_zero else left.item
+            return self.sized(most(left.size, right.size), item)
+        return self.within((left, right))
+
+    def covers(self, wide: Abstract, narrow: Abstract) -> bool:
+        """Whether all that `narrow` may be, `wide` may be too."""
+        if wide is narrow:
+            return True
+        if not isinstance(wide, Loose):
+            return False
+        inside = functions(narrow)
+        return wide.functions is None or (inside is not None and inside <= wide.functions)
+
+    def widen(self, left: Abstract, right: Abstract) -> Abstract:
+        """Covers both, and after a few steps anything."""
+        return left if left is right else self.within((left, right))
+
+    def widened(self, left: Environment, right: Environment) -> Environment:
+        """The same for environments of one place in the text."""
+        levels: list[tuple[Abstract, ...]] = []
+        a: Environment | None = left
+        b: Environment | None = right
+        while a is not None and b is not None and a is not b:
+            levels.append(tuple(map(self.widen, a.slots, b.slots)))
+            a, b = a.enclosing, b.enclosing
+        whole = a if a is b else None
+        for slots in reversed(levels):
+            whole = self.environment(whole, slots)
+        assert whole is not None
+        return whole
+
+    def environment(
+        self, enclosing: Environment | None, slots: tuple[Abstract, ...]
+    ) -> Environment:
+        return self.made(Environment, enclosing, slots)  # type: ignore[no-any-return]
+
+
+def functions(value: Abstract) -> "frozenset[Callable] | None":
+    """The functions that a value is or holds; None if they are not known.
+
+    A primitive does nothing but give a value, so it need not be told apart from data.
+    """
+    found: set[Callable] = set()
+    work: list[Abstract] = [value]
+    while work:
+        value = work.pop()
+        if isinstance(value, Exact):
+            if isinstance(value.value, Procedure) and not isinstance(value.value, Primitive):
+                found.add(value)
+        elif isinstance(value, (Fn, Resume, Param)):
+            found.add(value)
+        elif isinstance(value, Sized):
+            work.append(value.item)
+        elif isinstance(value, Table):
+            work.extend(item for _, item in value.fields)
+        elif isinstance(value, Loose):
+            if value.functions is None:
+                return None
+            found |= value.functions
+    return frozenset(found)

@@ -1,0 +1,188 @@
+"""Messages of an editor to answers, and when its documents are checked.
+
+Requests are answered from an outline of the text as it is, on the spot. Checks run in a thread,
+one at a time, a moment after the last change, and are pushed when they are still about the text.
+"""
+
+import asyncio
+import re
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.exceptions import FeatureNotificationError
+from pygls.lsp.server import LanguageServer
+
+from sexplang.hosts.language_server import completion, findings, hover, symbols
+from sexplang.hosts.language_server.addresses import address_of, name_of
+from sexplang.hosts.language_server.library import Library
+from sexplang.hosts.language_server.outline import Outline
+from sexplang.hosts.language_server.positions import Places
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.source import Source
+
+PAUSE = 0.2
+"""Seconds without a change before documents are checked."""
+
+_HALVES = re.compile("[\ud800-\udfff]")
+
+_KINDS: dict[str, lsp.CompletionItemKind] = {
+    "function": lsp.CompletionItemKind.Function,
+    "value": lsp.CompletionItemKind.Variable,
+    "parameter": lsp.CompletionItemKind.Variable,
+    "input": lsp.CompletionItemKind.Property,
+    "operation": lsp.CompletionItemKind.Event,
+    "task": lsp.CompletionItemKind.Interface,
+    "syntax": lsp.CompletionItemKind.Operator,
+    "module": lsp.CompletionItemKind.Module,
+    "special form": lsp.CompletionItemKind.Keyword,
+    "primitive": lsp.CompletionItemKind.Function,
+    "label": lsp.CompletionItemKind.Field,
+    "word": lsp.CompletionItemKind.EnumMember,
+    "file": lsp.CompletionItemKind.File,
+    "folder": lsp.CompletionItemKind.Folder,
+}
+
+
+class Editor:
+    """One editor: its open documents and what is under way for them."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self.server = server
+        self.library = Library()
+        self.addresses: dict[str, str] = {}
+        self.versions: dict[str, int] = {}
+        self.timer: asyncio.TimerHandle | None = None
+        self.checking: asyncio.Task[None] | None = None
+        self.is_stale = False
+
+    @property
+    def encoding(self) -> str:
+        """The units of columns that were agreed on."""
+        return str(getattr(self.server.workspace.position_encoding, "value", "utf-16"))
+
+    # -- documents
+
+    def take(self, address: str, version: int, text: str, *, pause: float) -> None:
+        """A document was opened or changed."""
+        name = name_of(address)
+        # Half a character is no text; what stands for it is as long in UTF-16.
+        self.library.open[name] = _HALVES.sub("\ufffd", text)
+        self.addresses[name] = address
+        self.versions[name] = version
+        self.check_soon(pause)
+
+    def drop(self, address: str) -> None:
+        """A document was closed: from now on its file counts."""
+        name = name_of(address)
+        for known in (self.library.open, self.addresses, self.versions):
+            known.pop(name, None)
+        self.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(address, []))
+        self.check_soon(0)
+
+    def read(self, document: Any) -> tuple[Outline, Places]:
+        """What is known of an open document."""
+        found = self.library.outline(name_of(document.uri))
+        return found, Places(found.source.text, self.encoding)
+
+    # -- checks
+
+    def check_soon(self, pause: float) -> None:
+        """Checks all open documents after a pause: a change in one may concern another."""
+        if self.timer is not None:
+            self.timer.cancel()
+        self.timer = asyncio.get_running_loop().call_later(pause, self._check)
+
+    def _check(self) -> None:
+        self.timer = None
+        if self.checking is not None and not self.checking.done():
+            self.is_stale = True
+            return
+        self.checking = asyncio.get_running_loop().create_task(self._check_all())
+
+    async def _check_all(self) -> None:
+        self.is_stale = True
+        while self.is_stale:
+            self.is_stale = False
+            library = self.library.copy()
+            for name, version in list(self.versions.items()):
+                try:
+                    shown = await asyncio.to_thread(_checked, library, name, self.encoding)
+                # A fault of ours must not end the checks of this editor for good.
+                except Exception as fault:
+                    self.server.report_server_error(fault, FeatureNotificationError)
+                    continue
+                if self.versions.get(name) == version:
+                    self.server.text_document_publish_diagnostics(
+                        lsp.PublishDiagnosticsParams(self.addresses[name], shown, version)
+                    )
+
+    # -- requests
+
+    def hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
+        found, places = self.read(params.text_document)
+        explained = hover.hover(found, places.offset(params.position))
+        if explained is None:
+            return None
+        start, end, words = explained
+        content = lsp.MarkupContent(lsp.MarkupKind.Markdown, words)
+        return lsp.Hover(content, places.range(start, end))
+
+    def definition(self, params: lsp.DefinitionParams) -> list[lsp.Location]:
+        found, places = self.read(params.text_document)
+        offset = places.offset(params.position)
+        for each in found.imports:
+            if each.target.span.start <= offset <= each.target.span.end:
+                return self._files(each.path, found.source.name)
+        mention = found.scopes.mention_at(offset)
+        span = mention.meaning.name_span if mention is not None else None
+        location = None if span is None else findings.location_of(span, self.encoding)
+        return [] if location is None else [location]
+
+    def _files(self, path: str, document: str) -> list[lsp.Location]:
+        sources = self.library.sources(path, document, document)
+        top = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
+        found = [address_of(source.name) for source in sources]
+        return [lsp.Location(address, top) for address in found if address is not None]
+
+    def completion(self, params: lsp.CompletionParams) -> lsp.CompletionList:
+        found, places = self.read(params.text_document)
+        offset = places.offset(params.position)
+        offers = completion.offers(self.library, found, offset)
+        return lsp.CompletionList(
+            is_incomplete=False, items=[_item(each, places, offset) for each in offers]
+        )
+
+    def formatting(self, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
+        from sexplang.reader import layout
+
+        source = self.library.source(name_of(params.text_document.uri))
+        try:
+            text = layout(Source(source.name, source.text))
+        except Diagnostics:
+            return []
+        if text == source.text:
+            return []
+        places = Places(source.text, self.encoding)
+        return [lsp.TextEdit(places.range(0, len(source.text)), text)]
+
+    def symbols(self, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+        found, places = self.read(params.text_document)
+        return symbols.symbols(found, places)
+
+
+def _checked(library: Library, name: str, encoding: str) -> list[lsp.Diagnostic]:
+    return findings.shown(findings.findings(library, name), library, name, encoding)
+
+
+def _item(offer: completion.Offer, places: Places, offset: int) -> lsp.CompletionItem:
+    return lsp.CompletionItem(
+        label=offer.text,
+        kind=_KINDS.get(offer.kind),
+        detail=offer.detail or None,
+        documentation=(
+            lsp.MarkupContent(lsp.MarkupKind.Markdown, offer.doc) if offer.doc else None
+        ),
+        sort_text=f"{offer.rank}{offer.text}",
+        filter_text=offer.text,
+        text_edit=lsp.TextEdit(places.range(offer.start, offset), offer.text),
+    )

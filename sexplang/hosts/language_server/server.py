@@ -1,0 +1,64 @@
+"""The features of the language server, each with what answers it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+
+from sexplang.hosts.language_server.editor import PAUSE, Editor
+
+
+def server() -> LanguageServer:
+    """A server that knows this language."""
+    # Whole texts: there is nothing to go out of step over what a line is.
+    made = LanguageServer(
+        "sexplang", _version(), text_document_sync_kind=lsp.TextDocumentSyncKind.Full
+    )
+    editor = Editor(made)
+
+    @made.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+        document = params.text_document
+        editor.take(document.uri, document.version, document.text, pause=0)
+
+    @made.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+        document = params.text_document
+        text = made.workspace.get_text_document(document.uri).source
+        editor.take(document.uri, document.version, text, pause=PAUSE)
+
+    @made.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+        editor.drop(params.text_document.uri)
+
+    @made.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def files_changed(params: lsp.DidChangeWatchedFilesParams) -> None:
+        editor.check_soon(PAUSE)
+
+    for feature, (answer, options) in _REQUESTS.items():
+        # The library writes on what it is given, which a method does not take.
+        made.feature(feature, options)(partial(answer, editor))
+    return made
+
+
+_REQUESTS: dict[str, tuple[Callable[[Editor, Any], Any], Any]] = {
+    lsp.TEXT_DOCUMENT_HOVER: (Editor.hover, None),
+    lsp.TEXT_DOCUMENT_DEFINITION: (Editor.definition, None),
+    lsp.TEXT_DOCUMENT_COMPLETION: (
+        Editor.completion,
+        lsp.CompletionOptions(trigger_characters=list('("/.')),
+    ),
+    lsp.TEXT_DOCUMENT_FORMATTING: (Editor.formatting, None),
+    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (Editor.symbols, None),
+}
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("sexplang")
+    except PackageNotFoundError:
+        return "checkout"

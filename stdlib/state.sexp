@@ -1,0 +1,48 @@
+; State that is passed along behind the program's back: nothing is ever changed.
+;
+; `(with-state initial body)` calls `body`, a function without parameters, and gives its value.
+; Inside, `(get-state)` gives the state, `(put-state value)` replaces it for what comes after, and
+; `(update-state f)` puts what `f` makes of it.
+;
+; `(with-cells {name: initial …} body)` does the same for any number of named cells, read by
+; `(get-cell 'name)` and replaced by `(put-cell 'name value)`; a cell that the nearest `with-cells`
+; does not have is looked for further out. The state is the cell called `state`.
+;
+; `run-state` and `run-cells` give the last state along with the value. Chapter 10 has examples.
+
+(define-effect (get-cell name) "The value of a cell.")
+(define-effect (put-cell name value) "Another value for a cell, from here on.")
+
+(define (update-cell name f) (put-cell name (f (get-cell name))))
+
+; A put ends the step that it is made in; the next step begins there, with other cells. So a get
+; is answered where it is made, also in the branches of a `par`, and no put takes any stack.
+(define (run-cells cells body)
+  (define (begin-body)
+    (handle (body)
+      ((put-cell name value) resume
+        (if (has-key? cells name)
+          {name: name next: value resume: resume}
+          (forward resume put-cell name value)))
+      (return value {value: value})))
+  (loop ((now cells) (step begin-body))
+    (match (handle (step)
+             ((get-cell name) resume
+               (if (has-key? now name)
+                 (resume (get now name))
+                 (forward resume get-cell name))))
+      ({resume: resume name: name next: next}
+        (recur (put now name next) (lambda () (resume nil))))
+      ({value: value} {value: value cells: now}))))
+
+(define (with-cells cells body) (get (run-cells cells body) "value"))
+
+(define (get-state) (get-cell "state"))
+(define (put-state value) (put-cell "state" value))
+(define (update-state f) (update-cell "state" f))
+
+(define (run-state initial body)
+  (match (run-cells {state: initial} body)
+    ({value: value cells: {state: state}} {value: value state: state})))
+
+(define (with-state initial body) (get (run-state initial body) "value"))

@@ -11,6 +11,7 @@ from attrs import define, field
 
 from sexplang.compiler import compile_unit
 from sexplang.data import shipped
+from sexplang.expander import Expander
 from sexplang.machine import HIGHER
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
@@ -70,6 +71,7 @@ class _Builder:
     exports: dict[str, dict[str, Export]] = field(factory=dict)
     loading: list[str] = field(factory=list)
     findings: list[Diagnostic] = field(factory=list)
+    sources: list[Source] = field(factory=list)
 
     def main(self, source: Source) -> None:
         self._unit(source, main=True)
@@ -87,6 +89,8 @@ class _Builder:
             defaults=defaults,
             inputs=tuple([given for unit in self.units for given in unit.inputs]),
             warnings=tuple(self.findings),
+            sources=tuple(self.sources),
+            prelude={**PRIMITIVES, **HIGHER},
         )
 
     def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
@@ -95,12 +99,14 @@ class _Builder:
         if known is not None:
             return known
         self.loading.append(source.name)
+        self.sources.append(source)
         unit = compile_unit(
             read(source),
             name=source.name,
             scope=self._scope(source),
             load=lambda path, span: self._load(path, span, source.name),
             layout=self._layout,
+            expander=Expander,
             main=main,
             check_template=check_template,
         )
@@ -165,6 +171,7 @@ class _Builder:
         known = self.exports.get(source.name)
         if known is None:
             known = {}
+            self.sources.append(source)
             for template in read_templates(source, self.findings.append):
                 task = Task(template)
                 self._register(task)

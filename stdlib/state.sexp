@@ -22,17 +22,17 @@
     (handle (body)
       ((put-cell name value) resume
         (if (has-key? cells name)
-          {name: name next: value resume: resume}
-          (forward resume put-cell name value)))
+            {name: name next: value resume: resume}
+            (forward resume put-cell name value)))
       (return value {value: value})))
   (loop ((now cells) (step begin-body))
     (match (handle (step)
              ((get-cell name) resume
                (if (has-key? now name)
-                 (resume (get now name))
-                 (forward resume get-cell name))))
+                   (resume (get now name))
+                   (forward resume get-cell name))))
       ({resume: resume name: name next: next}
-        (recur (put now name next) (lambda () (resume nil))))
+       (recur (put now name next) (lambda () (resume nil))))
       ({value: value} {value: value cells: now}))))
 
 (define (with-cells cells body) (get (run-cells cells body) "value"))

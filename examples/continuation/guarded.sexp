@@ -5,10 +5,9 @@
 
 (define-input topic default: "tea")
 
-(handle
-    (report topic)
+(handle (report topic)
   ((subtask request) resume
     (log "info" (str "asked for: " request.description))
     (if (string-contains? request.description "secret")
-        (resume "That must not be looked up.")     ; the answer, made up here
-        (forward resume subtask request))))        ; or the default after all
+        (resume "That must not be looked up.")  ; the answer, made up here
+        (forward resume subtask request))))     ; or the default after all

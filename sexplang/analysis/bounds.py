@@ -45,7 +45,7 @@ class Atom:
         if self.kind == "len":
             size = len(found) if isinstance(found, (tuple, list, str, dict)) else 0
         else:
-            size = int(found) if isinstance(found, (int, float)) else 0
+            size = int(-(-found // 1)) if isinstance(found, (int, float)) else 0
         return max(self.least, size + self.shift)
 
 

@@ -18,11 +18,14 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-from sexplang.analysis.bounds import Bound, most, number
+from sexplang.analysis.bounds import Atom, Bound, atom, most, number
 from sexplang.terms.value import Primitive, Procedure
 
 MANY = 16
 """From how many different functions on a value may be any function."""
+
+DEEPEST = 3
+"""How many levels of lists and tables are told apart."""
 
 
 @frozen(eq=False)
@@ -124,9 +127,15 @@ class Values:
 
     def sized(self, size: Bound, item: Abstract) -> Abstract:
         """A list of at most so many items."""
-        if not size.is_bounded:
+        if not size.is_bounded or _depth(item) > DEEPEST:
             return self.loose(functions(item))
         return self.made(Sized, size, item)  # type: ignore[no-any-return]
+
+    def table(self, fields: "dict[str, Abstract]") -> Abstract:
+        """A table with these keys."""
+        if any(_depth(item) > DEEPEST for item in fields.values()):
+            return self.within(fields.values())
+        return self.made(Table, tuple(fields.items()))  # type: ignore[no-any-return]
 
     def loose(self, of: "frozenset[Callable] | None") -> Abstract:
         """Anything with these functions in it."""
@@ -153,6 +162,13 @@ class Values:
             if left.size.is_zero or right.size.is_zero:
                 item = right.item if left.size.is_zero else left.item
             return self.sized(most(left.size, right.size), item)
+        for one, other in ((left, right), (right, left)):
+            # Nil and booleans are neither lists nor counts.
+            if isinstance(one, (Sized, Upper, Given)) and _is_no_number(other):
+                return one
+            if isinstance(one, Given) and isinstance(other, Sized):
+                size = atom(Atom(one.input, one.fields), other.size.span)
+                return self.sized(most(size, other.size), self.within((one, other.item)))
         return self.within((left, right))
 
     def covers(self, wide: Abstract, narrow: Abstract) -> bool:
@@ -186,6 +202,28 @@ class Values:
         self, enclosing: Environment | None, slots: tuple[Abstract, ...]
     ) -> Environment:
         return self.made(Environment, enclosing, slots)  # type: ignore[no-any-return]
+
+
+def _is_no_number(value: Abstract) -> bool:
+    return isinstance(value, Exact) and (value.value is None or isinstance(value.value, bool))
+
+
+def _depth(value: Abstract) -> int:
+    depth, level = 0, [value]
+    while level and depth <= DEEPEST:
+        depth += 1
+        level = [
+            inner
+            for one in level
+            for inner in (
+                [one.item]
+                if isinstance(one, Sized)
+                else [item for _, item in one.fields]
+                if isinstance(one, Table)
+                else []
+            )
+        ]
+    return depth
 
 
 def functions(value: Abstract) -> "frozenset[Callable] | None":

@@ -1,44 +1,25 @@
 """A body to core: definitions in order, function definitions next to each other as one group."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
-from attrs import frozen
-
-from sexplang.compiler.functions import Draft, draft, duplicate, finish, is_lambda
+from sexplang.compiler.functions import Draft, draft, duplicate, finish
+from sexplang.compiler.macros import Syntax, macro_of
 from sexplang.compiler.scope import Later, Named, signature_of
 from sexplang.compiler.shapes import RESERVED, word_of
+from sexplang.compiler.splitting import Definition, Statement, split
 from sexplang.compiler.state import Lowering, Steps
 from sexplang.terms.core import Const, Core, Known, Lambda, Let, Local, Seq
 from sexplang.terms.diagnostic import Label
-from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm, spelled
 from sexplang.terms.program import Bind, Export, Item
 from sexplang.terms.source import Span
 from sexplang.terms.value import Procedure
 
 
-@frozen(eq=False)
-class Definition:
-    """`(define name e)`, `(define (name param…) body…)` or `(bind name e)`.
-
-    A function has `params` and `body`; anything else has a `value`, a form or a generator of
-    core (an input).
-    """
-
-    form: Form
-    name: Name
-    again: bool
-    value: Any = None
-    params: Form | tuple[Form, ...] | None = None
-    body: tuple[Form, ...] = ()
-
-
-Statement = Definition | Form
-
-
 def body(c: Lowering, forms: tuple[Form, ...], position: int, span: Span) -> Any:
     """The core of the forms of a body, the last in `position`."""
-    if len(forms) == 1 and not _opens_body(forms[0]):
+    if len(forms) == 1 and not _opens_body(c, forms[0]):
         return c.lower(forms[0], position)
     return _body(c, forms, position, span)
 
@@ -69,61 +50,11 @@ def sequence(cores: list[Core], span: Span) -> Core:
     return Seq(tuple(cores), span=span) if cores else Const((), span=span)
 
 
-_BODY_WORDS = frozenset(["define", "bind", "begin", "progn"])
+_BODY_WORDS = frozenset(["define", "bind", "begin", "progn", "define-syntax"])
 
 
-def _opens_body(form: Form) -> bool:
-    return word_of(form) in _BODY_WORDS
-
-
-def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
-    """The statements of a body: a `begin` that stands in it belongs to it."""
-    out: list[Statement] = []
-    work = list(forms)[::-1]
-    while work:
-        form = work.pop()
-        word = word_of(form)
-        if word in ("begin", "progn") and len(form.items) > 1:  # type: ignore[union-attr]
-            work.extend(form.items[:0:-1])  # type: ignore[union-attr]
-        elif word in ("define", "bind"):
-            made = _definition(c, form, word == "bind")  # type: ignore[arg-type]
-            if made is not None:
-                out.append(made)
-        else:
-            out.append(form)
-    return out
-
-
-def _definition(c: Lowering, form: ListForm, again: bool) -> Definition | None:
-    items = form.items
-    if len(items) < 3:
-        c.malformed(form, form, "something is missing here")
-        if len(items) < 2 or type(items[1]) is not Name or not c.is_bindable(items[1]):
-            return None
-        # Bound all the same, so that its uses are not reported as well.
-        return Definition(form, items[1], again, value=Literal(None, span=form.span))
-    target = items[1]
-    if type(target) is ListForm and target.items and not again:
-        if not c.is_bindable(target.items[0], "I expected the name of the function here"):
-            return None
-        name = target.items[0]
-        assert isinstance(name, Name)
-        return Definition(form, name, again, params=target.items[1:], body=items[2:])
-    if type(target) is not Name:
-        hint = "a function is defined with `define`" if type(target) is ListForm else None
-        c.malformed(form, target, "I expected a name here", hint=hint)
-        return None
-    if not c.is_bindable(target):
-        return None
-    if len(items) > 3:
-        c.malformed(form, items[3], "nothing more fits here", hint="several forms: `(begin e…)`")
-    value = items[2]
-    if is_lambda(value):
-        assert isinstance(value, ListForm)
-        params = value.items[1]
-        if type(params) in (ListForm, Name):
-            return Definition(form, target, again, params=params, body=value.items[2:])
-    return Definition(form, target, again, value=value)
+def _opens_body(c: Lowering, form: Form) -> bool:
+    return word_of(form) in _BODY_WORDS or macro_of(c, form) is not None
 
 
 def statements(
@@ -137,39 +68,52 @@ def statements(
         item = items[at]
         is_last = at == len(items) - 1
         at += 1
-        if not isinstance(item, Definition):
+        if isinstance(item, Syntax):
+            item.keyword.mark = len(c.trail)
+        elif not isinstance(item, Definition):
             out.append((yield c.lower(item, position if is_last else 0)))
             continue
-        if item.params is not None:
+        elif item.params is not None:
             group = [item]
-            while not item.again and at < len(items) and _is_function(items[at]):
-                group.append(items[at])  # type: ignore[arg-type]
+            while not item.again and at < len(items) and _joins(c, items[at], group):
                 at += 1
             yield _functions(c, group)
         else:
             out.append((yield _value(c, item)))
         if at == len(items):
             last = items[-1]
-            assert isinstance(last, Definition)
-            out.append(_result(c, last))
+            is_defined = isinstance(last, Definition)
+            out.append(_result(c, last) if is_defined else Const(None, span=span))  # type: ignore[arg-type]
     return out
 
 
-def _is_function(item: Statement) -> bool:
-    return isinstance(item, Definition) and item.params is not None and not item.again
+def _joins(c: Lowering, item: Statement, group: list[Definition]) -> bool:
+    """Whether an item stands next to the functions of the group; a macro between them does not
+    part them."""
+    if isinstance(item, Syntax):
+        item.keyword.mark = len(c.trail)
+        return True
+    if isinstance(item, Definition) and item.params is not None and not item.again:
+        group.append(item)
+        return True
+    return False
 
 
 def _announce(c: Lowering, items: list[Statement]) -> None:
     """Names that are defined further down are used too early until then."""
     seen: dict[str, Span] = {}
+    macros: set[str] = set()
     for item in items:
-        if not isinstance(item, Definition):
+        if not isinstance(item, (Definition, Syntax)):
             continue
         name = item.name.text
-        if not item.again and name in seen:
+        is_again = isinstance(item, Definition) and item.again
+        if name in seen and (not is_again or name in macros):
             _defined_twice(c, item.name, seen[name])
         seen.setdefault(name, item.name.span)
-        if not item.again or c.find(name) is None:
+        if isinstance(item, Syntax):
+            macros.add(name)
+        elif not item.again or c.find(name) is None:
             c.bind(name, Later(item.name.span, item.params is not None))
 
 
@@ -190,7 +134,9 @@ def _functions(c: Lowering, group: list[Definition]) -> Steps:
         assert item.params is not None
         made = draft(c, item.name.text, item.params, item.body, item.form.span)
         drafts.append(made)
+        later = c.table.get(item.name.text)
         c.bind(item.name.text, Named(c.level, made.index, made.signature))
+        c.define(item.name.text, later)
     for made in drafts:
         yield finish(c, made, body)
     return Const(None, span=group[0].form.span)
@@ -200,8 +146,10 @@ def _value(c: Lowering, item: Definition) -> Generator[Any, Any, Bind]:
     made = c.lower(item.value) if not callable(item.value) else item.value(c)
     value = yield made
     name = item.name.text
+    later = c.table.get(name)
     c.place(name, shape_of(c, value))
-    return Bind(name, value, span=item.form.span)
+    c.define(name, later)
+    return Bind(spelled(name), value, span=item.form.span)
 
 
 def shape_of(c: Lowering, core: Core) -> Any:

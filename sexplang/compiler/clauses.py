@@ -134,7 +134,7 @@ CLAUSES: dict[str, Clause] = {
     "model": Clause('(model "…")', _one(word())),
     "provider": Clause('(provider "…")', _one(word())),
     "ref": Clause("(ref name)", _one(word())),
-    "returns": Clause("(returns schema)", _one(schema)),
+    "returns": Clause("(returns word)", _one(word())),
     "output_format": Clause("(output_format type: json schema: object)", _output_format),
     "context_management": Clause(
         "(context_management inherit_context: none …)",

@@ -29,7 +29,7 @@ def perform(c: Lowering, form: ListForm, position: int) -> Steps:
 def _name_of(c: Lowering, form: Name) -> str:
     """The operation's own name, if it is called by another, such as `u.op`."""
     known = c.operation(form.text)
-    return form.text if known is None else known.name
+    return form.spelling if known is None else known.name
 
 
 def _performed(c: Lowering, form: ListForm, operation: Name, count: int) -> str:
@@ -172,7 +172,7 @@ def _clause(
         return None
     params = tuple(name.text for name in pattern.items[1:])  # type: ignore[union-attr]
     known = c.operation(operation.text)
-    if operation.text == "error":
+    if operation.spelling == "error":
         check_count(c, pattern, "error", len(params), 1, 1, ("err",))
     elif known is not None:
         most = None if known.rest else len(known.params)

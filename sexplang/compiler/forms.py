@@ -22,6 +22,7 @@ from sexplang.compiler.lets import (
     outside_body,
     recur,
 )
+from sexplang.compiler.macros import macro_named, misplaced, use
 from sexplang.compiler.matching import match
 from sexplang.compiler.names import mention, reference
 from sexplang.compiler.quoting import (
@@ -68,6 +69,7 @@ FORMS: dict[str, Lower] = {
     "define-input": top_level_only,
     "define-effect": top_level_only,
     "defatom": top_level_only,
+    "define-syntax": misplaced,
     "attempt": attempt,
     "perform": perform,
     "handle": handle,
@@ -93,6 +95,9 @@ def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
     binding = c.find(word)
     if type(binding) is Continuation:
         return resume(c, form, binding, position)
+    owner = macro_named(c, head, binding)
+    if owner is not None:
+        return use(c, form, owner, position)
     if type(binding) is Export and _is_abandon(c, form, binding):
         return abandon(c, form, reference(c, binding, head))
     return call(c, form, head)

@@ -1,5 +1,6 @@
 """Parameters and a body to a function of the program's table."""
 
+from collections import Counter
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -9,7 +10,7 @@ from sexplang.compiler.scope import Signature
 from sexplang.compiler.state import Lowering
 from sexplang.terms.core import Core
 from sexplang.terms.diagnostic import Label
-from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm, spelled
 from sexplang.terms.program import Function, Parameter
 from sexplang.terms.source import Span
 
@@ -30,8 +31,21 @@ class Draft:
 
     @property
     def signature(self) -> Signature:
-        optional = frozenset(name for name, default in self.params if default is not None)
-        return Signature(self.name, tuple(name for name, _ in self.params), optional, self.rest)
+        labels = self.labels
+        optional = frozenset(
+            label
+            for label, (_, default) in zip(labels, self.params, strict=True)
+            if default is not None
+        )
+        return Signature(self.name, labels, optional, self.rest)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What a call may name the parameters: as they are written, whoever brought them in,
+        unless that is another parameter's name."""
+        texts = [name for name, _ in self.params]
+        taken = Counter(map(spelled, texts))
+        return tuple([spelled(text) if taken[spelled(text)] == 1 else text for text in texts])
 
 
 def is_lambda(form: Form) -> bool:
@@ -55,7 +69,7 @@ def draft(
 
     A string before the last form of the body is its documentation.
     """
-    made = Draft(c.first_function + len(c.functions), name, span, body)
+    made = Draft(c.first_function + len(c.functions), spelled(name), span, body)
     c.functions.append(None)
     if len(body) > 1 and type(body[0]) is Literal and isinstance(body[0].value, str):
         made.doc = body[0].value
@@ -124,11 +138,11 @@ def finish(c: Lowering, made: Draft, body: Body) -> Generator[Any, Any, Function
     place = c.here()
     c.activate(fence=1)
     params: list[Parameter] = []
-    for name, default in made.params:
+    for label, (name, default) in zip(made.labels, made.params, strict=True):
         core: Core | None = None
         if default is not None:
             core = yield c.lower(default)
-        params.append(Parameter(name, core))
+        params.append(Parameter(label, core))
         c.place(name)
     if made.rest is not None:
         c.place(made.rest)

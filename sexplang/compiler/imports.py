@@ -1,21 +1,22 @@
 """Imports, declared effects and tasks of a file to names, before anything else is compiled."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from attrs import define, field
 
 from sexplang.compiler.atoms import CheckTemplate, declared_task
-from sexplang.compiler.bodies import Definition, Statement
-from sexplang.compiler.inputs import declared_effect, declared_input
+from sexplang.compiler.inputs import declared_effect, declared_input, top_level_only
+from sexplang.compiler.macros import Syntax
 from sexplang.compiler.scope import Namespace
 from sexplang.compiler.shapes import SHAPES, word_of
+from sexplang.compiler.splitting import Definition, Statement
 from sexplang.compiler.state import Lowering
 from sexplang.terms.core import Const
 from sexplang.terms.diagnostic import Diagnostics, Label
 from sexplang.terms.form import Form, ListForm, Literal, Name
 from sexplang.terms.form import Label as LabelForm
 from sexplang.terms.program import Export
-from sexplang.terms.source import Span
+from sexplang.terms.source import Made, Span
 from sexplang.terms.value import Operation
 
 Load = Callable[[str, Span], Mapping[str, Export]]
@@ -25,10 +26,32 @@ Load = Callable[[str, Span], Mapping[str, Export]]
 class Top:
     """The top level of a file, sorted."""
 
-    imports: list[ListForm] = field(factory=list)
     declarations: list[ListForm] = field(factory=list)
     statements: list[Statement] = field(factory=list)
     ends_in_declaration: bool = False
+
+
+def imports_of(c: Lowering, forms: Iterable[Form]) -> list[ListForm]:
+    """The imports among the forms of a file."""
+    found: list[ListForm] = []
+    work = list(forms)[::-1]
+    while work:
+        form = work.pop()
+        word = word_of(form)
+        if word in ("begin", "progn"):
+            work.extend(form.items[:0:-1])  # type: ignore[union-attr]
+        elif word == "import":
+            assert isinstance(form, ListForm)
+            found.append(form)
+    return [form for form in found if _fits(c, form)]
+
+
+def _fits(c: Lowering, form: ListForm) -> bool:
+    shape, count = SHAPES[word_of(form)], len(form.items) - 1
+    if count < shape.least or (shape.most is not None and count > shape.most):
+        c.malformed(form, form, "this does not fit")
+        return False
+    return True
 
 
 def sort(c: Lowering, statements: list[Statement]) -> Top:
@@ -41,11 +64,11 @@ def sort(c: Lowering, statements: list[Statement]) -> Top:
             top.statements.append(item)
             continue
         assert isinstance(item, ListForm)
-        shape, count = SHAPES[word], len(item.items) - 1
-        if count < shape.least or (shape.most is not None and count > shape.most):
-            c.malformed(item, item, "this does not fit")
-        elif word == "import":
-            top.imports.append(item)
+        if word == "import":
+            if isinstance(item.span, Made):
+                top_level_only(c, item, 0)
+        elif not _fits(c, item):
+            pass
         elif word in ("define-effect", "defatom"):
             top.declarations.append(item)
         else:
@@ -59,7 +82,7 @@ _WORDS = ("import", "define-input", "define-effect", "defatom")
 
 
 def _word(item: Statement) -> str:
-    word = "" if isinstance(item, Definition) else word_of(item)
+    word = "" if isinstance(item, (Definition, Syntax)) else word_of(item)
     return word if word in _WORDS else ""
 
 

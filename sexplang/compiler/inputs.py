@@ -98,7 +98,7 @@ def _lower(c: Lowering, declared: Declared) -> Steps:
         c.malformed(form, doc, "I expected a string here")
         doc = None
     _check(c, options, type_, choices, literal)
-    name = declared.name.text
+    name = declared.name.spelling
     text: Any = doc.value if type(doc) is Literal else ""
     c.inputs.append(Input(name, type_, choices, text, default is None, literal, form.span))
     return InputValue(name, default, span=form.span)
@@ -106,7 +106,7 @@ def _lower(c: Lowering, declared: Declared) -> Steps:
 
 def _type(c: Lowering, form: ListForm, written: Form | None, default: Core | None) -> InputType:
     if written is not None:
-        found = _TYPES.get(written.text) if type(written) is Name else None
+        found = _TYPES.get(written.spelling) if type(written) is Name else None
         if found is None:
             c.malformed(form, written, f"I expected one of {', '.join(_TYPES)} here")
         return found or "string"
@@ -180,5 +180,5 @@ def declared_effect(c: Lowering, form: ListForm) -> tuple[Name, Operation] | Non
         if name.text in params and name.text != "_":
             duplicate(c, name, params[name.text])
         params.setdefault(name.text, name.span)
-    texts = tuple(name.text for name in names[1:])
-    return names[0], Operation(names[0].text, texts, len(texts), doc=doc)
+    texts = tuple(name.spelling for name in names[1:])
+    return names[0], Operation(names[0].spelling, texts, len(texts), doc=doc)

@@ -3,7 +3,6 @@
 from typing import Any
 
 from sexplang.compiler.bodies import (
-    Definition,
     bindings_of,
     body,
     nested,
@@ -11,7 +10,9 @@ from sexplang.compiler.bodies import (
     statements,
 )
 from sexplang.compiler.functions import Draft, draft, finish, is_lambda
+from sexplang.compiler.macros import unfolded
 from sexplang.compiler.scope import Named
+from sexplang.compiler.splitting import Definition
 from sexplang.compiler.state import IN_CLAUSE, IN_LOOP, Lowered, Lowering, Steps
 from sexplang.terms.core import CallKnown, Const, Core, Lambda, Let, Loop, Recur, Repeat
 from sexplang.terms.form import Form, ListForm, Name
@@ -83,7 +84,8 @@ def let_star(c: Lowering, form: ListForm, position: int) -> Steps:
 def letrec(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(letrec ((name e) …) body…)`: a body that begins with these definitions."""
     definitions: list[Any] = []
-    for name, value in bindings_of(c, form, form.items[1], unique=True):
+    for name, written in bindings_of(c, form, form.items[1], unique=True):
+        value = unfolded(c, written)
         if is_lambda(value):
             params, inside = value.items[1], value.items[2:]  # type: ignore[union-attr]
             made = Definition(form, name, False, params=params, body=inside)

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 
+from sexplang.compiler.readable import reached
 from sexplang.compiler.scope import (
     KEPT,
     Binding,
     Continuation,
+    Keyword,
     Later,
     Named,
     Namespace,
@@ -15,7 +17,8 @@ from sexplang.compiler.shapes import HABITS, PARTS, RESERVED, SHAPES
 from sexplang.compiler.state import AT_HEAD, Lowering
 from sexplang.terms.core import Const, Core, Known, Local, MakeTable, Path
 from sexplang.terms.diagnostic import Label
-from sexplang.terms.form import Name
+from sexplang.terms.form import MARK, Name
+from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export
 from sexplang.terms.source import Span
 from sexplang.terms.value import Task
@@ -37,11 +40,17 @@ def reference(c: Lowering, binding: Binding, form: Name) -> Core:
         return Local(c.level - binding.level, binding.index, binding.name, span=form.span)
     if type(binding) is Named:
         return Known(c.level - binding.level, binding.function, span=form.span)
+    if type(binding) is Keyword:
+        return no_value(c, binding.macro, form.span)
     if type(binding) is Export:
         return exported(c, binding, form.span)
     if type(binding) is Namespace:
-        cores = tuple(exported(c, export, form.span) for export in binding.exports.values())
-        return MakeTable(tuple(binding.exports), cores, span=form.span)
+        values = {
+            name: exported(c, export, form.span)
+            for name, export in binding.exports.items()
+            if type(export.shape) is not Macro
+        }
+        return MakeTable(tuple(values), tuple(values.values()), span=form.span)
     assert isinstance(binding, Later)
     return used_before_defined(c, form, binding)
 
@@ -49,6 +58,8 @@ def reference(c: Lowering, binding: Binding, form: Name) -> Core:
 def exported(c: Lowering, export: Export, span: Span) -> Core:
     """What another unit or the prelude gives, from here."""
     core = export.core
+    if type(export.shape) is Macro:
+        return no_value(c, export.shape, span)
     if type(core) is Const:
         return Const(core.value, span=span)
     if type(core) is Local:
@@ -57,6 +68,18 @@ def exported(c: Lowering, export: Export, span: Span) -> Core:
         return Known(c.level + core.depth, core.function, span=span)
     assert c.level == 0, "an export is a constant, a slot of the program or a function of it"
     return core
+
+
+def no_value(c: Lowering, macro: Macro, span: Span) -> Const:
+    """A macro where a value is expected."""
+    return c.report(
+        "syntax-misplaced",
+        span,
+        f"`{macro.name}` is a macro and has no value",
+        "a value is expected here",
+        also=(Label(macro.span, "defined here"),),
+        hint=f"write `({macro.name} …)`, or a lambda around it",
+    )
 
 
 def used_before_defined(c: Lowering, form: Name, later: Later) -> Const:
@@ -78,7 +101,7 @@ def used_before_defined(c: Lowering, form: Name, later: Later) -> Const:
 
 def _path(c: Lowering, form: Name, position: int) -> Core:
     """`plan.notes.success` where no such name is bound but `plan` is."""
-    head, *fields = form.text.split(".")
+    head, fields = reached(form.text)
     binding = c.find(head) if head and all(fields) and fields else None
     if binding is None:
         return unbound(c, form, position)
@@ -109,7 +132,7 @@ def _listed(names: Iterable[str]) -> str:
 
 def unbound(c: Lowering, form: Name, position: int) -> Const:
     """No such name: what did you mean?"""
-    name = form.text
+    name = form.spelling
     if name in RESERVED:
         return _no_value(c, form)
     if "." in name and name.split(".")[0]:
@@ -140,7 +163,9 @@ def _no_value(c: Lowering, form: Name) -> Const:
 
 
 def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
-    bound = [key for key, binding in c.table.items() if type(binding) is not Later]
+    bound = [
+        key for key, binding in c.table.items() if type(binding) is not Later and MARK not in key
+    ]
     # Only where a form may begin can a special form be meant.
     words = SHAPES if position & AT_HEAD else ()
     close = nearest(name, [*bound, *c.scope, *words])

@@ -44,7 +44,7 @@ def datum(c: Lowering, form: Form) -> Value:
             del done[len(done) - count :]
             done.append(tuple(values) if keys is None else dict(zip(keys, values, strict=True)))
         elif type(form) is Name:
-            done.append(symbol(form.text))
+            done.append(symbol(form.spelling))
         elif type(form) is Literal:
             done.append(form.value)
         elif type(form) is Label:
@@ -133,7 +133,7 @@ def quasiquote(c: Lowering, form: ListForm, position: int) -> Lowered:
 
 def _quasi(c: Lowering, form: Form, nesting: int) -> Lowered:
     if type(form) is Name:
-        return Const(symbol(form.text), span=form.span)
+        return Const(symbol(form.spelling), span=form.span)
     if type(form) is ListForm:
         if word_of(form) == "unquote":
             return _unquote(c, form, nesting)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from attrs import define, frozen
 
 from sexplang.terms.core import ClauseKind
+from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export, Function
 from sexplang.terms.source import Span
 
@@ -34,7 +35,7 @@ def signature_of(function: Function) -> Signature:
 
 
 Shape: TypeAlias = Any
-"""Signature, Primitive, Higher, Operation, Task, or None where nothing is known."""
+"""Signature, Primitive, Higher, Operation, Task, Macro, or None where nothing is known."""
 
 
 @define(eq=False)
@@ -82,10 +83,20 @@ class Namespace:
 
 @define(eq=False)
 class Later:
-    """Defined further down in this body."""
+    """Defined further down in this body; `became` is what it stands for from there on."""
 
     span: Span
     function: bool
+    became: Any = None
 
 
-Binding: TypeAlias = Place | Continuation | Named | Namespace | Later | Export
+@define(eq=False)
+class Keyword:
+    """A macro of this file. Names that its templates bring in mean what they meant when the trail
+    of names was `mark` long: at its definition, which is not reached yet while that is None."""
+
+    macro: Macro
+    mark: int | None = None
+
+
+Binding: TypeAlias = Place | Continuation | Named | Namespace | Later | Keyword | Export

@@ -43,6 +43,9 @@ SHAPES: dict[str, Shape] = {
     "defatom": Shape('(defatom name (params param…) (instructions "…") …)', 1),
     "attempt": Shape("(attempt e)", 1, 1),
     "perform": Shape("(perform operation e…)", 1),
+    "define-syntax": Shape(
+        "(define-syntax name (syntax-rules (literal…) (pattern template) …))", 1
+    ),
     "handle": Shape("(handle body ((operation param…) resume body…) … (return name body…))", 2),
     "forward": Shape("(forward resume operation e…)", 2),
     "try": Shape("(try e… (catch (name word…) body…) … (finally body…))", 1),
@@ -63,6 +66,7 @@ PARTS: dict[str, str] = {
     "catch": "`catch` stands at the end of a `try`: `(try e… (catch (err) body…))`",
     "finally": "`finally` stands at the end of a `try`: `(try e… (finally body…))`",
     "unquote": "`~x` stands inside a quasiquote: `` `(a ~x) ``",
+    "syntax-rules": "`syntax-rules` stands in `(define-syntax name (syntax-rules …))`",
     "unquote-splicing": "`~@xs` stands in a list inside a quasiquote: `` `(a ~@xs) ``",
 }
 """Words that belong to the syntax of a form, and where they stand."""
@@ -92,5 +96,5 @@ def word_of(form: Form) -> str:
     if type(form) is ListForm and form.items:
         head = form.items[0]
         if type(head) is Name:
-            return head.text
+            return head.spelling
     return ""

@@ -8,20 +8,21 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from types import GeneratorType
 from typing import Any, TypeAlias
 
+from sexplang.compiler.naming import Names
+from sexplang.compiler.readable import readable
 from sexplang.compiler.scope import (
     CALLS,
     KEPT,
     TAIL,
-    Binding,
     Continuation,
-    Namespace,
     Place,
     Shape,
 )
 from sexplang.compiler.shapes import RESERVED, SHAPES
 from sexplang.terms.core import Const, Core
 from sexplang.terms.diagnostic import Diagnostic, Label, Severity
-from sexplang.terms.form import Form, ListForm, Name
+from sexplang.terms.form import Form, ListForm, Name, spelled
+from sexplang.terms.macro import Expander
 from sexplang.terms.program import Export, Function, Input
 from sexplang.terms.source import Span
 from sexplang.terms.value import Operation, Primitive, Task
@@ -57,7 +58,7 @@ def run(step: Any) -> Any:
     return value
 
 
-class Lowering:
+class Lowering(Names):
     """What a lowering function reads and writes."""
 
     def __init__(
@@ -68,10 +69,13 @@ class Lowering:
         slots: int = 1,
         functions: int = 0,
         main: bool = True,
+        expander: Expander,
     ) -> None:
-        self.scope = scope
+        super().__init__(scope)
         self.by_type = by_type
         self.main = main
+        self.expander = expander
+        self.is_exhausted = False
         # Where we are: the activation and the size of its environment; how many lambdas and
         # branches are around; the continuation of the innermost clause.
         self.level = 0
@@ -79,9 +83,6 @@ class Lowering:
         self.fence = 0
         self.clause: Continuation | None = None
         self.loops: list[int] = []
-        # What names stand for here, and what they stood for outside (innermost last).
-        self.table: dict[str, Binding] = {}
-        self.trail: list[tuple[str, Binding | None]] = []
         self.origins: dict[str, str] = {}
         self.import_failed = False
         # What has been made.
@@ -118,19 +119,9 @@ class Lowering:
 
     # -- names
 
-    def find(self, name: str) -> Binding | None:
-        """What `name` stands for here."""
-        found = self.table.get(name)
-        return found if found is not None else self.scope.get(name)
-
-    def bind(self, name: str, binding: Binding) -> None:
-        """Lets `name` stand for something until `back` to a place before."""
-        self.trail.append((name, self.table.get(name)))
-        self.table[name] = binding
-
     def place(self, name: str, shape: Shape = None) -> Place:
         """A new slot in the environment here; `_` takes one without a name."""
-        place = Place(self.level, self.size, name, shape)
+        place = Place(self.level, self.size, spelled(name), shape)
         self.size += 1
         if name != "_":
             self.bind(name, place)
@@ -143,12 +134,7 @@ class Lowering:
     def back(self, place: tuple[int, int, int, int, Continuation | None]) -> None:
         """Forgets every name and slot since `place`."""
         self.level, self.size, mark, self.fence, self.clause = place
-        while len(self.trail) > mark:
-            name, old = self.trail.pop()
-            if old is None:
-                del self.table[name]
-            else:
-                self.table[name] = old
+        self.forget(mark)
 
     def activate(self, fence: int = 0) -> None:
         """Enters a new activation, behind a fence if it is a function's."""
@@ -181,14 +167,6 @@ class Lowering:
         shape = export.shape if isinstance(export, Export) else None
         return shape if isinstance(shape, Operation) else None
 
-    def namespaced(self, text: str) -> Export | None:
-        """`u.f` where `u` is a module: what it exports as `f`."""
-        head, dot, field = text.partition(".")
-        if not dot or self.find(text) is not None:
-            return None
-        space = self.find(head)
-        return space.exports.get(field) if type(space) is Namespace else None
-
     # -- findings
 
     def report(
@@ -205,8 +183,12 @@ class Lowering:
     ) -> Const:
         """Keeps a finding; gives something to go on with."""
         labels = (Label(span, words), *also)
-        self.findings.append(Diagnostic(code, title, labels, notes, hint, severity))
+        self.keep(Diagnostic(code, title, labels, notes, hint, severity))
         return Const(None, span=span)
+
+    def keep(self, finding: Diagnostic) -> None:
+        """Keeps a finding as it can be read: without marks, with the template it comes from."""
+        self.findings.append(readable(finding))
 
     def malformed(self, form: ListForm, at: Form, words: str, *, hint: str | None = None) -> Const:
         """A form that does not follow its syntax; `at` is the part that does not fit."""

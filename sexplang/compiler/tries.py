@@ -59,7 +59,7 @@ def _catch(c: Lowering, form: ListForm, item: ListForm) -> Generator[Any, Any, C
     words = []
     for word in rest:
         if type(word) is Name:
-            words.append(word.text)
+            words.append(word.spelling)
         elif type(word) is Literal and isinstance(word.value, str):
             words.append(word.value)
         else:
@@ -72,5 +72,5 @@ def _catch(c: Lowering, form: ListForm, item: ListForm) -> Generator[Any, Any, C
     c.place("_")
     inner = yield body(c, item.items[2:], 0, item.span)
     c.back(place)
-    params = (name.text,)  # type: ignore[union-attr]
+    params = (name.spelling,)  # type: ignore[union-attr]
     return Clause("error", params, inner, "never", tuple(words), span=item.span)

@@ -31,6 +31,7 @@ class Expander:
     def _expanded(self, use: ListForm, macro: Macro, rename: Rename, same: Same) -> Form:
         budget = self.budget
         before, depth = budget.size(use), budget.deepened(use)
+        assert macro.rules is not None, "uses of a flawed macro are left alone"
         rules: tuple[Rule, ...] = macro.rules.parts
         for rule in rules:
             budget.step(1)

@@ -19,6 +19,12 @@ Examples:
   sexplang check summary.sexp
   sexplang check --strict --json *.sexp"""
 
+_FMT_EXAMPLES = """\b
+Examples:
+  sexplang fmt program.sexp
+  sexplang fmt --check *.sexp           list what would change, change nothing
+  sexplang fmt - <program.sexp          to standard output"""
+
 _EXPLAIN_EXAMPLES = """\b
 Examples:
   sexplang explain unbound-name
@@ -154,6 +160,23 @@ def _check(files: tuple[str, ...], as_json: bool, strict: bool) -> int:
     return check(files, as_json=as_json, strict=strict)
 
 
+@_group.command("fmt", epilog=_FMT_EXAMPLES, short_help="Lay programs out as they should look.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--check", "only_check", is_flag=True, help="List the files that would change.")
+@click.option("--diff", is_flag=True, help="Show what would change.")
+def _fmt(files: tuple[str, ...], only_check: bool, diff: bool) -> int:
+    """Lay programs out as they should look; comments and meaning stay.
+
+    With --check or --diff no file is changed, and the status is 1 if one would be.
+    """
+    from sexplang.hosts.fmt import fmt
+
+    for file in files:
+        if file != "-" and not file.endswith(".sexp"):
+            raise click.UsageError(f"fmt lays out programs (.sexp); `{file}` is none")
+    return fmt(files, check=only_check, diff=diff)
+
+
 @_group.command("explain", epilog=_EXPLAIN_EXAMPLES, short_help="Explain an error code.")
 @click.argument("code", required=False)
 def _explain(code: str | None) -> int:
@@ -179,8 +202,9 @@ def _lsp() -> int:
     from sexplang.hosts.language_server import serve
 
     try:
-        serve()
+        return serve()
     except ModuleNotFoundError as missing:
+        if missing.name not in ("pygls", "lsprotocol"):
+            raise
         click.echo(f"`{missing.name}` is not installed; type: {_LSP_INSTALL}", err=True)
         return MISUSE
-    return DONE

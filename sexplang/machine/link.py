@@ -17,12 +17,18 @@ from sexplang.terms.program import Bind, Program
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Value
 
-_Done = dict[int, tuple[TaskSystem | None, Run, Linked]]
+_Linking = tuple[Run, Linked, dict[int, Code]]
+_Done = dict[int, tuple[TaskSystem | None, _Linking]]
 _linked: WeakKeyDictionary[Program, _Done] = WeakKeyDictionary()
 
 
 def link(program: Program, tasks: TaskSystem | None) -> tuple[Run, Linked]:
     """The code of the whole program, and what it refers to."""
+    return linked_program(program, tasks)[:2]
+
+
+def linked_program(program: Program, tasks: TaskSystem | None) -> _Linking:
+    """The same, with the code of its functions by index."""
     done = _linked.setdefault(program, {})
     found = done.get(id(tasks))
     if found is None:
@@ -35,8 +41,9 @@ def link(program: Program, tasks: TaskSystem | None) -> tuple[Run, Linked]:
             assert isinstance(export.core, Known)
             # What serves as a default is defined without values of its own module around it.
             linked.defaults[operation] = Closure(codes[export.core.function], ({},))
-        found = done[id(tasks)] = (tasks, run, linked)
-    return found[1], found[2]
+        # The task system is kept, so that no other one can have its id.
+        found = done[id(tasks)] = (tasks, (run, linked, codes))
+    return found[1]
 
 
 def _codes(program: Program) -> dict[int, Code]:

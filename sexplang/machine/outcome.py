@@ -39,6 +39,16 @@ class Failed(Exception):
         return f"{fields['type']} {fields['reason']}: {fields['message']}"
 
 
+@frozen(eq=False)
+class Setting:
+    """What a run is a run of, and within which bounds."""
+
+    program: Program
+    tasks: TaskSystem | None
+    limits: Limits
+    meter: Meter
+
+
 @define(eq=False)
 class Suspended:
     """The program waits. Immutable: resuming the same one twice is two runs.
@@ -48,29 +58,28 @@ class Suspended:
     resumed when its seconds have passed since it was first opened.
     """
 
-    _weave: Weave
-    _limits: Limits
-    _meter: Meter
+    weave: Weave
+    setting: Setting
     opened: tuple[Request, ...]
     withdrawn: tuple[str, ...]
 
     @property
     def count(self) -> int:
         """How many requests are open."""
-        return self._weave.count
+        return self.weave.count
 
     @cached_property
     def requests(self) -> tuple[Request, ...]:
         """All open requests of all branches, in the order of their identities."""
-        states = [branch.state for branch in self._weave.branches.values()]
+        states = [branch.state for branch in self.weave.branches.values()]
         waiting = [state.request for state in states if isinstance(state, Waiting)]
-        waiting.extend([scope.timer() for scope in self._weave.timers.values()])
+        waiting.extend([scope.timer() for scope in self.weave.timers.values()])
         return tuple(sorted(waiting, key=lambda request: order(request.id)))
 
     def resume(self, id: str, value: Value = None) -> "Outcome":
         """Delivers a reply (plain data or values). Raises LookupError if `id` is not open."""
         turn = self._turn()
-        if id in self._weave.timers:
+        if id in self.weave.timers:
             turn.fire(id)
         else:
             branch, state = self._waiting(id)
@@ -94,7 +103,7 @@ class Suspended:
 
     def _waiting(self, id: str) -> tuple[Branch, Waiting]:
         try:
-            branch = self._weave.branches[path_of(id)]
+            branch = self.weave.branches[path_of(id)]
         except (KeyError, ValueError):
             raise LookupError(f"no request {id!r} is open") from None
         state = branch.state
@@ -103,10 +112,10 @@ class Suspended:
         return branch, state
 
     def _turn(self) -> Turn:
-        return Turn(self._weave, self._limits, self._meter)
+        return Turn(self.weave, self.setting.limits, self.setting.meter)
 
     def _settled(self, turn: Turn, answered: int = 1) -> "Outcome":
-        return _settled(turn, self._limits, self._meter, answered)
+        return _settled(turn, self.setting, answered)
 
 
 Outcome: TypeAlias = Done | Failed | Suspended
@@ -128,10 +137,10 @@ def start(
     """
     run, linked = link(program, tasks)
     base = (BASE, BOTTOM, None, Ctx(linked), None)
-    env = (inputs or {},)
-    turn = Turn(Weave(), limits or Limits(), meter)
-    turn.start((_under(budget, run) if budget else run, env, BOTTOM, base))
-    return _settled(turn, limits or Limits(), meter, 0)
+    setting = Setting(program, tasks, limits or Limits(), meter)
+    turn = Turn(Weave(), setting.limits, meter)
+    turn.start((_under(budget, run) if budget else run, (inputs or {},), BOTTOM, base))
+    return _settled(turn, setting, 0)
 
 
 def _under(budget: dict[str, Value], run: Run) -> Run:
@@ -152,7 +161,7 @@ def _fail(error: Record, k: Frame, s: Segment) -> Step:
     return fail(error, k, s)
 
 
-def _settled(turn: Turn, limits: Limits, meter: Meter, answered: int) -> Outcome:
+def _settled(turn: Turn, setting: Setting, answered: int) -> Outcome:
     turn.settle()
     if turn.ended:
         error = turn.broken or turn.failing
@@ -172,4 +181,5 @@ def _settled(turn: Turn, limits: Limits, meter: Meter, answered: int) -> Outcome
         turn.steps,
         turn.weave.count - answered + len(turn.opened) + len(timers) - len(gone),
     )
-    return Suspended(weave, limits, meter, (*opened, *timers), tuple(sorted(gone, key=order)))
+    gone.sort(key=order)
+    return Suspended(weave, setting, (*opened, *timers), tuple(gone))

@@ -1,7 +1,7 @@
 """A node that does not stand on one line to its items, each with where it goes.
 
 An item stays on the line, turns to a new one at a column, or fills the line and turns when it is
-full. Law: where every item fits two columns further in than the node, no line is too long.
+full.
 """
 
 from collections.abc import Sequence
@@ -30,10 +30,22 @@ _SHORT = 30
 # A head so long that what is aligned behind it is squeezed.
 _LONG_HEAD = 12
 
+# What a clause may take on one line: with one body form, and with more.
+_CLAUSE, _FULL_CLAUSE = 80, 60
+
 
 def stands_at(node: Node, column: int, tail: int = 0) -> bool:
     """Whether a node that begins at a column stands on that line, with what closes after it."""
     return not node.wide and column + node.width + tail <= WIDTH
+
+
+def stands(node: Node, column: int, tail: int, way: str) -> bool:
+    """Whether a node to be laid out in some way should stand on its line."""
+    if way in CLAUSES:
+        is_full = len(node.items) > CLAUSES[way] + 1
+        if node.width > (_FULL_CLAUSE if is_full else _CLAUSE):
+            return False
+    return stands_at(node, column, tail)
 
 
 def placed(node: Node, column: int, tail: int, way: str) -> tuple[list[Placed], int]:
@@ -61,7 +73,7 @@ def _list(node: Node, column: int, tail: int, way: str) -> list[Placed]:
     if not name or node.items[0].after or len(node.items) == 1:
         return _rows(node, column) if name else _data(node, column, column + 1)
     if _holds_block(node, column):
-        return [(item, STAY, column + 2, "") for item in node.items]
+        return [(item, STAY, column + 1 + (at > 0), "") for at, item in enumerate(node.items)]
     if name in ALIGNED:
         return _call(node, column, tail, clause_of(name))
     shape = shape_of(node)
@@ -77,7 +89,10 @@ def _data(node: Node, column: int, inner: int) -> list[Placed]:
     """As many short items as a line holds; of longer ones, one."""
     is_short = all(item.width <= _SHORT and not item.wide for item in node.items)
     how = FILL if is_short else TURN
-    return [(each, how if at else STAY, inner, "") for at, each in enumerate(node.items)]
+    return [
+        (each, how if at else STAY, inner if at else column + 1, "")
+        for at, each in enumerate(node.items)
+    ]
 
 
 def _value(node: Node, column: int, tail: int) -> list[Placed]:
@@ -86,9 +101,7 @@ def _value(node: Node, column: int, tail: int) -> list[Placed]:
     value = node.items[-1]
     has_room = beside + min(value.width, value.narrow) + tail <= WIDTH
     first = STAY if has_room or beside <= column + 4 else TURN
-    return [
-        (each, STAY if at else first, column + 2, "") for at, each in enumerate(node.items)
-    ]
+    return [(each, STAY if at else first, column + 2, "") for at, each in enumerate(node.items)]
 
 
 def _clause(node: Node, column: int, tail: int, way: str) -> list[Placed]:
@@ -119,7 +132,8 @@ def _special(
         fits = stands_at(item, at, rest)
         can_break = not shape.must_fit and item.kind != "atom" and at + item.narrow <= WIDTH
         stays = not index or (is_open and (fits or can_break))
-        found.append((item, STAY if stays else TURN, column + shape.further, way))
+        turned = column + (shape.further if index else 1)
+        found.append((item, STAY if stays else TURN, turned, way))
         is_open = is_open and fits
         at += item.width + 1
     return found
@@ -131,7 +145,7 @@ def _arguments(node: Node, column: int, tail: int) -> list[Placed]:
     count = _leading(node)
     if count > 1 and _fits(node.items[:count], column + 1):
         return [
-            (each, STAY if at < count else TURN, column + 2, "")
+            (each, STAY if at < count else TURN, column + 1 + (at > 0), "")
             for at, each in enumerate(node.items)
         ]
     return _call(node, column, tail, "")
@@ -153,12 +167,14 @@ def _call(node: Node, column: int, tail: int, way: str) -> list[Placed]:
     head, *arguments = node.items
     aligned, near = column + head.width + 2, column + 2
     indent, first = aligned, STAY
-    if not _all_stand(arguments, aligned, tail):
+    if head.width > _LONG_HEAD and arguments[0].kind == "label":
+        indent, first = near, TURN
+    elif not _all_stand(arguments, aligned, tail):
         is_squeezed = head.width > _LONG_HEAD and _all_stand(arguments, near, tail)
         if is_squeezed or not _have_room(arguments, aligned, tail):
             indent, first = near, TURN
     return [
-        (head, STAY, indent, ""),
+        (head, STAY, column + 1, ""),
         *((each, TURN if at else first, indent, way) for at, each in enumerate(arguments)),
     ]
 

@@ -8,7 +8,7 @@ line, within a line), and on blank lines at the top; on no other white space.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from attrs import Factory, define
@@ -58,12 +58,12 @@ class Node:
     items: "list[Node]" = Factory(list)
     """In brackets, in order; of a mark or a label what is dropped before the value, and it."""
     close: str = ""
-    before: list[Comment] = Factory(list)
+    before: Sequence[Comment] = ()
     after: Comment | None = None
     """The comment at the end of the line on which it ends."""
     opening: Comment | None = None
     """The comment at the end of the line on which it opens."""
-    ending: list[Comment] = Factory(list)
+    ending: Sequence[Comment] = ()
     """Comments before the closing bracket."""
     blank: bool = False
     quoted: bool = False
@@ -79,9 +79,6 @@ class Node:
         return self.text == "#;" and self.kind == "mark"
 
 
-_NOTHING: tuple[list[Comment], bool] = ([], False)
-
-
 def concrete(text: str) -> Iterator[Node]:
     """Every node of a text, inner ones before outer ones; the last, of kind `text`, is all."""
     root = Node("text", "")
@@ -90,16 +87,17 @@ def concrete(text: str) -> Iterator[Node]:
     stack = [root]
     while True:
         kind, start, end = _token(text, at)
-        comments, blank = _NOTHING
+        comments: Sequence[Comment] = ()
+        blank = False
         # Most gaps are a single space.
         if start > at + 1 or (start > at and text[at] != " "):
             comments, blank = _comments(text, at, start, kind == "END")
         if comments and comments[0].place == "end":
-            comment = comments.pop(0)
             if last is stack[-1]:
-                last.opening = comment
+                last.opening = comments[0]
             else:
-                last.after = comment
+                last.after = comments[0]
+            comments = comments[1:]
         at = end
         if kind == "END":
             root.ending = comments

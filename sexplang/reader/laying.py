@@ -10,10 +10,10 @@ says if not. Nothing is tried twice, and nothing recurses.
 from collections.abc import Iterator
 from typing import Any
 
-from sexplang.reader.breaking import FILL, TURN, placed, stands_at
+from sexplang.reader.breaking import FILL, TURN, placed, stands, stands_at
 from sexplang.reader.concrete import Comment, Node, concrete
 from sexplang.reader.page import Page
-from sexplang.reader.reading import read
+from sexplang.reader.reading import no_collection, read
 from sexplang.reader.shapes import DEEPEST, NEVER, measure
 from sexplang.reader.words import text_block
 from sexplang.terms.source import Source
@@ -26,63 +26,65 @@ def laid_out(text: str | Source) -> str:
     """A text laid out. Raises `Diagnostics` if it cannot be read."""
     source = text if isinstance(text, Source) else Source("<text>", text)
     forms = read(source)
+    with no_collection(len(source.text)):
+        result = _laid_out(source.text)
+    # A layout that says something else would destroy what someone wrote.
+    again = read(Source(source.name, result), max_size=len(result))
+    assert forms == again, "the layout changed what the text says"
+    return result
+
+
+def _laid_out(text: str) -> str:
     page = Page()
-    root = None
-    for root in concrete(source.text):
-        measure(root)
-    assert root is not None
-    work = [_lay_text(page, root)]
+    for node in concrete(text):
+        measure(node)
+    work = [_lay_text(page, node)]
     while work:
         part = next(work[-1], None)
         if part is None:
             work.pop()
         else:
             work.append(part)
-    result = page.text()
-    # A layout that says something else would destroy what someone wrote.
-    again = read(Source(source.name, result), max_size=2 * len(result) + 1)
-    assert forms == again, "the layout changed what the text says"
-    return result
+    return page.text()
 
 
 def _lay_text(page: Page, root: Node) -> Laying:
     is_first = True
+    goes_on = False  # whether a comment stands before, on the same line
     for item in root.items:
-        lines = [*item.before, item]
-        for index, part in enumerate(lines):
-            before = lines[index - 1] if index else None
-            if isinstance(before, Comment) and before.place == "within":
-                page.put(" ")
-            elif not is_first:
-                _begin(page, part.blank)
-            is_first = False
-            if isinstance(part, Comment):
-                page.put(part.text)
+        for comment in item.before:
+            _begin(page, is_first, comment.blank)
+            page.put(comment.text)
+            is_first, goes_on = False, comment.place == "within"
+        if goes_on:
+            page.put(" ")
+        else:
+            _begin(page, is_first, item.blank)
+        is_first = goes_on = False
         yield _lay(page, item, 0, 0, "")
-        if item.after:
-            page.end(item.after)
+        _end(page, item.after)
     for comment in root.ending:
-        if not is_first:
-            _begin(page, comment.blank)
-        is_first = False
+        _begin(page, is_first, comment.blank)
         page.put(comment.text)
+        is_first = False
 
 
-def _begin(page: Page, blank: bool) -> None:
-    page.turn(0)
-    if blank:
+def _begin(page: Page, is_first: bool, blank: bool) -> None:
+    if not is_first:
         page.turn(0)
+        if blank:
+            page.turn(0)
 
 
 def _lay(page: Page, node: Node, base: int, tail: int, way: str) -> Laying:
     """Lays out a node that begins here; `tail` closing brackets follow on its last line. What
     goes on in further lines is indented from `base`, the column of what the node is part of."""
+    column = page.column
     if node.kind == "atom":
-        indent = page.column if page.column == page.indent else base + 2
+        indent = column if column == page.indent else base + 2
         page.put(_indented(node.text, min(indent, DEEPEST)) if node.width == NEVER else node.text)
         return
-    column = page.column
-    if stands_at(node, column, tail) or (column > DEEPEST and node.width < NEVER):
+    if stands(node, column, tail, way) or (column > DEEPEST and node.width < NEVER):
         page.put(_flat(node))
         return
     items, inner = placed(node, column, tail, way)
@@ -91,25 +93,36 @@ def _lay(page: Page, node: Node, base: int, tail: int, way: str) -> Laying:
     last = len(items) - 1
     for index, (item, how, indent, item_way) in enumerate(items):
         rest = tail + len(node.close) if index == last and not node.ending else 0
-        is_own = any(comment.place == "own" for comment in item.before)
-        if must_turn or is_own or how is TURN:
-            page.turn(indent)
-        elif how is FILL and index and not stands_at(item, page.column + 1, rest):
+        is_full = how is FILL and not stands_at(item, page.column + 1, rest)
+        if must_turn or is_full or how is TURN or _begins_with_line(item):
             page.turn(indent)
         else:
             page.put(_between(node, index))
-        for comment in item.before:
-            page.put(comment.text)
-            if comment.place == "own":
-                page.turn(indent)
-            else:
-                page.put(" ")
+        _lay_before(page, item, indent)
         yield _lay(page, item, column, rest, item_way)
         must_turn = _end(page, item.after)
+    _close(page, node, inner, must_turn)
+
+
+def _begins_with_line(item: Node) -> bool:
+    """Whether a comment with a line of its own comes before an item."""
+    return any(comment.place == "own" for comment in item.before)
+
+
+def _lay_before(page: Page, item: Node, indent: int) -> None:
+    for comment in item.before:
+        page.put(comment.text)
+        if comment.place == "own":
+            page.turn(indent)
+        else:
+            page.put(" ")
+
+
+def _close(page: Page, node: Node, inner: int, must_turn: bool) -> None:
     for comment in node.ending:
         if must_turn or comment.place == "own":
             page.turn(inner)
-        elif items:
+        elif node.items:
             page.put(" ")
         page.put(comment.text)
         must_turn = comment.place == "own"
@@ -119,10 +132,10 @@ def _lay(page: Page, node: Node, base: int, tail: int, way: str) -> Laying:
 
 
 def _end(page: Page, comment: Comment | None) -> bool:
-    if comment is None:
-        return False
-    page.end(comment)
-    return True
+    """Puts the comment at the end of the line, if there is one: the next thing must turn."""
+    if comment is not None:
+        page.end(comment)
+    return comment is not None
 
 
 def _between(node: Node, index: int) -> str:

@@ -59,6 +59,7 @@ class Page:
         run = _Run()
         for line in self._lines:
             if not run.takes(line):
+                run.keep_off(line)
                 written += run.written()
                 run = _Run()
             if line.comment:
@@ -95,6 +96,11 @@ class _Run:
         column = line.width + _GAP
         fits = column + length <= WIDTH
         return max(self.column, column), max(self.longest, length if fits else 0)
+
+    def keep_off(self, line: _Line) -> None:
+        """Moves aside if the comment on the next line would look like more of the last one."""
+        if line.text.startswith(" " * self.column + ";"):
+            self.column += 1
 
     def written(self) -> Iterator[str]:
         for line, comment in self.lines:

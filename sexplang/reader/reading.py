@@ -40,7 +40,7 @@ def read(
     found: list[Form] | None = None
     if next(find_hidden(text, at), None) is None:
         try:
-            with _no_collection(len(text)):
+            with no_collection(len(text)):
                 found = parse(text, forms, max_depth, at)
         except (Unreadable, Flaw):
             found = None
@@ -57,7 +57,7 @@ def read(
 
 
 @contextmanager
-def _no_collection(size: int) -> Iterator[None]:
+def no_collection(size: int) -> Iterator[None]:
     """Collects no garbage meanwhile: all that a large text is made into lives on, and looking
     through it again and again takes longer than making it."""
     pause = size > _LARGE and gc.isenabled()

@@ -3,9 +3,11 @@
 The tables are the style: whoever wants another one changes them, and nothing else.
 """
 
+from collections.abc import Sequence
+
 from attrs import frozen
 
-from sexplang.reader.concrete import Node
+from sexplang.reader.concrete import Comment, Node
 
 WIDTH = 100
 """Columns of a line."""
@@ -22,7 +24,7 @@ NEVER = 1 << 40
 class Shape:
     """How a special form breaks: the first `head` operands stay beside its name, the others are
     a body, two columns in. `ways` says how those operands are laid out themselves, `rest` how
-    each of the others is (see `laying.py`)."""
+    each of the others is (see `breaking.py`)."""
 
     head: int
     ways: tuple[str, ...] = ()
@@ -76,7 +78,7 @@ ALIGNED = frozenset(("if", "and", "or", "cond", "->", "par", "race"))
 
 # What operands that are aligned are, and how many columns the form may have on one line.
 _CLAUSES_OF = {"cond": "clause"}
-_LIMITS = {"if": 80, "cond": 60, "par": 80, "race": 80}
+_LIMITS = {"if": 70, "cond": 60, "par": 80, "race": 80}
 
 # About what the first line of a string or text block takes: enough to see what it is.
 _PART = 10
@@ -127,32 +129,26 @@ def measure(node: Node) -> None:
         if "\n" in node.text or "\r" in node.text:
             node.width, node.narrow = NEVER, _PART
         return
-    width = len(node.text) + len(node.close) + max(len(node.items) - 1, 0)
-    width += node.kind == "label"
+    # A space between items, and one after a label.
+    # A space between items, and one after a label.
+    width = len(node.text) + len(node.close) + max(len(node.items) - 1, 0) + (node.kind == "label")
     narrow, wide = 0, False
     for item in node.items:
-        width += item.width + _beside(item)
+        width += item.width + _beside(item.before)
+        width += NEVER if item.after else 0
         narrow = max(narrow, item.narrow)
         wide = wide or item.wide
-    if node.opening or any(comment.place != "within" for comment in node.ending):
-        width = NEVER
-    width += sum(len(comment.text) + 1 for comment in node.ending)
-    if any("\n" in comment.text for comment in node.ending):
-        width = NEVER
+    width += _beside(node.ending) + (NEVER if node.opening else 0)
     node.width = min(width, NEVER)
     node.narrow = max(narrow + 2, len(node.text)) + len(node.close)
     node.wide = wide or node.width > _most(node)
 
 
-def _beside(item: Node) -> int:
-    """The columns of the comments before and after an item."""
-    if item.after:
+def _beside(comments: Sequence[Comment]) -> int:
+    """The columns of comments in a line."""
+    if any(each.place != "within" or "\n" in each.text for each in comments):
         return NEVER
-    if not item.before:
-        return 0
-    if any(each.place != "within" or "\n" in each.text for each in item.before):
-        return NEVER
-    return sum(len(each.text) + 1 for each in item.before)
+    return sum(len(each.text) + 1 for each in comments)
 
 
 def _most(node: Node) -> int:

@@ -9,7 +9,7 @@ from sexplang.tasks.matching import match
 from sexplang.tasks.opening import opened
 from sexplang.tasks.overrides import overrides_of
 from sexplang.tasks.prepare import Prepared, prepare
-from sexplang.tasks.session import HandlerSession, Reading, Rules
+from sexplang.tasks.session import Calls, Gathering, HandlerSession, Reading, Rules, Setup
 from sexplang.tasks.turns import advanced
 from sexplang.terms.task import Broke, Conversation, Session, TaskSystem, Want, error_of
 from sexplang.terms.template import OutputFormat, Template
@@ -75,4 +75,4 @@ def task_system(
         except Fault as fault:
             return session, Broke(error_of(fault))
 
-    return TaskSystem(begin, advance, match)
+    return TaskSystem(begin, advance, match, (HandlerSession, Setup, Gathering, Calls))

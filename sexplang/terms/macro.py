@@ -30,7 +30,8 @@ class Macro:
     """
 
     name: str
-    rules: Rules
+    rules: Rules | None
+    """None where they are flawed, which was said at the definition."""
     span: Span
     names: dict[str, Any] = field(factory=dict, repr=False)
 

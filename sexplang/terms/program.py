@@ -1,13 +1,13 @@
 """A program: its functions, its modules, and what they give each other."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from attrs import field, frozen
 
 from sexplang.terms.core import Core
-from sexplang.terms.form import Form
-from sexplang.terms.source import Span
-from sexplang.terms.value import Operation, Task, Value
+from sexplang.terms.source import Source, Span
+from sexplang.terms.value import Operation, Procedure, Task, Value
 
 
 @frozen(eq=False)
@@ -117,4 +117,7 @@ class Program:
     defaults: dict[str, Export]
     inputs: tuple[Input, ...] = ()
     warnings: tuple[Any, ...] = ()
-    forms: tuple[Form, ...] = ()
+    sources: tuple[Source, ...] = ()
+    """All texts that it was made of, in the order in which they were read."""
+    prelude: Mapping[str, Procedure] = field(factory=dict)
+    """The primitives and prelude functions, by name."""

@@ -172,6 +172,8 @@ class TaskSystem:
     ]
     advance: Callable[[Session, tuple[Value, ...]], tuple[Session, Want]]
     match: Callable[[Value, tuple[Template, ...]], "Template | Record"]
+    nouns: tuple[type, ...] = ()
+    """The frozen classes that sessions are made of, so that a run can be frozen."""
 
 
 @frozen

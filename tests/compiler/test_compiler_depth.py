@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from support.compiling import PRELUDE, compiled
 
 from sexplang.compiler import compile_unit
+from sexplang.expander import Expander
 from sexplang.compiler.shapes import RESERVED
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
@@ -82,6 +83,7 @@ def test_any_forms_are_a_unit_or_diagnostics(program, main):
             load=lambda path, span: {},
             layout=lambda: (1, 0),
             main=main,
+            expander=Expander,
         )
     except Diagnostics as found:
         assert any(one.severity == "error" for one in found.diagnostics)

@@ -4,6 +4,7 @@ import pytest
 from support.compiling import NOWHERE, compiled, complaint, core, findings
 
 from sexplang.compiler import compile_unit
+from sexplang.expander import Expander
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
@@ -45,7 +46,15 @@ def test_the_standard_library_is_imported_by_name():
         return TEXT
 
     forms = read(Source("x", '(import std/text) (import "a b.sexp" as: u)'))
-    compile_unit(forms, name="x", scope={}, load=load, layout=lambda: (1, 0), main=True)
+    compile_unit(
+        forms,
+        name="x",
+        scope={},
+        load=load,
+        layout=lambda: (1, 0),
+        main=True,
+        expander=Expander,
+    )
 
     assert [("std/text", "std/text"), ("a b.sexp", '"a b.sexp"')] == seen
 
@@ -114,7 +123,15 @@ def test_an_import_that_fails_hides_no_other_error_and_brings_no_false_one():
 
     forms = read(Source("x", '(import "a.sexp") (f 1) (if 1)'))
     with pytest.raises(Diagnostics) as raised:
-        compile_unit(forms, name="x", scope={}, load=load, layout=lambda: (1, 0), main=True)
+        compile_unit(
+            forms,
+            name="x",
+            scope={},
+            load=load,
+            layout=lambda: (1, 0),
+            main=True,
+            expander=Expander,
+        )
 
     codes = [one.code for one in raised.value.diagnostics]
     assert ["file-not-found", "malformed-form"] == codes
@@ -157,7 +174,13 @@ def test_an_effect_is_known_in_the_whole_file():
 def test_an_empty_file_is_a_unit():
     """It has nothing to do."""
     unit = compile_unit(
-        (), name="e", scope={}, load=lambda p, s: {}, layout=lambda: (1, 0), main=True
+        (),
+        name="e",
+        scope={},
+        load=lambda p, s: {},
+        layout=lambda: (1, 0),
+        main=True,
+        expander=Expander,
     )
 
     assert ((), 1, {}) == (unit.items, unit.slots, unit.exports)

@@ -6,6 +6,7 @@ from typing import Any
 from support.core_dump import dump
 
 from sexplang.compiler import compile_unit
+from sexplang.expander import Expander
 from sexplang.reader import read
 from sexplang.terms.core import Const
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -28,6 +29,15 @@ def _prelude() -> dict[str, Export]:
             ("append", 0, None),
             ("merge", 0, None),
             ("equal?", 2, 2),
+            ("list?", 1, 1),
+            ("number?", 1, 1),
+            ("length", 1, 1),
+            ("nth", 2, 2),
+            ("drop", 2, 2),
+            ("table?", 1, 1),
+            ("has-key?", 2, 2),
+            ("get", 2, 3),
+            (">=", 1, None),
             ("+", 0, None),
             ("-", 1, None),
             ("<", 1, None),
@@ -71,6 +81,7 @@ def compiled(
         scope=PRELUDE,
         load=lambda path, span: (modules or {})[path],
         layout=lambda: layout,
+        expander=Expander,
         main=main,
     )
 

@@ -4,12 +4,22 @@ It runs nothing: what it knows it has from reading texts and from the same check
 """
 
 import gc
+import os
+import sys
+from contextlib import redirect_stdout
+
+from sexplang.hosts.guard import DONE, FAILED
 
 
-def serve() -> None:
-    """Serves one editor until it leaves. Raises ModuleNotFoundError where pygls is missing."""
+def serve() -> int:
+    """Serves one editor until it leaves; 1 if it left without a word. Raises
+    ModuleNotFoundError where pygls is missing."""
     from sexplang.hosts.language_server.server import server
 
     # A command that ends soon does without looking for garbage; this one stays.
     gc.enable()
-    server().start_io()
+    made, editor = server()
+    # Nothing but messages may go where the messages go.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, redirect_stdout(sys.stderr):
+        made.start_io(stdout=out)
+    return DONE if editor.has_ended else FAILED

@@ -17,10 +17,15 @@ def name_of(address: str) -> str:
 def address_of(name: str) -> str | None:
     """The address of a source, if it lies anywhere."""
     if os.path.isabs(name):
-        return uris.from_fs_path(name)
+        return _file(name)
     if name.startswith("std/"):
         from sexplang.data import place
 
         path = place(f"stdlib/{name.removeprefix('std/')}.sexp")
-        return uris.from_fs_path(path) if os.path.isfile(path) else None
+        return _file(path) if os.path.isfile(path) else None
     return name if _SCHEME.match(name) else None
+
+
+def _file(path: str) -> str | None:
+    address: str | None = uris.from_fs_path(path)
+    return address

@@ -11,6 +11,7 @@ from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.outline import Outline
 from sexplang.hosts.language_server.words import INPUT_TYPES, LABELS, special
 from sexplang.hosts.tokens import LABELS as LABEL_KINDS
+from sexplang.hosts.tokens import Token
 from sexplang.terms.form import Form, Label, ListForm, Name, TableForm, VectorForm
 
 
@@ -26,33 +27,35 @@ class Offer:
     rank: int = 1
 
 
+_WORDS = frozenset(["NAME", "BAD", "NUMBER", *LABEL_KINDS])
+_PROSE = frozenset(["STRING", "TEXT", "COMMENT", "LINE_COMMENT", "OPEN"])
+_ENDLESS = frozenset(["LINE_COMMENT", "OPEN"])
+"""What one is still inside of, directly behind its last character."""
+
+
 def offers(library: Library, found: Outline, offset: int) -> list[Offer]:
     """What may stand at an offset."""
     token = found.token_at(offset)
-    kind = token.kind if token is not None else "SPACE"
-    start = token.start if token is not None and token.start < offset else offset
     chain = _around(found.forms, offset)
-    if kind in ("STRING", "OPEN") and start < offset < _end(found, token):
-        text = found.source.text[start + 1 : offset]
-        if found.source.text[start] == '"' and _is_import_path(chain, start):
-            return list(_paths(library, found.source.name, text, start + 1))
-        return []
-    if kind in ("LINE_COMMENT", "COMMENT", "TEXT", "OPEN", "STRING") and start < offset:
-        # Directly behind a string or a nested comment one is outside of it.
-        if kind in ("LINE_COMMENT", "OPEN") or offset < _end(found, token):
-            return []
-        start = offset
-    if kind not in ("NAME", "BAD", "NUMBER", *LABEL_KINDS):
-        start = offset
-    if _is_data(chain):
-        return []
-    return list(_names(found, chain, start, offset))
+    start = offset
+    if token is not None and token.start < offset:
+        is_inside = offset < token.end or token.kind in _ENDLESS
+        if token.kind in _PROSE and is_inside:
+            return _in_prose(library, found, chain, token, offset)
+        if token.kind in _WORDS:
+            start = token.start
+    return [] if _is_data(chain) else list(_names(found, chain, start, offset))
 
 
-def _end(found: Outline, token: object) -> int:
-    kind, _, end = token  # type: ignore[misc]
-    # What never ends goes on behind its last character.
-    return end + 1 if kind == "OPEN" else end  # type: ignore[no-any-return]
+def _in_prose(
+    library: Library, found: Outline, chain: list[Form], token: Token, offset: int
+) -> list[Offer]:
+    """Nothing, except in the path of an import."""
+    text = found.source.text
+    if text[token.start] != '"' or not _is_import_path(chain, token.start):
+        return []
+    typed = text[token.start + 1 : offset]
+    return list(_paths(library, found.source.name, typed, token.start + 1))
 
 
 def _around(forms: tuple[Form, ...], offset: int) -> list[Form]:
@@ -76,7 +79,8 @@ def _around(forms: tuple[Form, ...], offset: int) -> list[Form]:
 def _holds(form: Form, offset: int) -> bool:
     if not isinstance(form, (ListForm, VectorForm, TableForm)):
         return False
-    is_closed = form.span.text[-1] in ")]}" or form.span.text[0] in "'`~"
+    text = form.span.source.text
+    is_closed = text[form.span.end - 1] in ")]}" or text[form.span.start] in "'`~"
     return offset < form.span.end or not is_closed
 
 

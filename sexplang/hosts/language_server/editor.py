@@ -54,11 +54,13 @@ class Editor:
         self.timer: asyncio.TimerHandle | None = None
         self.checking: asyncio.Task[None] | None = None
         self.is_stale = False
+        self.has_ended = False
 
     @property
     def encoding(self) -> str:
         """The units of columns that were agreed on."""
-        return str(getattr(self.server.workspace.position_encoding, "value", "utf-16"))
+        agreed = self.server.workspace.position_encoding
+        return str(getattr(agreed, "value", agreed))
 
     # -- documents
 
@@ -68,7 +70,10 @@ class Editor:
         # Half a character is no text; what stands for it is as long in UTF-16.
         self.library.open[name] = _HALVES.sub("\ufffd", text)
         self.addresses[name] = address
-        self.versions[name] = version
+        # The one that changed last is checked first.
+        self.versions = {name: version} | {
+            other: known for other, known in self.versions.items() if other != name
+        }
         self.check_soon(pause)
 
     def drop(self, address: str) -> None:

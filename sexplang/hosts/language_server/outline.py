@@ -116,10 +116,10 @@ def prelude() -> Mapping[str, Meaning]:
     from sexplang.primitives import OPERATIONS, PRIMITIVES
 
     names: dict[str, Meaning] = {}
-    for shape in (*PRIMITIVES.values(), *HIGHER.values()):
-        names[shape.name] = Meaning(shape.name, "primitive", doc=shape.doc, shape=shape)
-    for name, shape in (PRIMITIVES | HIGHER).items():
-        names.setdefault(name, Meaning(name, "primitive", doc=shape.doc, shape=shape))
+    for name, primitive in PRIMITIVES.items():
+        names[name] = Meaning(name, "primitive", doc=primitive.doc, shape=primitive)
+    for name, higher in HIGHER.items():
+        names[name] = Meaning(name, "primitive", doc=higher.doc, shape=higher)
     for name, operation in OPERATIONS.items():
         params = tuple(Parameter(each) for each in operation.params)
         names[name] = Meaning(name, "operation", params=params, doc=operation.doc, shape=operation)

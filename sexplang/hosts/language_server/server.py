@@ -7,11 +7,15 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
+from sexplang.hosts.language_server.addresses import name_of
 from sexplang.hosts.language_server.editor import PAUSE, Editor
 
+LARGEST = 1_000_000
+"""Characters of a text about which questions are answered; any text is checked."""
 
-def server() -> LanguageServer:
-    """A server that knows this language."""
+
+def server() -> tuple[LanguageServer, Editor]:
+    """A server that knows this language, and the editor that it will serve."""
     # Whole texts: there is nothing to go out of step over what a line is.
     made = LanguageServer(
         "sexplang", _version(), text_document_sync_kind=lsp.TextDocumentSyncKind.Full
@@ -37,13 +41,26 @@ def server() -> LanguageServer:
     def files_changed(params: lsp.DidChangeWatchedFilesParams) -> None:
         editor.check_soon(PAUSE)
 
+    @made.feature(lsp.SHUTDOWN)
+    def ended(params: None) -> None:
+        editor.has_ended = True
+
     for feature, (answer, options) in _REQUESTS.items():
-        # The library writes on what it is given, which a method does not take.
-        made.feature(feature, options)(partial(answer, editor))
-    return made
+        made.feature(feature, options)(partial(_answered, answer, editor))
+    return made, editor
 
 
-_REQUESTS: dict[str, tuple[Callable[[Editor, Any], Any], Any]] = {
+def _answered(answer: "Answer", editor: Editor, params: Any) -> Any:
+    """The answer about a program; templates are checked, and editors know XML by themselves."""
+    source = editor.library.source(name_of(params.text_document.uri))
+    is_program = not source.name.endswith(".xml") and len(source.text) <= LARGEST
+    return answer(editor, params) if is_program else None
+
+
+Answer = Callable[[Editor, Any], Any]
+
+
+_REQUESTS: dict[str, tuple[Answer, Any]] = {
     lsp.TEXT_DOCUMENT_HOVER: (Editor.hover, None),
     lsp.TEXT_DOCUMENT_DEFINITION: (Editor.definition, None),
     lsp.TEXT_DOCUMENT_COMPLETION: (

@@ -15,7 +15,11 @@ from sexplang.reader.words import CONSTANTS, string, text_block
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.source import Source, Span
 
-_KINDS = {"(": ListForm, "[": VectorForm, "{": TableForm}
+_KINDS: dict[str, type[ListForm] | type[VectorForm] | type[TableForm]] = {
+    "(": ListForm,
+    "[": VectorForm,
+    "{": TableForm,
+}
 
 
 def forms_of(source: Source, all_tokens: list[Token] | None = None) -> tuple[Form, ...]:

@@ -175,7 +175,7 @@ def _labelled(callee: Meaning, label: Label) -> Meaning | None:
     if param is None:
         return None
     place = param.span or callee.name_span
-    doc = " · ".join(part for part in (param.type, param.doc) if part)
+    doc = " · ".join(part for part in (f"of `{callee.signature}`", param.type, param.doc) if part)
     return Meaning(param.name, "parameter", place, callee.span, doc=doc, form=callee.form)
 
 

@@ -1,0 +1,282 @@
+"""Calls, followed: into functions of the program, out to operations, tasks and the prelude."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sexplang.analysis.bounds import unbounded
+from sexplang.analysis.following import At, Follower, Seen, Steps, follows, nothing
+from sexplang.analysis.stack import Calling, Handling, solid
+from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Exact, Fn, Param, Resume
+from sexplang.analysis.values import functions as functions_in
+from sexplang.analysis.work import Again, Of, Work, either, once, repeated, together
+from sexplang.terms.core import Call, CallKnown, Core
+from sexplang.terms.program import Function
+from sexplang.terms.source import Span
+from sexplang.terms.value import Higher, Operation, Primitive, Task
+
+ROUNDS = 6
+"""How often a function that calls itself is followed with more and more known of it."""
+
+Enter = Callable[
+    [Follower, tuple[Abstract, ...], tuple[str, ...], "Handling | None", Span], "Seen | Steps"
+]
+
+HIGHER: dict[str, Enter] = {}
+"""Prelude functions that call back, by name; `higher` fills it."""
+
+SHIPPED: dict[tuple[str, str], Enter] = {}
+"""Functions of `stdlib/` that are known without being followed, by module and name."""
+
+PERFORM: list[Any] = []
+CONVERSE: list[Any] = []
+
+
+@follows(Call)
+def call(m: Follower, node: Call, at: At) -> Steps:
+    callee, before = yield m.look(node.callee, at)
+    seen, work = yield m.each(node.arguments, at)
+    value, after = yield apply(m, callee, seen, node.labels, at.handling, node.span)
+    return value, together(before, work, after)
+
+
+@follows(CallKnown)
+def call_known(m: Follower, node: CallKnown, at: At) -> Steps:
+    seen, work = yield m.each(node.arguments, at)
+    callee = m.closure(node.function, at.environment, node.depth)
+    value, after = yield enter(m, callee, seen, (), at.handling, node.span)
+    return value, together(work, after)
+
+
+def apply(
+    m: Follower,
+    callee: Abstract,
+    arguments: tuple[Abstract, ...],
+    labels: tuple[str, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Steps:
+    """A call of whatever the callee may be."""
+    found = functions_in(callee)
+    if isinstance(callee, Exact) and isinstance(callee.value, Primitive):
+        from sexplang.analysis.results import result_of
+
+        return nothing(result_of(m.values, callee.value.name, arguments, span))
+    if found is None:
+        # What it is given, it may call and give back.
+        return ANY, m.anything("nobody knows which function is called here", span, handling)
+    value: Abstract | None = None
+    works: list[Work] = []
+    for one in sorted(found, key=_order):
+        given, work = yield _one(m, one, arguments, labels, handling, span)
+        value = given if value is None else m.values.join(value, given)
+        works.append(work)
+    if value is None:
+        # A primitive, or data, which fails.
+        return nothing(m.values.within(arguments))
+    return (m.values.join(value, m.values.within(arguments)) if _is_loose(callee) else value), (
+        either(*works)
+    )
+
+
+def _order(callee: Any) -> tuple[str, int, str]:
+    """Messages do not depend on where things lie in memory."""
+    value = getattr(callee, "value", None)
+    name = getattr(value, "name", getattr(callee, "name", ""))
+    return type(callee).__name__, getattr(callee, "function", 0), name
+
+
+def _is_loose(callee: Abstract) -> bool:
+    return not isinstance(callee, (Exact, Fn, Param, Resume))
+
+
+def _one(
+    m: Follower,
+    callee: Any,
+    arguments: tuple[Abstract, ...],
+    labels: tuple[str, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Any:
+    if isinstance(callee, Fn):
+        return enter(m, callee, arguments, labels, handling, span)
+    if isinstance(callee, Resume):
+        return _resume(m, callee, arguments, handling, span)
+    if isinstance(callee, Param):
+        m.expose(handling)
+        return ANY, once(Of(callee.name), span)
+    shape = callee.value
+    if isinstance(shape, Operation):
+        return PERFORM[0](m, shape.name, arguments, handling, span)
+    if isinstance(shape, Task):
+        return CONVERSE[0](m, shape, handling, span)
+    assert isinstance(shape, Higher)
+    follow = HIGHER.get(shape.name)
+    if follow is None:
+        return _unknown_higher(m, shape.name, arguments, handling, span)
+    return follow(m, arguments, labels, handling, span)
+
+
+def _unknown_higher(
+    m: Follower, name: str, arguments: tuple[Abstract, ...], handling: Handling | None, span: Span
+) -> Steps:
+    """Calls what it is given any number of times, with anything."""
+    inside = m.values.within(arguments)
+    value, work = yield apply(m, inside, (ANY,), (), handling, span)
+    why = unbounded(f"`{name}` may call what it is given any number of times", span)
+    return m.values.join(inside, value), repeated(work, why)
+
+
+def _resume(
+    m: Follower,
+    callee: Resume,
+    arguments: tuple[Abstract, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Seen:
+    """What a continuation does is counted where it was captured; see `handlers`."""
+    activation = callee.activation
+    given = arguments[0] if arguments else m.values.exact(None)
+    old = activation.resumed
+    activation.resumed = given if old is None else m.values.join(old, given)
+    outside = activation.handling.outer
+    if solid(handling) is not solid(outside):
+        return ANY, m.anything("a continuation is called inside another handler", span, handling)
+    return nothing(activation.handling.assumed)
+
+
+def enter(
+    m: Follower,
+    callee: Fn,
+    arguments: tuple[Abstract, ...],
+    labels: tuple[str, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Any:
+    """A call of a function of the program."""
+    function = m.functions[callee.function]
+    shipped = SHIPPED.get((function.span.source.name, function.name))
+    if shipped is not None:
+        return shipped(m, arguments, labels, handling, span)
+    bound = _bound(m, function, arguments, labels)
+    if bound is None:
+        return nothing(DATA)
+    return _entered(m, callee, function, bound, handling, span)
+
+
+def _bound(
+    m: Follower, function: Function, arguments: tuple[Abstract, ...], labels: tuple[str, ...]
+) -> tuple[Abstract | None, ...] | None:
+    """The value of each parameter, None for a default; None where the call does not fit."""
+    count = len(arguments) - len(labels)
+    named = dict(zip(labels, arguments[count:], strict=True))
+    size = len(function.params)
+    slots: list[Abstract | None] = list(arguments[: min(count, size)])
+    for param in function.params[len(slots) :]:
+        given = named.get(param.name)
+        if given is None and param.default is None:
+            return None
+        slots.append(given)
+    if function.rest is not None:
+        from sexplang.analysis.results import result_of
+
+        slots.append(result_of(m.values, "list", arguments[size:count], function.span))
+    elif count > size:
+        return None
+    return tuple(slots)
+
+
+def _entered(
+    m: Follower,
+    callee: Fn,
+    function: Function,
+    slots: tuple[Abstract | None, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Steps:
+    active = m.calling.get(function.index)
+    if active is not None:
+        return _again(m, active, callee, slots, handling, span)
+    key = (callee, slots, handling)
+    found = m.memo.get(key)
+    if found is not None:
+        return found
+    hits = m.hits
+    frame = Calling(slots, callee.environment, handling, DATA)  # type: ignore[arg-type]
+    m.calling[function.index] = frame
+    value, work = yield _followed(m, function, frame)
+    del m.calling[function.index]
+    again = work.of(Again(function.index))
+    work = work.without(Again(function.index))
+    if not again.is_zero:
+        name = f"`{function.name}`" if function.name != "lambda" else "this function"
+        work = repeated(work, unbounded(f"{name} calls itself", again.span or span))
+    if m.hits == hits or not m.calling:
+        m.memo[key] = (value, work)
+    return value, work
+
+
+def _followed(m: Follower, function: Function, frame: Calling) -> Steps:
+    """The body, until nothing more becomes known of the calls that it makes of itself."""
+    for _ in range(ROUNDS):
+        frame.again = False
+        frame.wanted, frame.wider = frame.arguments, frame.environment
+        value, work = yield _body(m, function, frame)
+        if not frame.again:
+            return value, work
+        assert frame.wider is not None
+        is_settled = frame.wanted == frame.arguments and frame.wider is frame.environment
+        if is_settled and m.values.covers(frame.value, m.values.within((value,))):
+            return m.values.within((value,)), work
+        frame.value = m.values.within((frame.value, value))
+        frame.arguments, frame.environment = frame.wanted, frame.wider
+    why = f"it cannot be told what `{function.name}` calls"
+    return ANY, m.anything(why, function.span, frame.handling)
+
+
+def _body(m: Follower, function: Function, frame: Calling) -> Steps:
+    """Defaults see the parameters before them."""
+    environment: Environment = m.values.environment(frame.environment, ())
+    works: list[Work] = []
+    for at, slot in enumerate(frame.arguments):
+        if slot is None:
+            default = function.params[at].default
+            assert default is not None
+            slot, work = yield m.look(default, At(environment, frame.handling))
+            works.append(work)
+        environment = m.values.environment(frame.environment, (*environment.slots, slot))
+    body: Core = function.body
+    value, work = yield m.look(body, At(environment, frame.handling))
+    return value, together(*works, work)
+
+
+def _again(
+    m: Follower,
+    active: Calling,
+    callee: Fn,
+    slots: tuple[Abstract | None, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Seen:
+    """A call of a function that is being followed: it is followed for that call as well."""
+    m.hits += 1
+    active.again = True
+    name = m.functions[callee.function].name
+    if solid(handling) is not solid(active.handling):
+        why = f"`{name}` calls itself inside a handler"
+        return ANY, m.anything(why, span, handling)
+    active.wanted = tuple(
+        [_wider(m, old, new) for old, new in zip(active.wanted, slots, strict=True)]
+    )
+    assert active.wider is not None
+    if active.wider is not callee.environment:
+        active.wider = m.values.widened(active.wider, callee.environment)
+    return active.value, once(Again(callee.function), span)
+
+
+def _wider(m: Follower, old: Abstract | None, new: Abstract | None) -> Any:
+    if old is new:
+        return old
+    # A default that is left out in one call and given in another may be anything.
+    if old is None or new is None:
+        return ANY
+    return m.values.widen(old, new)

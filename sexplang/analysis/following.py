@@ -1,0 +1,211 @@
+"""Core to its value and its work, as far as they can be known: every node by table.
+
+Calls are followed into the functions that are called, with what is known of the arguments, so a
+function that is given another is followed with that one. Nothing recurses in Python: following is
+written as generators that yield what is to be followed next.
+"""
+
+from collections.abc import Callable, Generator
+from types import GeneratorType
+from typing import Any, TypeAlias
+
+from attrs import define, evolve, field, fields, frozen
+
+from sexplang.analysis.bounds import unbounded
+from sexplang.analysis.stack import Calling, Handling, Turning
+from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Fn, Values
+from sexplang.analysis.work import ANYTHING, NOTHING, Work, repeated, together
+from sexplang.terms.core import Clause, Core
+from sexplang.terms.program import Bind, Function, Program
+from sexplang.terms.source import Span
+from sexplang.terms.value import Operation, Task
+
+STEPS = 60_000
+"""How many nodes are followed before a program counts as too involved."""
+
+Seen: TypeAlias = tuple[Abstract, Work]
+Steps: TypeAlias = Generator[Any, Any, Seen]
+
+
+class TooInvolved(Exception):
+    """The program cannot be followed in reasonable time."""
+
+
+@frozen(eq=False)
+class At:
+    """Where a node stands: its environment, the handlers around it, its loop."""
+
+    environment: Environment
+    handling: Handling | None = None
+    loop: Turning | None = None
+
+    def bound(self, values: Values, slots: tuple[Abstract, ...]) -> "At":
+        """The same place with more slots."""
+        environment = self.environment
+        wider = values.environment(environment.enclosing, (*environment.slots, *slots))
+        return evolve(self, environment=wider)
+
+
+@frozen
+class Costs:
+    """What the tasks room allows a conversation: see `turns_of`."""
+
+    turns: int = 20
+    repairs: int = 2
+
+
+FOLLOW: dict[type, Callable[["Follower", Any, At], "Seen | Steps"]] = {}
+"""How each kind of node is followed; the other modules of this room fill it."""
+
+
+def follows(kind: type) -> Any:
+    """Registers how a kind of node is followed."""
+
+    def register(function: Any) -> Any:
+        FOLLOW[kind] = function
+        return function
+
+    return register
+
+
+@define(eq=False)
+class Follower:
+    """One program being followed."""
+
+    program: Program
+    costs: Costs
+    values: Values = field(factory=Values)
+    functions: dict[int, Function] = field(init=False)
+    asks_models: bool = field(init=False)
+    steps: int = 0
+    memo: dict[Any, Seen] = field(factory=dict)
+    calling: dict[int, Calling] = field(factory=dict)
+    """Functions that are being followed now, by index."""
+    tasking: set[str] = field(factory=set)
+    hits: int = 0
+    """How often something was assumed of a function that was still being followed."""
+    handled: dict[Clause, bool] = field(factory=dict)
+    """Clauses whose handle expression was followed, and whether they were ever performed."""
+    open: set[Clause] = field(factory=set)
+    """Clauses around a call of something unknown."""
+    raised: Abstract = DATA
+    """What was ever raised."""
+    last: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        self.functions = {function.index: function for function in self.program.functions}
+        self.asks_models = bool(self.program.tasks) or _asks_models(self.program)
+
+    def run(self, step: Any) -> Seen:
+        """Drives what `look` gives. Raises TooInvolved."""
+        if type(step) is tuple:
+            return step
+        stack: list[Any] = [step]
+        sent: Any = None
+        while True:
+            try:
+                asked = stack[-1].send(sent)
+                sent = None
+                if type(asked) is GeneratorType:
+                    stack.append(asked)
+                else:
+                    sent = asked
+            except StopIteration as done:
+                stack.pop()
+                sent = done.value
+                if not stack:
+                    return sent  # type: ignore[no-any-return]
+
+    def look(self, node: Core, at: At) -> "Seen | Steps":
+        """The value and work of a node, to be yielded."""
+        self.steps += 1
+        if self.steps > STEPS:
+            raise TooInvolved
+        follow = FOLLOW.get(type(node))
+        return follow(self, node, at) if follow is not None else _unknown(self, node, at)
+
+    def each(self, nodes: tuple[Core, ...], at: At) -> Generator[Any, Any, Any]:
+        """The values of nodes in a row, and their work together."""
+        seen = []
+        works = []
+        for node in nodes:
+            value, work = yield self.look(node, at)
+            seen.append(value)
+            works.append(work)
+        return tuple(seen), together(*works)
+
+    def number(self) -> int:
+        """A number that nothing else has."""
+        self.last += 1
+        return self.last
+
+    def anything(self, why: str, span: Span, handling: Handling | None) -> Work:
+        """What something unknown may do: perform any operation, any number of times."""
+        self.expose(handling)
+        bound = unbounded(why, span)
+        return Work({ANYTHING: bound, "model": bound} if self.asks_models else {ANYTHING: bound})
+
+    def expose(self, handling: Handling | None) -> None:
+        """Whatever is performed here, every handler around it may take."""
+        while handling is not None:
+            for clauses in handling.clauses.values():
+                self.open.update(clauses)
+            handling = handling.outer
+
+    def closure(self, index: int, environment: Environment, depth: int = 0) -> Fn:
+        """A function with the environment `depth` levels up."""
+        found: Environment | None = environment
+        for _ in range(depth):
+            found = found.enclosing if found is not None else None
+        return self.values.made(Fn, index, found or environment)  # type: ignore[no-any-return]
+
+
+def _unknown(m: Follower, node: Core, at: At) -> Steps:
+    """A kind of node that is not in the table: its parts may be evaluated any number of times."""
+    seen, work = yield m.each(tuple(children(node)), at)
+    why = "it is not known how often this is done"
+    return m.values.within(seen) if seen else ANY, repeated(work, unbounded(why, node.span))
+
+
+def children(node: Any) -> list[Any]:
+    """The nodes directly inside a node, whatever its kind."""
+    found: list[Any] = []
+    for attribute in fields(type(node)):
+        value = getattr(node, attribute.name)
+        found += [one for one in (value if isinstance(value, tuple) else (value,)) if is_core(one)]
+    return found
+
+
+def is_core(value: Any) -> bool:
+    """Whether this is a node."""
+    return type(value).__module__ == Clause.__module__
+
+
+def parts(program: Program) -> list[Any]:
+    """Every node at the top of a unit, of a function or of a default."""
+    found: list[Any] = []
+    for unit in program.units:
+        found += [item.value if isinstance(item, Bind) else item for item in unit.items]
+        for function in unit.functions:
+            found.append(function.body)
+            found += [each.default for each in function.params if each.default is not None]
+    return found
+
+
+def _asks_models(program: Program) -> bool:
+    """Whether `model` or a task is mentioned anywhere."""
+    work = parts(program)
+    while work:
+        node = work.pop()
+        value = getattr(node, "value", None)
+        if isinstance(value, Task) or (isinstance(value, Operation) and value.name == "model"):
+            return True
+        if getattr(node, "operation", None) == "model":
+            return True
+        work.extend(children(node))
+    return False
+
+
+def nothing(value: Abstract) -> Seen:
+    """A value that costs nothing."""
+    return value, NOTHING

@@ -1,0 +1,219 @@
+"""Handlers, followed: what is performed is answered where it is performed.
+
+A clause is followed at the perform that it takes, with the handlers outside its handle. What comes
+after the perform is followed once, whatever the clause answers; a clause that answers more than
+once makes the whole handle expression count as often. A clause that never answers is followed when
+the handled expression has been: it runs once at most.
+"""
+
+from typing import Any
+
+from sexplang.analysis.bounds import Bound, number, unbounded
+from sexplang.analysis.calls import PERFORM, apply
+from sexplang.analysis.following import At, Follower, Steps, follows, nothing
+from sexplang.analysis.shots import shots
+from sexplang.analysis.stack import Activation, Handling, solid
+from sexplang.analysis.values import ANY, DATA, Abstract, Fn, Resume, Sized, Upper
+from sexplang.analysis.work import NOTHING, Again, Work, either, once, repeated, together
+from sexplang.terms.core import Attempt, Clause, Finally, Forward, Handle, PerformOp
+from sexplang.terms.source import Span
+
+ROUNDS = 3
+FEW = 20
+"""How many performs that are answered twice are multiplied out."""
+
+
+@follows(Handle)
+def handle(m: Follower, node: Handle, at: At) -> Steps:
+    assumed: Abstract = DATA
+    for round in range(ROUNDS):
+        if round == ROUNDS - 1:
+            assumed = ANY
+        value, work = yield _handled(m, node, at, assumed)
+        if m.values.covers(assumed, m.values.within((value,))):
+            break
+        assumed = m.values.within((assumed, value))
+    return value, work
+
+
+def _handled(m: Follower, node: Handle, at: At, assumed: Abstract) -> Steps:
+    """One look at the whole expression, with what `(resume …)` is taken to give."""
+    handling = _opened(m, node, at, assumed)
+    value, work = yield m.look(node.body, At(at.environment, handling))
+    if node.returns is not None:
+        value, after = yield m.look(node.returns, _inside(m, at, (value,)))
+        work = together(work, after)
+    work = _multiplied(m, node, handling, work)
+    ends = []
+    for clause, arguments in handling.ended.items():
+        if clause.operation == "error":
+            arguments = (m.raised,)
+        ended, after = yield m.look(clause.body, _inside(m, at, (*arguments, DATA)))
+        value = m.values.join(value, ended)
+        ends.append(after)
+    if handling.value is not None:
+        value = m.values.join(value, handling.value)
+    return value, together(work, either(*ends) if ends else NOTHING)
+
+
+def _opened(m: Follower, node: Handle, at: At, assumed: Abstract) -> Handling:
+    clauses: dict[str, tuple[Clause, ...]] = {}
+    for clause in node.clauses:
+        clauses[clause.operation] = (*clauses.get(clause.operation, ()), clause)
+        m.handled.setdefault(clause, clause.operation == "error")
+    handling = Handling(m.number(), at.handling, at.environment, clauses, assumed=assumed)
+    handling.solid = handling if handling.is_solid() else solid(at.handling)
+    # Whatever is evaluated may fail.
+    for clause in clauses.get("error", ()):
+        if clause.kind == "never":
+            handling.ended[clause] = (m.raised,)
+    return handling
+
+
+def _inside(m: Follower, at: At, slots: tuple[Abstract, ...]) -> At:
+    return At(at.bound(m.values, slots).environment, at.handling)
+
+
+def _multiplied(m: Follower, node: Handle, handling: Handling, work: Work) -> Work:
+    """The work of a body whose performs are answered more than once."""
+    keys = [
+        key for key in work.counts if isinstance(key, Again) and key.what == -handling.number
+    ]
+    factor = 1
+    endless: Bound | None = None
+    for key in keys:
+        assert isinstance(key, Again)
+        bound = work.of(key)
+        times = bound.constant
+        if key.shots is None or times is None or times > FEW:
+            endless = unbounded("what follows may be resumed any number of times", bound.span)
+        else:
+            factor *= key.shots**times
+    return repeated(work.without(*keys), endless or number(factor))
+
+
+@follows(Finally)
+def finally_(m: Follower, node: Finally, at: At) -> Steps:
+    inside = At(at.environment, at.handling)
+    seen, work = yield m.each((node.body, node.cleanup), inside)
+    return seen[0], work
+
+
+@follows(Attempt)
+def attempt(m: Follower, node: Attempt, at: At) -> Steps:
+    """Takes every error, as a `try` does."""
+    handling = Handling(m.number(), at.handling, at.environment, {"error": ()}, assumed=DATA)
+    handling.solid = solid(at.handling)
+    value, work = yield m.look(node.body, At(at.environment, handling))
+    # A FAILED TaskResult is neither a list nor a count.
+    return (value if isinstance(value, (Sized, Upper)) else m.values.join(value, DATA)), work
+
+
+@follows(PerformOp)
+def perform_op(m: Follower, node: PerformOp, at: At) -> Steps:
+    seen, before = yield m.each(node.arguments, at)
+    value, work = yield perform(m, node.operation, seen, at.handling, node.span)
+    return value, together(before, work)
+
+
+@follows(Forward)
+def forward(m: Follower, node: Forward, at: At) -> Steps:
+    """To the next handler outward; a default runs where it was performed."""
+    resume, _ = yield m.look(node.continuation, at)
+    seen, before = yield m.each(node.arguments, at)
+    if not isinstance(resume, Resume):
+        return ANY, m.anything("it is forwarded nobody knows where", node.span, at.handling)
+    activation = resume.activation
+    outer, performer = activation.handling.outer, activation.performer
+    value, work = yield perform(m, node.operation, seen, performer, node.span, start=(outer,))
+    old = activation.resumed
+    activation.resumed = value if old is None else m.values.join(old, value)
+    return activation.handling.assumed, together(before, work)
+
+
+def perform(
+    m: Follower,
+    operation: str,
+    arguments: tuple[Abstract, ...],
+    handling: Handling | None,
+    span: Span,
+    start: tuple[Handling | None] | None = None,
+) -> Steps:
+    """The nearest clause outward, from `start` on; else the default; else the host."""
+    if operation == "error":
+        value, work = yield failing(m, arguments, handling, span)
+        return value, together(once("error", span), work)
+    node = handling if start is None else start[0]
+    while node is not None:
+        if operation in node.given:
+            return nothing(node.given[operation])
+        clauses = node.clauses.get(operation)
+        if clauses:
+            return (yield taken(m, node, clauses[0], arguments, handling, span))
+        node = node.outer
+    default = m.program.defaults.get(operation)
+    if default is None:
+        value, work = yield failing(m, (), handling, span)
+        return value, together(once(operation, span), work)
+    # What serves as a default is defined without values of its own module around it.
+    empty = m.values.environment(None, ())
+    callee = m.values.made(Fn, getattr(default.core, "function", -1), empty)
+    value, work = yield apply(m, callee, arguments, (), handling, span)
+    return value, together(once(operation, span), work)
+
+
+def taken(
+    m: Follower,
+    handling: Handling,
+    clause: Clause,
+    arguments: tuple[Abstract, ...],
+    performer: Handling | None,
+    span: Span,
+) -> Steps:
+    """A clause at work for one perform."""
+    m.handled[clause] = True
+    given = (*arguments, *[m.values.exact(None)] * len(clause.params))[: len(clause.params)]
+    if clause.kind == "never":
+        old = handling.ended.get(clause, given)
+        handling.ended[clause] = tuple(map(m.values.join, old, given))
+        return nothing(DATA)
+    activation = Activation(handling, performer, span)
+    resume: Any = m.values.made(Resume, activation)
+    environment = At(handling.environment).bound(m.values, (*given, resume)).environment
+    value, work = yield m.look(clause.body, At(environment, handling.outer))
+    handling.value = value if handling.value is None else m.values.join(handling.value, value)
+    count = shots(clause, len(handling.environment.slots) + len(clause.params) + 1)
+    if count is None or count > 1:
+        work = together(work, once(Again(-handling.number, count), span))
+    if clause.kind == "kept" or activation.resumed is None:
+        return (ANY if clause.kind == "kept" else DATA), work
+    return activation.resumed, work
+
+
+def failing(
+    m: Follower, raised: tuple[Abstract, ...], handling: Handling | None, span: Span
+) -> Steps:
+    """What something that may fail gives: data, or what a clause goes on with instead.
+
+    A `catch` is not followed here: it runs once at most, where the `try` has been followed.
+    """
+    if raised:
+        m.raised = m.values.join(m.raised, m.values.within(raised))
+    node = handling
+    while node is not None:
+        clauses = node.clauses.get("error")
+        if clauses == () or (clauses and any(_is_last(clause) for clause in clauses)):
+            break
+        if clauses and clauses[0].kind != "never":
+            value, work = yield taken(m, node, clauses[0], (m.raised,), handling, span)
+            return m.values.join(DATA, value), work
+        node = node.outer
+    return nothing(DATA)
+
+
+def _is_last(clause: Clause) -> bool:
+    """Whether an error goes no further than to this clause."""
+    return clause.kind == "never" and not clause.words
+
+
+PERFORM.append(perform)

@@ -1,0 +1,210 @@
+"""Loops, followed; how often their body is evaluated, where that can be proved.
+
+A loop is bounded if one of its variables counts: it starts at a number, every `recur` moves it by
+the same step, and every `recur` stands behind a test that it has not yet reached its end.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.analysis.bounds import ONE, Atom, Bound, atom, number, plus, unbounded
+from sexplang.analysis.following import At, Follower, Seen, Steps, children, follows
+from sexplang.analysis.results import NO_COUNT, count_of
+from sexplang.analysis.stack import Turning
+from sexplang.analysis.values import DATA, Abstract, Exact, Given, Upper
+from sexplang.analysis.work import repeated, together
+from sexplang.terms.core import And, CallPrimitive, Const, If, Let, Local, Loop, Or, Recur, Repeat
+from sexplang.terms.core import Seq as Sequence
+from sexplang.terms.source import Span
+
+ROUNDS = 5
+
+
+@follows(Repeat)
+def repeat(m: Follower, node: Repeat, at: At) -> Steps:
+    count, before = yield m.look(node.count, at)
+    value, work = yield m.look(node.body, at)
+    return m.values.within((value,)), together(before, repeated(work, count_of(count, node.span)))
+
+
+@follows(Loop)
+def loop(m: Follower, node: Loop, at: At) -> Steps:
+    inits, before = yield m.each(node.inits, at)
+    turning = Turning(inits, inits)
+    for _ in range(ROUNDS):
+        turning.turns = 0
+        turning.wanted = turning.variables
+        inside = At(m.values.environment(at.environment, turning.variables), at.handling, turning)
+        value, work = yield m.look(node.body, inside)
+        if turning.wanted == turning.variables:
+            break
+        turning.variables = turning.wanted
+    if turning.turns:
+        work = repeated(work, _turns(m, node, inits, at))
+    return value, together(before, work)
+
+
+@follows(Recur)
+def recur(m: Follower, node: Recur, at: At) -> Steps:
+    seen, work = yield m.each(node.arguments, at)
+    if at.loop is not None:
+        at.loop.turns += 1
+        at.loop.wanted = tuple(map(m.values.widen, at.loop.wanted, seen))
+    return DATA, work
+
+
+@frozen
+class Test:
+    """What holds of a slot of the loop where `recur` is reached: `slot < end` and the like."""
+
+    slot: int
+    relation: str
+    end: Any
+
+
+def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> Bound:
+    """How often the body is evaluated."""
+    tested = list(_recurs(node.body))
+    for slot, init in enumerate(inits, 1):
+        if not isinstance(init, Exact) or type(init.value) is not int:
+            continue
+        bounds = []
+        for one, tests in tested:
+            step = _step(one.arguments[slot - 1], slot)
+            found = [
+                bound
+                for test in tests
+                if test.slot == slot and step
+                for bound in [_least(m, test, init.value, step, at, node.span)]
+                if bound is not None
+            ]
+            if not found:
+                break
+            bounds.append((step, found[0]))
+        else:
+            if len({step for step, _ in bounds}) == 1 and len({b for _, b in bounds}) == 1:
+                return bounds[0][1]
+    return unbounded("this loop goes on for as long as it likes", node.span)
+
+
+def _recurs(body: Any) -> Iterator[tuple[Recur, tuple[Test, ...]]]:
+    """Every `recur` of the loop's own, with what is known to hold where it stands."""
+    work: list[tuple[Any, tuple[Test, ...]]] = [(body, ())]
+    while work:
+        node, tests = work.pop()
+        kind = type(node)
+        if kind is Recur:
+            yield node, tests
+        elif kind is If:
+            work.append((node.then, tests + _held(node.test, True)))
+            work.append((node.otherwise, tests + _held(node.test, False)))
+        elif kind is Let:
+            work.append((node.body, tests))
+        elif kind is Sequence:
+            work.append((node.items[-1], tests))
+        elif kind is And or kind is Or:
+            held = tuple(test for item in node.items[:-1] for test in _held(item, kind is And))
+            work.append((node.items[-1], tests + held))
+        elif kind is not Loop:
+            work += [(one, ()) for one in children(node)]
+
+
+def _held(node: Any, outcome: bool) -> tuple[Test, ...]:
+    """What a test says about slots where it came out like this."""
+    if type(node) is (And if outcome else Or):
+        return tuple(test for item in node.items for test in _held(item, outcome))
+    if type(node) is not CallPrimitive or len(node.arguments) != 2:
+        if type(node) is CallPrimitive and node.primitive.name == "not":
+            return _held(node.arguments[0], not outcome)
+        return ()
+    relation = node.primitive.name
+    if not outcome:
+        relation = _OPPOSITE.get(relation, "")
+    left, right = node.arguments
+    found = []
+    if _slot(left) and relation in _TURNED:
+        found.append(Test(_slot(left), relation, right))
+    if _slot(right) and relation in _TURNED:
+        found.append(Test(_slot(right), _TURNED[relation], left))
+    return tuple(found)
+
+
+_OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "=": "!=", "!=": "=", "equal?": "!="}
+_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
+
+
+def _slot(node: Any) -> int:
+    """Which variable of the loop this is; 0 if it is none."""
+    return node.index if type(node) is Local and node.depth == 0 else 0
+
+
+def _step(node: Any, slot: int) -> int:
+    """By how much a `recur` moves the variable; 0 if that is not plain to see."""
+    if type(node) is not CallPrimitive or len(node.arguments) != 2:
+        return 0
+    left, right = node.arguments
+    name = node.primitive.name
+    if name == "+" and type(left) is Const:
+        left, right = right, left
+    if _slot(left) != slot or type(right) is not Const or type(right.value) is not int:
+        return 0
+    return {"+": right.value, "-": -right.value}.get(name, 0)
+
+
+def _least(
+    m: Follower, test: Test, start: int, step: int, at: At, span: Span
+) -> Bound | None:
+    """How often the body is evaluated if `recur` is only reached while the test holds."""
+    end = _end(m, test.end, at)
+    relation = test.relation
+    if isinstance(end, Exact) and type(end.value) is int:
+        far = end.value
+        if relation == "!=":
+            apart = far - start
+            return number(apart // step + 1) if apart * step >= 0 and not apart % step else None
+        far += {"<=": 1, ">=": -1}.get(relation, 0)
+        if (step > 0) is not (relation in ("<", "<=")):
+            return None
+        return number(max(1, -((start - far) // step) + 1))
+    if step != 1 or relation not in ("<", "<=") or start < 0:
+        return None
+    more = 1 if relation == "<=" else 0
+    if isinstance(end, Given):
+        shift = more - start + 1
+        return atom(Atom(end.input, end.fields, "value", shift, 1), span)
+    return _far(end, more, start)
+
+
+def _far(end: Abstract, more: int, start: int) -> Bound | None:
+    """The same for an end that is known to be at most so much."""
+    if not isinstance(end, Upper):
+        return None
+    terms = end.most.terms
+    if start == 0 and more == 0 and len(terms) == 1 and len(terms[0][0]) == 1 and terms[0][1] == 1:
+        only = terms[0][0][0]
+        if only.kind == "len" and not only.shift and not only.least:
+            return atom(Atom(only.input, only.fields, "len", 1), end.most.span)
+    return plus(end.most, number(1 + more))
+
+
+def _end(m: Follower, node: Any, at: At) -> Abstract | None:
+    """What a test compares with, if it is a number or a variable from outside the loop."""
+    if type(node) is Const:
+        return m.values.exact(node.value)
+    if type(node) is not Local or node.depth == 0:
+        return None
+    environment: Any = at.environment
+    for _ in range(node.depth - 1):
+        environment = environment.enclosing if environment is not None else None
+    slots = environment.slots if environment is not None else ()
+    return slots[node.index - 1] if 0 < node.index <= len(slots) else None
+
+
+def seen_once(value: Abstract) -> tuple[Seen, Bound]:
+    """A body that is evaluated once."""
+    return (value, repeated(together(), ONE)), ONE
+
+
+__all__ = ["NO_COUNT"]

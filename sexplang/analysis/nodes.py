@@ -1,0 +1,151 @@
+"""Nodes that choose, bind and make values, followed."""
+
+from sexplang.analysis.bounds import least
+from sexplang.analysis.following import At, Follower, Seen, Steps, follows, nothing
+from sexplang.analysis.results import part_of, result_of
+from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Exact, Table
+from sexplang.analysis.work import Work, either, together
+from sexplang.terms.core import (
+    And,
+    Budgeted,
+    CallPrimitive,
+    Const,
+    If,
+    InputValue,
+    Known,
+    Lambda,
+    Let,
+    Local,
+    MakeTable,
+    Or,
+    Par,
+    Path,
+    Race,
+    Seq,
+    Timed,
+)
+from sexplang.terms.value import truth
+
+
+@follows(Const)
+def const(m: Follower, node: Const, at: At) -> Seen:
+    return nothing(m.values.exact(node.value))
+
+
+@follows(Local)
+def local(m: Follower, node: Local, at: At) -> Seen:
+    environment: Environment | None = at.environment
+    for _ in range(node.depth):
+        environment = environment.enclosing if environment is not None else None
+    slots = environment.slots if environment is not None else ()
+    return nothing(slots[node.index - 1] if 0 < node.index <= len(slots) else ANY)
+
+
+@follows(Known)
+def known(m: Follower, node: Known, at: At) -> Seen:
+    return nothing(m.closure(node.function, at.environment, node.depth))
+
+
+@follows(Lambda)
+def lambda_(m: Follower, node: Lambda, at: At) -> Seen:
+    return nothing(m.closure(node.function, at.environment))
+
+
+@follows(If)
+def if_(m: Follower, node: If, at: At) -> Steps:
+    test, before = yield m.look(node.test, at)
+    if isinstance(test, Exact) and isinstance(node.test, Const):
+        value, after = yield m.look(node.then if truth(test.value) else node.otherwise, at)
+        return value, together(before, after)
+    then, left = yield m.look(node.then, at)
+    otherwise, right = yield m.look(node.otherwise, at)
+    return m.values.join(then, otherwise), together(before, either(left, right))
+
+
+@follows(And)
+@follows(Or)
+def chain(m: Follower, node: And | Or, at: At) -> Steps:
+    seen, work = yield m.each(node.items, at)
+    value: Abstract = seen[-1]
+    for each in seen[:-1]:
+        # What does not decide is not the value: nil and false for `or`.
+        if not (isinstance(node, Or) and isinstance(each, Exact) and not truth(each.value)):
+            value = m.values.join(value, each if isinstance(node, Or) else DATA)
+    return value, work
+
+
+@follows(Seq)
+def seq(m: Follower, node: Seq, at: At) -> Steps:
+    seen, work = yield m.each(node.items, at)
+    return seen[-1], work
+
+
+@follows(Let)
+def let(m: Follower, node: Let, at: At) -> Steps:
+    seen, before = yield m.each(node.values, at)
+    value, work = yield m.look(node.body, at.bound(m.values, seen))
+    return value, together(before, work)
+
+
+@follows(CallPrimitive)
+def call_primitive(m: Follower, node: CallPrimitive, at: At) -> Steps:
+    seen, work = yield m.each(node.arguments, at)
+    return result_of(m.values, node.primitive.name, seen, node.span), work
+
+
+@follows(MakeTable)
+def make_table(m: Follower, node: MakeTable, at: At) -> Steps:
+    seen, work = yield m.each(node.values, at)
+    return m.values.table(dict(zip(node.keys, seen, strict=True))), work
+
+
+@follows(Path)
+def path(m: Follower, node: Path, at: At) -> Steps:
+    value, work = yield m.look(node.base, at)
+    for key in node.fields:
+        value = part_of(m.values, value, key)
+    return value, work
+
+
+@follows(Par)
+def par(m: Follower, node: Par, at: At) -> Steps:
+    seen, work = yield m.each(node.branches, at)
+    return result_of(m.values, "list", seen, node.span), work
+
+
+@follows(Race)
+def race(m: Follower, node: Race, at: At) -> Steps:
+    seen, work = yield m.each(node.branches, at)
+    return m.values.within(seen), work
+
+
+@follows(Timed)
+def timed(m: Follower, node: Timed, at: At) -> Steps:
+    seen, work = yield m.each((node.seconds, node.body), at)
+    return seen[1], work
+
+
+@follows(Budgeted)
+def budgeted(m: Follower, node: Budgeted, at: At) -> Steps:
+    """`calls` bounds the model calls on behalf of the body; what is refused is not made."""
+    limits, before = yield m.look(node.limits, at)
+    value, work = yield m.look(node.body, at)
+    calls = dict(limits.fields).get("calls") if isinstance(limits, Table) else None
+    if isinstance(calls, Exact) and type(calls.value) is int and "model" in work.counts:
+        bound = least(work.of("model"), calls.value, node.span)
+        work = Work({**work.without("model").counts, **({} if bound.is_zero else {"model": bound})})
+    return value, together(before, work)
+
+
+@follows(InputValue)
+def input_value(m: Follower, node: InputValue, at: At) -> Steps:
+    from sexplang.analysis.values import Given
+
+    value: Abstract = m.values.made(Given, node.name)
+    if node.default is None:
+        return nothing(value)
+    default, work = yield m.look(node.default, at)
+    # A default that is computed is not among the inputs that a bound is told of.
+    if not isinstance(node.default, Const):
+        value = m.values.within((default,))
+    return value, work

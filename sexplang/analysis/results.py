@@ -1,0 +1,308 @@
+"""A primitive and what is known of its arguments to what is known of its value.
+
+Only lists, their sizes, and numbers that may count something are followed; whatever is not in the
+table gives a value made of its arguments.
+"""
+
+from collections.abc import Callable as PythonCallable
+
+from sexplang.analysis.bounds import (
+    GREATEST,
+    ZERO,
+    Atom,
+    Bound,
+    atom,
+    most,
+    number,
+    plus,
+    times,
+    unbounded,
+)
+from sexplang.analysis.values import DATA, Abstract, Exact, Given, Sized, Table, Upper, Values
+from sexplang.terms.source import Span
+
+NO_SIZE = "nothing bounds the length of this list"
+NO_COUNT = "nothing bounds this count"
+
+Result = PythonCallable[[Values, tuple[Abstract, ...], Span], Abstract]
+
+
+def result_of(values: Values, name: str, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """What a call of a primitive gives."""
+    made = RESULTS.get(name)
+    if made is not None:
+        return made(values, arguments, span)
+    return DATA if name in _DATA else values.within(arguments)
+
+
+def size_of(value: Abstract, span: Span) -> Bound:
+    """How many items a list has at most."""
+    if isinstance(value, Sized):
+        return value.size
+    if isinstance(value, Given):
+        return atom(Atom(value.input, value.fields, "len"), span)
+    if isinstance(value, Exact):
+        return number(0)
+    return unbounded(NO_SIZE, span)
+
+
+def item_of(values: Values, value: Abstract) -> Abstract:
+    """What its items are."""
+    if isinstance(value, Sized):
+        return value.item
+    return values.within((value,))
+
+
+def count_of(value: Abstract, span: Span) -> Bound:
+    """How great a number is at most; nothing below zero counts."""
+    if isinstance(value, Exact):
+        found = value.value
+        if isinstance(found, float) and not abs(found) < GREATEST:
+            return unbounded(NO_COUNT, span)
+        return number(int(-(-found // 1))) if isinstance(found, (int, float)) else ZERO
+    if isinstance(value, Upper):
+        return value.most
+    if isinstance(value, Given):
+        return atom(Atom(value.input, value.fields, "value"), span)
+    return unbounded(NO_COUNT, span)
+
+
+def part_of(values: Values, value: Abstract, key: str) -> Abstract:
+    """A field of a table."""
+    if isinstance(value, Table):
+        return dict(value.fields).get(key, DATA)
+    if isinstance(value, Given):
+        return values.made(Given, value.input, (*value.fields, key))  # type: ignore[no-any-return]
+    return values.within((value,))
+
+
+def _list(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    item: Abstract | None = None
+    for argument in arguments:
+        item = argument if item is None else values.join(item, argument)
+    return values.sized(number(len(arguments)), DATA if item is None else item)
+
+
+def _same(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """A list of the same items: as long, or shorter."""
+    return _listed(values, size_of(arguments[0], span), arguments[0])
+
+
+def _listed(values: Values, size: Bound, *lists: Abstract) -> Abstract:
+    item = item_of(values, lists[0])
+    for one in lists[1:]:
+        item = values.join(item, item_of(values, one))
+    return values.sized(size, item)
+
+
+def _item(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    return item_of(values, arguments[0])
+
+
+def _cons(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    size = size_of(arguments[1], span)
+    item = arguments[0]
+    if not size.is_zero:
+        item = values.join(item, item_of(values, arguments[1]))
+    return values.sized(plus(number(1), size), item)
+
+
+def _append(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    whole: Abstract = values.sized(ZERO, DATA)
+    for one in arguments:
+        size = plus(size_of(whole, span), size_of(one, span))
+        if size_of(whole, span).is_zero:
+            whole = values.sized(size, item_of(values, one))
+        else:
+            whole = _listed(values, size, whole, one)
+    return whole
+
+
+def _take(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    size = _shorter(size_of(arguments[0], span), count_of(arguments[1], span))
+    return _listed(values, size, arguments[0])
+
+
+def _shorter(one: Bound, other: Bound) -> Bound:
+    """The lesser of two, as far as it can be told: a number beats what an input decides."""
+    if not one.is_bounded or not other.is_bounded:
+        return one if one.is_bounded else other
+    if one.constant is None or other.constant is None:
+        return one if one.constant is not None else other
+    return one if one.constant <= other.constant else other
+
+
+def _drop(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    size, dropped = size_of(arguments[0], span), arguments[1]
+    if size.constant is not None and isinstance(dropped, Exact) and type(dropped.value) is int:
+        size = number(size.constant - max(dropped.value, 0))
+    return _listed(values, size, arguments[0])
+
+
+def _rest(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    return _drop(values, (arguments[0], values.exact(1)), span)
+
+
+def _zip(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    size = unbounded(NO_SIZE, span)
+    for one in arguments:
+        size = _shorter(size, size_of(one, span))
+    return values.sized(size, values.within(arguments))
+
+
+def _range(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    if len(arguments) == 1:
+        return values.sized(count_of(arguments[0], span), DATA)
+    numbers = [one.value for one in arguments if isinstance(one, Exact)]
+    if len(numbers) == len(arguments) and all(type(one) is int for one in numbers):
+        start, end, step = (*numbers, 1)[:3]
+        return values.sized(number(_steps(start, end, step)), DATA)
+    first = numbers[0] if isinstance(arguments[0], Exact) else None
+    if len(arguments) == 2 and type(first) is int and first >= 0:
+        return values.sized(count_of(arguments[1], span), DATA)
+    return DATA
+
+
+def _steps(start: int, end: int, step: int) -> int:
+    """How many numbers a range has; a step of 0 is an error when the program runs."""
+    return max(0, -((start - end) // step)) if step else 0
+
+
+def _keys(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    table = arguments[0]
+    if isinstance(table, Table):
+        return values.sized(number(len(table.fields)), DATA)
+    return DATA if not isinstance(table, Given) else _same(values, arguments, span)
+
+
+def _values(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    table = arguments[0]
+    if isinstance(table, Table):
+        return values.sized(number(len(table.fields)), values.within([v for _, v in table.fields]))
+    return values.within(arguments) if not isinstance(table, Given) else _same(
+        values, arguments, span
+    )
+
+
+def _length(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    only = arguments[0]
+    if isinstance(only, Exact) and isinstance(only.value, str):
+        return values.exact(len(only.value))
+    return _upper(values, size_of(arguments[0], span))
+
+
+def _upper(values: Values, bound: Bound) -> Abstract:
+    return values.made(Upper, bound) if bound.is_bounded else DATA
+
+
+def _add(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    exact = [one.value for one in arguments if isinstance(one, Exact)]
+    if len(exact) == len(arguments) and all(type(one) is int for one in exact):
+        return values.exact(sum(exact))
+    total = ZERO
+    for one in arguments:
+        total = plus(total, count_of(one, span))
+    return _upper(values, total)
+
+
+def _subtract(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    exact = [one.value for one in arguments if isinstance(one, Exact)]
+    if all(type(one) is int for one in exact) and len(arguments) == 2:
+        if len(exact) == 2:
+            return values.exact(exact[0] - exact[1])
+        if isinstance(arguments[1], Exact) and exact[0] >= 0:
+            return _upper(values, count_of(arguments[0], span))
+    return DATA
+
+
+def _multiply(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    if len(arguments) != 2:
+        return DATA
+    left, right = arguments
+    if isinstance(right, Exact):
+        left, right = right, left
+    if isinstance(left, Exact) and type(left.value) is int and left.value >= 0:
+        if isinstance(right, Exact):
+            return values.exact(left.value * right.value) if type(right.value) is int else DATA
+        return _upper(values, times(count_of(right, span), number(left.value)))
+    return DATA
+
+
+def _least(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    bound = unbounded(NO_COUNT, span)
+    for one in arguments:
+        bound = _shorter(bound, count_of(one, span))
+    return _upper(values, bound)
+
+
+def _greatest(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    bound = ZERO
+    for one in arguments:
+        bound = most(bound, count_of(one, span))
+    return _upper(values, bound)
+
+
+def _get(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """`(get x key default)`"""
+    key = arguments[1]
+    if len(arguments) == 2 and isinstance(key, Exact) and key.value is not None:
+        name = getattr(key.value, "name", key.value)
+        if isinstance(name, str) and isinstance(arguments[0], (Table, Given)):
+            return part_of(values, arguments[0], name)
+    return values.within((arguments[0], *arguments[2:]))
+
+
+def _put(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    table, key, value = arguments
+    if isinstance(table, Table) and isinstance(key, Exact):
+        name = getattr(key.value, "name", key.value)
+        if isinstance(name, str):
+            return values.table({**dict(table.fields), name: value})
+    return values.within(arguments)
+
+
+def _identity(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    return arguments[0]
+
+
+RESULTS: dict[str, Result] = {
+    "list": _list,
+    "reverse": _same,
+    "distinct": _same,
+    "first": _item,
+    "car": _item,
+    "last": _item,
+    "nth": _item,
+    "rest": _rest,
+    "cdr": _rest,
+    "cons": _cons,
+    "append": _append,
+    "take": _take,
+    "drop": _drop,
+    "zip": _zip,
+    "range": _range,
+    "keys": _keys,
+    "values": _values,
+    "length": _length,
+    "string-length": lambda values, arguments, span: DATA,
+    "+": _add,
+    "-": _subtract,
+    "*": _multiply,
+    "min": _least,
+    "max": _greatest,
+    "get": _get,
+    "get-field": _get,
+    "get-property": _get,
+    "put": _put,
+    "identity": _identity,
+}
+
+_DATA = frozenset(
+    "/ quotient remainder modulo abs round floor ceiling truncate exact inexact sqrt expt"
+    " number->string string->number = < > <= >= != str string-append string-length substring"
+    " string-split string-join string-trim string-upcase string-downcase string-contains?"
+    " string-replace string=? format index-of has-key? nil? null? empty? list? table? string?"
+    " number? integer? boolean? symbol? procedure? task? equal? eq? not json-parse json-string"
+    " member?".split()
+)
+"""Primitives whose value holds no function, whatever they are given."""

@@ -1,0 +1,61 @@
+"""The top level of a module to what other modules get of it."""
+
+from collections.abc import Iterable
+
+from sexplang.compiler.macros import Syntax
+from sexplang.compiler.scope import Binding, Keyword, Named, Namespace, Place, Signature
+from sexplang.compiler.splitting import Definition, Statement
+from sexplang.compiler.state import Lowering
+from sexplang.terms.core import Const, Known, Local
+from sexplang.terms.form import MARK
+from sexplang.terms.program import Export
+from sexplang.terms.source import Source, Span
+from sexplang.terms.value import Operation, Task
+
+_NOWHERE = Span(Source("a declaration", ""), 0, 0)
+
+
+def exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
+    """The public names of the module: those that it wrote and that do not begin with `_`."""
+    declared: dict[str, Operation | Task] = {**c.operations, **c.tasks}
+    found = {
+        name: Export(name, Const(value, span=_NOWHERE), value)
+        for name, value in declared.items()
+        if is_public(name)
+    }
+    for item in statements:
+        if isinstance(item, Syntax):
+            _close(c, item)
+        if isinstance(item, (Definition, Syntax)) and is_public(item.name.text):
+            name = item.name.text
+            export = _export(c, name, c.table.get(name), item.name.span)
+            if export is not None:
+                found[name] = export
+    return found
+
+
+def is_public(name: str) -> bool:
+    return not name.startswith("_") and MARK not in name
+
+
+def _export(c: Lowering, name: str, binding: Binding | None, span: Span) -> Export | None:
+    if isinstance(binding, Named):
+        function = c.functions[binding.function - c.first_function]
+        assert function is not None
+        return Export(name, Known(0, binding.function, span=function.span), function)
+    if isinstance(binding, Place):
+        shape = None if isinstance(binding.shape, Signature) else binding.shape
+        return Export(name, Local(0, binding.index, name, span=span), shape)
+    if isinstance(binding, Keyword):
+        return Export(name, Const(None, span=span), binding.macro)
+    return binding if isinstance(binding, Export) else None
+
+
+def _close(c: Lowering, item: Syntax) -> None:
+    """Tells those who import a macro what the names in its templates stand for here."""
+    macro = item.keyword.macro
+    for name in macro.rules.names if macro.rules is not None else ():
+        binding = c.meant(name, item.keyword)
+        named = binding if type(binding) is Namespace else _export(c, name, binding, macro.span)
+        if named is not None:
+            macro.names[name] = named

@@ -1,0 +1,106 @@
+"""The forms of a body to its statements: definitions told from the rest, macros in it expanded."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.compiler.functions import is_lambda
+from sexplang.compiler.macros import Syntax, define_syntax, expanded, macro_of, unfolded
+from sexplang.compiler.names import used_before_defined
+from sexplang.compiler.scope import Later
+from sexplang.compiler.shapes import word_of
+from sexplang.compiler.state import Lowering
+from sexplang.terms.form import Form, ListForm, Literal, Name
+
+
+@frozen(eq=False)
+class Definition:
+    """`(define name e)`, `(define (name param…) body…)` or `(bind name e)`.
+
+    A function has `params` and `body`; anything else has a `value`, a form or a generator of
+    core (an input).
+    """
+
+    form: Form
+    name: Name
+    again: bool
+    value: Any = None
+    params: Form | tuple[Form, ...] | None = None
+    body: tuple[Form, ...] = ()
+
+
+Statement = Definition | Syntax | Form
+
+
+def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
+    """The statements of a body: a `begin` that stands in it belongs to it, and what macros that
+    are used in it stand for."""
+    out: list[Statement] = []
+    used: dict[str, Name] = {}
+    work = list(forms)[::-1]
+    while work:
+        form = work.pop()
+        word = word_of(form)
+        if word in ("begin", "progn") and len(form.items) > 1:  # type: ignore[union-attr]
+            work.extend(form.items[:0:-1])  # type: ignore[union-attr]
+        elif word in ("define", "bind"):
+            made = _definition(c, form, word == "bind")  # type: ignore[arg-type]
+            if made is not None:
+                out.append(made)
+                _hide(c, made, used)
+        elif word == "define-syntax":
+            syntax = define_syntax(c, form)  # type: ignore[arg-type]
+            if syntax is not None:
+                out.append(syntax)
+                _hide(c, syntax, used)
+        else:
+            owner = macro_of(c, form)
+            if owner is None:
+                out.append(form)
+            else:
+                head = form.items[0]  # type: ignore[union-attr]
+                used.setdefault(head.text, head)  # type: ignore[union-attr, arg-type]
+                work.append(expanded(c, form, owner))  # type: ignore[arg-type]
+    return out
+
+
+def _hide(c: Lowering, item: Definition | Syntax, used: dict[str, Name]) -> None:
+    """A definition hides a macro of that name, which must not have been used in this body."""
+    name = item.name.text
+    if name in used:
+        used_before_defined(c, used.pop(name), Later(item.name.span, False))
+    if isinstance(item, Definition) and macro_of(c, ListForm((item.name,), span=item.name.span)):
+        c.bind(name, Later(item.name.span, item.params is not None))
+
+
+def _definition(c: Lowering, form: ListForm, again: bool) -> Definition | None:
+    items = form.items
+    if len(items) < 3:
+        c.malformed(form, form, "something is missing here")
+        if len(items) < 2 or type(items[1]) is not Name or not c.is_bindable(items[1]):
+            return None
+        # Bound all the same, so that its uses are not reported as well.
+        return Definition(form, items[1], again, value=Literal(None, span=form.span))
+    target = items[1]
+    if type(target) is ListForm and target.items and not again:
+        if not c.is_bindable(target.items[0], "I expected the name of the function here"):
+            return None
+        name = target.items[0]
+        assert isinstance(name, Name)
+        return Definition(form, name, again, params=target.items[1:], body=items[2:])
+    if type(target) is not Name:
+        hint = "a function is defined with `define`" if type(target) is ListForm else None
+        c.malformed(form, target, "I expected a name here", hint=hint)
+        return None
+    if not c.is_bindable(target):
+        return None
+    if len(items) > 3:
+        c.malformed(form, items[3], "nothing more fits here", hint="several forms: `(begin e…)`")
+    value = unfolded(c, items[2])
+    if is_lambda(value):
+        assert isinstance(value, ListForm)
+        params = value.items[1]
+        if type(params) in (ListForm, Name):
+            return Definition(form, target, again, params=params, body=value.items[2:])
+    return Definition(form, target, again, value=value)

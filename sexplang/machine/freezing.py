@@ -1,0 +1,288 @@
+"""A Suspended run to plain data, and back in another process: sharing kept, nothing recursive.
+
+A frozen run is a list of nodes, each a list that begins with a word for what it is; a list of one
+number inside of a node refers to another node. Code is referred to by its number in the linked
+program, which is the same wherever the same program is linked; the digest says which that is.
+"""
+
+import hashlib
+import json
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from attrs import fields, has
+from immutables import Map
+
+from sexplang.machine import branch, crossing, scopes, stack
+from sexplang.machine.link import linked_program
+from sexplang.machine.loop import Limits
+from sexplang.machine.outcome import Setting, Suspended
+from sexplang.machine.points import Points
+from sexplang.machine.scopes import METER, Meter
+from sexplang.machine.stack import Closure, Continuation, Ctx, Linked
+from sexplang.terms import effect, task, template
+from sexplang.terms.program import Program
+from sexplang.terms.source import Source, Span
+from sexplang.terms.task import TaskSystem
+from sexplang.terms.value import Fault, Higher, Operation, Primitive, Record, Symbol, Task, symbol
+
+_VERSION = 1
+
+_NOUNS: tuple[type, ...] = (
+    branch.Weave,
+    branch.Branch,
+    branch.Waiting,
+    branch.Forked,
+    branch.Ready,
+    branch.Cut,
+    scopes.Scope,
+    scopes.Held,
+    stack.Parent,
+    stack.Lost,
+    effect.Request,
+    task.Context,
+    task.Conversation,
+    task.Ask,
+    template.Template,
+    template.Param,
+    template.OutputFormat,
+    template.ContextManagement,
+    template.FilePaths,
+    template.Limits,
+    template.HistoryConfig,
+)
+
+
+def freeze(outcome: Suspended) -> dict[str, Any]:
+    """The run as plain JSON data. Raises Fault `not-data` for a value that cannot be frozen."""
+    setting = outcome.setting
+    frozen = {
+        "sexplang-frozen": _VERSION,
+        "program": digest(setting.program),
+        "limits": [setting.limits.steps, setting.limits.frames],
+        "nodes": _Freezer(setting.program, setting.tasks).nodes(outcome.weave),
+        "opened": [request.id for request in outcome.opened],
+    }
+    return {**frozen, "seal": _seal(frozen)}
+
+
+def thaw(
+    program: Program, frozen: Any, tasks: TaskSystem | None = None, meter: Meter = METER
+) -> Suspended:
+    """The run again. Raises Fault `frozen-mismatch` if it belongs to another program or version,
+    or is damaged."""
+    try:
+        held = {name: value for name, value in frozen.items() if name != "seal"}
+        if frozen["seal"] != _seal(held) or frozen["sexplang-frozen"] != _VERSION:
+            raise _mismatch("it is damaged, or of another version")
+        if frozen["program"] != digest(program):
+            raise _mismatch("it was frozen from another program")
+        weave = _Thawer(program, tasks, frozen["nodes"]).root()
+        setting = Setting(program, tasks, Limits(*frozen["limits"]), meter)
+        requests = Suspended(weave, setting, (), ()).requests
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as damage:
+        raise _mismatch(f"it is damaged ({type(damage).__name__})") from None
+    opened = set(frozen["opened"])
+    fresh = tuple([each for each in requests if each.id in opened])
+    return Suspended(weave, setting, fresh, ())
+
+
+def _seal(frozen: dict[str, Any]) -> str:
+    """What shows damage. It is no defence against whoever can compute it too."""
+    return hashlib.sha256(json.dumps(frozen, sort_keys=True).encode()).hexdigest()
+
+
+def digest(program: Program) -> str:
+    """What identifies a program's code: its sources and this version of the compiler."""
+    made = hashlib.sha256(f"sexplang {_VERSION}".encode())
+    for source in program.sources:
+        made.update(json.dumps([source.name, source.text]).encode())
+    return made.hexdigest()
+
+
+_points: WeakKeyDictionary[Linked, Points] = WeakKeyDictionary()
+
+
+def _code(program: Program, tasks: TaskSystem | None) -> tuple[Linked, Points]:
+    run, linked, codes = linked_program(program, tasks)
+    points = _points.get(linked)
+    if points is None:
+        points = _points[linked] = Points(run, linked, codes)
+    return linked, points
+
+
+def _mismatch(why: str) -> Fault:
+    return Fault(
+        "frozen-mismatch",
+        f"this frozen run cannot go on here: {why}",
+        hint="thaw it with the program, and the version of sexplang, that it was frozen with",
+    )
+
+
+class _Freezer:
+    def __init__(self, program: Program, tasks: TaskSystem | None) -> None:
+        self._linked, self._points = _code(program, tasks)
+        self._nouns = {kind: kind.__qualname__ for kind in _nouns(tasks)}
+        self._numbers: dict[int, int] = {}
+        self._found: list[Any] = []
+
+    def nodes(self, root: Any) -> list[Any]:
+        self._reference(root)
+        made = []
+        at = 0
+        while at < len(self._found):
+            made.append(self._node(self._found[at]))
+            at += 1
+        return made
+
+    def _reference(self, item: Any) -> Any:
+        """A scalar as it is, a reference to its node for anything else."""
+        if item is None or type(item) in (str, bool, int):
+            return item
+        number = self._numbers.get(id(item))
+        if number is None:
+            number = self._numbers[id(item)] = len(self._found)
+            self._found.append(item)
+        return [number]
+
+    def _each(self, items: Any) -> list[Any]:
+        return [self._reference(item) for item in items]
+
+    def _node(self, item: Any) -> list[Any]:
+        kind = type(item)
+        if kind is tuple:
+            return ["tuple", *self._each(item)]
+        if kind is list:
+            return ["list", *self._each(item)]
+        if kind is dict:
+            return ["dict", len(item), *item, *self._each(item.values())]
+        if kind is float:
+            return ["float", repr(item)]
+        if kind is Record:
+            return ["record", item.kind, self._reference(item.fields)]
+        if isinstance(item, Symbol):
+            return ["symbol", item.name]
+        if kind is Map:
+            pairs = sorted(item.items(), key=lambda pair: repr(pair[0]))
+            return ["map", *self._each([part for pair in pairs for part in pair])]
+        if kind is Ctx:
+            return ["context", *self._each([item.conversations, item.scopes])]
+        if kind is Closure:
+            return ["closure", self._points.of(item.code), self._reference(item.env)]
+        if kind is Continuation:
+            return ["continuation", self._reference(item.segments), item.cleanup, item.resumable]
+        if kind is crossing.Crossing:
+            place = self._each([item.k, item.s, item.node])
+            return ["crossing", *place, item.level, item.resumable]
+        if kind is Span:
+            return ["span", item.source.name, item.start, item.end]
+        if isinstance(item, (Primitive, Higher, Operation)):
+            return [kind.__name__.lower(), *self._each(_procedure(item))]
+        if isinstance(item, Task):
+            return ["task", item.name]
+        if item is crossing.ACROSS:
+            return ["across"]
+        if item is branch.HERE:
+            return ["here"]
+        name = self._nouns.get(kind)
+        if name is not None and has(kind):
+            values = [getattr(item, each.name) for each in fields(kind)]
+            return ["noun", name, *self._each(values)]
+        point = self._points.of(item)
+        if point is None:
+            raise Fault("not-data", f"a {kind.__name__} cannot be frozen")
+        return ["code", point]
+
+
+def _procedure(item: Any) -> list[Any]:
+    """What a primitive, a prelude function or an operation is made again from."""
+    if isinstance(item, Operation):
+        text = tuple(sorted(item.text))
+        return [item.name, item.params, item.least, item.rest, text, item.doc]
+    return [item.name]
+
+
+def _nouns(tasks: TaskSystem | None) -> tuple[type, ...]:
+    return _NOUNS + (tasks.nouns if tasks is not None else ())
+
+
+class _Thawer:
+    def __init__(self, program: Program, tasks: TaskSystem | None, nodes: list[Any]) -> None:
+        self._linked, self._points = _code(program, tasks)
+        self._sources = {source.name: source for source in program.sources}
+        self._nouns = {kind.__qualname__: kind for kind in _nouns(tasks)}
+        self._prelude = program.prelude
+        self._nodes = nodes
+        self._made: dict[int, Any] = {}
+
+    def root(self) -> Any:
+        work = [0]
+        made = self._made
+        while work:
+            if len(work) > len(self._nodes):
+                raise _mismatch("it is damaged (it refers to itself)")
+            at = work[-1]
+            if at in made:
+                work.pop()
+                continue
+            node = self._nodes[at]
+            waiting = [other for other in _references(node) if other not in made]
+            if waiting:
+                work.append(waiting[0])
+            else:
+                made[at] = self._item(node)
+                work.pop()
+        return made[0]
+
+    def _get(self, reference: Any) -> Any:
+        return self._made[reference[0]] if type(reference) is list else reference
+
+    def _item(self, node: list[Any]) -> Any:
+        word, *parts = node
+        if word == "tuple":
+            return tuple([self._get(part) for part in parts])
+        if word == "list":
+            return [self._get(part) for part in parts]
+        if word == "dict":
+            count = parts[0]
+            return dict(zip(parts[1 : count + 1], map(self._get, parts[count + 1 :]), strict=True))
+        if word == "float":
+            return float(parts[0])
+        if word == "record":
+            return Record(parts[0], self._get(parts[1]))
+        if word == "symbol":
+            return symbol(parts[0])
+        if word == "map":
+            items = [self._get(part) for part in parts]
+            return Map(zip(items[::2], items[1::2], strict=True))
+        if word == "context":
+            return Ctx(self._linked, *map(self._get, parts))
+        if word == "closure":
+            return Closure(self._points.at(parts[0]), self._get(parts[1]))
+        if word == "continuation":
+            return Continuation(self._get(parts[0]), *parts[1:])
+        if word == "crossing":
+            return crossing.Crossing(*map(self._get, parts))
+        if word == "span":
+            return Span(self._sources.get(parts[0]) or Source(parts[0], ""), *parts[1:])
+        if word in ("primitive", "higher"):
+            return self._prelude[parts[0]]
+        if word == "operation":
+            name, params, least, rest, text, doc = map(self._get, parts)
+            return Operation(name, params, least, rest, frozenset(text), doc)
+        if word == "task":
+            return self._linked.known[parts[0]]
+        if word == "across":
+            return crossing.ACROSS
+        if word == "here":
+            return branch.HERE
+        if word == "noun":
+            return self._nouns[parts[0]](*[self._get(part) for part in parts[1:]])
+        if word == "code":
+            return self._points.at(parts[0])
+        raise _mismatch(f"it is damaged (`{word}`)")
+
+
+def _references(node: list[Any]) -> list[int]:
+    """The nodes that a node refers to."""
+    return [part[0] for part in node[1:] if type(part) is list]

@@ -1,0 +1,183 @@
+"""A suspended run as data: cut anywhere, frozen, thawed and gone on with, it is the same run."""
+
+import json
+import subprocess
+import sys
+from random import Random
+
+import pytest
+from support.programs import program
+from support.running import answer, begun, built, comparable, in_order
+
+from sexplang.machine import Done, Suspended, start
+from sexplang.machine.freezing import freeze, thaw
+from sexplang.pipeline import build, tasks
+from sexplang.terms.source import Source
+from sexplang.terms.value import Fault
+
+
+def ended(text, cut):
+    """The value or error of a program, and what it asked; frozen at every wait with `cut`."""
+    outcome, trace = begun(text), []
+    while isinstance(outcome, Suspended):
+        if cut:
+            data = json.dumps(freeze(outcome))
+            outcome = thaw(built(text), json.loads(data))
+        request = in_order(outcome)[0]
+        trace.append((request.id, request.operation, request.arguments))
+        outcome = outcome.resume(request.id, answer(request.operation, request.arguments))
+    result = outcome.value if isinstance(outcome, Done) else outcome.error
+    return comparable(result), trace
+
+
+@pytest.mark.parametrize("start", range(0, 150, 50))
+def test_freezing_at_every_wait_changes_nothing(start):
+    """Continuations, handlers, branches, cleanups: nothing of a run is lost or doubled."""
+    for seed in range(start, start + 50):
+        text = program(Random(seed)).text
+
+        assert ended(text, cut=False) == ended(text, cut=True), f"seed {seed}: {text}"
+
+
+TASKS = """<templates>
+<task name="parent" type="atomic"><description>Ask around</description>
+  <params><param name="topic"/></params><instructions>About {{topic}}</instructions>
+  <allowed_tools><tool>spawn_subtask</tool><tool>read_file</tool></allowed_tools></task>
+<task name="child" type="atomic"><description>Look it up</description>
+  <params><param name="what"/></params><instructions>Find {{what}}</instructions></task>
+</templates>"""
+
+PROGRAM = """
+(import "tasks.xml")
+(define-effect (wait n))
+(define (twice f) (lambda (x) (f (f x))))
+(handle
+  (with-budget {calls: 9}
+    (par (str (parent "tea"))
+         (with-timeout 60 (try ((twice (lambda (x) (+ x (wait x)))) 1) (finally (wait "F"))))
+         (map (lambda (x) (* x (wait x))) [1 2.5])))
+  ((subtask request) k (forward k subtask request)))
+"""
+
+
+def find(path, importer):
+    """The one file of these programs."""
+    return (Source("tasks.xml", TASKS),)
+
+
+def reply(request):
+    """A model that reads a file, asks a child, and ends; everything else is its argument."""
+    if request.operation != "model":
+        return request.arguments[0] if request.arguments else None
+    payload = request.arguments[0]
+    last = payload["messages"][-1]["content"][0]
+    said = json.dumps(payload["messages"])
+    if payload["task"] == "child":
+        content = [{"type": "text", "text": "a leaf"}]
+    elif "read_file" not in said and last["type"] == "text":
+        content = [_use("read_file", {"path": "x"}), _use("read_file", {"path": "y"})]
+    elif "spawn_subtask" not in said:
+        asked = {"description": "d", "name": "child", "inputs": {"what": "it"}}
+        content = [_use("spawn_subtask", asked)]
+    else:
+        content = [{"type": "text", "text": "tea is " + str(last["content"])}]
+    stop = "tool_use" if content[0]["type"] == "tool_use" else "end_turn"
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    return {"content": content, "stop_reason": stop, "usage": usage, "model": "m"}
+
+
+def _use(name, inputs):
+    return {"type": "tool_use", "id": f"t-{name}-{sorted(inputs.values(), key=str)[0]!s:.5}", "name": name, "input": inputs}
+
+
+def next_of(outcome):
+    """The first request that is no timer, answered."""
+    request = next(each for each in outcome.requests if each.operation != "timer")
+    return outcome.resume(request.id, reply(request))
+
+
+def test_a_run_with_conversations_goes_on_in_another_process():
+    """Frozen at each of its waits, it ends the same in a process that never saw it."""
+    made = build(Source("main.sexp", PROGRAM), find)
+    outcome = start(made, {}, tasks())
+    stages = []
+    while isinstance(outcome, Suspended):
+        stages.append(json.dumps(freeze(outcome)))
+        outcome = next_of(outcome)
+    assert isinstance(outcome, Done)
+
+    code = (
+        "import json, sys\n"
+        "from test_machine_freezing import *\n"
+        "for line in sys.stdin:\n"
+        "    outcome = thaw(build(Source('main.sexp', PROGRAM), find), json.loads(line), tasks())\n"
+        "    while isinstance(outcome, Suspended):\n"
+        "        outcome = next_of(outcome)\n"
+        "    print(json.dumps(outcome.value))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        input="\n".join(stages),
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": ":".join([*sys.path]), "PYTHONHASHSEED": "7"},
+        check=True,
+    )
+
+    assert [json.dumps(outcome.value)] * len(stages) == ran.stdout.split("\n")[:-1]
+    assert len(stages) > 8
+
+
+def test_what_is_shared_stays_shared():
+    """A value that stands for more than there is memory freezes to a few nodes."""
+    text = """
+    (define-effect (ask))
+    (define (twice n x) (if (= n 0) x (twice (- n 1) [x x])))
+    (let ((big (twice 60 1))) (begin (ask) (length big)))
+    """
+    outcome = begun(text)
+
+    data = json.dumps(freeze(outcome))
+
+    assert len(data) < 10_000
+    assert thaw(built(text), json.loads(data)).resume("0") == Done(2)
+
+
+def test_a_deep_stack_freezes_without_recursion():
+    """100,000 frames are 100,000 nodes."""
+    text = """
+    (define-effect (ask))
+    (define (down n) (if (= n 0) (ask) (+ 1 (down (- n 1)))))
+    (down 100000)
+    """
+    outcome = begun(text)
+
+    thawed = thaw(built(text), json.loads(json.dumps(freeze(outcome))))
+
+    assert thawed.resume("0", 5) == Done(100_005)
+
+
+def test_a_run_of_another_program_is_refused():
+    """The digest of the sources decides."""
+    frozen = freeze(begun("(print 1)"))
+
+    with pytest.raises(Fault, match="another program") as refused:
+        thaw(built("(print 2)"), frozen)
+    assert refused.value.code == "frozen-mismatch"
+
+
+def test_damaged_data_is_refused():
+    """A seal shows any change of the data."""
+    text = (
+        "(define-effect (ask x)) (try (handle (ask [1 {a: 2}]) ((no) k (k 1))) (finally (ask 2)))"
+    )
+    whole = freeze(begun(text))
+    random = Random(1)
+    for _ in range(500):
+        data = json.loads(json.dumps(whole))
+        node = random.choice(data["nodes"])
+        node[random.randrange(len(node))] = random.choice([None, 0, 99, "x", [0], [99], [[]], 1.5])
+        if data != whole:
+            with pytest.raises(Fault) as refused:
+                thaw(built(text), data)
+            assert refused.value.code == "frozen-mismatch"

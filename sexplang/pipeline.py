@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from attrs import define, field
 
-from sexplang.compiler import compile_unit
+from sexplang.compiler import compile_unit, operations_in
 from sexplang.data import shipped
 from sexplang.expander import Expander
 from sexplang.machine import HIGHER
@@ -17,8 +17,9 @@ from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
 from sexplang.tasks import task_system
 from sexplang.templates import check_template, json_schema, read_reply, read_templates
-from sexplang.terms.core import Const
+from sexplang.terms.core import Const, Local
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.form import Form
 from sexplang.terms.program import Export, Function, Program, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
@@ -30,7 +31,7 @@ Find = Callable[[str, str], tuple[Source, ...]]
 `importer` is the name of the source that imports. A source's name identifies it: the same file
 has the same name wherever it is imported from. Raises Fault where there is no such file."""
 
-STANDARD = {"call-atomic-task": "tasks", "par-map": "parallel"}
+STANDARD = {"call-atomic-task": "tasks", "par-map": "parallel", "eval-plan": "plans"}
 """Names of the prelude that are written in the language, and their module in `stdlib/`."""
 
 DEFAULTS = {"subtask": ("subtask", "default-subtask")}
@@ -42,7 +43,7 @@ def build(source: Source, find: Find, tasks: Mapping[str, Task] | None = None) -
 
     `tasks` are in scope beside the prelude.
     """
-    builder = _Builder(find, dict(tasks or {}))
+    builder = Builder(find, dict(tasks or {}), dict(tasks or {}))
     builder.main(source)
     return builder.program()
 
@@ -62,9 +63,42 @@ def tasks() -> TaskSystem:
     return _system[0]
 
 
+def plan(
+    text: str, names: tuple[str, ...], allowed: frozenset[str]
+) -> Program | tuple[Diagnostic, ...]:
+    """A Program from a model's text, for `eval-plan`, or the diagnostics of why it is none.
+
+    It sees the prelude and its inputs, imports nothing, and performs what it handles itself or
+    is allowed.
+    """
+    builder = Builder(_nothing_to_import, {}, {}, inputs=names, operations=allowed)
+    try:
+        builder.main(Source("plan", text))
+    except Diagnostics as refused:
+        return refused.diagnostics
+    handled = allowed.union({"error"}, *[unit.handled for unit in builder.units])
+    denied = [
+        Diagnostic(
+            "plan-denied",
+            f"this plan may not perform `{name}`",
+            (Label(span, "performed here"),),
+            hint="handle it in the plan, or have it allowed",
+        )
+        for name, span in operations_in(builder.units[-1])
+        if name not in handled
+    ]
+    return tuple(denied) or builder.program()
+
+
+def _nothing_to_import(path: str, importer: str) -> tuple[Source, ...]:
+    raise Fault("import-denied", "a plan imports nothing", hint="it is given its inputs")
+
+
 @define
-class _Builder:
+class Builder:
     find: Find
+    given: Mapping[str, Task]
+    """Tasks that every module sees; `tasks` are all that the program has."""
     tasks: dict[str, Task]
     units: list[Unit] = field(factory=list)
     functions: list[Function] = field(factory=list)
@@ -72,10 +106,14 @@ class _Builder:
     loading: list[str] = field(factory=list)
     findings: list[Diagnostic] = field(factory=list)
     sources: list[Source] = field(factory=list)
+    inputs: tuple[str, ...] = ()
+    """Names of the values that a plan's environment begins with."""
+    operations: frozenset[str] = frozenset()
+    """Operations that whoever runs a plan allows it."""
 
     def main(self, source: Source) -> None:
         self._unit(source, main=True)
-        self._check_effects()
+        self.check_effects()
 
     def program(self) -> Program:
         defaults = {}
@@ -90,18 +128,28 @@ class _Builder:
             inputs=tuple([given for unit in self.units for given in unit.inputs]),
             warnings=tuple(self.findings),
             sources=tuple(self.sources),
+            plan=plan,
             prelude={**PRIMITIVES, **HIGHER},
         )
 
     def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
         """Compiles a module, those it imports first; its public names."""
         known = self.exports.get(source.name)
-        if known is not None:
-            return known
+        return self.compiled(source, read(source), main).exports if known is None else known
+
+    def compiled(
+        self,
+        source: Source,
+        forms: tuple[Form, ...],
+        main: bool,
+        before: Mapping[str, Export] | None = None,
+    ) -> Unit:
+        """The unit of some forms, part of the program now. Those of a session have what is
+        `before` them in scope."""
         self.loading.append(source.name)
         self.sources.append(source)
         unit = compile_unit(
-            read(source),
+            forms,
             name=source.name,
             scope=self._scope(source),
             load=lambda path, span: self._load(path, span, source.name),
@@ -109,6 +157,7 @@ class _Builder:
             expander=Expander,
             main=main,
             check_template=check_template,
+            before=before,
         )
         self.loading.pop()
         for task in unit.tasks:
@@ -117,10 +166,10 @@ class _Builder:
         self.functions.extend(unit.functions)
         self.findings.extend(unit.warnings)
         self.exports[source.name] = unit.exports
-        return unit.exports
+        return unit
 
     def _layout(self) -> tuple[int, int]:
-        slots = self.units[-1].slots if self.units else 1
+        slots = self.units[-1].slots if self.units else 1 + len(self.inputs)
         return slots, len(self.functions)
 
     def _scope(self, source: Source) -> dict[str, Export]:
@@ -128,7 +177,9 @@ class _Builder:
         for name, module in STANDARD.items():
             if name in source.text and source.name != _standard_name(module):
                 scope[name] = self._standard(module)[name]
-        for name, task in self.tasks.items():
+        for at, name in enumerate(self.inputs):
+            scope[name] = Export(name, Local(0, at + 1, name, span=_NOWHERE))
+        for name, task in self.given.items():
             scope.setdefault(name, Export(name, Const(task, span=_NOWHERE), task))
         return scope
 
@@ -200,9 +251,9 @@ class _Builder:
             hint="move what both need into a third module",
         )
 
-    def _check_effects(self) -> None:
+    def check_effects(self) -> None:
         """What is performed somewhere is the host's, declared, or handled somewhere."""
-        known = set(OPERATIONS) | {"error"}
+        known = {*OPERATIONS, *self.operations, "error"}
         for unit in self.units:
             known |= unit.operations.keys() | unit.handled
         unknown = [

@@ -92,7 +92,7 @@ class Bound:
 
     def __str__(self) -> str:
         if self.why:
-            return f"unbounded because {self.why}"
+            return f"unbounded because of {place(self.span)}: {self.why}"
         return " + ".join([_written(term, factor) for term, factor in self.terms]) or "0"
 
 
@@ -113,13 +113,13 @@ def atom(one: Atom, span: Span | None = None) -> Bound:
 
 
 def unbounded(why: str, span: Span | None) -> Bound:
-    """No bound, and why; a place is named by its line."""
-    return Bound(why=f"{why} ({place(span)})" if span is not None else why, span=span)
+    """No bound, and why."""
+    return Bound(why=why, span=span)
 
 
-def place(span: Span) -> str:
-    """`line 9`; with its file where that is not the program's own."""
-    return f"line {span.begin.line}"
+def place(span: Span | None) -> str:
+    """`line 9`"""
+    return f"line {span.begin.line}" if span is not None else "what it does"
 
 
 def plus(left: Bound, right: Bound) -> Bound:

@@ -35,7 +35,7 @@ CONVERSE: list[Any] = []
 def call(m: Follower, node: Call, at: At) -> Steps:
     callee, before = yield m.look(node.callee, at)
     seen, work = yield m.each(node.arguments, at)
-    value, after = yield apply(m, callee, seen, node.labels, at.handling, node.span)
+    value, after = yield apply(m, callee, seen, node.labels, at.handling, at.place(node))
     return value, together(before, work, after)
 
 
@@ -43,7 +43,7 @@ def call(m: Follower, node: Call, at: At) -> Steps:
 def call_known(m: Follower, node: CallKnown, at: At) -> Steps:
     seen, work = yield m.each(node.arguments, at)
     callee = m.closure(node.function, at.environment, node.depth)
-    value, after = yield enter(m, callee, seen, (), at.handling, node.span)
+    value, after = yield enter(m, callee, seen, (), at.handling, at.place(node))
     return value, together(work, after)
 
 
@@ -196,12 +196,13 @@ def _entered(
     active = m.calling.get(function.index)
     if active is not None:
         return _again(m, active, callee, slots, handling, span)
-    key = (callee, slots, handling)
+    site = span if function.span.source.name.startswith("std/") else None
+    key = (callee, slots, handling, site)
     found = m.memo.get(key)
     if found is not None:
         return found
     hits = m.hits
-    frame = Calling(slots, callee.environment, handling, DATA)  # type: ignore[arg-type]
+    frame = Calling(slots, callee.environment, handling, DATA, site)  # type: ignore[arg-type]
     m.calling[function.index] = frame
     value, work = yield _followed(m, function, frame)
     del m.calling[function.index]
@@ -210,7 +211,7 @@ def _entered(
     if not again.is_zero:
         name = f"`{function.name}`" if function.name != "lambda" else "this function"
         work = repeated(work, unbounded(f"{name} calls itself", again.span or span))
-    if m.hits == hits or not m.calling:
+    if m.hits == hits or not (m.calling or m.tasking):
         m.memo[key] = (value, work)
     return value, work
 
@@ -241,11 +242,11 @@ def _body(m: Follower, function: Function, frame: Calling) -> Steps:
         if slot is None:
             default = function.params[at].default
             assert default is not None
-            slot, work = yield m.look(default, At(environment, frame.handling))
+            slot, work = yield m.look(default, At(environment, frame.handling, site=frame.site))
             works.append(work)
         environment = m.values.environment(frame.environment, (*environment.slots, slot))
     body: Core = function.body
-    value, work = yield m.look(body, At(environment, frame.handling))
+    value, work = yield m.look(body, At(environment, frame.handling, site=frame.site))
     return value, together(*works, work)
 
 

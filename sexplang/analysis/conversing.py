@@ -52,7 +52,7 @@ def converse(
     inside = Handling(m.number(), handling, m.values.environment(None, ()), {"error": ()})
     inside.solid = handling.solid if handling is not None else None
     for operation, count in _performed(m, task, turns, reads, span):
-        _, work = yield PERFORM[0](m, operation, (ANY, ANY), inside, span)
+        _, work = yield PERFORM[0](m, operation, (ANY,), inside, span)
         works.append(repeated(work, count))
     m.tasking.discard(task.name)
     value, work = yield failing(m, (), handling, span)

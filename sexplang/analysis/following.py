@@ -38,6 +38,17 @@ class At:
     environment: Environment
     handling: Handling | None = None
     loop: Turning | None = None
+    site: Span | None = None
+    """Where the program called a function of `stdlib/`, while that is followed: what a message
+    about it points to."""
+
+    def place(self, node: Core) -> Span:
+        """What a message about a node points to."""
+        return self.site or node.span
+
+    def inside(self, handling: Handling | None) -> "At":
+        """The same place under other handlers; no `recur` leads out of them."""
+        return evolve(self, handling=handling, loop=None)
 
     def bound(self, values: Values, slots: tuple[Abstract, ...]) -> "At":
         """The same place with more slots."""
@@ -164,7 +175,7 @@ def _unknown(m: Follower, node: Core, at: At) -> Steps:
     """A kind of node that is not in the table: its parts may be evaluated any number of times."""
     seen, work = yield m.each(tuple(children(node)), at)
     why = "it is not known how often this is done"
-    return m.values.within(seen) if seen else ANY, repeated(work, unbounded(why, node.span))
+    return m.values.within(seen) if seen else ANY, repeated(work, unbounded(why, at.place(node)))
 
 
 def children(node: Any) -> list[Any]:

@@ -39,7 +39,7 @@ def handle(m: Follower, node: Handle, at: At) -> Steps:
 def _handled(m: Follower, node: Handle, at: At, assumed: Abstract) -> Steps:
     """One look at the whole expression, with what `(resume …)` is taken to give."""
     handling = _opened(m, node, at, assumed)
-    value, work = yield m.look(node.body, At(at.environment, handling))
+    value, work = yield m.look(node.body, at.inside(handling))
     if node.returns is not None:
         value, after = yield m.look(node.returns, _inside(m, at, (value,)))
         work = together(work, after)
@@ -62,6 +62,7 @@ def _opened(m: Follower, node: Handle, at: At, assumed: Abstract) -> Handling:
         clauses[clause.operation] = (*clauses.get(clause.operation, ()), clause)
         m.handled.setdefault(clause, clause.operation == "error")
     handling = Handling(m.number(), at.handling, at.environment, clauses, assumed=assumed)
+    handling.site = at.site
     handling.solid = handling if handling.is_solid() else solid(at.handling)
     # Whatever is evaluated may fail.
     for clause in clauses.get("error", ()):
@@ -71,7 +72,7 @@ def _opened(m: Follower, node: Handle, at: At, assumed: Abstract) -> Handling:
 
 
 def _inside(m: Follower, at: At, slots: tuple[Abstract, ...]) -> At:
-    return At(at.bound(m.values, slots).environment, at.handling)
+    return at.bound(m.values, slots).inside(at.handling)
 
 
 def _multiplied(m: Follower, node: Handle, handling: Handling, work: Work) -> Work:
@@ -94,7 +95,7 @@ def _multiplied(m: Follower, node: Handle, handling: Handling, work: Work) -> Wo
 
 @follows(Finally)
 def finally_(m: Follower, node: Finally, at: At) -> Steps:
-    inside = At(at.environment, at.handling)
+    inside = at.inside(at.handling)
     seen, work = yield m.each((node.body, node.cleanup), inside)
     return seen[0], work
 
@@ -104,7 +105,7 @@ def attempt(m: Follower, node: Attempt, at: At) -> Steps:
     """Takes every error, as a `try` does."""
     handling = Handling(m.number(), at.handling, at.environment, {"error": ()}, assumed=DATA)
     handling.solid = solid(at.handling)
-    value, work = yield m.look(node.body, At(at.environment, handling))
+    value, work = yield m.look(node.body, at.inside(handling))
     # A FAILED TaskResult is neither a list nor a count.
     return (value if isinstance(value, (Sized, Upper)) else m.values.join(value, DATA)), work
 
@@ -112,7 +113,7 @@ def attempt(m: Follower, node: Attempt, at: At) -> Steps:
 @follows(PerformOp)
 def perform_op(m: Follower, node: PerformOp, at: At) -> Steps:
     seen, before = yield m.each(node.arguments, at)
-    value, work = yield perform(m, node.operation, seen, at.handling, node.span)
+    value, work = yield perform(m, node.operation, seen, at.handling, at.place(node))
     return value, together(before, work)
 
 
@@ -122,10 +123,10 @@ def forward(m: Follower, node: Forward, at: At) -> Steps:
     resume, _ = yield m.look(node.continuation, at)
     seen, before = yield m.each(node.arguments, at)
     if not isinstance(resume, Resume):
-        return ANY, m.anything("it is forwarded nobody knows where", node.span, at.handling)
+        return ANY, m.anything("it is forwarded nobody knows where", at.place(node), at.handling)
     activation = resume.activation
     outer, performer = activation.handling.outer, activation.performer
-    value, work = yield perform(m, node.operation, seen, performer, node.span, start=(outer,))
+    value, work = yield perform(m, node.operation, seen, performer, at.place(node), start=(outer,))
     old = activation.resumed
     activation.resumed = value if old is None else m.values.join(old, value)
     return activation.handling.assumed, together(before, work)
@@ -179,8 +180,8 @@ def taken(
         return nothing(DATA)
     activation = Activation(handling, performer, span)
     resume: Any = m.values.made(Resume, activation)
-    environment = At(handling.environment).bound(m.values, (*given, resume)).environment
-    value, work = yield m.look(clause.body, At(environment, handling.outer))
+    inside = At(handling.environment, handling.outer, site=handling.site)
+    value, work = yield m.look(clause.body, inside.bound(m.values, (*given, resume)))
     handling.value = value if handling.value is None else m.values.join(handling.value, value)
     count = shots(clause, len(handling.environment.slots) + len(clause.params) + 1)
     if count is None or count > 1:

@@ -4,17 +4,17 @@ A loop is bounded if one of its variables counts: it starts at a number, every `
 the same step, and every `recur` stands behind a test that it has not yet reached its end.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Generator, Iterator
+from typing import Any, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from sexplang.analysis.bounds import ONE, Atom, Bound, atom, number, plus, unbounded
-from sexplang.analysis.following import At, Follower, Seen, Steps, children, follows
-from sexplang.analysis.results import NO_COUNT, count_of
+from sexplang.analysis.bounds import Atom, Bound, atom, number, plus, unbounded
+from sexplang.analysis.following import At, Follower, Steps, children, follows
+from sexplang.analysis.results import count_of
 from sexplang.analysis.stack import Turning
-from sexplang.analysis.values import DATA, Abstract, Exact, Given, Upper
-from sexplang.analysis.work import repeated, together
+from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Given, Upper
+from sexplang.analysis.work import NOTHING, Work, either, repeated, together
 from sexplang.terms.core import And, CallPrimitive, Const, If, Let, Local, Loop, Or, Recur, Repeat
 from sexplang.terms.core import Seq as Sequence
 from sexplang.terms.source import Span
@@ -26,7 +26,7 @@ ROUNDS = 5
 def repeat(m: Follower, node: Repeat, at: At) -> Steps:
     count, before = yield m.look(node.count, at)
     value, work = yield m.look(node.body, at)
-    return m.values.within((value,)), together(before, repeated(work, count_of(count, node.span)))
+    return m.values.within((value,)), together(before, repeated(work, count_of(count, at.place(node))))
 
 
 @follows(Loop)
@@ -36,14 +36,53 @@ def loop(m: Follower, node: Loop, at: At) -> Steps:
     for _ in range(ROUNDS):
         turning.turns = 0
         turning.wanted = turning.variables
-        inside = At(m.values.environment(at.environment, turning.variables), at.handling, turning)
-        value, work = yield m.look(node.body, inside)
+        slots = m.values.environment(at.environment, turning.variables)
+        inside = evolve(at, environment=slots, loop=turning)
+        value, (always, again, last) = yield _ways(m, node.body, inside)
         if turning.wanted == turning.variables:
             break
         turning.variables = turning.wanted
-    if turning.turns:
-        work = repeated(work, _turns(m, node, inits, at))
-    return value, together(before, work)
+    else:
+        value, _ = ANY, None
+    if again is None:
+        return value, together(before, always, last or NOTHING)
+    recurs, turns = _turns(m, node, inits, at)
+    rest = repeated(again, recurs), last or NOTHING
+    return value, together(before, repeated(always, turns), *rest)
+
+
+Ways: TypeAlias = tuple[Work, Work | None, Work | None]
+"""What is done in every turn, before a `recur`, and in the last turn; None where there is none."""
+
+
+def _ways(m: Follower, node: Any, at: At) -> Generator[Any, Any, tuple[Abstract, Ways]]:
+    """The value of a body in tail position, and its work by where it leads."""
+    kind = type(node)
+    if kind is Recur:
+        value, work = yield m.look(node, at)
+        return value, (NOTHING, work, None)
+    if kind is Let or kind is Sequence:
+        first = node.values if kind is Let else node.items[:-1]
+        seen, before = yield m.each(first, at)
+        inner = node.body if kind is Let else node.items[-1]
+        inside = at.bound(m.values, seen) if kind is Let else at
+        value, (always, again, last) = yield _ways(m, inner, inside)
+        return value, (together(before, always), again, last)
+    if kind is If and any(True for _ in _recurs(node)):
+        test, before = yield m.look(node.test, at)
+        left, one = yield _ways(m, node.then, at)
+        right, other = yield _ways(m, node.otherwise, at)
+        return m.values.join(left, right), (before, _way(one, other, 1), _way(one, other, 2))
+    value, work = yield m.look(node, at)
+    if any(True for _ in _recurs(node)):
+        return value, (work, NOTHING, NOTHING)
+    return value, (NOTHING, None, work)
+
+
+def _way(one: Ways, other: Ways, which: int) -> Work | None:
+    """The work of two branches that lead the same way."""
+    works = [together(ways[0], way) for ways in (one, other) if (way := ways[which]) is not None]
+    return either(*works) if works else None
 
 
 @follows(Recur)
@@ -64,8 +103,10 @@ class Test:
     end: Any
 
 
-def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> Bound:
-    """How often the body is evaluated."""
+def _turns(
+    m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At
+) -> tuple[Bound, Bound]:
+    """How often `recur` is reached, and how often the body is evaluated."""
     tested = list(_recurs(node.body))
     for slot, init in enumerate(inits, 1):
         if not isinstance(init, Exact) or type(init.value) is not int:
@@ -77,7 +118,7 @@ def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> Boun
                 bound
                 for test in tests
                 if test.slot == slot and step
-                for bound in [_least(m, test, init.value, step, at, node.span)]
+                for bound in [_least(m, test, init.value, step, at, at.place(node))]
                 if bound is not None
             ]
             if not found:
@@ -86,7 +127,8 @@ def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> Boun
         else:
             if len({step for step, _ in bounds}) == 1 and len({b for _, b in bounds}) == 1:
                 return bounds[0][1]
-    return unbounded("this loop goes on for as long as it likes", node.span)
+    endless = unbounded("nothing bounds how often this loop goes round", at.place(node))
+    return endless, endless
 
 
 def _recurs(body: Any) -> Iterator[tuple[Recur, tuple[Test, ...]]]:
@@ -155,38 +197,31 @@ def _step(node: Any, slot: int) -> int:
 
 def _least(
     m: Follower, test: Test, start: int, step: int, at: At, span: Span
-) -> Bound | None:
-    """How often the body is evaluated if `recur` is only reached while the test holds."""
+) -> tuple[Bound, Bound] | None:
+    """How often `recur` is reached and the body evaluated if the test holds before `recur`."""
     end = _end(m, test.end, at)
     relation = test.relation
     if isinstance(end, Exact) and type(end.value) is int:
         far = end.value
         if relation == "!=":
             apart = far - start
-            return number(apart // step + 1) if apart * step >= 0 and not apart % step else None
+            if apart * step < 0 or apart % step:
+                return None
+            return number(apart // step), number(apart // step + 1)
         far += {"<=": 1, ">=": -1}.get(relation, 0)
         if (step > 0) is not (relation in ("<", "<=")):
             return None
-        return number(max(1, -((start - far) // step) + 1))
-    if step != 1 or relation not in ("<", "<=") or start < 0:
+        recurs = max(0, -((start - far) // step))
+        return number(recurs), number(recurs + 1)
+    if step < 1 or relation not in ("<", "<=") or start < 0:
         return None
     more = 1 if relation == "<=" else 0
     if isinstance(end, Given):
-        shift = more - start + 1
-        return atom(Atom(end.input, end.fields, "value", shift, 1), span)
-    return _far(end, more, start)
-
-
-def _far(end: Abstract, more: int, start: int) -> Bound | None:
-    """The same for an end that is known to be at most so much."""
-    if not isinstance(end, Upper):
-        return None
-    terms = end.most.terms
-    if start == 0 and more == 0 and len(terms) == 1 and len(terms[0][0]) == 1 and terms[0][1] == 1:
-        only = terms[0][0][0]
-        if only.kind == "len" and not only.shift and not only.least:
-            return atom(Atom(only.input, only.fields, "len", 1), end.most.span)
-    return plus(end.most, number(1 + more))
+        first = Atom(end.input, end.fields, "value", more - start)
+        return atom(first, span), atom(evolve(first, shift=more - start + 1, least=1), span)
+    if isinstance(end, Upper):
+        return plus(end.most, number(more)), plus(end.most, number(more + 1))
+    return None
 
 
 def _end(m: Follower, node: Any, at: At) -> Abstract | None:
@@ -200,11 +235,3 @@ def _end(m: Follower, node: Any, at: At) -> Abstract | None:
         environment = environment.enclosing if environment is not None else None
     slots = environment.slots if environment is not None else ()
     return slots[node.index - 1] if 0 < node.index <= len(slots) else None
-
-
-def seen_once(value: Abstract) -> tuple[Seen, Bound]:
-    """A body that is evaluated once."""
-    return (value, repeated(together(), ONE)), ONE
-
-
-__all__ = ["NO_COUNT"]

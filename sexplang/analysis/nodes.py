@@ -90,7 +90,7 @@ def let(m: Follower, node: Let, at: At) -> Steps:
 @follows(CallPrimitive)
 def call_primitive(m: Follower, node: CallPrimitive, at: At) -> Steps:
     seen, work = yield m.each(node.arguments, at)
-    return result_of(m.values, node.primitive.name, seen, node.span), work
+    return result_of(m.values, node.primitive.name, seen, at.place(node)), work
 
 
 @follows(MakeTable)
@@ -110,7 +110,7 @@ def path(m: Follower, node: Path, at: At) -> Steps:
 @follows(Par)
 def par(m: Follower, node: Par, at: At) -> Steps:
     seen, work = yield m.each(node.branches, at)
-    return result_of(m.values, "list", seen, node.span), work
+    return result_of(m.values, "list", seen, at.place(node)), work
 
 
 @follows(Race)
@@ -132,7 +132,7 @@ def budgeted(m: Follower, node: Budgeted, at: At) -> Steps:
     value, work = yield m.look(node.body, at)
     calls = dict(limits.fields).get("calls") if isinstance(limits, Table) else None
     if isinstance(calls, Exact) and type(calls.value) is int and "model" in work.counts:
-        bound = least(work.of("model"), calls.value, node.span)
+        bound = least(work.of("model"), calls.value, at.place(node))
         work = Work({**work.without("model").counts, **({} if bound.is_zero else {"model": bound})})
     return value, together(before, work)
 

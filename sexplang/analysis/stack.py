@@ -25,6 +25,8 @@ class Handling:
     """What its clauses give."""
     ended: dict[Clause, tuple[Abstract, ...]] = field(factory=dict)
     """What clauses that never resume were performed with."""
+    site: Span | None = None
+    """What messages about its clauses point to, where that is not their own place."""
     solid: "Handling | None" = None
     """The nearest, from this one outward, whose clauses may go on where something was performed.
     A `try` or `attempt` is none: it changes no answer."""
@@ -71,6 +73,7 @@ class Calling:
     environment: Environment
     handling: Handling | None
     value: Abstract
+    site: Span | None = None
     again: bool = False
     wanted: tuple[Abstract, ...] = ()
     wider: Environment | None = None

@@ -105,15 +105,18 @@ class Values:
             found = self._made[key] = kind(*parts)
         return found
 
-    def exact(self, value: Any) -> Abstract:
+    def exact(self, value: Any, depth: int = 0) -> Abstract:
         """A value that is written in the program."""
+        if isinstance(value, (tuple, dict)) and depth > DEEPEST:
+            return self.loose(frozenset(map(self.exact, _procedures(value))))  # type: ignore[arg-type]
         if isinstance(value, tuple):
-            item: Abstract = DATA
-            if len(value) == 1:
-                item = self.exact(value[0]) if not isinstance(value[0], (tuple, dict)) else DATA
-            return self.sized(number(len(value)), item)
+            item: Abstract | None = None
+            for one in value:
+                inner = self.exact(one, depth + 1)
+                item = inner if item is None else self.join(item, inner)
+            return self.sized(number(len(value)), item or DATA)
         if isinstance(value, dict):
-            return DATA
+            return self.table({key: self.exact(one, depth + 1) for key, one in value.items()})
         if isinstance(value, Procedure):
             key: Any = id(value)
             # Keeps the procedure alive, so that its identity stays its own.
@@ -202,6 +205,18 @@ class Values:
         self, enclosing: Environment | None, slots: tuple[Abstract, ...]
     ) -> Environment:
         return self.made(Environment, enclosing, slots)  # type: ignore[no-any-return]
+
+
+def _procedures(value: Any) -> list[Any]:
+    """The functions in a value, however deep."""
+    found, work = [], [value]
+    while work:
+        value = work.pop()
+        if isinstance(value, (tuple, dict)):
+            work.extend(value if isinstance(value, tuple) else value.values())
+        elif isinstance(value, Procedure):
+            found.append(value)
+    return found
 
 
 def _is_no_number(value: Abstract) -> bool:

@@ -1,6 +1,7 @@
 """Forms to core: every name is resolved, every special form lowered, every call checked."""
 
 from sexplang.compiler.imports import Load
+from sexplang.compiler.mentions import operations_in
 from sexplang.compiler.unit import Layout, compile_unit
 
-__all__ = ["Layout", "Load", "compile_unit"]
+__all__ = ["Layout", "Load", "compile_unit", "operations_in"]

@@ -37,7 +37,7 @@ def nested(items: list[Item], span: Span) -> Core:
     for item in reversed(items):
         if type(item) is Bind:
             rest = sequence(follow[::-1], span)
-            follow = [Let((item.value,), rest, span=item.span)]
+            follow = [Let((item.value,), rest, (item.name,), span=item.span)]
         else:
             follow.append(item)  # type: ignore[arg-type]
     return sequence(follow[::-1], span)

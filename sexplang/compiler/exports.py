@@ -1,6 +1,6 @@
 """The top level of a module to what other modules get of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from sexplang.compiler.macros import Syntax
 from sexplang.compiler.scope import Binding, Keyword, Named, Namespace, Place, Signature
@@ -32,6 +32,26 @@ def exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
             if export is not None:
                 found[name] = export
     return found
+
+
+def session_exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
+    """All that has a name after an input of a session: private and imported names too."""
+    found = exports(c, statements)
+    for name, binding in c.table.items():
+        if type(binding) is Namespace:
+            found[name] = Export(name, Const(None, span=_NOWHERE), binding)
+        elif MARK not in name:
+            export = _export(c, name, binding, _NOWHERE)
+            if export is not None:
+                found[name] = export
+    return found
+
+
+def recall(c: Lowering, before: Mapping[str, Export]) -> None:
+    """Binds what earlier inputs of a session gave names to; this one may hide it."""
+    for name, export in before.items():
+        space = type(export.shape) is Namespace
+        c.bind(name, export.shape if space else export)
 
 
 def is_public(name: str) -> bool:

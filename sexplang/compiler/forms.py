@@ -34,7 +34,7 @@ from sexplang.compiler.quoting import (
     vector,
 )
 from sexplang.compiler.scope import Continuation
-from sexplang.compiler.shapes import PARTS, RESERVED, SHAPES, UNAVAILABLE
+from sexplang.compiler.shapes import PARTS, RESERVED, SHAPES
 from sexplang.compiler.state import Lower, Lowered, Lowering
 from sexplang.compiler.tries import attempt, try_
 from sexplang.terms.core import Const, Core
@@ -130,13 +130,6 @@ _ADVICE: dict[str, str] = {
 
 
 def _absent(c: Lowering, form: ListForm, word: str) -> Core:
-    if word in UNAVAILABLE:
-        return c.report(
-            "not-available",
-            form.span,
-            f"`{word}` is not available in this version",
-            hint=UNAVAILABLE[word],
-        )
     if word in PARTS:
         return c.report(
             "malformed-form", form.span, PARTS[word], "here it stands outside of that form"

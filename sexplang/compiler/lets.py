@@ -63,21 +63,23 @@ def let(c: Lowering, form: ListForm, position: int) -> Steps:
         c.place(name.text, shape_of(c, core))
     inner = yield body(c, form.items[2:], position, form.span)
     c.back(place)
-    return Let(tuple(values), inner, span=form.span) if values else inner
+    names = tuple([name.text for name, _ in pairs])
+    return Let(tuple(values), inner, names, span=form.span) if values else inner
 
 
 def let_star(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(let* ((name e) …) body…)`; each sees the ones before."""
     place = c.here()
     values: list[Core] = []
-    for name, value in bindings_of(c, form, form.items[1], unique=False):
+    pairs = bindings_of(c, form, form.items[1], unique=False)
+    for name, value in pairs:
         core = yield _named(c, name, value)
         values.append(core)
         c.place(name.text, shape_of(c, core))
     inner: Core = yield body(c, form.items[2:], position, form.span)
     c.back(place)
-    for core in reversed(values):
-        inner = Let((core,), inner, span=form.span)
+    for (name, _), core in zip(reversed(pairs), reversed(values), strict=True):
+        inner = Let((core,), inner, (name.text,), span=form.span)
     return inner
 
 

@@ -55,11 +55,6 @@ SHAPES: dict[str, Shape] = {
     "with-budget": Shape("(with-budget {calls: n tokens: n usd: x seconds: s} e…)", 2),
 }
 
-UNAVAILABLE: dict[str, str] = {
-    "define-syntax": "write a function",
-}
-"""Names of special forms that this version does not have, and what to use meanwhile."""
-
 PARTS: dict[str, str] = {
     "else": "`else` opens the last clause of a `cond` or `case`",
     "=>": "`=>` stands in a clause of `cond`: `(test => function)`",
@@ -71,7 +66,7 @@ PARTS: dict[str, str] = {
 }
 """Words that belong to the syntax of a form, and where they stand."""
 
-RESERVED: frozenset[str] = frozenset([*SHAPES, *UNAVAILABLE, *PARTS, "set!"])
+RESERVED: frozenset[str] = frozenset([*SHAPES, *PARTS, "set!"])
 
 HABITS: dict[str, str] = {
     "defun": "write `(define (name param…) body…)`",

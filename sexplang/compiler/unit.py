@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from sexplang.compiler.atoms import CheckTemplate, no_check
 from sexplang.compiler.bodies import statements
-from sexplang.compiler.exports import exports
+from sexplang.compiler.exports import exports, recall, session_exports
 from sexplang.compiler.forms import BY_TYPE
 from sexplang.compiler.imports import Load, declare, import_all, imports_of, sort
 from sexplang.compiler.shapes import RESERVED
@@ -40,6 +40,7 @@ def compile_unit(
     main: bool,
     expander: NewExpander,
     check_template: CheckTemplate = no_check,
+    before: Mapping[str, Export] | None = None,
 ) -> Unit:
     """The unit that a file's forms make. Raises Diagnostics: every finding, if one is an error.
 
@@ -50,8 +51,12 @@ def compile_unit(
     `expander(words)` expands the macros of one file; no template gives `words` another meaning.
     `check_template(template, where)` finds what is wrong with a `defatom`; `where(part, raw)`
     tells it the place.
+
+    `before` is what earlier inputs of a session gave names to; this unit then exports all that
+    has a name after it, and may define names again.
     """
     c = Lowering(scope, BY_TYPE, main=main, expander=expander(RESERVED))
+    recall(c, before or {})
     # Macros come with imports, and the rest of the text only shows when they are known.
     imports = imports_of(c, forms)
     import_all(c, imports, load)
@@ -69,7 +74,7 @@ def compile_unit(
         name,
         tuple(items),
         tuple(function for function in c.functions if function is not None),
-        exports(c, top.statements),
+        exports(c, top.statements) if before is None else session_exports(c, top.statements),
         c.size,
         operations={each.name: each for each in c.operations.values()},
         tasks=tuple(c.tasks.values()),

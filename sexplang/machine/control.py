@@ -4,6 +4,7 @@ The rules, with the programs that showed them, are in `spec/4-effects.md`.
 """
 
 from sexplang.machine.crossing import ACROSS, cross
+from sexplang.machine.exits import Asked, Uncaught
 from sexplang.machine.leaving import (
     OWN,
     USED,
@@ -15,21 +16,11 @@ from sexplang.machine.leaving import (
     not_resumable,
     on_behalf,
 )
-from sexplang.machine.stack import (
-    BOTTOM,
-    BOUNDARY,
-    MODULE,
-    Asked,
-    Continuation,
-    Frame,
-    Segment,
-    Step,
-    Uncaught,
-)
+from sexplang.machine.stack import BOTTOM, BOUNDARY, Continuation, Frame, Segment, Step
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
 from sexplang.terms.text import plain
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.value import Record, Value
 
 # -- Performing ---------------------------------------------------------------------------------
 
@@ -70,12 +61,8 @@ def perform(
                 break
             node, level = parent.s, parent.level
             continue
-        if node[0] is MODULE and operation != "error":
-            raise Fault(
-                "effect-at-import",
-                f"module `{node[4]}` performs `{operation}` while it is imported",
-                hint="perform it in a function, and call that from the program",
-            )
+        if node[0].guard is not None:
+            node[0].guard(node, operation, arguments)
         node = below
     if operation == "error":
         error = arguments[0]

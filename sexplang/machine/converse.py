@@ -7,8 +7,9 @@ so a continuation captured here captures the conversation.
 from typing import Any
 
 from sexplang.machine.control import fail, perform
+from sexplang.machine.exits import Forked
 from sexplang.machine.leaving import HandlerKind, Taking
-from sexplang.machine.stack import BOTTOM, BOUNDARY, Ctx, Forked, Frame, Segment, Step
+from sexplang.machine.stack import BOTTOM, BOUNDARY, Ctx, Frame, Segment, Step
 from sexplang.terms.task import (
     Ask,
     Broke,

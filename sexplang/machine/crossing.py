@@ -5,8 +5,9 @@ one that only ever resumes last, or forwards, may cross; one that never resumes 
 first and runs in the branch that forked.
 """
 
+from sexplang.machine.exits import Aborted
 from sexplang.machine.leaving import Taking, abandon_all, environment, not_resumable
-from sexplang.machine.stack import BASE, BOTTOM, Aborted, Frame, Kind, Parent, Segment, Step
+from sexplang.machine.stack import BASE, BOTTOM, Frame, Kind, Parent, Segment, Step
 from sexplang.terms.value import Procedure, Value
 
 

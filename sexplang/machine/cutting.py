@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import evolve
 
-from sexplang.machine import stack
+from sexplang.machine import exits
 from sexplang.machine.branch import HERE, Branch, Cut, Forked, Path, Ready, Waiting, Weave
 from sexplang.machine.leaving import abandon, abandon_all, capture, environment, finish, raise_error
 from sexplang.machine.scopes import Meter
@@ -40,12 +40,12 @@ class Cutting:
         )
         self._ready.append(branch.path)
 
-    def _uncaught(self, branch: Branch, left: stack.Uncaught) -> None:
+    def _uncaught(self, branch: Branch, left: exits.Uncaught) -> None:
         if not self._stop(branch, 0, left):
             self._stand(branch, left)
             self._fail(left.error)
 
-    def _abort(self, branch: Branch, left: stack.Aborted) -> None:
+    def _abort(self, branch: Branch, left: exits.Aborted) -> None:
         if not self._stop(branch, left.level + 1, left):
             target = self.branches[branch.path[: 2 * left.level]]
             self._stand(branch, left)

@@ -5,12 +5,13 @@ from typing import Any
 from sexplang.machine.calls import at
 from sexplang.machine.control import forward, perform
 from sexplang.machine.converse import ATTEMPT
+from sexplang.machine.exits import Entered, Forked, Lost
 from sexplang.machine.gather import gather
 from sexplang.machine.generate import LoopCode, Maker, Making, Piece, capped, height, makes
 from sexplang.machine.leaving import FinallyKind, HandlerKind, Taking
 from sexplang.machine.nodes import every_one
 from sexplang.machine.scopes import allowed
-from sexplang.machine.stack import BOTTOM, Entered, Forked, Frame, Lost, Segment, Step
+from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.value import Fault, Value
 

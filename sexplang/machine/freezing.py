@@ -13,10 +13,11 @@ from weakref import WeakKeyDictionary
 from attrs import fields, has
 from immutables import Map
 
-from sexplang.machine import branch, crossing, scopes, stack
+from sexplang.machine import branch, crossing, exits, scopes, stack
 from sexplang.machine.link import linked_program
 from sexplang.machine.loop import Limits
 from sexplang.machine.outcome import Setting, Suspended
+from sexplang.machine.plans import planned
 from sexplang.machine.points import Points
 from sexplang.machine.scopes import METER, Meter
 from sexplang.machine.stack import Closure, Continuation, Ctx, Linked
@@ -38,7 +39,7 @@ _NOUNS: tuple[type, ...] = (
     scopes.Scope,
     scopes.Held,
     stack.Parent,
-    stack.Lost,
+    exits.Lost,
     effect.Request,
     task.Context,
     task.Conversation,
@@ -168,7 +169,7 @@ class _Freezer:
         if kind is Ctx:
             return ["context", *self._each([item.conversations, item.scopes])]
         if kind is Closure:
-            return ["closure", self._points.of(item.code), self._reference(item.env)]
+            return ["closure", self._reference(item.code), self._reference(item.env)]
         if kind is Continuation:
             return ["continuation", self._reference(item.segments), item.cleanup, item.resumable]
         if kind is crossing.Crossing:
@@ -188,10 +189,17 @@ class _Freezer:
         if name is not None and has(kind):
             values = [getattr(item, each.name) for each in fields(kind)]
             return ["noun", name, *self._each(values)]
+        return self._code(item)
+
+    def _code(self, item: Any) -> list[Any]:
         point = self._points.of(item)
-        if point is None:
-            raise Fault("not-data", f"a {kind.__name__} cannot be frozen")
-        return ["code", point]
+        if point is not None:
+            return ["code", point]
+        for key, made in self._linked.plans.items():
+            point = _code(made, self._linked.tasks)[1].of(item)
+            if point is not None:
+                return ["plan", point, *self._each(key)]
+        raise Fault("not-data", f"a {type(item).__name__} cannot be frozen")
 
 
 def _procedure(item: Any) -> list[Any]:
@@ -258,7 +266,7 @@ class _Thawer:
         if word == "context":
             return Ctx(self._linked, *map(self._get, parts))
         if word == "closure":
-            return Closure(self._points.at(parts[0]), self._get(parts[1]))
+            return Closure(*map(self._get, parts))
         if word == "continuation":
             return Continuation(self._get(parts[0]), *parts[1:])
         if word == "crossing":
@@ -278,6 +286,10 @@ class _Thawer:
             return branch.HERE
         if word == "noun":
             return self._nouns[parts[0]](*[self._get(part) for part in parts[1:]])
+        if word == "plan":
+            text, names, operations = map(self._get, parts[1:])
+            made = planned(self._linked, (text, names, operations))
+            return _code(made, self._linked.tasks)[1].at(parts[0])
         if word == "code":
             return self._points.at(parts[0])
         raise _mismatch(f"it is damaged (`{word}`)")

@@ -10,8 +10,10 @@ from sexplang.machine.collect import by_keys, grouped, items_of, unlink
 from sexplang.machine.control import fail, let_go
 from sexplang.machine.converse import call_task
 from sexplang.machine.errors import raised, user_error
+from sexplang.machine.exits import Forked
+from sexplang.machine.plans import run_plan
 from sexplang.machine.sorting import sort
-from sexplang.machine.stack import Closure, Continuation, Forked, Frame, Segment, Step
+from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
 from sexplang.terms.text import written
@@ -277,6 +279,7 @@ _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
     ("error", 1, None, _error, '(error "text" x …): raises a USER_ERROR'),
     ("abandon", 1, 1, _abandon, "(abandon k): leaves the scopes that k holds"),
     ("fork-map", 3, 3, _fork_map, "(fork-map f xs limit): f of each element, in branches"),
+    ("run-plan", 4, 4, run_plan, "(run-plan text inputs allow budget): a model's program"),
     ("match-task", 1, 1, _match_task, "(match-task request): the task for a SubtaskRequest"),
     ("run-task", 3, 3, _run_task, "(run-task task inputs overrides): calls a task"),
 )

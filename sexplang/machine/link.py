@@ -36,7 +36,7 @@ def linked_program(program: Program, tasks: TaskSystem | None) -> _Linking:
         maker = Maker(codes)
         _functions(program, maker)
         run = _units(program, maker)
-        linked = Linked(tasks, {task.name: task for task in program.tasks}, {}, frozenset())
+        linked = Linked(tasks, {task.name: task for task in program.tasks}, {}, program.plan)
         for operation, export in program.defaults.items():
             assert isinstance(export.core, Known)
             # What serves as a default is defined without values of its own module around it.

@@ -15,7 +15,8 @@ from attrs import frozen
 
 from sexplang.machine.control import fail
 from sexplang.machine.errors import limit
-from sexplang.machine.stack import Broken, Exit, Frame, Segment, Step
+from sexplang.machine.exits import Broken
+from sexplang.machine.stack import Exit, Frame, Segment, Step
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
 

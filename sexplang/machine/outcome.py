@@ -7,10 +7,11 @@ from attrs import define, frozen
 
 from sexplang.machine.branch import Branch, Waiting, Weave, order, path_of
 from sexplang.machine.control import fail
+from sexplang.machine.exits import Entered
 from sexplang.machine.link import link
 from sexplang.machine.loop import Limits
 from sexplang.machine.scopes import METER, Meter, allowed
-from sexplang.machine.stack import BASE, BOTTOM, Ctx, Entered, Frame, Run, Segment, Step
+from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.machine.weave import Turn
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program

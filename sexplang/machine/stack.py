@@ -18,11 +18,10 @@ step, so that an error raised by a step belongs to the segments the step began w
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
-from sexplang.terms.effect import Request
 from sexplang.terms.task import Context, Conversation, TaskSystem
-from sexplang.terms.value import Procedure, Record, Value
+from sexplang.terms.value import Fault, Procedure, Value
 
 Step: TypeAlias = tuple[Any, Any, Any, Any]
 Run: TypeAlias = Callable[[Any, Any, Any], Step]
@@ -101,7 +100,10 @@ class Linked:
     known: dict[str, Any]
     """The program's task values by name."""
     defaults: dict[str, Closure]
-    declared: frozenset[str]
+    plan: Callable[[str, tuple[str, ...], frozenset[str]], Any] | None = None
+    """Text from a model to a Program, or to the diagnostics that say why not."""
+    plans: dict[Any, Any] = field(factory=dict)
+    """The programs made of such texts so far: a plan that runs twice is one program."""
 
 
 @frozen(eq=False)
@@ -138,96 +140,6 @@ class Ended(Exit):
         self.value = value
 
 
-class Asked(Exit):
-    """A request that nobody in the program answers."""
-
-    def __init__(
-        self, operation: str, arguments: tuple[Value, ...], k: Frame, s: Segment, span: Any
-    ) -> None:
-        self.operation = operation
-        self.arguments = arguments
-        self.k = k
-        self.s = s
-        self.span = span
-
-    def request(self, id: str) -> Request:
-        return Request(id, self.operation, self.arguments, self.s[3].plain(), self.span)
-
-
-class Forked(Exit):
-    """Branches to start, each `(fn, a)`; the list of their values goes to `k`.
-
-    At most `limit` of them run at a time. In a race the first value that is not `Lost` goes to
-    `k` instead.
-    """
-
-    def __init__(
-        self,
-        starts: tuple[tuple[Any, Any], ...],
-        k: Frame,
-        s: Segment,
-        limit: int | None = None,
-        race: bool = False,
-    ) -> None:
-        self.starts = starts
-        self.k = k
-        self.s = s
-        self.limit = len(starts) if limit is None else limit
-        self.race = race
-
-
-@frozen(eq=False)
-class Lost:
-    """What a branch of a race ends with that failed."""
-
-    error: Record
-
-
-class Entered(Exit):
-    """A scope to open: a deadline or a budget, then `body` in `env`."""
-
-    def __init__(
-        self, settings: dict[str, Value], body: Run, env: Any, k: Frame, s: Segment, span: Any
-    ) -> None:
-        self.settings = settings
-        self.body = body
-        self.env = env
-        self.k = k
-        self.s = s
-        self.span = span
-
-
-class Aborted(Exit):
-    """A handle expression of another branch, `level` levels deep in the tree, is ended.
-
-    `node` is its segment there; `then` what its end is (see `control.finish`). `k` and `s` are
-    those of the branch that says so.
-    """
-
-    def __init__(self, level: int, node: Segment, then: Any, k: Frame, s: Segment) -> None:
-        self.level = level
-        self.node = node
-        self.then = then
-        self.k = k
-        self.s = s
-
-
-class Uncaught(Exit):
-    """An error that no handler takes."""
-
-    def __init__(self, error: Record, k: Frame, s: Segment) -> None:
-        self.error = error
-        self.k = k
-        self.s = s
-
-
-class Broken(Exit):
-    """A limit of the interpreter: nothing catches it and no `finally` runs."""
-
-    def __init__(self, error: Record) -> None:
-        self.error = error
-
-
 class Kind:
     """What a segment is: how a value leaves it, and which operations it takes.
 
@@ -235,7 +147,7 @@ class Kind:
     work to do. `stripped` is what is left of it in a continuation that is abandoned.
     """
 
-    __slots__ = ("clauses", "cleanup", "leave", "name", "pends", "stripped")
+    __slots__ = ("clauses", "cleanup", "guard", "leave", "name", "pends", "stripped")
 
     def __init__(
         self,
@@ -249,6 +161,8 @@ class Kind:
         self.clauses: dict[str, Any] = {} if clauses is None else clauses
         self.cleanup = cleanup
         self.stripped: Kind = self
+        self.guard: Callable[[Segment, str, tuple[Value, ...]], None] | None = None
+        """Called when an operation passes outward; it may refuse, by raising Fault."""
         self.pends = False
         """Whether something to do may wait here while what is above is left. Then the stripped
         kind's data is `(data, what to do or None)`."""
@@ -278,8 +192,20 @@ BASE = Kind("base", _reach_base)
 BOUNDARY = Kind("boundary", give)
 """Restores the context below; also what a conversation stands on."""
 
+
+def _quiet(node: Segment, operation: str, arguments: tuple[Value, ...]) -> None:
+    if operation != "error":
+        raise Fault(
+            "effect-at-import",
+            f"module `{node[4]}` performs `{operation}` while it is imported",
+            hint="perform it in a function, and call that from the program",
+        )
+
+
 MODULE = Kind("module", give)
 """The top level of an imported module: data is its name."""
+
+MODULE.guard = _quiet
 
 
 @frozen(eq=False)

@@ -3,9 +3,10 @@
 from attrs import evolve
 
 from sexplang.machine.branch import Waiting, Weave
+from sexplang.machine.exits import Asked, Entered
 from sexplang.machine.leaving import SCOPE
 from sexplang.machine.scopes import Held, Meter, Refused, Scope, refund, reserve, settle
-from sexplang.machine.stack import Asked, Entered, Segment
+from sexplang.machine.stack import Segment
 from sexplang.terms.effect import Request
 from sexplang.terms.value import Record, Value
 

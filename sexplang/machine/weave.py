@@ -11,7 +11,7 @@ from typing import Any
 from attrs import evolve
 from immutables import Map
 
-from sexplang.machine import stack
+from sexplang.machine import exits
 from sexplang.machine.branch import (
     HERE,
     Branch,
@@ -27,7 +27,7 @@ from sexplang.machine.cutting import Cutting
 from sexplang.machine.leaving import raise_error
 from sexplang.machine.loop import Limits, run
 from sexplang.machine.scopes import Meter
-from sexplang.machine.stack import BASE, BOTTOM, Exit, Parent
+from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent
 from sexplang.terms.effect import Request
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Record, Value
@@ -90,20 +90,20 @@ class Turn(Cutting):
     # -- What a branch does when the loop is left ---------------------------------------------
 
     def _settle(self, branch: Branch, left: Exit) -> None:
-        if isinstance(left, stack.Ended):
+        if isinstance(left, Ended):
             self._end(branch, left.value)
-        elif isinstance(left, stack.Asked):
+        elif isinstance(left, exits.Asked):
             self._ask(branch, left)
-        elif isinstance(left, stack.Forked):
+        elif isinstance(left, exits.Forked):
             self._fork(branch, left)
-        elif isinstance(left, stack.Entered):
+        elif isinstance(left, exits.Entered):
             self._enter(branch, left)
-        elif isinstance(left, stack.Aborted):
+        elif isinstance(left, exits.Aborted):
             self._abort(branch, left)
-        elif isinstance(left, stack.Uncaught):
+        elif isinstance(left, exits.Uncaught):
             self._uncaught(branch, left)
         else:
-            assert isinstance(left, stack.Broken)
+            assert isinstance(left, exits.Broken)
             self.broken, self.ended = left.error, True
 
     def _put(self, branch: Branch, state: State) -> Branch:
@@ -112,7 +112,7 @@ class Turn(Cutting):
         self.branches[branch.path] = changed
         return changed
 
-    def _ask(self, branch: Branch, left: stack.Asked) -> None:
+    def _ask(self, branch: Branch, left: exits.Asked) -> None:
         refused, held = self.timing.asked(left)
         if refused is not None:
             self._break(branch, left, refused.scope, refused.error)
@@ -121,13 +121,13 @@ class Turn(Cutting):
         self.opened.append(request)
         self._put(branch, Waiting(request, left.k, left.s, held))
 
-    def _enter(self, branch: Branch, left: stack.Entered) -> None:
+    def _enter(self, branch: Branch, left: exits.Entered) -> None:
         id = identity(branch.path, branch.ordinal)
         segment = self.timing.entered(id, left)
         changed = evolve(branch, ordinal=branch.ordinal + 1)
         self._go(changed, (left.body, left.env, BOTTOM, segment))
 
-    def _fork(self, branch: Branch, left: stack.Forked) -> None:
+    def _fork(self, branch: Branch, left: exits.Forked) -> None:
         width = len(left.starts)
         state = Forked(branch.ordinal, width, Map(), left.k, left.s, left.starts, 0, left.race)
         forked = self._put(branch, state)
@@ -162,7 +162,7 @@ class Turn(Cutting):
         if state.cut is not None:
             if state.alive == 0:
                 self._leave(parent, state.cut)
-        elif state.race and not isinstance(value, stack.Lost):
+        elif state.race and not isinstance(value, exits.Lost):
             self._cut(parent, Cut(HERE, ("value", value)))
         elif len(values) == state.width:
             self._join(parent, state)

@@ -30,8 +30,11 @@ _SHORT = 30
 # A head so long that what is aligned behind it is squeezed.
 _LONG_HEAD = 12
 
-# What a clause may take on one line: with one body form, and with more.
-_CLAUSE, _FULL_CLAUSE = 80, 60
+# A head so long that nothing is aligned behind it but what stands there unbroken.
+_LONGEST_HEAD = 16
+
+# What clauses and bindings may take on one line, and from how many items on how much less.
+_MOST = {"clause": (80, 3, 60), "handler": (80, 4, 60), "rows": (WIDTH, 2, 60)}
 
 
 def stands_at(node: Node, column: int, tail: int = 0) -> bool:
@@ -41,9 +44,9 @@ def stands_at(node: Node, column: int, tail: int = 0) -> bool:
 
 def stands(node: Node, column: int, tail: int, way: str) -> bool:
     """Whether a node to be laid out in some way should stand on its line."""
-    if way in CLAUSES:
-        is_full = len(node.items) > CLAUSES[way] + 1
-        if node.width > (_FULL_CLAUSE if is_full else _CLAUSE):
+    if way in _MOST:
+        most, full, less = _MOST[way]
+        if node.width > (less if len(node.items) >= full else most):
             return False
     return stands_at(node, column, tail)
 
@@ -171,7 +174,7 @@ def _call(node: Node, column: int, tail: int, way: str) -> list[Placed]:
         indent, first = near, TURN
     elif not _all_stand(arguments, aligned, tail):
         is_squeezed = head.width > _LONG_HEAD and _all_stand(arguments, near, tail)
-        if is_squeezed or not _have_room(arguments, aligned, tail):
+        if is_squeezed or head.width > _LONGEST_HEAD or not _have_room(arguments, aligned, tail):
             indent, first = near, TURN
     return [
         (head, STAY, column + 1, ""),

@@ -57,7 +57,7 @@ def prepare(rules: Rules, template: Template) -> Prepared:
         payload=_payload(rules, template, tools, schema),
         format_words=_format_words(template, schema),
         settings=_settings(template),
-        max_turns=_first(template.limits.max_turns, rules.max_turns),
+        max_turns=_first(template.limits.max_turns, _turns(rules, template)),
         notes=_notes(template, literal),
         warnings=warnings + _unresolved(template),
     )
@@ -86,6 +86,14 @@ def _payload(
         payload["output_schema"] = schema
     payload["task"] = template.name
     return payload
+
+
+def _turns(rules: Rules, template: Template) -> int:
+    """How many turns there are where the template sets no limit: a task without tools has said
+    all in one, but for what has to be repaired. `check` counts on it."""
+    if template.allowed_tools:
+        return rules.max_turns
+    return 1 + (rules.max_repairs if template.output_format.type == "json" else 0)
 
 
 def _first(own: int | None, default: int) -> int:

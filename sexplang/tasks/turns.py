@@ -134,7 +134,7 @@ def going_on(session: HandlerSession, text: str) -> HandlerSession:
     if used >= limit:
         raise exhausted(
             "turns",
-            f"the task is not done after {used} turns, and {limit} are allowed",
+            f"the task is not done after {used} turn{'s' * (used != 1)}, and {limit} may be used",
             "raise <limits max_turns=…>, or ask for less in one task",
             text,
             used=used,
@@ -174,7 +174,9 @@ def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     text = session.said + reply.text
     request = continuation(text)
     if request is not None:
-        return _continued(rules, evolve(session, said=""), text, request)
+        if "spawn_subtask" in session.setup.offered.values():
+            return _continued(rules, evolve(session, said=""), text, request)
+        session = evolve(session, warnings=(*session.warnings, _NOT_ASKED_FOR))
     result, question = finished(rules, session, text, reply.model)
     if question is None:
         return session, Finished(result)
@@ -185,6 +187,10 @@ def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
         repairs=(*session.repairs, *question.repairs),
     )
     return ask_again(session, ({"type": "text", "text": question.words},))
+
+
+# What a text says is no permission: a document could have put the words into the model's mouth.
+_NOT_ASKED_FOR = "the reply asks for a subtask, and this task's allowed_tools lack `spawn_subtask`"
 
 
 def _continued(rules: Rules, session: HandlerSession, text: str, request: SubtaskRequest) -> Next:

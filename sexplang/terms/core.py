@@ -91,10 +91,14 @@ class Seq(_Core):
 
 @frozen(eq=False)
 class Let(_Core):
-    """Evaluates `values` in the environment here, appends them all, then evaluates the body."""
+    """Evaluates `values` in the environment here, appends them all, then evaluates the body.
+
+    `names` are those the program gives to the values, where it does.
+    """
 
     values: "tuple[Core, ...]"
     body: "Core"
+    names: tuple[str, ...] = ()
 
 
 @frozen(eq=False)

@@ -119,5 +119,8 @@ class Program:
     warnings: tuple[Any, ...] = ()
     sources: tuple[Source, ...] = ()
     """All texts that it was made of, in the order in which they were read."""
+    plan: Any = None
+    """Text from a model to a Program: `plan(text, names of its inputs, operations allowed)`; it
+    gives the diagnostics instead where the text is refused."""
     prelude: Mapping[str, Procedure] = field(factory=dict)
     """The primitives and prelude functions, by name."""

@@ -136,6 +136,16 @@ def test_a_module_gives_its_tasks_to_others():
     assert ["greet", "_b"] == [task.name for task in program('(import "m")', m=module).tasks]
 
 
+def test_a_module_sees_only_what_it_imports():
+    """A task that another module knows is not in its scope."""
+    files = {"m": '(defatom greet (instructions "Hi."))', "n": "(define (f) (greet))"}
+
+    assert ["unbound-name"] == codes('(import "m") (import "n")', **files)
+    assert [] == codes(
+        '(import "m") (import "n")', m=files["m"], n='(import "m") (define (f) (greet))'
+    )
+
+
 def test_the_name_of_a_task_is_unique_in_a_program():
     """Whatever defines it, and wherever."""
     atom = '(defatom a (instructions "Hi."))'

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from support.compiling import PRELUDE, compiled
 
 from sexplang.compiler import compile_unit
-from sexplang.expander import Expander
 from sexplang.compiler.shapes import RESERVED
+from sexplang.expander import Expander
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.program import Unit
@@ -24,6 +24,8 @@ NESTS = """
 (try @ (catch (e) 1))|(try 1 (catch (e) @))|(try 1 (finally @))|(attempt @)|(par @)
 (perform a @)|((str @) 1)|(let go ((a 1)) @)|(let () (define (x) @) 1)|(let () (bind x @) 1)
 (ask-user choices: 1 prompt: @)|((lambda (x) @) 1)
+(match @ (_ 1))|(match 1 (1 @))|(match 1 ([[a]] @))|(match 1 ([[a]] when @ 1))
+(-> @ str)|(-> 1 (str @))|(match 1 ((? (lambda (x) @) _) 1))|(match 1 ([[a]] 1) (_ @))
 """
 
 
@@ -47,7 +49,7 @@ def test_a_form_may_be_as_deep_as_a_text_may_be():
 
 SPAN = Span(Source("random", "(random)"), 0, 8)
 WORDS = [*sorted(RESERVED), "a", "b", "k", "f", "str", "map", "model", "summarize", "first", "_"]
-WORDS += [".", "a.b", "return", "abandon", "std/x", "error"]
+WORDS += [".", "?", "a.b", "return", "abandon", "std/x", "error"]
 LABELS = ["a", "type", "as", "default", "choices", "doc", "text"]
 
 leaves = st.one_of(

@@ -3,7 +3,7 @@
 import pytest
 from support.compiling import complaint, findings
 
-from sexplang.compiler.shapes import RESERVED, SHAPES, UNAVAILABLE
+from sexplang.compiler.shapes import RESERVED, SHAPES
 
 CASES = [
     # names
@@ -164,14 +164,6 @@ def test_a_form_with_nothing_in_it_shows_its_syntax(name):
 
     assert "malformed-form" == found.code
     assert SHAPES[name].syntax.split(") or (")[0] in found.title
-
-
-@pytest.mark.parametrize("name", UNAVAILABLE)
-def test_a_form_that_is_not_there_yet_says_so(name):
-    """With what to write meanwhile."""
-    (found,) = findings(f"({name} 1 2)")
-
-    assert ("not-available", UNAVAILABLE[name]) == (found.code, found.hint)
 
 
 @pytest.mark.parametrize("name", sorted(RESERVED))

@@ -17,10 +17,10 @@ from pygments.token import (
     String,
     Token,
 )
+from support.markdown import ROOT, fences
 
 from sexplang.hosts.lexer import SexplangLexer
 from sexplang.hosts.tokens import tokens
-from support.markdown import ROOT, fences
 
 PROGRAMS = sorted(
     path for path in ROOT.rglob("*.sexp") if not any(p.startswith(".") for p in path.parts)

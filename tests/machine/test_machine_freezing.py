@@ -87,7 +87,8 @@ def reply(request):
 
 
 def _use(name, inputs):
-    return {"type": "tool_use", "id": f"t-{name}-{sorted(inputs.values(), key=str)[0]!s:.5}", "name": name, "input": inputs}
+    id = f"t-{name}-{inputs.get('path', '')}"
+    return {"type": "tool_use", "id": id, "name": name, "input": inputs}
 
 
 def next_of(outcome):
@@ -181,3 +182,18 @@ def test_damaged_data_is_refused():
             with pytest.raises(Fault) as refused:
                 thaw(built(text), data)
             assert refused.value.code == "frozen-mismatch"
+
+
+def test_a_plan_is_frozen_with_its_text():
+    """Code that came as text while the program ran is made again from that text."""
+    text = """
+    (define-effect (ask x))
+    (handle (eval-plan "(define (f x) (+ x (perform ask x))) (+ 1 (f n))"
+              inputs: {n: 2} allow: ['ask])
+      ((note) k (k 1)))
+    """
+    outcome = begun(text)
+
+    thawed = thaw(built(text), json.loads(json.dumps(freeze(outcome))))
+
+    assert thawed.resume("0", 5) == Done({"status": "done", "value": 8})

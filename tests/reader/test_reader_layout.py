@@ -83,7 +83,7 @@ def test_every_program_of_the_tree_is_laid_out(path):
     [
         "(f " * 9_990 + "x" + ")" * 9_990,
         "(f a ; why\n" * 9_990 + "x" + ")" * 9_990,
-        "[{a: '(let ((x " * 1_900 + "1" + ")) x)}]" * 1_900,
+        "[{a: '(let ((x " * 1_600 + "1" + ")) x)}]" * 1_600,
     ],
     ids=["calls", "comments", "mixed"],
 )

@@ -1,6 +1,7 @@
 """How programs look: each text here is laid out as it stands."""
 
 import pytest
+from support.markdown import ROOT, fences
 
 from sexplang.reader import layout
 
@@ -101,6 +102,14 @@ def test_it_looks_as_it_should(text):
     assert text == layout(text)
 
 
+def test_the_chapter_is_laid_out():
+    """The programs of the chapter on layout look as it says."""
+    chapter = (ROOT / "spec" / "9b-format.md").read_text(encoding="utf-8")
+    programs = [fence.text for fence in fences(chapter) if fence.kind == "sexp"]
+
+    assert programs == list(map(layout, programs))
+
+
 @pytest.mark.parametrize(
     ("text", "laid"),
     [
@@ -115,7 +124,7 @@ def test_it_looks_as_it_should(text):
         ('{"a":1,"b" :[1,2]}', '{"a": 1 "b": [1 2]}\n'),
         ("'\n x  ~ @y", "'x\n~ @y\n"),
         ("{a: ; why\n 1}", "{a:  ; why\n   1}\n"),
-        ("(f ; c\n )", "(f  ; c\n )\n"),
+        ("(f ; c\n )", "(f  ; c\n  )\n"),
         ("(f a\r\n; c\rb)", "(f a\n   ; c\n   b)\n"),
         ("1.50 -2e3 #t null", "1.50\n-2e3\n#t\nnull\n"),
         ('"a\\u00e9\\/"', '"a\\u00e9\\/"\n'),

@@ -6,7 +6,6 @@ import sys
 
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
-
 from support.markdown import ROOT
 
 LONGEST = 20
@@ -23,7 +22,9 @@ class Editor:
         self.found = {}
         self.shown = []
         self.version = 0
-        self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: self._published(params))
+        self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(
+            lambda params: self._published(params)
+        )
         self.client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda params: self.shown.append(params))
         self.do(self.client.start_io(*command, env=os.environ | {"PYTHONPATH": str(ROOT)}))
         general = lsp.GeneralClientCapabilities(position_encodings=encodings)

@@ -35,8 +35,8 @@ _ENDLESS = frozenset(["LINE_COMMENT", "OPEN"])
 
 def offers(library: Library, found: Outline, offset: int) -> list[Offer]:
     """What may stand at an offset."""
-    token = found.token_at(offset)
-    chain = _around(found.forms, offset)
+    token = found.text.token_at(offset)
+    chain = _around(found.text.forms, offset)
     start = offset
     if token is not None and token.start < offset:
         is_inside = offset < token.end or token.kind in _ENDLESS

@@ -135,7 +135,7 @@ class Editor:
     def definition(self, params: lsp.DefinitionParams) -> list[lsp.Location]:
         found, places = self.read(params.text_document)
         offset = places.offset(params.position)
-        for each in found.imports:
+        for each in found.text.imports:
             if each.target.span.start <= offset <= each.target.span.end:
                 return self._files(each.path, found.source.name)
         mention = found.scopes.mention_at(offset)

@@ -13,9 +13,7 @@ from lsprotocol.types import (
 
 from sexplang.hosts.language_server.addresses import address_of
 from sexplang.hosts.language_server.library import Library
-from sexplang.hosts.language_server.outline import imports_of
 from sexplang.hosts.language_server.positions import Places
-from sexplang.hosts.language_server.tree import forms_of
 from sexplang.terms import diagnostic as terms
 from sexplang.terms.source import Source, Span
 
@@ -101,11 +99,8 @@ class _Show:
     def _import_of(self, name: str) -> Range:
         if self.bringing is None:
             self.bringing = [
-                (
-                    each.target.span,
-                    frozenset(self.library.beyond(each.path, self.source.name)),
-                )
-                for each in imports_of(forms_of(self.source))
+                (each.target.span, frozenset(self.library.beyond(each.path, self.source.name)))
+                for each in self.library.text(self.source).imports
             ]
         for span, names in self.bringing:
             if name in names:

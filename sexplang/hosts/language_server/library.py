@@ -7,10 +7,9 @@ from typing import Any
 
 from attrs import define, field
 
-from sexplang.hosts.language_server.declared import task_meaning
+from sexplang.hosts.language_server.declared import public, task_meaning
 from sexplang.hosts.language_server.meanings import Meaning
-from sexplang.hosts.language_server.outline import Outline, exports, imports_of, outline, standard
-from sexplang.hosts.language_server.tree import forms_of
+from sexplang.hosts.language_server.outline import Outline, Text, outline, standard, text_of
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 from sexplang.terms.value import Fault
@@ -27,12 +26,13 @@ class Library:
     absolute path, or by their address where they are no file."""
 
     open: dict[str, str] = field(factory=dict)
+    _texts: dict[tuple[str, str], Text] = field(factory=dict)
     _members: dict[tuple[str, str], Mapping[str, Meaning]] = field(factory=dict)
     _outlines: dict[tuple[Any, ...], Outline] = field(factory=dict)
 
     def copy(self) -> "Library":
         """The same, as it is now: for work that goes on while texts change."""
-        return Library(dict(self.open), dict(self._members))
+        return Library(dict(self.open), dict(self._texts), dict(self._members))
 
     def source(self, name: str) -> Source:
         """An open document."""
@@ -72,13 +72,22 @@ class Library:
         except Fault:
             return ()
 
+    def text(self, source: Source) -> Text:
+        """A source, read."""
+        key = source.name, source.text
+        found = self._texts.get(key)
+        if found is None:
+            found = text_of(source)
+            _keep(self._texts, key, found)
+        return found
+
     def members(self, source: Source) -> Mapping[str, Meaning]:
         """The public names of a module or of a template file."""
         key = source.name, source.text
         found = self._members.get(key)
         if found is None:
             is_template = source.name.endswith(".xml")
-            found = _tasks(source) if is_template else exports(source)
+            found = _tasks(source) if is_template else public(self.text(source).forms)
             _keep(self._members, key, found)
         return found
 
@@ -86,13 +95,13 @@ class Library:
         """The outline of an open document as it is now."""
         source = self.source(name)
         found = {
-            each.path: self.sources(each.path, name, name) for each in imports_of(forms_of(source))
+            each.path: self.sources(each.path, name, name) for each in self.text(source).imports
         }
         key = (name, source.text, *[(s.name, s.text) for group in found.values() for s in group])
         made = self._outlines.get(key)
         if made is None:
             loaded = {path: self._names(sources) for path, sources in found.items()}
-            made = outline(source, lambda path: loaded.get(path, {}))
+            made = outline(self.text(source), lambda path: loaded.get(path, {}))
             _keep(self._outlines, key, made)
         return made
 
@@ -114,7 +123,7 @@ class Library:
                 seen.add(source.name)
                 yield source.name
                 if not source.name.endswith(".xml"):
-                    work += [(each.path, source.name) for each in imports_of(forms_of(source))]
+                    work += [(each.path, source.name) for each in self.text(source).imports]
 
 
 def folder_of(name: str) -> str | None:

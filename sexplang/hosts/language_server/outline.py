@@ -1,5 +1,6 @@
 """A text to all that can be said of it: its tokens, forms, scopes, mentions and definitions."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from functools import cache
 
@@ -31,36 +32,45 @@ class Import:
 
 
 @frozen(eq=False)
-class Outline:
-    """What is known of a text."""
+class Text:
+    """A text as it was read, broken or not."""
 
     source: Source
     tokens: tuple[Token, ...]
     forms: tuple[Form, ...]
     imports: tuple[Import, ...]
+
+    def token_at(self, offset: int) -> Token | None:
+        """The token that ends at an offset or has it inside; of two the one before."""
+        at = bisect_left(self.tokens, offset, key=lambda token: token.end)
+        return self.tokens[at] if at < len(self.tokens) else None
+
+
+@frozen(eq=False)
+class Outline:
+    """What is known of a text."""
+
+    text: Text
     scopes: Scopes
     defined: tuple[Meaning, ...]
     """All definitions, in order of the text."""
 
-    def token_at(self, offset: int) -> Token | None:
-        """The token that ends at an offset or has it inside; of two the one before."""
-        low, high = 0, len(self.tokens)
-        while low < high:
-            middle = (low + high) // 2
-            if self.tokens[middle].end < offset:
-                low = middle + 1
-            else:
-                high = middle
-        return self.tokens[low] if low < len(self.tokens) else None
+    @property
+    def source(self) -> Source:
+        return self.text.source
 
 
-def outline(source: Source, load: Load) -> Outline:
-    """The outline of a text, which may be broken in any way."""
-    found = list(tokens(source.text))
+def text_of(source: Source) -> Text:
+    """A source, read."""
+    found = tuple(tokens(source.text))
     forms = forms_of(source, found)
-    imports = imports_of(forms)
+    return Text(source, found, forms, _imports_of(forms))
+
+
+def outline(text: Text, load: Load) -> Outline:
+    """The outline of a text, which may be broken in any way."""
     names: dict[str, Meaning] = {}
-    for each in imports:
+    for each in text.imports:
         members = dict(load(each.path))
         if each.alias is None:
             names.update(members)
@@ -69,22 +79,17 @@ def outline(source: Source, load: Load) -> Outline:
             names[each.alias.text] = Meaning(
                 each.alias.text, "module", span, each.form.span, doc=each.path, members=members
             )
-    end = len(source.text)
+    end = len(text.source.text)
     scopes = Scopes(prelude())
     walk = Walk(scopes, special(), WALKS)
-    walk.over(forms, Scope(Scope(None, dict(prelude()), 0, end), names, 0, end))
-    for each in imports:
+    walk.over(text.forms, Scope(Scope(None, dict(prelude()), 0, end), names, 0, end))
+    for each in text.imports:
         if each.alias is not None:
             walk.mention(each.alias, names[each.alias.text])
-    return Outline(source, tuple(found), forms, imports, scopes, tuple(walk.defined))
+    return Outline(text, scopes, tuple(walk.defined))
 
 
-def exports(source: Source) -> dict[str, Meaning]:
-    """The public names of a module's text."""
-    return public(forms_of(source))
-
-
-def imports_of(forms: tuple[Form, ...]) -> tuple[Import, ...]:
+def _imports_of(forms: tuple[Form, ...]) -> tuple[Import, ...]:
     """The imports at the top of a text."""
     found = (_import(form) for form in forms if word_of(form) == "import")
     return tuple(each for each in found if each is not None)
@@ -124,7 +129,8 @@ def prelude() -> Mapping[str, Meaning]:
         params = tuple(Parameter(each) for each in operation.params)
         names[name] = Meaning(name, "operation", params=params, doc=operation.doc, shape=operation)
     for name, module in STANDARD.items():
-        members = exports(standard(module, shipped(f"stdlib/{module}.sexp")))
+        text = text_of(standard(module, shipped(f"stdlib/{module}.sexp")))
+        members = public(text.forms)
         if name in members:
             names[name] = members[name]
     return names

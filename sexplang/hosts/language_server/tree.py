@@ -5,11 +5,11 @@ Where brackets do not match, an editor's guess is made: a closing bracket closes
 a form that begins in the first column begins at the top.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from attrs import Factory, define
 
-from sexplang.hosts.tokens import CLOSING, LABELS, MARKS, OPENING, TRIVIA, Token, tokens
+from sexplang.hosts.tokens import CLOSING, LABELS, MARKS, OPENING, TRIVIA, Token
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.words import CONSTANTS, string, text_block
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
@@ -22,9 +22,8 @@ _KINDS: dict[str, type[ListForm] | type[VectorForm] | type[TableForm]] = {
 }
 
 
-def forms_of(source: Source, all_tokens: list[Token] | None = None) -> tuple[Form, ...]:
-    """The forms of a text at its top."""
-    found = list(tokens(source.text)) if all_tokens is None else all_tokens
+def forms_of(source: Source, found: Sequence[Token]) -> tuple[Form, ...]:
+    """The forms at the top of a text of these tokens."""
     forms, is_balanced = _Tree(source, False).grow(found)
     return forms if is_balanced else _Tree(source, True).grow(found)[0]
 
@@ -45,7 +44,7 @@ class _Tree:
         self.restarts = restarts
         self.frames = [_Frame("", 0)]
 
-    def grow(self, found: list[Token]) -> tuple[tuple[Form, ...], bool]:
+    def grow(self, found: Sequence[Token]) -> tuple[tuple[Form, ...], bool]:
         """The forms at the top, and whether every bracket was closed."""
         last = 0
         for token in found:

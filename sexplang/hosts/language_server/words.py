@@ -51,9 +51,9 @@ LINES: dict[str, str] = {
 @cache
 def special() -> Mapping[str, Meaning]:
     """The words of the language, by name."""
-    from sexplang.compiler.shapes import PARTS, SHAPES, UNAVAILABLE
+    from sexplang.compiler.shapes import PARTS, SHAPES
 
-    lines = {word: LINES.get(word, "") for word in (*SHAPES, *UNAVAILABLE)}
+    lines = {word: LINES.get(word, "") for word in SHAPES}
     lines |= {word: f"{words[0].upper()}{words[1:]}." for word, words in PARTS.items()}
     lines["syntax-rules"] = LINES["syntax-rules"]
     return {word: Meaning(word, "special form", doc=line) for word, line in lines.items()}

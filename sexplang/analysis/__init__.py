@@ -1,0 +1,1 @@
+"""A program to what is known of it before it runs: findings, effects, model calls."""

@@ -1,0 +1,30 @@
+"""A unit to the operations that its text mentions: performed, forwarded, or as a function."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from attrs import fields, has
+
+from sexplang.terms.core import Const, Forward, PerformOp
+from sexplang.terms.program import Unit
+from sexplang.terms.source import Span
+from sexplang.terms.value import Operation
+
+
+def operations_in(unit: Unit) -> Iterator[tuple[str, Span]]:
+    """Each mention of an operation, and where it is; whatever the depth of the program."""
+    work: list[Any] = [*unit.items, *unit.functions][::-1]
+    while work:
+        node = work.pop()
+        if isinstance(node, (PerformOp, Forward)):
+            yield node.operation, node.span
+        if isinstance(node, Const):
+            if isinstance(node.value, Operation):
+                yield node.value.name, node.span
+        elif isinstance(node, tuple):
+            work.extend(reversed(node))
+        elif has(type(node)) and type(node).__module__ in _NODES:
+            work.extend([getattr(node, each.name) for each in reversed(fields(type(node)))])
+
+
+_NODES = ("sexplang.terms.core", "sexplang.terms.program")

@@ -1,0 +1,96 @@
+"""`eval-plan`: a model's text becomes a program, is checked, and runs with the rights it is given.
+
+A plan stands in a segment of its own. Operations that it does not handle itself pass it only if
+they are allowed, and only with plain data, and plain data is all that it may give back: a function
+of the plan called outside of it would have the rights of whoever calls.
+"""
+
+from typing import Any, TypeAlias
+
+from sexplang.machine.exits import Entered
+from sexplang.machine.leaving import HandlerKind, Taking
+from sexplang.machine.link import link
+from sexplang.machine.scopes import allowed
+from sexplang.machine.stack import BOTTOM, Frame, Linked, Segment, Step
+from sexplang.terms.program import Program
+from sexplang.terms.source import Span
+from sexplang.terms.task import error_of
+from sexplang.terms.text import plain, text, value_of
+from sexplang.terms.value import Fault, Symbol, Value
+
+PlanKey: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""A plan's text, the names of its inputs, and the operations that it may perform."""
+
+
+def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(run-plan text inputs allow budget)`: what `eval-plan` is made of."""
+    source, inputs, rights, budget = arguments
+    linked = s[3].linked
+    if linked.plan is None:
+        raise Fault("not-available", "this program was built without plans")
+    if not isinstance(inputs, dict):
+        raise Fault("wrong-type", "`inputs:` of `eval-plan` is a table")
+    operations = _operations(rights)
+    made = planned(linked, (text(source), tuple(inputs), tuple(sorted(operations))))
+    if not isinstance(made, Program):
+        return k[0], _refused(made), k, s
+    run, _ = link(made, linked.tasks)
+    env = (inputs, *inputs.values())
+    segment = (PLAN, k, s, s[3], (operations,))
+    if budget is None:
+        return run, env, BOTTOM, segment
+    raise Entered(allowed(budget), run, env, BOTTOM, segment, span)
+
+
+def planned(linked: Linked, key: PlanKey) -> Any:
+    """The program of a plan, or its diagnostics; the same one for the same text and rights."""
+    made = linked.plans.get(key)
+    if made is None:
+        assert linked.plan is not None
+        words, names, operations = key
+        made = linked.plan(words, names, frozenset(operations))
+        if isinstance(made, Program):
+            linked.plans[key] = made
+    return made
+
+
+def _operations(rights: Value) -> frozenset[str]:
+    items = rights if isinstance(rights, tuple) else (rights,)
+    if not all(isinstance(item, (str, Symbol)) for item in items):
+        raise Fault("wrong-type", "`allow:` of `eval-plan` is a list of names, such as ['model]")
+    return frozenset([item if isinstance(item, str) else item.name for item in items])
+
+
+def _refused(diagnostics: Any) -> Value:
+    found = [diagnostic.plain() for diagnostic in diagnostics]
+    return {"status": "refused", "diagnostics": value_of(found)}
+
+
+def _done(env: Any, k: Frame, s: Segment) -> Step:
+    try:
+        plain(env[-1])
+    except Fault as fault:
+        return k[0], {"status": "failed", "error": error_of(fault)}, k, s
+    return k[0], {"status": "done", "value": env[-1]}, k, s
+
+
+def _failed(env: Any, k: Frame, s: Segment) -> Step:
+    return k[0], {"status": "failed", "error": env[-2]}, k, s
+
+
+def _guard(node: Segment, operation: str, arguments: tuple[Value, ...]) -> None:
+    data = node[4][0] if node[0].stripped is node[0] else node[4]
+    if operation not in data[0]:
+        raise Fault(
+            "plan-denied",
+            f"this plan may not perform `{operation}`",
+            hint=f"allow it: (eval-plan text allow: ['{operation}])",
+        )
+    plain(arguments)
+
+
+PLAN = HandlerKind({"error": (Taking(_failed, 1, "never", ()),)}, _done)
+"""Around a plan: data holds the operations that it may perform."""
+
+PLAN.guard = _guard
+PLAN.stripped.guard = _guard

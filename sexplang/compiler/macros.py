@@ -68,6 +68,7 @@ def define_syntax(c: Lowering, form: ListForm) -> Syntax | None:
             _keep(c, failed)
     keyword = Keyword(Macro(name.spelling, rules, name.span))
     c.bind(name.text, keyword)
+    c.opening.add(keyword)
     return Syntax(form, name, keyword)
 
 
@@ -84,16 +85,17 @@ def misplaced(c: Lowering, form: ListForm, position: int) -> Core:
 
 def use(c: Lowering, form: ListForm, owner: Keyword | Macro, position: int) -> Lowered:
     """The core of a use of a macro."""
-    if type(owner) is Keyword and owner.mark is None:
-        later = Later(owner.macro.span, False)
-        return used_before_defined(c, form.items[0], later)  # type: ignore[arg-type]
     return c.later(expanded(c, form, owner), position)
 
 
 def expanded(c: Lowering, form: ListForm, owner: Keyword | Macro) -> Form:
     """What a use of a macro stands for; nil where that was reported."""
-    macro = owner if type(owner) is Macro else owner.macro  # type: ignore[union-attr]
     nothing = Literal(None, span=form.span)
+    if type(owner) is Keyword and owner.mark is None and owner not in c.opening:
+        later = Later(owner.macro.span, False)
+        used_before_defined(c, form.items[0], later)  # type: ignore[arg-type]
+        return nothing
+    macro = owner if type(owner) is Macro else owner.macro  # type: ignore[union-attr]
     if macro.rules is None or c.is_exhausted:
         return nothing
     marks: dict[str, str] = {}
@@ -128,10 +130,13 @@ def _keep(c: Lowering, failed: Diagnostics) -> None:
         c.keep(finding)
 
 
-def unfolded(c: Lowering, form: Form) -> Form:
-    """The form, or what it stands for if it is a use of a macro."""
+def unfolded(c: Lowering, form: Form, used: dict[str, Name] | None = None) -> Form:
+    """The form, or what it stands for if it is a use of a macro; its name is noted in `used`."""
     owner = macro_of(c, form)
     while owner is not None:
+        if used is not None:
+            head = form.items[0]  # type: ignore[union-attr]
+            used.setdefault(head.text, head)  # type: ignore[union-attr, arg-type]
         form = expanded(c, form, owner)  # type: ignore[arg-type]
         owner = macro_of(c, form)
     return form

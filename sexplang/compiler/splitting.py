@@ -45,7 +45,7 @@ def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
         if word in ("begin", "progn") and len(form.items) > 1:  # type: ignore[union-attr]
             work.extend(form.items[:0:-1])  # type: ignore[union-attr]
         elif word in ("define", "bind"):
-            made = _definition(c, form, word == "bind")  # type: ignore[arg-type]
+            made = _definition(c, form, word == "bind", used)  # type: ignore[arg-type]
             if made is not None:
                 out.append(made)
                 _hide(c, made, used)
@@ -62,6 +62,7 @@ def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
                 head = form.items[0]  # type: ignore[union-attr]
                 used.setdefault(head.text, head)  # type: ignore[union-attr, arg-type]
                 work.append(expanded(c, form, owner))  # type: ignore[arg-type]
+    c.opening.clear()
     return out
 
 
@@ -74,7 +75,9 @@ def _hide(c: Lowering, item: Definition | Syntax, used: dict[str, Name]) -> None
         c.bind(name, Later(item.name.span, item.params is not None))
 
 
-def _definition(c: Lowering, form: ListForm, again: bool) -> Definition | None:
+def _definition(
+    c: Lowering, form: ListForm, again: bool, used: dict[str, Name]
+) -> Definition | None:
     items = form.items
     if len(items) < 3:
         c.malformed(form, form, "something is missing here")
@@ -97,7 +100,7 @@ def _definition(c: Lowering, form: ListForm, again: bool) -> Definition | None:
         return None
     if len(items) > 3:
         c.malformed(form, items[3], "nothing more fits here", hint="several forms: `(begin e…)`")
-    value = unfolded(c, items[2])
+    value = unfolded(c, items[2], used)
     if is_lambda(value):
         assert isinstance(value, ListForm)
         params = value.items[1]

@@ -15,6 +15,7 @@ from sexplang.compiler.scope import (
     KEPT,
     TAIL,
     Continuation,
+    Keyword,
     Place,
     Shape,
 )
@@ -76,6 +77,8 @@ class Lowering(Names):
         self.main = main
         self.expander = expander
         self.is_exhausted = False
+        # The macros of the body that is just being split into statements.
+        self.opening: set[Keyword] = set()
         # Where we are: the activation and the size of its environment; how many lambdas and
         # branches are around; the continuation of the innermost clause.
         self.level = 0

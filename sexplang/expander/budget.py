@@ -7,13 +7,13 @@ from sexplang.terms.form import Form, Literal, Name
 from sexplang.terms.form import Label as LabelForm
 from sexplang.terms.source import Span
 
-STEPS = 2_000_000
+STEPS = 1_000_000
 """Forms that are compared with patterns or put in place."""
 
 DEEPEST = 1_000
 """Uses of macros that come out of uses of macros."""
 
-LARGEST = 500_000
+LARGEST = 200_000
 """Forms by which a module grows."""
 
 _WORDS = {

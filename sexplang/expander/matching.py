@@ -25,16 +25,19 @@ def matched(pattern: Sequence, items: tuple[Form, ...], same: Same, budget: Budg
         node, form, target = work.pop()
         if type(node) is Variable:
             target[node.name] = form
-        elif not _fits(node, form, target, work, same):
+        elif type(node) is Word:
+            # Two names are looked up, which takes longer than the rest of a step.
+            budget.step(5)
+            if type(form) is not Name or not same(form.text, node.text):
+                return None
+        elif not _fits(node, form, target, work):
             return None
     return found
 
 
-def _fits(node: Pattern, form: Form, target: Found, work: list[Any], same: Same) -> bool:
+def _fits(node: Pattern, form: Form, target: Found, work: list[Any]) -> bool:
     if isinstance(node, Sequence):
         return type(form) is node.kind and _sequence(node, form.items, target, work)  # type: ignore[union-attr]
-    if isinstance(node, Word):
-        return type(form) is Name and same(form.text, node.text)
     if isinstance(node, Datum):
         return node.form == form
     if isinstance(node, Entries):

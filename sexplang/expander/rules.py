@@ -58,18 +58,15 @@ def _no_rules(form: Form) -> Diagnostic:
 
 
 def _literals(form: ListForm, items: tuple[Form, ...], flaws: list[Diagnostic]) -> frozenset[str]:
-    if not items or type(items[0]) is not ListForm:
-        at = items[0] if items else form
-        hint = f"write `{SYNTAX}`; without literals `()`"
-        flaws.append(_bad(at, "the literals come first", "I expected a list of names here", hint))
-        return frozenset()
-    names: list[str] = []
-    for item in items[0].items:
-        if type(item) is Name and item.text != ".":
-            names.append(item.text)
-        else:
-            flaws.append(_bad(item, "a literal is a name", "I expected a name here"))
-    return frozenset(names)
+    given = items[0].items if items and type(items[0]) is ListForm else None
+    if given is not None:
+        names = [item.text for item in given if type(item) is Name and item.text != "."]
+        if len(names) == len(given):
+            return frozenset(names)
+    at = items[0] if items else form
+    hint = f"write `{SYNTAX}`; without literals `()`"
+    flaws.append(_bad(at, "the literals come first", "I expected a list of names here", hint))
+    return frozenset()
 
 
 def _rule(reading: Reading, item: Form, names: set[str]) -> Rule | None:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from sexplang.hosts.guard import DONE, FAILED, MISUSE
-from sexplang.hosts.options import RUN_OPTIONS, Option, settled
+from sexplang.hosts.options import REPL_OPTIONS, RUN_OPTIONS, Option, settled
 
 _RUN_EXAMPLES = """\b
 Examples:
@@ -29,6 +29,17 @@ _EXPLAIN_EXAMPLES = """\b
 Examples:
   sexplang explain unbound-name
   sexplang explain                      every code"""
+
+_REPL_EXAMPLES = """\b
+Examples:
+  sexplang repl
+  sexplang repl --model local program.sexp topic=tea
+  echo '(+ 1 2)' | sexplang repl"""
+
+_TEST_EXAMPLES = """\b
+Examples:
+  sexplang test examples                every *.test.sexp below that folder
+  sexplang test -k greets greet.test.sexp"""
 
 _LSP_INSTALL = "pip install 'sexplang[lsp]'"
 
@@ -196,8 +207,64 @@ def _explain(code: str | None) -> int:
     return FAILED
 
 
+def _repl(words: tuple[str, ...], **found: Any) -> int:
+    from sexplang.hosts.options import Settings
+    from sexplang.hosts.repl import repl
+
+    given = {name: value for name, value in found.items() if value not in (None, (), False)}
+    settings = settled(list(words), given) if words else Settings(**given)
+    if settings is None:
+        raise click.UsageError(
+            f"Inputs are written name=value; `{_no_input(list(words), given)}` is not one"
+        )
+    return repl(settings)
+
+
+_group.add_command(
+    click.Command(
+        "repl",
+        callback=_repl,
+        params=[
+            click.Argument(["words"], nargs=-1, metavar="[FILE [name=value]...]"),
+            *[_made(each) for each in RUN_OPTIONS if each.name in REPL_OPTIONS],
+        ],
+        epilog=_REPL_EXAMPLES,
+        short_help="Try the language, line by line.",
+        help="""Try the language: what you type is run, and its value shown.
+
+        FILE is run first, and what it defines is there. Without a terminal, what is to be run is
+        read from standard input.
+        """,
+    )
+)
+
+
+@_group.command("test", epilog=_TEST_EXAMPLES, short_help="Run tests written in the language.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("-k", "named", metavar="NAME", help="Only tests whose names hold NAME.")
+@click.option("--json", "as_json", is_flag=True, help="Write the results as a JSON document.")
+def _test(files: tuple[str, ...], named: str | None, as_json: bool) -> int:
+    """Run the tests in files, and in the *.test.sexp files of folders.
+
+    A test sees no model, file, clock or person but those of its own script.
+    """
+    from sexplang.hosts.testing.command import test
+
+    return test(files, named=named, as_json=as_json)
+
+
+@_group.command("guide", short_help="Print the language, for a model.")
+def _guide() -> int:
+    """Print the language so that a model which reads it can write programs."""
+    from sexplang.hosts.guide import guide
+
+    click.echo(guide(), nl=False)
+    return DONE
+
+
 @_group.command("lsp", epilog=_LSP_EXAMPLES, short_help="Serve an editor, for what it shows.")
-def _lsp() -> int:
+@click.option("--stdio", is_flag=True, help="As it is anyway; some editors say so.")
+def _lsp(stdio: bool) -> int:
     """Serve an editor by the Language Server Protocol, on standard input and output."""
     from sexplang.hosts.language_server import serve
 

@@ -44,6 +44,9 @@ RUN_OPTIONS = (
     Option(("-q", "--quiet"), "flag", "Nothing on stderr but errors."),
 )
 
+REPL_OPTIONS = frozenset(["model", "allow_read", "allow_write", "parallel", "quiet"])
+"""Names of those that `repl` has too."""
+
 INPUT = re.compile(r"[^\W\d][\w.:-]*=", re.UNICODE)
 """How an argument that gives an input begins."""
 

@@ -3,8 +3,11 @@
 A program is compiled once for each task system that it is run with.
 """
 
+from collections.abc import Callable, Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
+
+from attrs import field, frozen
 
 import sexplang.machine.calls
 import sexplang.machine.effects
@@ -13,7 +16,7 @@ import sexplang.machine.nodes  # noqa: F401  (all four register their makers)
 from sexplang.machine.generate import Maker
 from sexplang.machine.stack import BOTTOM, MODULE, Closure, Code, Frame, Linked, Run, Segment, Step
 from sexplang.terms.core import Known
-from sexplang.terms.program import Bind, Program
+from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Value
 
@@ -32,21 +35,53 @@ def linked_program(program: Program, tasks: TaskSystem | None) -> _Linking:
     done = _linked.setdefault(program, {})
     found = done.get(id(tasks))
     if found is None:
-        codes = _codes(program)
+        codes = _codes(program.functions)
         maker = Maker(codes)
-        _functions(program, maker)
-        run = _units(program, maker)
-        linked = Linked(tasks, {task.name: task for task in program.tasks}, {}, program.plan)
-        for operation, export in program.defaults.items():
-            assert isinstance(export.core, Known)
-            # What serves as a default is defined without values of its own module around it.
-            linked.defaults[operation] = Closure(codes[export.core.function], ({},))
+        _functions(program.functions, maker)
+        run = _units(program.units, maker, _value)
+        linked = _known(program, tasks, codes)
         # The task system is kept, so that no other one can have its id.
         found = done[id(tasks)] = (tasks, (run, linked, codes))
     return found[1]
 
 
-def _codes(program: Program) -> dict[int, Code]:
+@frozen(eq=False)
+class Standing:
+    """Where a program that is entered piece by piece stands: the value of its last piece, and
+    what all of them have left. `units` counts them."""
+
+    value: Value = None
+    env: tuple[Any, ...] = ({},)
+    codes: dict[int, Code] = field(factory=dict)
+    units: int = 0
+
+
+def link_onward(
+    program: Program, standing: Standing, tasks: TaskSystem | None
+) -> tuple[Run, Linked]:
+    """The code of the units that are new since `standing`; its value is the next Standing."""
+    functions = [each for each in program.functions if each.index not in standing.codes]
+    codes = {**standing.codes, **_codes(functions)}
+    maker = Maker(codes)
+    _functions(functions, maker)
+
+    def ended(value: Value, env: Any) -> Standing:
+        return Standing(value, env, codes, len(program.units))
+
+    run = _units(program.units[standing.units :], maker, ended)
+    return run, _known(program, tasks, codes)
+
+
+def _known(program: Program, tasks: TaskSystem | None, codes: dict[int, Code]) -> Linked:
+    linked = Linked(tasks, {task.name: task for task in program.tasks}, {}, program.plan)
+    for operation, export in program.defaults.items():
+        assert isinstance(export.core, Known)
+        # What serves as a default is defined without values of its own module around it.
+        linked.defaults[operation] = Closure(codes[export.core.function], ({},))
+    return linked
+
+
+def _codes(functions: Iterable[Function]) -> dict[int, Code]:
     return {
         function.index: Code(
             function.name,
@@ -54,12 +89,12 @@ def _codes(program: Program) -> dict[int, Code]:
             tuple([param.name for param in function.params]),
             function.rest is not None,
         )
-        for function in program.functions
+        for function in functions
     }
 
 
-def _functions(program: Program, maker: Maker) -> None:
-    for function in program.functions:
+def _functions(functions: Iterable[Function], maker: Maker) -> None:
+    for function in functions:
         code = maker.codes[function.index]
         maker.function(function.index, function.body)
         code.defaults = tuple(
@@ -71,10 +106,15 @@ def _functions(program: Program, maker: Maker) -> None:
         code.simple = not code.rest and not any(code.defaults)
 
 
-def _units(program: Program, maker: Maker) -> Run:
-    """The items of all units in order; the value of the last goes to the frame on top."""
+def _value(value: Value, env: Any) -> Value:
+    return value
+
+
+def _units(units: Iterable[Unit], maker: Maker, ended: Callable[[Value, Any], Value]) -> Run:
+    """The items of all units in order; what `ended` makes of the value of the last, and of the
+    environment then, goes to the frame on top."""
     items: list[tuple[Run, str | None, bool]] = []
-    for unit in program.units:
+    for unit in units:
         for item in unit.items:
             node: Any = item.value if isinstance(item, Bind) else item
             module = None if unit.main else unit.name
@@ -89,15 +129,15 @@ def _units(program: Program, maker: Maker) -> Run:
 
     def done(value: Value, k: Frame, s: Segment) -> Step:
         _, below, env, at = k
-        if at + 1 == len(items):
-            return below[0], value, below, s
         if items[at][2]:
             env = (*env, value)
+        if at + 1 == len(items):
+            return below[0], ended(value, env), below, s
         return start(at + 1, env, below, s)
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
         if not items:
-            return k[0], None, k, s
+            return k[0], ended(None, env), k, s
         return start(0, env, k, s)
 
     return run

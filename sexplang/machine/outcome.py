@@ -8,7 +8,7 @@ from attrs import define, frozen
 from sexplang.machine.branch import Branch, Waiting, Weave, order, path_of
 from sexplang.machine.control import fail
 from sexplang.machine.exits import Entered
-from sexplang.machine.link import link
+from sexplang.machine.link import Standing, link, link_onward
 from sexplang.machine.loop import Limits
 from sexplang.machine.scopes import METER, Meter, allowed
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
@@ -141,6 +141,23 @@ def start(
     setting = Setting(program, tasks, limits or Limits(), meter)
     turn = Turn(Weave(), setting.limits, meter)
     turn.start((_under(budget, run) if budget else run, (inputs or {},), BOTTOM, base))
+    return _settled(turn, setting, 0)
+
+
+def proceed(
+    program: Program,
+    standing: Standing,
+    tasks: TaskSystem | None = None,
+    limits: Limits | None = None,
+    meter: Meter = METER,
+) -> Outcome:
+    """Runs the units of a growing program that are new since `standing`, in the environment that
+    it has. The value in the end is the next Standing."""
+    run, linked = link_onward(program, standing, tasks)
+    base = (BASE, BOTTOM, None, Ctx(linked), None)
+    setting = Setting(program, tasks, limits or Limits(), meter)
+    turn = Turn(Weave(), setting.limits, meter)
+    turn.start((run, standing.env, BOTTOM, base))
     return _settled(turn, setting, 0)
 
 

@@ -36,7 +36,7 @@ def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
         return k[0], _refused(made), k, s
     run, _ = link(made, linked.tasks)
     env = (inputs, *inputs.values())
-    segment = (PLAN, k, s, s[3], (operations,))
+    segment = (PLAN, k, s, s[3], (tuple(sorted(operations)),))
     if budget is None:
         return run, env, BOTTOM, segment
     raise Entered(allowed(budget), run, env, BOTTOM, segment, span)

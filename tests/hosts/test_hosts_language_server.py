@@ -1,8 +1,13 @@
 """The language server, asked by a real client over its protocol."""
 
+import re
+import tomllib
+
 import pytest
 from lsprotocol import types as lsp
+from support.command import SEXPLANG, sexplang
 from support.editor import Editor
+from support.markdown import ROOT, fences
 
 SUMMARIZE = """<task name="summarize" type="atomic">
   <description>Say in one sentence what a text says.</description>
@@ -100,6 +105,21 @@ def test_an_open_document_wins_over_its_file(editor):
     assert [] == editor.until("a.sexp", lambda found: not found)
 
 
+def test_a_file_that_changes_on_disk_is_read_again(editor):
+    """The server asks to be told of files that may be imported."""
+    (editor.folder / "disk.sexp").write_text("(define before 1)")
+    assert [] == editor.messages("a.sexp", '(import "disk.sexp")\nbefore')
+    assert ["**/*.{sexp,xml}"] == [
+        watcher["globPattern"]
+        for each in editor.registered
+        for watcher in each.register_options["watchers"]
+    ]
+
+    (editor.folder / "disk.sexp").write_text("(define after 1)")
+    editor.file_changed("disk.sexp")
+    assert editor.until("a.sexp", lambda found: found)
+
+
 def test_a_document_that_was_never_saved_can_be_imported(editor):
     """It counts as the file that it will be."""
     editor.open("new.sexp", "(define fresh 1)")
@@ -193,6 +213,18 @@ HOVERS = [
     ('(define-input n doc: "how many")\nn|', "n", "(define-input n", "how many"),
     ("(let next| ((i 0)) (next i))", "next", "(next i)", "A function"),
     ("(define map 1)\n(list map|)", "map", "(define map 1)", "A value"),
+    (
+        '(defatom t (params a (b number doc: "B.")) (description "Says."))\n(t| 1)',
+        "t",
+        "(t a b)",
+        "Says.",
+    ),
+    (
+        '(defatom t (params (b number default: 1 doc: "B.")))\n(t| 1)',
+        "t",
+        "(t (b 1))",
+        "- `b` (number) B.",
+    ),
     ("`(a ~(str|))", "str", "(str …)", "A function of the language"),
 ]
 
@@ -335,6 +367,47 @@ def test_formatting_is_what_the_reader_lays_out(editor):
     assert [] == list(editor.formatting("a.sexp") or [])
     editor.change("a.sexp", "(define x")
     assert [] == list(editor.formatting("a.sexp") or [])
+
+
+def blocks(page, kind):
+    fences_of = fences((ROOT / page).read_text(encoding="utf-8"))
+    return [fence.text for fence in fences_of if fence.kind == kind]
+
+
+def documented():
+    """Every command with which a page tells an editor to start the server."""
+    for block in blocks("README.md", "sh"):
+        yield from (line for line in block.splitlines() if line.endswith(" lsp"))
+    for block in blocks("spec/9c-editors.md", "toml"):
+        settings = tomllib.loads(block)["language-server"]["sexplang"]
+        yield " ".join([settings["command"], *settings["args"]])
+    for block in blocks("spec/9c-editors.md", "lua"):
+        yield " ".join(re.findall(r'"([^"]*)"', re.search("cmd = {(.*?)}", block)[1]))
+    for block in blocks("spec/9c-editors.md", "elisp"):
+        yield " ".join(re.findall(r'"([^"]*)"', re.search(r"\. \((.*?)\)", block)[1]))
+
+
+def test_the_documented_commands_start_the_server(tmp_path):
+    """All pages name one command, and a client that starts it is served."""
+    (line,) = set(documented())
+    name, *words = line.split()
+    assert SEXPLANG[-1] == name
+
+    for extra in ([], ["--stdio"]):
+        editor = Editor(tmp_path, command=[*SEXPLANG, *words, *extra])
+
+        assert ["unbound-name"] == [code for code, _ in editor.messages("a.sexp", "(nobody)")]
+        assert 0 == editor.leave()
+
+
+def test_without_its_library_the_command_says_what_to_install(tmp_path):
+    """The language server is an extra: exit 2, and what to type."""
+    (tmp_path / "pygls.py").write_text("raise ModuleNotFoundError(name='pygls')\n")
+    (tmp_path / "lsprotocol.py").write_text("raise ModuleNotFoundError(name='lsprotocol')\n")
+    done = sexplang("lsp", PYTHONPATH=f"{tmp_path}:{ROOT}")
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert "type: pip install 'sexplang[lsp]'" in done.stderr
 
 
 def test_an_editor_that_leaves_without_a_word_leaves_no_process(tmp_path):

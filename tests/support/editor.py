@@ -27,11 +27,17 @@ class Editor:
         )
         self.client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda params: self.shown.append(params))
         self.do(self.client.start_io(*command, env=os.environ | {"PYTHONPATH": str(ROOT)}))
+        self.registered = []
+        self.client.feature(lsp.CLIENT_REGISTER_CAPABILITY)(
+            lambda params: self.registered.extend(params.registrations)
+        )
+        watching = lsp.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)
+        workspace = lsp.WorkspaceClientCapabilities(did_change_watched_files=watching)
         general = lsp.GeneralClientCapabilities(position_encodings=encodings)
         self.server = self.do(
             self.client.initialize_async(
                 lsp.InitializeParams(
-                    capabilities=lsp.ClientCapabilities(general=general),
+                    capabilities=lsp.ClientCapabilities(workspace, general=general),
                     root_uri=folder.as_uri(),
                 )
             )
@@ -59,6 +65,10 @@ class Editor:
         document = lsp.VersionedTextDocumentIdentifier(self.version, self.address(name))
         whole = lsp.TextDocumentContentChangeWholeDocument(text)
         self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(document, [whole]))
+
+    def file_changed(self, name):
+        event = lsp.FileEvent(self.address(name), lsp.FileChangeType.Changed)
+        self.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([event]))
 
     def close(self, name):
         document = self.document(name)

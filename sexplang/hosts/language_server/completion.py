@@ -125,7 +125,7 @@ def _entries(folder: str) -> list[tuple[str, bool]]:
     try:
         with os.scandir(folder) as entries:
             return sorted((entry.name, entry.is_dir()) for entry in entries)[:1_000]
-    except OSError:
+    except (OSError, ValueError):
         return []
 
 

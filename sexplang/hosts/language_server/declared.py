@@ -1,6 +1,7 @@
 """Defining forms to what the names that they define mean."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 
 from sexplang.hosts.language_server.meanings import Meaning, Parameter
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name
@@ -138,11 +139,11 @@ def _define(form: ListForm) -> Meaning | None:
     return made
 
 
-def _labelled(form: ListForm, label: str) -> Form | None:
+def labelled(items: tuple[Form, ...], label: str) -> Form | None:
     """The form after a label."""
-    for at, item in enumerate(form.items[:-1]):
+    for item, after in pairwise(items):
         if type(item) is Label and item.text == label:
-            return form.items[at + 1]
+            return after
     return None
 
 
@@ -154,7 +155,7 @@ def _input(form: ListForm) -> Meaning | None:
     name = form.items[1]
     if type(name) is not Name:
         return None
-    doc = _text(_labelled(form, "doc"))
+    doc = _text(labelled(form.items, "doc"))
     return Meaning(name.text, "input", name.span, form.span, doc=doc, form=form)
 
 
@@ -183,11 +184,27 @@ def _atom(form: ListForm) -> Meaning | None:
         return None
     parts = {word_of(part): part for part in form.items[2:] if type(part) is ListForm}
     listed = parts.get("params")
-    found = parameters(listed.items[1:]) if listed is not None else ([], None)
+    params = tuple(_atom_params(listed)) if listed is not None else ()
     description = parts.get("description")
     doc = _text(description.items[1]) if description and len(description.items) > 1 else ""
-    params = tuple(parameter for parameter, _ in found[0])
     return Meaning(name.text, "task", name.span, form.span, params, doc=doc, form=form)
+
+
+def _atom_params(listed: ListForm) -> Iterator[Parameter]:
+    """`name`, `(name type default: value doc: "…")`"""
+    for item in listed.items[1:]:
+        parts = item.items if type(item) is ListForm else (item,)
+        name, rest = (parts[0], parts[1:]) if parts else (item, ())
+        if type(name) is Name:
+            kind = rest[0].span.text if rest and type(rest[0]) is Name else ""
+            default = labelled(parts, "default")
+            yield Parameter(
+                name.text,
+                name.span,
+                None if default is None else default.span.text,
+                _text(labelled(parts, "doc")),
+                kind,
+            )
 
 
 _MAKERS: dict[str, Callable[[ListForm], Meaning | None]] = {

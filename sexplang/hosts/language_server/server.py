@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from lsprotocol import types as lsp
+from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 
 from sexplang.hosts.language_server.addresses import name_of
@@ -21,6 +22,14 @@ def server() -> tuple[LanguageServer, Editor]:
         "sexplang", _version(), text_document_sync_kind=lsp.TextDocumentSyncKind.Full
     )
     editor = Editor(made)
+
+    @made.feature(lsp.INITIALIZED)
+    async def begun(params: lsp.InitializedParams) -> None:
+        asked = get_capability(
+            made.client_capabilities, "workspace.did_change_watched_files.dynamic_registration"
+        )
+        if asked:
+            await made.client_register_capability_async(lsp.RegistrationParams([_WATCH]))
 
     @made.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
@@ -48,6 +57,14 @@ def server() -> tuple[LanguageServer, Editor]:
     for feature, (answer, options) in _REQUESTS.items():
         made.feature(feature, options)(partial(_answered, answer, editor))
     return made, editor
+
+
+_WATCH = lsp.Registration(
+    "files",
+    lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+    lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher("**/*.{sexp,xml}")]),
+)
+"""Files that documents may import: the editor tells when one of them changes."""
 
 
 def _answered(answer: "Answer", editor: Editor, params: Any) -> Any:

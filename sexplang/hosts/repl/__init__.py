@@ -1,0 +1,63 @@
+"""What a person types to what it gives, until the person leaves: `sexplang repl`.
+
+Without a terminal, or without prompt_toolkit, lines of standard input are read as they come.
+"""
+
+import gc
+import os
+import sys
+from collections.abc import Iterator
+
+from sexplang.hosts.guard import DONE, FAILED
+from sexplang.hosts.options import Settings
+from sexplang.hosts.repl.orders import Quit, obey
+from sexplang.hosts.repl.session import Session
+
+_INSTALL = "pip install 'sexplang[repl]'"
+
+
+def repl(settings: Settings) -> int:
+    """Runs a session. From a pipe, 1 if anything that was entered failed."""
+    # A command that ends soon does without looking for garbage; this one stays.
+    gc.enable()
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    session = Session(settings, sys.stdout, sys.stderr)
+    try:
+        if settings.file is not None:
+            _enter(session, None, is_terminal)
+        for text in _texts(session, is_terminal):
+            _enter(session, text, is_terminal)
+    except Quit:
+        return DONE
+    return FAILED if session.failures and not is_terminal else DONE
+
+
+def _enter(session: Session, text: str | None, is_terminal: bool) -> None:
+    """Runs one input, or the file that the command names; Ctrl-C stops that and nothing else."""
+    try:
+        if text is None:
+            session.load(session.settings.file or "-", session.settings.inputs)
+        elif text.lstrip().startswith(":"):
+            obey(session, text)
+        else:
+            session.enter(text)
+    except KeyboardInterrupt:
+        if not is_terminal:
+            raise
+        session.say("interrupted")
+
+
+def _texts(session: Session, is_terminal: bool) -> Iterator[str]:
+    from sexplang.hosts.repl import plain
+
+    if not is_terminal:
+        return plain.texts(False)
+    session.say("sexplang: :help says what there is, Ctrl-D leaves")
+    try:
+        from sexplang.hosts.repl.terminal import texts
+    except ModuleNotFoundError as missing:
+        if missing.name != "prompt_toolkit":
+            raise
+        session.say(f"history and completion need prompt_toolkit; type: {_INSTALL}")
+        return plain.texts(True)
+    return texts(session, os.environ)

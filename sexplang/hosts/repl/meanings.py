@@ -1,0 +1,74 @@
+"""A name to what a person is told of it, and what is typed of one to the names that it may be."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sexplang.hosts.language_server.declared import comment_above, task_meaning
+from sexplang.hosts.language_server.hover import headline
+from sexplang.hosts.language_server.meanings import Meaning, Parameter
+from sexplang.hosts.language_server.outline import prelude
+from sexplang.hosts.language_server.words import special
+from sexplang.hosts.show import drawn
+from sexplang.terms.macro import Macro
+from sexplang.terms.program import Export, Function
+from sexplang.terms.value import Operation, Task
+
+
+def candidates(typed: str, names: Mapping[str, Export]) -> list[str]:
+    """The names that begin as typed, sorted: those of the session, of the language, and for
+    `u.f` those of a module."""
+    head, dot, _ = typed.partition(".")
+    inside = _inside(names.get(head)) if dot else {}
+    if inside:
+        known = [f"{head}.{name}" for name in inside]
+    else:
+        known = [*names, *prelude(), *special()]
+    return sorted({name for name in known if name.startswith(typed)})
+
+
+def explained(name: str, names: Mapping[str, Export]) -> str | None:
+    """How a name is written and what it means, or None where nothing is called so."""
+    meaning = _meaning(name, names)
+    if meaning is None:
+        return None
+    lines = [headline(meaning), meaning.doc]
+    if meaning.kind == "module":
+        lines[1] = "\n".join(sorted(meaning.members))
+    lines += [f"  {each.name}: {each.doc}" for each in meaning.params or () if each.doc]
+    return drawn("\n".join(line for line in lines if line), keep="\n")
+
+
+def _inside(export: Export | None) -> Mapping[str, Export]:
+    return getattr(export.shape, "exports", {}) if export is not None else {}
+
+
+def _meaning(name: str, names: Mapping[str, Export]) -> Meaning | None:
+    head, dot, rest = name.partition(".")
+    inside = _inside(names.get(head))
+    if dot and rest in inside:
+        return _of(name, inside[rest])
+    if name in names:
+        return _of(name, names[name])
+    return prelude().get(name) or special().get(name)
+
+
+def _of(name: str, export: Export) -> Meaning:
+    shape: Any = export.shape
+    if isinstance(shape, Function):
+        doc = shape.doc or comment_above(shape.span.source, shape.span.start)
+        params = tuple(
+            Parameter(each.name, None, None if each.default is None else each.default.span.text)
+            for each in shape.params
+        )
+        return Meaning(name, "function", params=params, rest=shape.rest, doc=doc)
+    if isinstance(shape, Task):
+        return task_meaning(shape.template)
+    if isinstance(shape, Operation):
+        params = tuple(Parameter(each) for each in shape.params)
+        return Meaning(name, "operation", params=params, doc=shape.doc)
+    if isinstance(shape, Macro):
+        return Meaning(name, "syntax", doc=shape.span.text)
+    members = {each: _of(each, one) for each, one in _inside(export).items()}
+    if members:
+        return Meaning(name, "module", members=members)
+    return Meaning(name, "value", doc="a value")

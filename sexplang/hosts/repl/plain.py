@@ -1,0 +1,45 @@
+"""Lines of standard input to the texts to enter: from a pipe, and on a bare terminal."""
+
+import sys
+from collections.abc import Iterator
+
+from sexplang.hosts.repl.balance import is_whole
+
+PROMPT, MORE = "> ", "… "
+
+
+def texts(is_terminal: bool) -> Iterator[str]:
+    """What is to be entered, in turn: as many lines as make it whole, and what is left at the
+    end."""
+    lines: list[str] = []
+    while True:
+        try:
+            line = _line(is_terminal, bool(lines))
+        except KeyboardInterrupt:
+            if not is_terminal:
+                raise
+            print(file=sys.stderr)
+            lines.clear()
+            continue
+        if line is None:
+            break
+        if line.strip() or lines:
+            lines.append(line)
+        text = "".join(lines)
+        if lines and is_whole(text):
+            lines.clear()
+            yield text
+    if lines:
+        yield "".join(lines)
+
+
+def _line(is_terminal: bool, more: bool) -> str | None:
+    if is_terminal:
+        try:
+            return input(MORE if more else PROMPT) + "\n"
+        except EOFError:
+            print()
+            return None
+    raw = sys.stdin.buffer.readline()
+    # A byte that is no text is refused by the reader, at its place.
+    return raw.decode("utf-8", "replace") if raw else None

@@ -1,0 +1,205 @@
+"""Texts that are entered to what they give: definitions are kept, values and errors are shown."""
+
+import os
+from typing import Any, TextIO
+
+from attrs import define, evolve, field
+
+from sexplang.hosts.files import folder_of, source_at, text_at
+from sexplang.hosts.options import Settings
+from sexplang.hosts.repl.growing import Growing, beginning, in_pieces
+from sexplang.hosts.show import Paint, drawn, paint_for
+from sexplang.machine import Standing
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.form import Form
+from sexplang.terms.source import Source
+from sexplang.terms.task import error_of
+from sexplang.terms.text import written
+from sexplang.terms.value import Fault, Record, Value
+
+LONGEST = 20_000
+"""Characters of a value that are shown."""
+
+
+@define(eq=False)
+class Session:
+    """Where a person stands. What is in it is replaced as a whole, and only by what succeeded."""
+
+    settings: Settings
+    out: TextIO
+    err: TextIO
+    folder: str | None = None
+    """What the loaded file may read, and where relative paths start."""
+    failures: int = 0
+    growing: Growing = field(init=False)
+    standing: Standing = field(init=False, factory=Standing)
+    before: list[tuple[Growing, Standing]] = field(factory=list)
+    """What `:undo` goes back to."""
+    _inputs: int = 0
+    _sources: dict[str, Source] = field(factory=dict)
+    _model: Any = None
+    _progress: Any = None
+
+    def __attrs_post_init__(self) -> None:
+        self.growing = beginning(self._find)
+
+    @property
+    def paint(self) -> Paint:
+        return paint_for(self.err, os.environ)
+
+    def enter(self, text: str) -> None:
+        """Runs the forms of a text, one after the other, up to the first that fails."""
+        from sexplang.reader import read
+
+        self._inputs += 1
+        source = Source(f"input {self._inputs}", text)
+        try:
+            for forms in in_pieces(read(source)):
+                if not self._ran(source, forms):
+                    return
+        except Diagnostics as found:
+            self.refuse(found.diagnostics)
+
+    def load(self, path: str, inputs: tuple[str, ...] = ()) -> None:
+        """Runs a file as one piece, with its inputs; it may read its folder, as in `run`."""
+        from sexplang.reader import read
+
+        try:
+            source = source_at(path)
+            forms = read(source)
+            folder, self.folder = self.folder, folder_of(path)
+            if not self._ran(source, forms, inputs):
+                self.folder = folder
+        except Diagnostics as found:
+            self.refuse(found.diagnostics)
+
+    def undo(self) -> bool:
+        """Back to before the last piece that succeeded, if there is one."""
+        if self.before:
+            self.growing, self.standing = self.before.pop()
+            return True
+        return False
+
+    def say(self, words: str) -> None:
+        """A line for the person, not the program's."""
+        print(drawn(words, keep="\n"), file=self.err, flush=True)
+
+    def refuse(self, found: tuple[Diagnostic, ...]) -> None:
+        """Shows what is wrong with an input."""
+        self.failures += 1
+        self._show(found)
+
+    # -- one piece
+
+    def _ran(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
+        from sexplang.machine import proceed
+        from sexplang.pipeline import tasks
+
+        self._sources[source.name] = source
+        grown = self.growing.grown(source, forms)
+        program = grown.program
+        self._sources.update({each.name: each for each in program.sources})
+        self._show(program.warnings)
+        standing = self._with_inputs(grown, inputs)
+        outcome: Any = proceed(program, standing, tasks() if program.tasks else None)
+        if hasattr(outcome, "requests"):
+            outcome = self._driven(outcome)
+        if hasattr(outcome, "error"):
+            self._fail(outcome.error)
+            return False
+        self.before.append((self.growing, self.standing))
+        self.growing, self.standing = grown, outcome.value
+        for name, why in grown.stale:
+            self.say(f"`{name}` keeps the meaning it had: with the new one, {why.title}")
+        self._give(outcome.value.value)
+        return True
+
+    def _with_inputs(self, grown: Growing, given: tuple[str, ...]) -> Standing:
+        declared = grown.program.inputs
+        if not given and not declared:
+            return self.standing
+        from sexplang.hosts.inputs import values_of
+
+        values = values_of(given, declared, text_at)
+        known, *rest = self.standing.env
+        return evolve(self.standing, env=({**known, **values}, *rest))
+
+    def _give(self, value: Value) -> None:
+        if value is None:
+            return
+        try:
+            shown = drawn(written(value))
+        except Fault as fault:
+            self._fail(error_of(fault))
+            return
+        if len(shown) > LONGEST:
+            shown = f"{shown[:LONGEST]} … ({len(shown):,} characters)"
+        print(shown, file=self.out, flush=True)
+
+    def _fail(self, error: Record) -> None:
+        from sexplang.hosts.explain import has_page
+        from sexplang.hosts.show import show_error
+
+        self.failures += 1
+        shown = show_error(error, self._sources.get, self.paint, has_page)
+        print(shown, file=self.err, flush=True)
+
+    def _show(self, found: tuple[Diagnostic, ...]) -> None:
+        from sexplang.hosts.explain import has_page
+        from sexplang.hosts.show import show
+
+        shown = [show(each, self.paint, has_page(each.code)) for each in found]
+        if shown:
+            print("\n\n".join(shown), file=self.err, flush=True)
+
+    # -- the world
+
+    def _permissions(self) -> Any:
+        from sexplang.runtime import Permissions
+
+        settings = self.settings
+        return Permissions(settings.allow_read, settings.allow_write, folder=self.folder)
+
+    def _find(self, path: str, importer: str) -> tuple[Source, ...]:
+        from sexplang.runtime.sources import finding
+
+        return finding(self._permissions())(path, importer)
+
+    def _driven(self, outcome: Any) -> Any:
+        from sexplang.hosts.progress import Progress
+        from sexplang.runtime import Journal, drive, performers
+        from sexplang.runtime import Settings as RunSettings
+
+        journal = Journal()
+        table = performers(
+            RunSettings(
+                run_id=journal.run_id,
+                permissions=self._permissions(),
+                write=self._print,
+                log=self._log,
+                on_event=self._watch,
+                model=self.settings.model,
+            )
+        )
+        # A script of replies goes on where the input before left it.
+        self._model = table["model"] = self._model or table["model"]
+        live = self.err.isatty()
+        self._progress = Progress(self.err, live=live, quiet=self.settings.quiet)
+        more = {} if self.settings.parallel is None else {"parallel": self.settings.parallel}
+        try:
+            return drive(outcome, table, journal=journal, on_event=self._watch, **more)
+        finally:
+            self._progress.close()
+            self._progress = None
+
+    def _watch(self, event: Any) -> None:
+        if self._progress is not None:
+            self._progress(event)
+
+    def _print(self, text: str) -> None:
+        self.out.write(text)
+        self.out.flush()
+
+    def _log(self, level: str, text: str) -> None:
+        if not self.settings.quiet or level == "error":
+            self.say(f"{drawn(level)}: {text}")

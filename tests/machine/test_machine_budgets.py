@@ -1,0 +1,119 @@
+"""Budgets under any order of replies: exact for calls, never passed for tokens."""
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from support.running import begun
+
+from sexplang.machine import Done, Failed, Suspended
+
+ASK = "(perform model {messages: [] max_tokens: 40})"
+
+
+def branches(width, inside):
+    """A `par` of model calls under `attempt`, so that every branch comes to its end."""
+    return f"(par {' '.join([f'(attempt {inside})'] * width)})"
+
+
+def spent(request, random):
+    """A reply that used up to what was asked for."""
+    payload = request.arguments[0]
+    tokens = random.randint(1, payload["max_tokens"])
+    usage = {"input_tokens": random.randint(1, 10), "output_tokens": tokens}
+    return {"content": [], "stop_reason": "end_turn", "usage": usage, "model": "m"}
+
+
+def driven(outcome, random):
+    """The end of a run whose requests are answered in random order; the calls, and the tokens."""
+    calls = tokens = 0
+    while isinstance(outcome, Suspended):
+        request = random.choice(outcome.requests)
+        if random.random() < 0.1:
+            error = begun("(raise 1)").error
+            outcome, calls = outcome.fail(request.id, error), calls + 1
+            continue
+        reply = spent(request, random)
+        calls, tokens = calls + 1, tokens + sum(reply["usage"].values())
+        outcome = outcome.resume(request.id, reply)
+    return outcome, calls, tokens
+
+
+def orders(outcome: Suspended) -> Iterator[tuple[list[str], Suspended]]:
+    """Every order in which the requests of a run can be answered."""
+    work = [([], outcome)]
+    while work:
+        ids, now = work.pop()
+        if not isinstance(now, Suspended):
+            yield ids, now
+            continue
+        for request in now.requests:
+            reply = {"content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}
+            work.append(([*ids, request.id], now.resume(request.id, reply)))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+@pytest.mark.parametrize("limit", [0, 1, 2, 3])
+def test_calls_are_exact_under_every_order_of_replies(width, limit):
+    """All orders, up to four branches of two calls: as many calls as fit, and not one more."""
+    inside = f"(begin {ASK} {ASK})" if width < 4 else ASK
+    wanted = min(limit, width * (2 if width < 4 else 1))
+    text = f"(attempt (with-budget {{calls: {limit}}} {branches(width, inside)}))"
+
+    for ids, outcome in orders(begun(text)):
+        assert len(ids) <= wanted
+        assert isinstance(outcome, Done)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_order_passes_a_budget(seed):
+    """64 branches, replies and failures in random order, calls and tokens bounded."""
+    check(seed)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("start", range(0, 10_000, 1_000))
+def test_no_order_passes_a_budget_10_000_times(start):
+    """The same for 10,000 seeds."""
+    for seed in range(start, start + 1_000):
+        check(seed)
+
+
+def check(seed):
+    random = Random(seed)
+    calls, tokens = random.randint(0, 130), random.randint(0, 3_000)
+    text = f"(with-budget {{calls: {calls} tokens: {tokens}}} {branches(64, f'(begin {ASK} {ASK})')})"
+
+    outcome, made, used = driven(begun(text), random)
+
+    assert made <= calls
+    assert used <= tokens + 10 * made
+    assert isinstance(outcome, (Done, Failed))
+
+
+def test_a_budget_breaks_at_its_form_and_cancels_its_branches():
+    """What is around the form goes on; nothing inside of it sees the error."""
+    text = f"(try (with-budget {{calls: 2}} {branches(3, ASK)}) (catch (err calls) err.message))"
+
+    outcome = begun(text)
+
+    assert outcome == Done(
+        "no more model calls fit into the budget: 2 allowed, 3 used or asked for",
+        ("1.0.0", "1.1.0"),
+    )
+
+
+def test_two_futures_of_a_continuation_spend_from_one_account():
+    """The budget is named by its entry, not copied with the continuation."""
+    text = f"""
+    (handle (with-budget {{calls: 3}} (begin (perform choose) {ASK} {ASK}))
+      ((choose) k (begin (attempt (k 1)) (attempt (k 2)))))
+    """
+    outcome, made = begun(text), 0
+    while isinstance(outcome, Suspended):
+        outcome = outcome.resume(outcome.requests[0].id, {"content": []})
+        made += 1
+
+    assert made == 3
+    assert outcome.value.fields["notes"]["error"].fields["reason"] == "calls"

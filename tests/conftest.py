@@ -18,6 +18,15 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_collection_modifyitems(config, items):
+    """`-m long` runs what takes minutes; without a `-m` it is left out."""
+    if config.getoption("markexpr"):
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    items[:] = [item for item in items if item not in long]
+    config.hook.pytest_deselected(items=long)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def no_keys():
     """A test never reaches a real model: keys and addresses of the person are not seen."""

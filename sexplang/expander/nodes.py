@@ -136,4 +136,7 @@ class Reading:
     ellipsis: str
     literals: frozenset[str]
     words: frozenset[str]
+    """The words of the language: no variable is called so."""
+    kept: frozenset[str]
+    """Those, and what is punctuation: no template brings them in."""
     flaws: list[Any]

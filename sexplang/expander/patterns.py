@@ -63,7 +63,7 @@ class _Patterns:
             return Anything()
         if text == ".":
             self.flaw(form, "a pattern has no dot", hint="write `(first rest ...)`")
-        elif text in reading.words and text != reading.ellipsis:
+        elif text in reading.words:
             hint = f"put it among the literals: `(syntax-rules ({text}) …)`"
             self.flaw(form, f"`{text}` is a word of the language, not a pattern variable", "", hint)
         elif text in self.paths:

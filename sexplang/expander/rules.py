@@ -11,7 +11,7 @@ from sexplang.terms.source import Made, Span
 
 SYNTAX = "(syntax-rules (literal…) (pattern template) …)"
 KEPT = frozenset(["_", ".", "...", "?"])
-"""Names that a template does not bring in: they are punctuation."""
+"""Punctuation of parameters, patterns and templates."""
 
 OTHERS = {
     "lambda": "a macro is not a function of forms",
@@ -32,7 +32,7 @@ def read_rules(form: Form, words: frozenset[str]) -> Rules:
         items = items[1:]
     flaws: list[Diagnostic] = []
     literals = _literals(form, items, flaws)
-    reading = Reading(ellipsis, literals, words | KEPT | {ellipsis}, flaws)
+    reading = Reading(ellipsis, literals, words, words | KEPT | {ellipsis}, flaws)
     if len(items) < 2 and not flaws:
         flaws.append(_bad(form, "a macro needs a rule", f"I expected `{SYNTAX}`"))
     names: set[str] = set(literals)

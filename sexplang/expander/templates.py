@@ -101,7 +101,7 @@ class _Templates:
         if fields and head in self.paths:
             self.mention(head, form.span, around)
             return Reach(head, f".{fields}", form.span)
-        if text in self.reading.words:
+        if text in self.reading.kept:
             if self.is_ellipsis(form) and not is_plain:
                 self.flaw(form, "an ellipsis follows what it repeats", "nothing stands before this")
             return Fixed(form)

@@ -27,7 +27,8 @@ def built(source: Source, folder: str | None, allowed: tuple[str, ...] = ()) -> 
 
 def outcome_of(program: Program, inputs: dict[str, Value]) -> Any:
     """Done, Failed or Suspended: the program has run until it ended or waits."""
-    from sexplang.machine import start
+    from sexplang.machine import Limits, start
     from sexplang.pipeline import tasks
+    from sexplang.process import held
 
-    return start(program, inputs, tasks() if program.tasks else None)
+    return start(program, inputs, tasks() if program.tasks else None, Limits(held=held))

@@ -5,4 +5,14 @@ from sexplang.machine.link import Standing
 from sexplang.machine.loop import Limits
 from sexplang.machine.outcome import Done, Failed, Outcome, Suspended, proceed, start
 
-__all__ = ["HIGHER", "Done", "Failed", "Limits", "Outcome", "Standing", "Suspended", "proceed", "start"]
+__all__ = [
+    "HIGHER",
+    "Done",
+    "Failed",
+    "Limits",
+    "Outcome",
+    "Standing",
+    "Suspended",
+    "proceed",
+    "start",
+]

@@ -14,6 +14,7 @@ from sexplang.machine.exits import Forked
 from sexplang.machine.plans import run_plan
 from sexplang.machine.sorting import sort
 from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
+from sexplang.terms.allowance import charge
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
 from sexplang.terms.text import written
@@ -44,6 +45,7 @@ def each(
         return k[0], finish((), extra), k, s
     call = direct(function, len(rows[0]))
     if call is not None:
+        charge(len(rows))
         return k[0], finish(tuple([call(*row) for row in rows]), extra), k, s
     frame = (_each_next, k, function, rows, 1, None, finish, extra)
     return apply(function, rows[0], frame, s)
@@ -75,6 +77,7 @@ def _each_next(value: Value, k: Frame, s: Segment) -> Step:
     _, below, function, rows, at, collected, finish, extra = k
     collected = (collected, value)
     if at == len(rows):
+        charge(at)
         return below[0], finish(unlink(collected, at), extra), below, s
     frame = (_each_next, below, function, rows, at + 1, collected, finish, extra)
     return apply(function, rows[at], frame, s)

@@ -17,11 +17,14 @@ from sexplang.machine.control import fail
 from sexplang.machine.errors import limit
 from sexplang.machine.exits import Broken
 from sexplang.machine.stack import Exit, Frame, Segment, Step
+from sexplang.terms.allowance import ACCOUNT
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
 
 _SHORT = 256
 _LONG = 500_000
+_UNSEEN = 4_000_000
+"""Elements made before somebody looks how much the process holds."""
 
 
 @frozen
@@ -30,31 +33,69 @@ class Limits:
 
     `steps` counts turns of the machine's loop, over all branches; `frames` bounds the stack of
     each branch and is looked at every now and then, so a run may pass it by a little.
+    `allocation` bounds the elements and characters of all larger lists, tables and strings made
+    between two waits, whether or not they are still there. `memory` bounds, in bytes, what the
+    process holds more than when the program began to run, if `held` is given to say how much that
+    is; this one is a safety valve and depends on what else the process does.
     """
 
     steps: int = 2_000_000_000
     frames: int = 2_000_000
+    allocation: int = 2_000_000_000
+    memory: int = 2_000_000_000
+    held: Callable[[], int] | None = None
+
+
+class Account:
+    """What one turn of the loop is charged; ends the run where it is too much."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._left = limits.allocation
+        self._unseen = 0
+        self._before = limits.held() if limits.held is not None else 0
+
+    def __call__(self, size: int) -> None:
+        self._left -= size
+        if self._left < 0:
+            raise Broken(_allocation(self._limits))
+        self._unseen += size
+        if self._unseen > _UNSEEN:
+            self.look()
+
+    def look(self) -> None:
+        """Raises Broken if the process holds too much."""
+        self._unseen = 0
+        limits = self._limits
+        if limits.held is not None and limits.held() - self._before > limits.memory:
+            raise Broken(_memory(limits))
 
 
 def run(step: Step, limits: Limits, used: int) -> tuple[Exit, int]:
     """Runs until the loop is left. Gives the exit and the number of steps used so far."""
+    account = Account(limits)
+    outer = ACCOUNT.set(account)
     length = _SHORT
     turn: Callable[..., Any] = _turn
-    while True:
-        length = min(length, limits.steps - used)
-        if length <= 0:
-            return Broken(_steps(limits)), used
-        ticks = repeat(None, length)
-        try:
-            step = turn(*step, ticks)
-        except Exit as left:
-            return left, used + length - ticks.__length_hint__()
-        used += length
-        room = limits.frames - _depth(step[2], step[3])
-        if room < 0:
-            return Broken(_frames(limits)), used
-        turn = _roomy_turn
-        length = max(_LONG // 10, min(_LONG, room))
+    try:
+        while True:
+            length = min(length, limits.steps - used)
+            if length <= 0:
+                return Broken(_steps(limits)), used
+            ticks = repeat(None, length)
+            try:
+                step = turn(*step, ticks)
+                account.look()
+            except Exit as left:
+                return left, used + length - ticks.__length_hint__()
+            used += length
+            room = limits.frames - _depth(step[2], step[3])
+            if room < 0:
+                return Broken(_frames(limits)), used
+            turn = _roomy_turn
+            length = max(_LONG // 10, min(_LONG, room))
+    finally:
+        ACCOUNT.reset(outer)
 
 
 def _turn(fn: Any, a: Any, k: Frame, s: Segment, ticks: Any) -> Step:
@@ -99,4 +140,20 @@ def _frames(limits: Limits) -> Any:
         "limit-frames",
         f"calls are nested more than {limits.frames:,} deep",
         "make the recursive call the last thing a function does, or raise the limit",
+    )
+
+
+def _allocation(limits: Limits) -> Any:
+    return limit(
+        "limit-allocation",
+        f"the program made lists, tables and strings of more than {limits.allocation:,} parts",
+        "look for what is copied again and again, or raise the limit",
+    )
+
+
+def _memory(limits: Limits) -> Any:
+    return limit(
+        "limit-memory",
+        f"the program holds more than {limits.memory:,} bytes",
+        "keep less at a time, or raise the limit",
     )

@@ -16,6 +16,7 @@ from sexplang.primitives import (
     strings,
     tables,
 )
+from sexplang.primitives.growing import GROWING, charged
 from sexplang.terms.value import Primitive, Value
 
 _Row: TypeAlias = tuple[str, Callable[..., Value], int, int | None, str]
@@ -138,7 +139,9 @@ _DATA: tuple[_Row, ...] = (
 )
 
 PRIMITIVES: dict[str, Primitive] = {
-    name: Primitive(name, function, least, most, doc)
+    name: Primitive(
+        name, charged(function, most) if name in GROWING else function, least, most, doc
+    )
     for family in (_NUMBERS, _TEXT, _LISTS, _TABLES, _TESTS, _DATA)
     for name, function, least, most, doc in family
 }

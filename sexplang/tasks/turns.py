@@ -134,7 +134,7 @@ def going_on(session: HandlerSession, text: str) -> HandlerSession:
     if used >= limit:
         raise exhausted(
             "turns",
-            f"the task is not done after {used} turn{'s' * (used != 1)}, and {limit} may be used",
+            f"the task is not done after {used} turn{'s' * (used != 1)}; no more are allowed",
             "raise <limits max_turns=…>, or ask for less in one task",
             text,
             used=used,

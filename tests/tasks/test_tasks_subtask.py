@@ -93,7 +93,7 @@ def test_a_reply_that_is_a_continuation_asks_for_a_subtask(fence):
     """The answer is a user message; then the parent goes on and may ask again."""
     request = {"subtaskRequest": {"description": "d", "templateHints": ["h"]}}
     text = fence.format(continuation(request, other=1))
-    run = converse(template(), [says(text), "child", says(text), failure(), says("done")])
+    run = converse(ASKING, [says(text), "child", says(text), failure(), says("done")])
     asked = run.performed[1].asks[0].arguments[0]
     messages = run.requests[-1]["messages"]
 
@@ -120,10 +120,19 @@ def test_any_other_text_is_just_text(text):
     assert text == converse(template(), [says(text)]).result.fields["content"]
 
 
+def test_a_reply_asks_for_a_subtask_only_where_the_template_allows_it():
+    """What a text says is no permission: without `spawn_subtask` it is just text, and noted."""
+    text = continuation({"subtask_request": {"description": "d"}})
+    run = converse(template(), [says(text)])
+
+    assert run.result.fields["content"] == text
+    assert "spawn_subtask" in run.notes["warnings"][0]
+
+
 def test_the_older_evaluation_request_is_converted_with_a_warning():
     """It becomes a subtask of subtype evaluator."""
     old = {"evaluation_request": {"type": "bash_script", "criteria": ["fast"], "target": "t"}}
-    run = converse(template(), [says(continuation(old)), "fine", says("done")])
+    run = converse(ASKING, [says(continuation(old)), "fine", says("done")])
     request = run.performed[1].asks[0].arguments[0]
 
     assert (request["subtype"], request["description"]) == ("evaluator", "evaluate fast")
@@ -133,7 +142,7 @@ def test_the_older_evaluation_request_is_converted_with_a_warning():
 
 def test_a_malformed_continuation_is_told_to_the_model():
     """The message names what is missing."""
-    run = converse(template(), [says(continuation({"task": "verify"})), says("done")])
+    run = converse(ASKING, [says(continuation({"task": "verify"})), says("done")])
 
     assert "notes.subtask_request" in run.requests[1]["messages"][-1]["content"][0]["text"]
 
@@ -141,7 +150,7 @@ def test_a_malformed_continuation_is_told_to_the_model():
 def test_too_many_malformed_requests_break_the_task():
     """After two, as a tool call or as a text."""
     bad = says(continuation({"subtask_request": {"inputs": {}}}))
-    error = converse(template(), [bad] * 3).error
+    error = converse(ASKING, [bad] * 3).error
 
     assert error["reason"] == "input_validation_failure"
     assert error["details"]["fields"] == ("description",)
@@ -154,7 +163,7 @@ def test_a_model_that_keeps_asking_at_the_depth_limit_ends():
     text = [says(continuation({"subtask_request": {"description": "d"}})), asking[1]] * 3
 
     assert converse(ASKING, asking).error["reason"] == "execution_halted"
-    assert converse(template(), text).error["reason"] == "execution_halted"
+    assert converse(ASKING, text).error["reason"] == "execution_halted"
 
 
 def test_several_requests_of_one_turn_are_refused_once():

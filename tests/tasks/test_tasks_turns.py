@@ -6,7 +6,7 @@ import pytest
 from tasks_driver import converse, failure, reply, says, system, template, uses
 
 from sexplang.terms.task import Broke, Perform, task_result
-from sexplang.terms.template import Limits
+from sexplang.terms.template import Limits, OutputFormat
 
 TOOLS = ("read_file", "list_files", "lookup", "spawn_subtask", "request_user_input")
 
@@ -132,7 +132,8 @@ def test_a_call_that_cannot_be_made_is_told_to_the_model(name, given):
 
 def test_a_tool_that_is_not_allowed_is_not_performed():
     """A task has the tools that its template allows, none by default."""
-    run = converse(template(), [uses(("a", "read_file", {"path": "x"})), says("done")])
+    two = template(limits=Limits(max_turns=2))
+    run = converse(two, [uses(("a", "read_file", {"path": "x"})), says("done")])
 
     assert run.requests[1]["messages"][-1]["content"][0]["is_error"]
 
@@ -174,7 +175,8 @@ def test_a_refusal_names_its_category():
 
 def test_a_paused_turn_goes_on():
     """pause_turn asks again with what was said; the texts are one answer."""
-    run = converse(template(), [says("one ", "pause_turn"), says("two", "stop_sequence")])
+    two = template(limits=Limits(max_turns=2))
+    run = converse(two, [says("one ", "pause_turn"), says("two", "stop_sequence")])
 
     assert run.result.fields["content"] == "one two"
     assert run.requests[1]["messages"][-1]["role"] == "assistant"
@@ -195,6 +197,17 @@ def test_a_model_that_never_stops_calling_tools_ends_at_the_turn_limit():
     assert len(run.requests) == 3
     assert (run.error["type"], run.error["reason"]) == ("RESOURCE_EXHAUSTION", "turns")
     assert run.error["details"] == {"resource": "turns", "metrics": {"used": 3, "limit": 3}}
+
+
+@pytest.mark.parametrize(
+    ("format_", "turns"), [(OutputFormat(), 1), (OutputFormat("json"), 3)], ids=["text", "json"]
+)
+def test_a_task_without_tools_has_one_turn_and_its_repairs(format_, turns):
+    """Nothing that such a model says makes it be asked more often than `check` counts on."""
+    call = uses(("a", "lookup", {}))
+    run = converse(template(output_format=format_), [call] * turns)
+
+    assert (turns, "turns") == (len(run.requests), run.error["reason"])
 
 
 def test_a_request_lowers_the_turn_limit_and_never_raises_it():

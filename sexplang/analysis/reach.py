@@ -1,0 +1,100 @@
+"""A program to the parts of it that are never evaluated, as far as the text alone shows."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sexplang.analysis.following import children, parts
+from sexplang.terms.core import And, Call, Const, Handle, If, Or, Repeat, Seq
+from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.program import Program
+from sexplang.terms.source import Made, Span
+from sexplang.terms.value import Higher, Operation, Procedure, truth
+
+
+def unreachable(program: Program) -> list[Diagnostic]:
+    """What no run comes to, in the program's own files."""
+    found: dict[tuple[str, int, int], Diagnostic] = {}
+    goes_on = _goes_on_after_errors(program)
+    work: list[Any] = parts(program)
+    while work:
+        node = work.pop()
+        for dead, reason, why in _dead(node, goes_on):
+            span = dead.span
+            is_ours = _is_within(span, node.span) and not span.source.name.startswith("std/")
+            if is_ours and not isinstance(span, Made) and not isinstance(reason, Made):
+                key = (span.source.name, span.start, span.end)
+                found.setdefault(key, _finding(span, reason, why))
+        work.extend(children(node))
+    return list(found.values())
+
+
+def _is_within(inner: Span, outer: Span) -> bool:
+    """What the compiler adds, an `else` that is not written, has the place of the whole form."""
+    whole = inner.start == outer.start and inner.end == outer.end
+    return inner.source is outer.source and not whole
+
+
+def _dead(node: Any, goes_on: bool) -> Iterator[tuple[Any, Span, str]]:
+    """The parts of a node that are never evaluated, what decides that, and how."""
+    kind = type(node)
+    if kind is If and _is_constant(node.test):
+        chosen = truth(node.test.value)
+        yield (
+            node.otherwise if chosen else node.then,
+            node.test.span,
+            f"this is always {'true' if chosen else 'false'}",
+        )
+    elif kind is And or kind is Or:
+        for at, item in enumerate(node.items[:-1]):
+            if _is_constant(item) and truth(item.value) is (kind is Or):
+                outcome = "true" if kind is Or else "false"
+                yield node.items[at + 1], item.span, f"this is always {outcome}"
+                return
+    elif kind is Repeat and type(node.count) is Const and node.count.value == 0:
+        yield node.body, node.count.span, "nothing is done no times"
+    elif kind is Seq and not goes_on:
+        for at, item in enumerate(node.items[:-1]):
+            if _fails(item):
+                yield node.items[at + 1], item.span, "this always fails"
+                return
+    elif kind is Handle:
+        takes_all: Any = None
+        for clause in node.clauses:
+            if clause.operation == "error" and clause.kind == "never":
+                if takes_all is not None:
+                    yield clause, takes_all.span, "this takes every error"
+                takes_all = clause if takes_all is None and not clause.words else takes_all
+
+
+def _is_constant(node: Any) -> bool:
+    """A literal that is no function and that its author can see."""
+    return type(node) is Const and not isinstance(node.value, Procedure)
+
+
+def _fails(node: Any) -> bool:
+    """`(raise …)`, `(error …)`"""
+    if type(node) is not Call or type(node.callee) is not Const:
+        return False
+    shape = node.callee.value
+    return isinstance(shape, (Higher, Operation)) and shape.name in ("raise", "error")
+
+
+def _goes_on_after_errors(program: Program) -> bool:
+    """Whether some handler may answer an error where it was raised."""
+    work: list[Any] = parts(program)
+    while work:
+        node = work.pop()
+        if getattr(node, "operation", None) == "error" and getattr(node, "kind", "never") != "never":
+            return True
+        work.extend(children(node))
+    return False
+
+
+def _finding(span: Span, reason: Span, why: str) -> Diagnostic:
+    return Diagnostic(
+        "unreachable",
+        "no run comes here",
+        (Label(span, "never evaluated"), Label(reason, why)),
+        hint="leave it out, or test something that can turn out either way",
+        severity="warning",
+    )

@@ -1,0 +1,221 @@
+"""A program to its report: findings, effects of each function, the most model calls of a run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+import sexplang.analysis.higher
+import sexplang.analysis.loops
+import sexplang.analysis.nodes  # noqa: F401  (all three register how nodes and calls are followed)
+from sexplang.analysis.bounds import ZERO, Bound, unbounded
+from sexplang.analysis.following import At, Costs, Follower, TooInvolved
+from sexplang.analysis.reach import unreachable
+from sexplang.analysis.unused import unused
+from sexplang.analysis.values import Environment
+from sexplang.analysis.work import ANYTHING, NOTHING, Work, together
+from sexplang.terms.core import Clause
+from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.program import Bind, Function, Program, Unit
+from sexplang.terms.source import Made, Span
+
+
+@frozen
+class Row:
+    """What a function may perform that no handler in it takes; `name` is empty for the program.
+
+    `effects_of` are parameters that it calls: what they perform, it performs.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    operations: tuple[str, ...]
+    effects_of: tuple[str, ...]
+    span: Span | None
+
+    def __str__(self) -> str:
+        whole = f"{self.name}({' '.join(self.params)})" if self.name else "the program"
+        named = ["anything" if one == ANYTHING else one for one in self.operations]
+        named += [f"effects of {param}" for param in self.effects_of]
+        return f"{whole}: {', '.join(named) or 'nothing'}"
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "params": list(self.params),
+            "operations": list(self.operations),
+            "effects_of": list(self.effects_of),
+            "span": self.span.plain() if self.span is not None else None,
+        }
+
+
+@frozen
+class Report:
+    """What is known of a program before it runs."""
+
+    source: str
+    findings: tuple[Diagnostic, ...] = ()
+    effects: tuple[Row, ...] = ()
+    calls: Bound = field(default=ZERO)
+
+    def most(self, inputs: Mapping[str, Any]) -> int | None:
+        """The most model calls of a run with these inputs (defaults included); None: no bound."""
+        return self.calls.value(inputs)
+
+    def says(self) -> str:
+        """The bound in words: `at most 1 + 2·len(docs) model calls`."""
+        if self.calls.is_bounded:
+            plural = "" if self.calls.constant == 1 else "s"
+            return f"at most {self.calls} model call{plural}"
+        return f"model calls {self._unbounded()}"
+
+    def _unbounded(self) -> str:
+        span = self.calls.span
+        where = f"line {span.begin.line}" if span is not None else "what it does"
+        if span is not None and span.source.name != self.source:
+            where += f" of {span.source.name}"
+        return f"unbounded because of {where}: {self.calls.why}"
+
+    def plain(self) -> dict[str, Any]:
+        """The report as data, for `--json`."""
+        bound = self.calls
+        return {
+            "findings": [finding.plain() for finding in self.findings],
+            "effects": [row.plain() for row in self.effects],
+            "calls": {
+                "bound": str(bound) if bound.is_bounded else None,
+                "constant": bound.constant,
+                "reason": None if bound.is_bounded else self._unbounded(),
+                "span": bound.span.plain() if bound.span is not None else None,
+            },
+        }
+
+
+def analyse(program: Program, costs: Costs) -> Report:
+    """Follows a program without running it."""
+    m = Follower(program, costs)
+    rows: list[Row] = []
+    is_whole = True
+    try:
+        environment, work = _whole(m)
+        rows.append(Row("", (), work.row, (), None))
+        calls = work.of("model")
+    except TooInvolved:
+        main = program.units[-1].items[:1] if program.units else ()
+        calls = unbounded("the program is too involved to be followed", main[0].span if main else None)
+        calls = calls if m.asks_models else ZERO
+        is_whole, environment = False, m.values.environment(None, ())
+    found = [*unreachable(program), *unused(program)]
+    if is_whole:
+        try:
+            rows += _rows(m, environment)
+            found += _handlers(m)
+        except TooInvolved:
+            pass
+    source = program.units[-1].name if program.units else ""
+    return Report(source, tuple(sorted(found, key=_place)), tuple(rows), calls)
+
+
+def _whole(m: Follower) -> tuple[Environment, Work]:
+    """All units in order: the environment at the end, and the work of the run."""
+    at = At(m.values.environment(None, ()))
+    work = NOTHING
+    for unit in m.program.units:
+        for item in unit.items:
+            node = item.value if isinstance(item, Bind) else item
+            value, more = m.run(m.look(node, at))
+            work = together(work, more)
+            if isinstance(item, Bind):
+                at = at.bound(m.values, (value,))
+    return at.environment, work
+
+
+def _rows(m: Follower, environment: Environment) -> list[Row]:
+    """Each function at the top of the program's own files, given it knows not what."""
+    rows = []
+    for unit in m.program.units:
+        if unit.name.startswith("std/"):
+            continue
+        for function in _tops(m, unit):
+            m.steps = 0
+            rows.append(_row(m, function, environment))
+    return rows
+
+
+def _tops(m: Follower, unit: Unit) -> list[Function]:
+    own = {function.index: function for function in unit.functions}
+    exported = [getattr(export.core, "function", -1) for export in unit.exports.values()]
+    hidden = [index for index, function in own.items() if function.name.startswith("_")]
+    kept = dict.fromkeys([*exported, *hidden])
+    return [own[index] for index in sorted(kept) if index in own]
+
+
+def _row(m: Follower, function: Function, environment: Environment) -> Row:
+    from sexplang.analysis.calls import enter
+    from sexplang.analysis.values import Fn, Param
+
+    names = [param.name for param in function.params]
+    given = tuple([m.values.made(Param, name) for name in names])
+    if function.rest is not None:
+        names.append(function.rest)
+    callee = m.values.made(Fn, function.index, environment)
+    _, work = m.run(enter(m, callee, given, (), None, function.span))
+    return Row(function.name, tuple(names), work.row, work.params, function.span)
+
+
+def _handlers(m: Follower) -> list[Diagnostic]:
+    """Clauses for what is never performed where they could take it."""
+    return [
+        _never_performed(clause)
+        for clause, was_performed in m.handled.items()
+        if not was_performed
+        and clause not in m.open
+        and not clause.span.source.name.startswith("std/")
+        and not isinstance(clause.span, Made)
+    ]
+
+
+def _never_performed(clause: Clause) -> Diagnostic:
+    return Diagnostic(
+        "handler-unused",
+        f"nothing in this handle expression performs `{clause.operation}`",
+        (Label(clause.span, "this clause is never used"),),
+        hint="leave it out, or perform the operation inside",
+        severity="warning",
+    )
+
+
+def too_many(report: Report, allowed: int) -> Diagnostic | None:
+    """The error for a program that may call a model more often than is allowed."""
+    bound = report.calls
+    constant = bound.constant
+    if constant is not None and constant <= allowed:
+        return None
+    labels = (Label(bound.span, _words(bound)),) if bound.span is not None else ()
+    if not bound.is_bounded:
+        return Diagnostic(
+            "unbounded-calls",
+            f"there is no telling how many model calls this makes, and {allowed} are allowed",
+            labels,
+            (bound.why,),
+            "bound it: `(take xs n)`, `(loop n …)` or `(with-budget {calls: n} …)`",
+        )
+    depends = "it depends on the inputs: " if constant is None else ""
+    return Diagnostic(
+        "too-many-calls",
+        f"this makes up to {bound} model calls, and {allowed} are allowed",
+        labels,
+        (f"{depends}at most {bound}",) if depends else (),
+        "bound it: `(take xs n)`, or `(with-budget {calls: n} …)` around it",
+    )
+
+
+def _words(bound: Bound) -> str:
+    if not bound.is_bounded:
+        return bound.why
+    return "as often as the inputs say" if bound.constant is None else "most of them are here"
+
+
+def _place(finding: Diagnostic) -> tuple[str, int]:
+    span = finding.span
+    return (span.source.name, span.start) if span is not None else ("", 0)

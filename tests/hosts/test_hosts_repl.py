@@ -1,0 +1,380 @@
+"""The interactive session: driven in a pseudo-terminal, through a pipe, and piece by piece."""
+
+import io
+import os
+import re
+import sys
+
+import pexpect
+import pytest
+from support.command import SEXPLANG, sexplang
+from support.markdown import ROOT
+
+from sexplang.hosts.options import Settings
+from sexplang.hosts.repl.balance import indentation, is_whole
+from sexplang.hosts.repl.session import Session
+
+class Terminal:
+    """A person at a terminal, in front of `sexplang repl`."""
+
+    def __init__(self, home, *words):
+        environment = os.environ | {
+            "PYTHONPATH": str(ROOT),
+            "XDG_STATE_HOME": str(home),
+            "NO_COLOR": "1",
+            "TERM": "xterm",
+            "PROMPT_TOOLKIT_NO_CPR": "1",
+        }
+        self.child = pexpect.spawn(
+            SEXPLANG[0],
+            [*SEXPLANG[1:], "repl", *words],
+            env=environment,
+            encoding="utf-8",
+            timeout=30,
+            dimensions=(40, 120),
+        )
+        self.expect("Ctrl-D leaves")
+        self.ready()
+
+    def type(self, keys):
+        self.child.send(keys)
+
+    def expect(self, text):
+        self.child.expect_exact(text)
+
+    def ready(self):
+        """Waits for a fresh prompt: the terminal is told of pasting, and then where the cursor is."""
+        self.child.expect(r"\x1b\[\?2004h.*?\x1b\[\?25h")
+
+    def enter(self, line, shown):
+        """Types keys that end an input, and waits for what it gives."""
+        self.type(line + "\r")
+        self.shows(shown)
+        self.ready()
+
+    def shows(self, text):
+        """Waits until the input is taken, and then for a text: what is typed may hold it too."""
+        self.child.expect(r"\x1b\[\?2004l.*?" + re.escape(text))
+
+    def leave(self):
+        self.type("\x04")
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        return self.child.exitstatus
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    opened = []
+
+    def open_terminal(*words):
+        opened.append(Terminal(tmp_path, *words))
+        return opened[-1]
+
+    yield open_terminal
+    for each in opened:
+        each.child.close(force=True)
+
+
+def test_a_session_in_a_terminal(terminal):
+    """Definitions last, several lines make one input, an error ends nothing, names may be defined
+    again, and Ctrl-D leaves with status 0."""
+    person = terminal()
+    person.type("(define (double x)\r")
+    person.expect("… ")
+    person.type("(* 2 x))\r")
+    person.ready()
+    person.enter("(double 21)", "42")
+    person.enter("(doubel 1)", "error[unbound-name]")
+    person.enter("(car [])", "error[")
+    person.enter("(double 4)", "8")
+    person.type("(define (double x) (list x x))\r")
+    person.ready()
+    person.enter("(double 4)", "[4 4]")
+    person.enter(":help", "What you type")
+
+    assert 0 == person.leave()
+
+
+def test_ctrl_c_stops_what_runs_and_drops_what_is_typed(terminal):
+    """An endless loop is cancelled, its session goes on; so it does after half a line."""
+    person = terminal()
+    person.type("(define kept 7)\r")
+    person.ready()
+    person.type("(loop ((n 0)) (recur (+ n 1)))\r")
+    person.shows("")
+    person.child.expect(pexpect.TIMEOUT, timeout=1)
+    person.type("\x03")
+    person.expect("interrupted")
+    person.ready()
+    person.type("(sleep 60)\r")
+    person.shows("")
+    person.child.expect(pexpect.TIMEOUT, timeout=1.5)
+    person.type("\x03")
+    person.expect("interrupted")
+    person.ready()
+    person.type("(half a thought\x03")
+    person.ready()
+    person.enter("(+ kept 1)", "8")
+
+    assert 0 == person.leave()
+
+
+def test_tab_completes_names_of_the_session_and_of_the_language(terminal):
+    """What is typed of a name is completed where one fits, also `:doc`-like orders."""
+    person = terminal()
+    person.type("(define (summarize-all x) (list x 'all))\r")
+    person.ready()
+    person.enter("(summarize-a\t 3)", "[3 'all]")
+    person.enter('(string-upc\t "a")', '"A"')
+    person.enter(":he\t", "What you type")
+
+    assert 0 == person.leave()
+
+
+def test_history_is_kept_from_one_session_to_the_next(terminal, tmp_path):
+    """The arrow up brings back what was typed, also in an earlier session; nobody else may read
+    it."""
+    first = terminal()
+    first.enter("(+ 40 2)", "42")
+    first.enter("\x1b[A", "42")
+    first.leave()
+    second = terminal()
+    second.enter("\x1b[A", "42")
+    second.leave()
+
+    assert 0o600 == (tmp_path / "sexplang" / "history").stat().st_mode & 0o777
+
+
+# -- Through a pipe -----------------------------------------------------------------------------
+
+
+def test_a_pipe_gives_values_on_stdout_and_errors_on_stderr():
+    """Forms are read from standard input; what is wrong is said, and the rest is run."""
+    done = sexplang("repl", text='(define (f x)\n  (* x 2))\n(f 4) "tea"\n(nope)\n(f 5)\n')
+
+    assert ('8\n"tea"\n10\n', 1) == (done.stdout, done.returncode)
+    assert "error[unbound-name]" in done.stderr
+
+
+def test_a_pipe_without_errors_ends_with_zero():
+    """Nothing that was entered failed; nil shows nothing."""
+    done = sexplang("repl", text="(print 1) nil\n:quit\n(nope)\n")
+
+    assert ("1\n", "", 0) == (done.stdout, done.stderr, done.returncode)
+
+
+def test_what_is_never_closed_is_said_at_the_end():
+    """Input that ends within a bracket is entered as it is."""
+    done = sexplang("repl", text="(+ 1\n")
+
+    assert 1 == done.returncode
+    assert "error[unclosed-bracket]" in done.stderr
+
+
+def test_a_file_is_run_first_with_its_inputs_and_folder(tmp_path):
+    """`repl FILE name=value`: what the file defines is there, and its folder may be read."""
+    (tmp_path / "note.txt").write_text("hello")
+    (tmp_path / "p.sexp").write_text(
+        '(define-input who)\n(define (note) (read-file "note.txt"))\n(str "for " who)\n'
+    )
+    done = sexplang("repl", tmp_path / "p.sexp", "who=Ada", text="(note) who\n")
+
+    assert '"for Ada"\n"hello"\n"Ada"\n' == done.stdout
+
+
+def test_a_script_of_replies_goes_on_from_input_to_input(tmp_path):
+    """The model is the same one all through a session."""
+    (tmp_path / "replies.json").write_text('["one", "two"]')
+    text = (
+        '(defatom ask (params (q string)) (instructions "{{q}}"))\n'
+        '(str (ask "a"))\n(str (ask "b"))\n'
+    )
+    done = sexplang("repl", "--model", f"scripted:{tmp_path}/replies.json", "--quiet", text=text)
+
+    assert ('"one"\n"two"\n', 0) == (done.stdout, done.returncode), done.stderr
+
+
+def test_input_that_is_no_file_may_read_nothing(tmp_path):
+    """Standard input is given no permission; --allow-read gives one."""
+    (tmp_path / "a.txt").write_text("tea")
+    text = f'(read-file "{tmp_path}/a.txt")\n'
+    denied = sexplang("repl", text=text)
+    allowed = sexplang("repl", "--allow-read", tmp_path, text=text)
+
+    assert ("", 1) == (denied.stdout, denied.returncode)
+    assert ('"tea"\n', 0) == (allowed.stdout, allowed.returncode)
+
+
+def test_the_command_asks_for_an_input_that_is_written_as_one():
+    """A word after the file that is not name=value is misuse."""
+    done = sexplang("repl", "examples/one-task/summary.sexp", "oops")
+
+    assert 2 == done.returncode
+    assert "name=value" in done.stderr
+
+
+# -- Piece by piece -----------------------------------------------------------------------------
+
+
+def entered(*texts, session=None):
+    """What a session writes for some inputs: values and what is wrong."""
+    session = session or Session(Settings(), io.StringIO(), io.StringIO())
+    for text in texts:
+        session.enter(text)
+    return session.out.getvalue().splitlines(), session.err.getvalue()
+
+
+def test_functions_follow_a_name_that_is_defined_again():
+    """A function that was entered means what its names mean now; a value keeps what it is."""
+    shown, said = entered(
+        "(define rate 2) (define (price n) (* n rate)) (define (total n) (price (+ n 1)))",
+        "(define five (total 4))",
+        "(define rate 3) (total 4) five",
+        "(define (price n) (list n rate)) (total 4)",
+    )
+
+    assert (["15", "10", "[5 3]"], "") == (shown, said)
+
+
+def test_a_bind_only_hides():
+    """As in a file: functions before a `bind` keep the name's old value."""
+    shown, _ = entered("(define x 1) (define (f) x)", "(bind x 2)", "(f) x")
+
+    assert ["2", "1", "2"] == shown
+
+
+def test_what_cannot_follow_keeps_its_meaning_and_that_is_said():
+    """A function that does not fit the new definition is left as it is."""
+    shown, said = entered("(define (f a) a) (define (g) (f 1))", "(define (f a b) b)", "(g) (f 1 2)")
+
+    assert ["1", "2"] == shown
+    assert "`g` keeps the meaning it had" in said and "`f` takes 2 arguments" in said
+
+
+def test_a_piece_that_fails_leaves_no_trace():
+    """Neither its definitions nor its imports are there afterwards."""
+    shown, said = entered(
+        "(begin (define a 1) (define b (car [])))", "a", "(define a 2)", "(perform nobody 1)", "a"
+    )
+
+    assert ["2"] == shown
+    assert ["error[", "error[unbound-name]", "error[unknown-effect]"] == [
+        word for word in ("error[", "error[unbound-name]", "error[unknown-effect]") if word in said
+    ]
+
+
+def test_everything_can_be_defined_at_the_prompt():
+    """Effects, macros, private names, modules, tasks, and each of them again."""
+    shown, said = entered(
+        "(define-effect (ask q))",
+        "(handle (+ 1 (ask 2)) ((ask q) k (k (* q 10))))",
+        "(define-syntax twice (syntax-rules () ((_ e) (list e e))))",
+        "(twice 3)",
+        "(define-syntax twice (syntax-rules () ((_ e) (list e e 'again))))",
+        "(twice 3)",
+        "(define _hidden 5)",
+        "_hidden",
+        "(import std/state as: state)",
+        "(state.with-state 1 (lambda () (state.put-state 8) (state.get-state)))",
+        '(defatom t (params (x string)) (instructions "{{x}}"))',
+        '(defatom t (params (y string)) (instructions "{{y}}"))',
+        "(define list (lambda xs 'mine)) [1 2] (list 1 2)",
+    )
+
+    assert ["21", "[3 3]", "[3 3 'again]", "5", "8", "[1 2]", "'mine"] == shown
+    assert "" == said
+
+
+def test_functions_side_by_side_may_call_each_other():
+    """As in a file, also when the first of them is defined again."""
+    shown, said = entered(
+        "(define (ev n) (if (= n 0) true (od (- n 1)))) (define (od n) (if (= n 0) false (ev (- n 1))))",
+        "(ev 10)",
+        "(define (ev n) (if (= n 0) 'even (od (- n 1))))",
+        "(ev 10) (od 11)",
+    )
+
+    assert (["true", "'even", "'even"], "") == (shown, said)
+
+
+def test_undo_goes_back_and_a_file_is_read_again(tmp_path):
+    """`:undo` takes back the last piece; an import of a changed file brings the change."""
+    module = tmp_path / "m.sexp"
+    module.write_text("(define (f) 1)\n")
+    session = Session(Settings(allow_read=(str(tmp_path),)), io.StringIO(), io.StringIO())
+    entered(f'(import "{module}")', "(define (g) (list (f)))", "(g)", session=session)
+    module.write_text("(define (f) 2)\n")
+    shown, said = entered(f'(import "{module}")', "(g)", session=session)
+    assert session.undo() and session.undo()
+    shown, said = entered("(g)", session=session)
+
+    assert (["[1]", "[2]", "[1]"], "") == (shown, said)
+
+
+def test_closures_and_continuations_outlive_their_input():
+    """A value of an earlier piece runs in what that piece had."""
+    shown, said = entered(
+        "(define-effect (pause))",
+        "(define k (handle (begin (define seen (pause)) (list 'seen seen)) ((pause) k k)))",
+        "(k 1) (k 2)",
+        "(define adders (map (lambda (n) (lambda (x) (+ x n))) [1 10]))",
+        "((nth adders 1) 5)",
+    )
+
+    assert (["['seen 1]", "['seen 2]", "15"], "") == (shown, said)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("(+ 1 2)", True),
+        ("(+ 1", False),
+        ('"a', False),
+        ('"""a\n', False),
+        ("#| a", False),
+        ("'", False),
+        ("(quote ')", True),
+        (")", True),
+        ("(a [b)", True),
+        ("(+ 1 007", True),
+        (":help", True),
+        ("; only words", True),
+        ("", True),
+    ],
+)
+def test_a_text_is_whole_when_nothing_waits(text, whole):
+    """An open bracket, string, comment or mark waits for more; what is wrong does not."""
+    assert whole == is_whole(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [("(define (f x)", 2), ("[1", 1), ("  {a: (g", 8), ("(f 1)", 0), ('(f "a', 0), ("(f ; )", 2)],
+)
+def test_the_next_line_begins_below(text, column):
+    """Two further in than the open call, one further than an open list or table."""
+    assert column == indentation(text)
+
+
+def test_a_terminal_without_prompt_toolkit_is_enough():
+    """The session says what is missing and reads lines as they come."""
+    code = (
+        "import sys; sys.modules['prompt_toolkit'] = None\n"
+        "from sexplang.hosts import main\nsys.exit(main(['repl']))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "TERM": "dumb"}
+    child = pexpect.spawn(
+        sys.executable, ["-c", code], env=environment, encoding="utf-8", timeout=30
+    )
+    child.expect_exact("pip install 'sexplang[repl]'")
+    child.expect("> ")
+    child.send("(+ 1\r")
+    child.expect("… ")
+    child.send("2)\r")
+    child.expect("\n3\r\n> ")
+    child.send("\x04")
+    child.expect(pexpect.EOF)
+    child.close()
+
+    assert 0 == child.exitstatus

@@ -6,6 +6,7 @@ xml  ─▶ templates ─▶ Task          ┴─▶ Program
 
 import re
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 
@@ -24,6 +25,9 @@ from sexplang.terms.program import Export, Function, Program, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Fault, Task
+
+if TYPE_CHECKING:
+    from sexplang.analysis import Report
 
 Find = Callable[[str, str], tuple[Source, ...]]
 """`find(path, importer)` gives the sources that an import names: one, or those of a folder.
@@ -53,14 +57,26 @@ def templates_of(source: Source) -> tuple[Task, ...]:
     return tuple([Task(template) for template in read_templates(source)])
 
 
+TURNS, REPAIRS = 20, 2
+"""How often a conversation with tools may ask the model, and how often a reply is asked for again,
+where a template does not say."""
+
 _system: list[TaskSystem] = []
 
 
 def tasks() -> TaskSystem:
     """The task system with replies read by the templates room; one for all programs."""
     if not _system:
-        _system.append(task_system(read_reply, json_schema))
+        made = task_system(read_reply, json_schema, max_turns=TURNS, max_repairs=REPAIRS)
+        _system.append(made)
     return _system[0]
+
+
+def inspect(program: Program) -> "Report":
+    """What is known of a program before it runs. A run needs none of it, and does not load it."""
+    from sexplang.analysis import Costs, analyse
+
+    return analyse(program, Costs(TURNS, REPAIRS))
 
 
 def plan(

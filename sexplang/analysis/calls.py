@@ -112,18 +112,8 @@ def _one(
     assert isinstance(shape, Higher)
     follow = HIGHER.get(shape.name)
     if follow is None:
-        return _unknown_higher(m, shape.name, arguments, handling, span)
+        return ANY, m.anything(f"it is not known what `{shape.name}` does", span, handling)
     return follow(m, arguments, labels, handling, span)
-
-
-def _unknown_higher(
-    m: Follower, name: str, arguments: tuple[Abstract, ...], handling: Handling | None, span: Span
-) -> Steps:
-    """Calls what it is given any number of times, with anything."""
-    inside = m.values.within(arguments)
-    value, work = yield apply(m, inside, (ANY,), (), handling, span)
-    why = unbounded(f"`{name}` may call what it is given any number of times", span)
-    return m.values.join(inside, value), repeated(work, why)
 
 
 def _resume(

@@ -18,7 +18,7 @@ from sexplang.analysis.work import ANYTHING, NOTHING, Work, repeated, together
 from sexplang.terms.core import Clause, Core
 from sexplang.terms.program import Bind, Function, Program
 from sexplang.terms.source import Span
-from sexplang.terms.value import Operation, Task
+from sexplang.terms.value import Task
 
 STEPS = 60_000
 """How many nodes are followed before a program counts as too involved."""
@@ -209,7 +209,7 @@ def _asks_models(program: Program) -> bool:
     while work:
         node = work.pop()
         value = getattr(node, "value", None)
-        if isinstance(value, Task) or (isinstance(value, Operation) and value.name == "model"):
+        if isinstance(value, Task) or getattr(value, "name", "") in ("model", "run-plan"):
             return True
         if getattr(node, "operation", None) == "model":
             return True

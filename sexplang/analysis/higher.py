@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from sexplang.analysis.bounds import Bound, number, times
+from sexplang.analysis.bounds import Bound, number, times, unbounded
 from sexplang.analysis.calls import HIGHER, PERFORM, SHIPPED, apply
 from sexplang.analysis.conversing import any_task, converse
 from sexplang.analysis.following import Follower, Steps, nothing
+from sexplang.analysis.nodes import within_budget
 from sexplang.analysis.results import item_of, part_of, size_of
 from sexplang.analysis.stack import Handling, solid
 from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Sized
@@ -196,6 +197,25 @@ def _run_task(
     return (yield any_task(m, handling, span, True))
 
 
+def _run_plan(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    """`(run-plan text inputs allow budget)`: any number of the operations that are allowed, and
+    of model calls as many as the budget has."""
+    allow, budget = given[2:]
+    words = allow.words if isinstance(allow, Sized) else None
+    if isinstance(allow, Exact):
+        words = (str(getattr(allow.value, "name", allow.value)),)
+    if words is None:
+        return DATA, m.anything("this plan may perform nobody knows what", span, handling)
+    why = unbounded("a plan may perform what it is allowed any number of times", span)
+    works = []
+    for operation in words:
+        _, work = yield PERFORM[0](m, operation, (ANY,), handling, span)
+        works.append(repeated(work, why))
+    return DATA, within_budget(together(*works), budget, span)
+
+
 HIGHER.update(
     {
         "map": _map,
@@ -214,6 +234,7 @@ HIGHER.update(
         "raise": _raise,
         "error": _raise,
         "abandon": _abandon,
+        "run-plan": _run_plan,
         "match-task": _match_task,
         "run-task": _run_task,
     }

@@ -3,7 +3,7 @@
 from sexplang.analysis.bounds import least
 from sexplang.analysis.following import At, Follower, Seen, Steps, follows, nothing
 from sexplang.analysis.results import part_of, result_of
-from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Exact, Table
+from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Exact, Given, Table
 from sexplang.analysis.work import Work, either, together
 from sexplang.terms.core import (
     And,
@@ -24,6 +24,7 @@ from sexplang.terms.core import (
     Seq,
     Timed,
 )
+from sexplang.terms.source import Span
 from sexplang.terms.value import truth
 
 
@@ -130,17 +131,20 @@ def budgeted(m: Follower, node: Budgeted, at: At) -> Steps:
     """`calls` bounds the model calls on behalf of the body; what is refused is not made."""
     limits, before = yield m.look(node.limits, at)
     value, work = yield m.look(node.body, at)
+    return value, together(before, within_budget(work, limits, at.place(node)))
+
+
+def within_budget(work: Work, limits: Abstract, span: Span) -> Work:
+    """What a budget leaves of some work: as many model calls as it has."""
     calls = dict(limits.fields).get("calls") if isinstance(limits, Table) else None
-    if isinstance(calls, Exact) and type(calls.value) is int and "model" in work.counts:
-        bound = least(work.of("model"), calls.value, at.place(node))
-        work = Work({**work.without("model").counts, **({} if bound.is_zero else {"model": bound})})
-    return value, together(before, work)
+    if not isinstance(calls, Exact) or type(calls.value) is not int:
+        return work
+    bound = least(work.of("model"), calls.value, span)
+    return Work({**work.without("model").counts, **({} if bound.is_zero else {"model": bound})})
 
 
 @follows(InputValue)
 def input_value(m: Follower, node: InputValue, at: At) -> Steps:
-    from sexplang.analysis.values import Given
-
     value: Abstract = m.values.made(Given, node.name)
     if node.default is None:
         return nothing(value)

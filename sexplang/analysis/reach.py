@@ -7,7 +7,7 @@ from sexplang.analysis.following import children, parts
 from sexplang.terms.core import And, Call, Const, Handle, If, Or, Repeat, Seq
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Program
-from sexplang.terms.source import Made, Span
+from sexplang.terms.source import Made, Source, Span
 from sexplang.terms.value import Higher, Operation, Procedure, truth
 
 
@@ -16,16 +16,21 @@ def unreachable(program: Program) -> list[Diagnostic]:
     found: dict[tuple[str, int, int], Diagnostic] = {}
     goes_on = _goes_on_after_errors(program)
     work: list[Any] = parts(program)
+    for unit in program.units:
+        work.append(Seq(unit.items, span=_WHOLE))  # type: ignore[arg-type]
     while work:
         node = work.pop()
         for dead, reason, why in _dead(node, goes_on):
             span = dead.span
-            is_ours = _is_within(span, node.span) and not span.source.name.startswith("std/")
+            is_ours = (node.span is _WHOLE or _is_within(span, node.span)) and not span.source.name.startswith("std/")
             if is_ours and not isinstance(span, Made) and not isinstance(reason, Made):
                 key = (span.source.name, span.start, span.end)
                 found.setdefault(key, _finding(span, reason, why))
-        work.extend(children(node))
+        work.extend(children(node) if node.span is not _WHOLE else ())
     return list(found.values())
+
+
+_WHOLE = Span(Source("a whole file", ""), 0, 0)
 
 
 def _is_within(inner: Span, outer: Span) -> bool:
@@ -54,7 +59,7 @@ def _dead(node: Any, goes_on: bool) -> Iterator[tuple[Any, Span, str]]:
         yield node.body, node.count.span, "nothing is done no times"
     elif kind is Seq and not goes_on:
         for at, item in enumerate(node.items[:-1]):
-            if _fails(item):
+            if _fails(getattr(item, "value", item)) or _fails(item):
                 yield node.items[at + 1], item.span, "this always fails"
                 return
     elif kind is Handle:

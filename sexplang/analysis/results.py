@@ -77,10 +77,7 @@ def part_of(values: Values, value: Abstract, key: str) -> Abstract:
 
 
 def _list(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
-    item: Abstract | None = None
-    for argument in arguments:
-        item = argument if item is None else values.join(item, argument)
-    return values.sized(number(len(arguments)), DATA if item is None else item)
+    return values.listed(list(arguments))
 
 
 def _same(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:

@@ -61,6 +61,8 @@ class Param:
 class Sized:
     size: Bound
     item: "Abstract"
+    words: tuple[str, ...] | None = None
+    """The items, where they are names that are written in the program."""
 
 
 @frozen(eq=False)
@@ -110,11 +112,7 @@ class Values:
         if isinstance(value, (tuple, dict)) and depth > DEEPEST:
             return self.loose(frozenset(map(self.exact, _procedures(value))))  # type: ignore[arg-type]
         if isinstance(value, tuple):
-            item: Abstract | None = None
-            for one in value:
-                inner = self.exact(one, depth + 1)
-                item = inner if item is None else self.join(item, inner)
-            return self.sized(number(len(value)), item or DATA)
+            return self.listed([self.exact(one, depth + 1) for one in value])
         if isinstance(value, dict):
             return self.table({key: self.exact(one, depth + 1) for key, one in value.items()})
         if isinstance(value, Procedure):
@@ -128,11 +126,25 @@ class Values:
             found = self._made[(Exact, key)] = Exact(value)
         return found  # type: ignore[no-any-return]
 
-    def sized(self, size: Bound, item: Abstract) -> Abstract:
+    def sized(
+        self, size: Bound, item: Abstract, words: tuple[str, ...] | None = None
+    ) -> Abstract:
         """A list of at most so many items."""
         if not size.is_bounded or _depth(item) > DEEPEST:
             return self.loose(functions(item))
-        return self.made(Sized, size, item)  # type: ignore[no-any-return]
+        return self.made(Sized, size, item, words)  # type: ignore[no-any-return]
+
+    def listed(self, items: "list[Abstract]") -> Abstract:
+        """A list of these."""
+        item: Abstract | None = None
+        names: list[str] = []
+        for one in items:
+            item = one if item is None else self.join(item, one)
+            name = getattr(one.value, "name", one.value) if isinstance(one, Exact) else None
+            if isinstance(name, str) and len(items) <= MANY:
+                names.append(name)
+        words = tuple(names) if len(names) == len(items) else None
+        return self.sized(number(len(items)), DATA if item is None else item, words)
 
     def table(self, fields: "dict[str, Abstract]") -> Abstract:
         """A table with these keys."""

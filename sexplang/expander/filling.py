@@ -57,7 +57,7 @@ class Filling:
     def group(self, kind: Any, items: tuple[Form, ...], span: Span) -> Form:
         """A list of what its parts became. The parts that came with the use are weighed first."""
         form: Form = kind(items, span=self.span(span))
-        self.budget.step(len(items))
+        self.budget.step(1 + len(items) // 4)
         for item in items:
             self.budget.size(item)
         self.budget.made(form, self.depth)
@@ -74,10 +74,11 @@ class Filling:
         """The part once for each, in order; a variable alone at once."""
         columns = {name: _column(given[name], name) for name in node.drivers}
         count = self.count(node, columns)
-        self.budget.step(count)
         if type(node.part) is Hole:
+            self.budget.step(count // 16)
             done.extend(columns[node.part.name])
             return
+        self.budget.step(count)
         for at in reversed(range(count)):
             row = given | {name: column[at] for name, column in columns.items()}
             work.append((node.part, row))

@@ -38,6 +38,12 @@ RUN_OPTIONS = (
     Option(("--json",), "flag", "Write the result as one JSON document."),
     Option(("--allow-read",), "texts", "Let the program read below PATH.", "PATH"),
     Option(("--allow-write",), "texts", "Let the program write below PATH.", "PATH"),
+    Option(
+        ("--budget",),
+        "text",
+        "What the run may spend, such as calls=20,tokens=50000,usd=0.5,seconds=60.",
+        "BOUNDS",
+    ),
     Option(("--record",), "text", "Write every request and reply to FILE, as JSON lines.", "FILE"),
     Option(("--parallel",), "count", "At most N model calls at once (16).", "N"),
     Option(("--strict",), "flag", "Warnings stop the program."),
@@ -63,6 +69,7 @@ class Settings:
     json: bool = False
     allow_read: tuple[str, ...] = ()
     allow_write: tuple[str, ...] = ()
+    budget: str | None = None
     record: str | None = None
     parallel: int | None = None
     strict: bool = False

@@ -1,7 +1,9 @@
 """Sources and what they may import to programs, and programs to their first outcome."""
 
+from math import inf
 from typing import Any
 
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.value import Value
@@ -25,10 +27,36 @@ def built(source: Source, folder: str | None, allowed: tuple[str, ...] = ()) -> 
     return build(source, find)
 
 
-def outcome_of(program: Program, inputs: dict[str, Value]) -> Any:
+def budget_of(text: str) -> dict[str, Value]:
+    """`calls=20,usd=0.5` as the table of a budget. Raises Diagnostics."""
+    budget: dict[str, Value] = {}
+    for part in text.split(","):
+        name, _, amount = part.partition("=")
+        try:
+            value = float(amount) if name in ("usd", "seconds") else int(amount)
+        except ValueError:
+            value = -1
+        if name not in ("calls", "tokens", "usd", "seconds") or not 0 <= value < inf:
+            raise Diagnostics(
+                [
+                    Diagnostic(
+                        "bad-input",
+                        f"`{part}` is no bound of a budget",
+                        hint="for example --budget calls=20,tokens=50000,usd=0.5,seconds=60",
+                    )
+                ]
+            )
+        budget[name] = value
+    return budget
+
+
+def outcome_of(
+    program: Program, inputs: dict[str, Value], budget: dict[str, Value] | None = None
+) -> Any:
     """Done, Failed or Suspended: the program has run until it ended or waits."""
     from sexplang.machine import Limits, start
     from sexplang.pipeline import tasks
     from sexplang.process import held
 
-    return start(program, inputs, tasks() if program.tasks else None, Limits(held=held))
+    system = tasks() if program.tasks else None
+    return start(program, inputs, system, Limits(held=held), budget)

@@ -8,7 +8,7 @@ from typing import Any
 from sexplang.hosts.files import folder_of, source_at, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE
 from sexplang.hosts.options import Settings
-from sexplang.hosts.programs import built, outcome_of
+from sexplang.hosts.programs import budget_of, built, outcome_of
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -29,9 +29,10 @@ def run(settings: Settings) -> int:
         return FAILED
     try:
         inputs = _inputs(settings, program)
+        budget = budget_of(settings.budget) if settings.budget else None
     except Diagnostics as found:
         return _say(found.diagnostics, MISUSE)
-    return _run(settings, program, inputs, source)
+    return _run(settings, program, inputs, source, budget)
 
 
 def inputs_of(settings: Settings) -> int:
@@ -72,14 +73,20 @@ def _inputs(settings: Settings, program: Program) -> dict[str, Value]:
     return values_of(settings.inputs, program.inputs, text_at)
 
 
-def _run(settings: Settings, program: Program, inputs: dict[str, Value], source: Source) -> int:
+def _run(
+    settings: Settings,
+    program: Program,
+    inputs: dict[str, Value],
+    source: Source,
+    budget: dict[str, Value] | None,
+) -> int:
     if program.tasks and settings.model:
         from sexplang.runtime import warm_up
 
         warm_up(settings.model)
     gc.freeze()
     gc.enable()
-    outcome = outcome_of(program, inputs)
+    outcome = outcome_of(program, inputs, budget)
     if hasattr(outcome, "requests"):
         outcome = _driven(settings, program, outcome)
     error = getattr(outcome, "error", None)

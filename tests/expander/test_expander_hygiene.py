@@ -153,7 +153,8 @@ def test_macros_may_define_macros():
     text = """
         (define-syntax named-begin (syntax-rules ()
           ((_ name first)
-           (define-syntax name (syntax-rules () ((_ e (... ...)) (let ((t first)) [t e (... ...)])))))))
+           (define-syntax name (syntax-rules ()
+             ((_ e (... ...)) (let ((t first)) [t e (... ...)])))))))
         (define t 1)
         (named-begin go (+ t 1))
         (let ((t 7)) (go t (+ t 1)))"""

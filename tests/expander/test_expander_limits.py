@@ -27,7 +27,7 @@ MANY = " ".join(["1"] * 3_000)
         ("((_) (begin 1 (m)))", "(m)"),
         ("((_) (begin (m) (m)))", "(m)"),
         ("((_) (let () 1 (m)))", "(m)"),
-        ("((_) (define x (m)))", "(m)"),
+        ("((_) (define (f) (m)))", "(m)"),
         ("((_) (begin (define-syntax n (syntax-rules () ((_) (m)))) (n)))", "(m)"),
         ("((_ n) (begin (define-syntax k (syntax-rules () ((_) (m k)))) (k)))", "(m 1)"),
         ("((_ x) (m (x x)))", "(m 1)"),

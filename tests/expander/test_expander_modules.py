@@ -12,7 +12,8 @@ LIBRARY = """
 (define-syntax _pair (syntax-rules () ((_ e) [e _count])))
 (define-syntax added (syntax-rules () ((_ e) (_pair (add e)))))
 (define-syntax def-count (syntax-rules () ((_ name) (define (name) _count))))
-(define-syntax def-add (syntax-rules () ((_ name) (define-syntax name (syntax-rules () ((_ x) (add x)))))))
+(define-syntax def-add (syntax-rules ()
+  ((_ name) (define-syntax name (syntax-rules () ((_ x) (add x)))))))
 (define-syntax is-double (syntax-rules (double) ((_ double) true) ((_ x) false)))
 (define-syntax ponged (syntax-rules () ((_ e) (handle e ((ping x) k (k (_add x)))))))
 """

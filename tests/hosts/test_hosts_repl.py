@@ -125,9 +125,16 @@ def test_tab_completes_names_of_the_session_and_of_the_language(terminal):
     person = terminal()
     person.type("(define (summarize-all x) (list x 'all))\r")
     person.ready()
-    person.enter("(summarize-a\t 3)", "[3 'all]")
-    person.enter('(string-upc\t "a")', '"A"')
-    person.enter(":he\t", "What you type")
+    for typed, completed, rest, shown in [
+        ("(summarize-a", "ll", " 3)", "[3 'all]"),
+        ("(string-upc", "ase", ' "a")', '"A"'),
+        (":he", "lp", "", "What you type"),
+    ]:
+        person.type(typed)
+        person.expect(typed[-1])
+        person.type("\t")
+        person.expect(completed)
+        person.enter(rest, shown)
 
     assert 0 == person.leave()
 

@@ -1,0 +1,132 @@
+"""Program text to how it ends in a process of its own, whose memory and time are bounded.
+
+A program that is not stopped by the language is stopped by the operating system, which the test
+then sees: a signal, a traceback, or too much of either.
+"""
+
+import traceback
+from collections.abc import Iterable, Iterator
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from resource import RLIMIT_AS, RLIMIT_CPU, RUSAGE_SELF, getrusage, setrlimit
+from time import process_time
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from sexplang.hosts.output import as_json, shown
+from sexplang.machine import Done, Failed, Limits, Suspended
+from sexplang.pipeline import build
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.source import Source
+from sexplang.terms.text import plain
+from sexplang.terms.value import Fault
+
+MEMORY = 1_500_000_000
+SECONDS = 20
+
+# A process is forked from one that has imported all of this and nothing of the tests.
+_FORKS = get_context("forkserver")
+_FORKS.set_forkserver_preload([__name__])
+
+
+@frozen
+class Ending:
+    """How a program ended."""
+
+    code: str = ""
+    """A diagnostic's code, an error's reason; empty for a value."""
+    text: str = ""
+    """The value as it is written, the message, or the traceback of a Python exception."""
+    seconds: float = 0
+    """Processor time from the text to the end."""
+    megabytes: int = 0
+    """The most memory that the process held."""
+    exit: int = 0
+    """The process's status; the negative number of the signal that ended it."""
+    warnings: tuple[str, ...] = field(default=(), eq=False)
+
+
+def ended(text: str, limits: Limits = Limits(), memory: int = MEMORY) -> Ending:  # noqa: B008
+    """How one program ends."""
+    return next(all_ended([text], limits, memory))
+
+
+def all_ended(
+    texts: Iterable[str],
+    limits: Limits = Limits(),  # noqa: B008
+    memory: int = MEMORY,
+) -> Iterator[Ending]:
+    """How each of the programs ends, one after the other in the same process."""
+    here, there = _FORKS.Pipe(duplex=False)
+    process = _FORKS.Process(target=_all, args=(there, list(texts), limits, memory))
+    process.start()
+    there.close()
+    while True:
+        try:
+            ending = here.recv()
+        except EOFError:
+            break
+        if ending is None:
+            break
+        yield ending
+    process.join()
+    if process.exitcode:
+        yield Ending("no-end", exit=process.exitcode)
+
+
+def _all(pipe: Connection, texts: list[str], limits: Limits, memory: int) -> None:
+    setrlimit(RLIMIT_AS, (memory, memory))
+    setrlimit(RLIMIT_CPU, (SECONDS * len(texts), SECONDS * len(texts)))
+    for text in texts:
+        pipe.send(_one(text, limits))
+    pipe.send(None)
+
+
+def _one(text: str, limits: Limits) -> Ending:
+    begun = process_time()
+    try:
+        ending = end(text, limits)
+    except BaseException:
+        ending = Ending("python", traceback.format_exc(limit=-8)[-4000:])
+    seconds = process_time() - begun
+    most = getrusage(RUSAGE_SELF).ru_maxrss // 1000
+    return evolve(ending, seconds=seconds, megabytes=most)
+
+
+def end(text: str, limits: Limits = Limits(), steps: int = 100) -> Ending:  # noqa: B008
+    """Builds and runs a program here and makes its value leave by every way out.
+
+    A host answers its requests with nil, `steps` times at most.
+    """
+    from sexplang import machine, pipeline
+
+    try:
+        program = build(Source("hostile", text), _no_file)
+    except Diagnostics as found:
+        return Ending(found.diagnostics[0].code, found.diagnostics[0].title)
+    outcome = machine.start(program, {}, pipeline.tasks(), limits)
+    while isinstance(outcome, Suspended) and steps:
+        steps -= 1
+        outcome = outcome.resume(outcome.requests[0].id, None)
+    if isinstance(outcome, Suspended):
+        return Ending("waits")
+    if isinstance(outcome, Failed):
+        fields = outcome.error.fields
+        return Ending(str(fields["reason"]), str(fields["message"]))
+    assert isinstance(outcome, Done)
+    return _left(outcome.value)
+
+
+def _left(value: Any) -> Ending:
+    try:
+        text = shown(value)
+        plain(value)
+        as_json(value)
+    except Fault as fault:
+        return Ending(fault.code, fault.message)
+    return Ending("", text[:1000])
+
+
+def _no_file(path: str, importer: str) -> tuple[Source, ...]:
+    raise Fault("file-not-found", f"there is no `{path}`")

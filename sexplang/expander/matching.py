@@ -18,7 +18,7 @@ def matched(pattern: Sequence, items: tuple[Form, ...], same: Same, budget: Budg
     """What the variables stand for, if the forms fit."""
     found: Found = {}
     work: list[tuple[Pattern, Form, Found]] = []
-    if not _sequence(pattern, items, found, work):
+    if not _sequence(pattern, items, found, work, budget):
         return None
     while work:
         budget.step(1)
@@ -30,14 +30,14 @@ def matched(pattern: Sequence, items: tuple[Form, ...], same: Same, budget: Budg
             budget.step(5)
             if type(form) is not Name or not same(form.text, node.text):
                 return None
-        elif not _fits(node, form, target, work):
+        elif not _fits(node, form, target, work, budget):
             return None
     return found
 
 
-def _fits(node: Pattern, form: Form, target: Found, work: list[Any]) -> bool:
+def _fits(node: Pattern, form: Form, target: Found, work: list[Any], budget: Budget) -> bool:
     if isinstance(node, Sequence):
-        return type(form) is node.kind and _sequence(node, form.items, target, work)  # type: ignore[union-attr]
+        return type(form) is node.kind and _sequence(node, form.items, target, work, budget)  # type: ignore[union-attr]
     if isinstance(node, Datum):
         return node.form == form
     if isinstance(node, Entries):
@@ -45,7 +45,10 @@ def _fits(node: Pattern, form: Form, target: Found, work: list[Any]) -> bool:
     return isinstance(node, Anything)
 
 
-def _sequence(node: Sequence, items: tuple[Form, ...], target: Found, work: list[Any]) -> bool:
+def _sequence(
+    node: Sequence, items: tuple[Form, ...], target: Found, work: list[Any], budget: Budget
+) -> bool:
+    budget.step(len(items) // 4)
     first, last = len(node.before), len(items) - len(node.after)
     if node.repeat is None:
         if len(items) != first:
@@ -53,7 +56,7 @@ def _sequence(node: Sequence, items: tuple[Form, ...], target: Found, work: list
     elif last < first:
         return False
     else:
-        _repeated(node, items[first:last], target, work)
+        _repeated(node, items[first:last], target, work, budget)
         for part, item in zip(node.after, items[last:], strict=True):
             work.append((part, item, target))
     for part, item in zip(node.before, items[:first], strict=True):
@@ -61,10 +64,13 @@ def _sequence(node: Sequence, items: tuple[Form, ...], target: Found, work: list
     return True
 
 
-def _repeated(node: Sequence, items: tuple[Form, ...], target: Found, work: list[Any]) -> None:
+def _repeated(
+    node: Sequence, items: tuple[Form, ...], target: Found, work: list[Any], budget: Budget
+) -> None:
     if type(node.repeat) is Variable:
         target[node.repeat.name] = items
         return
+    budget.step(len(items))
     rows: list[Found] = [{} for _ in items]
     for name in node.names:
         target[name] = rows

@@ -61,7 +61,7 @@ class Scope:
         return error_record(
             "RESOURCE_EXHAUSTION",
             resource,
-            f"{_WORDS[resource]}: {limit} allowed, {used} used or asked for",
+            _WORDS[resource].format(limit=limit, used=used),
             details={"resource": resource, "metrics": {"limit": limit, "used": used}},
             span=self.span.plain() if self.span is not None else None,
         )
@@ -71,10 +71,10 @@ class Scope:
 
 
 _WORDS = {
-    "seconds": "the time is up",
-    "calls": "no more model calls fit into the budget",
-    "tokens": "no more tokens fit into the budget",
-    "usd": "no more money fits into the budget",
+    "seconds": "the time is up: {limit} seconds were allowed",
+    "calls": "no more model calls fit into the budget: {limit} allowed, {used} asked for",
+    "tokens": "no more tokens fit into the budget: {limit} allowed, {used} asked for",
+    "usd": "no more money fits into the budget: ${limit} allowed, ${used} asked for",
 }
 
 

@@ -14,6 +14,7 @@ from sexplang.hosts.options import Settings
 from sexplang.hosts.repl.balance import indentation, is_whole
 from sexplang.hosts.repl.session import Session
 
+
 class Terminal:
     """A person at a terminal, in front of `sexplang repl`."""
 
@@ -43,7 +44,7 @@ class Terminal:
         self.child.expect_exact(text)
 
     def ready(self):
-        """Waits for a fresh prompt: the terminal is told of pasting, and then where the cursor is."""
+        """Waits for a fresh prompt: it tells of pasting, and then where the cursor is."""
         self.child.expect(r"\x1b\[\?2004h.*?\x1b\[\?25h")
 
     def enter(self, line, shown):
@@ -81,7 +82,7 @@ def test_a_session_in_a_terminal(terminal):
     again, and Ctrl-D leaves with status 0."""
     person = terminal()
     person.type("(define (double x)\r")
-    person.expect("… ")
+    person.expect("…")
     person.type("(* 2 x))\r")
     person.ready()
     person.enter("(double 21)", "42")
@@ -253,7 +254,9 @@ def test_a_bind_only_hides():
 
 def test_what_cannot_follow_keeps_its_meaning_and_that_is_said():
     """A function that does not fit the new definition is left as it is."""
-    shown, said = entered("(define (f a) a) (define (g) (f 1))", "(define (f a b) b)", "(g) (f 1 2)")
+    shown, said = entered(
+        "(define (f a) a) (define (g) (f 1))", "(define (f a b) b)", "(g) (f 1 2)"
+    )
 
     assert ["1", "2"] == shown
     assert "`g` keeps the meaning it had" in said and "`f` takes 2 arguments" in said
@@ -296,7 +299,8 @@ def test_everything_can_be_defined_at_the_prompt():
 def test_functions_side_by_side_may_call_each_other():
     """As in a file, also when the first of them is defined again."""
     shown, said = entered(
-        "(define (ev n) (if (= n 0) true (od (- n 1)))) (define (od n) (if (= n 0) false (ev (- n 1))))",
+        "(define (ev n) (if (= n 0) true (od (- n 1))))"
+        "(define (od n) (if (= n 0) false (ev (- n 1))))",
         "(ev 10)",
         "(define (ev n) (if (= n 0) 'even (od (- n 1))))",
         "(ev 10) (od 11)",

@@ -99,7 +99,7 @@ def test_a_budget_breaks_at_its_form_and_cancels_its_branches():
     outcome = begun(text)
 
     assert outcome == Done(
-        "no more model calls fit into the budget: 2 allowed, 3 used or asked for",
+        "no more model calls fit into the budget: 2 allowed, 3 asked for",
         ("1.0.0", "1.1.0"),
     )
 

@@ -1,7 +1,13 @@
-"""The files that ship with the package: `grammar/`, `stdlib/`, `spec/errors/`."""
+"""Files to texts: those that ship with the package (`grammar/`, `stdlib/`, `spec/errors/`), and
+those that a person names."""
 
 import os
 from functools import cache
+
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+
+LARGEST = 10_000_000
+"""Bytes: the reader's limit is as many characters."""
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -31,3 +37,43 @@ def _folder(name: str) -> str:
     if os.path.isdir(inside):
         return inside
     return os.path.join(os.path.dirname(_HERE), "spec/errors" if name == "errors" else name)
+
+
+def text_at(path: str) -> str:
+    """The text at a path that a person named. Raises Diagnostics."""
+    try:
+        with open(path, "rb") as file:
+            return decoded(file.read(LARGEST + 1), path)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+
+def decoded(raw: bytes, name: str) -> str:
+    """The text that some bytes are. Raises Diagnostics."""
+    if len(raw) > LARGEST:
+        raise _refused(
+            "limit-size",
+            f"`{name}` is larger than {LARGEST:,} bytes",
+            "split it, or let the program read it piece by piece",
+        )
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise _refused(
+            "not-text",
+            f"`{name}` is not UTF-8 text: line {line} holds the byte 0x{raw[error.start]:02x}",
+            "save it as UTF-8",
+        ) from None
+
+
+def _unreadable(path: str, error: Exception) -> Diagnostics:
+    if isinstance(error, FileNotFoundError):
+        return _refused("file-not-found", f"there is no `{path}`", "check the path's spelling")
+    why = getattr(error, "strerror", None) or str(error)
+    hint = "give the path of a file that may be read"
+    return _refused("file-failed", f"cannot read `{path}`: {why}", hint)
+
+
+def _refused(code: str, title: str, hint: str) -> Diagnostics:
+    return Diagnostics([Diagnostic(code, title, hint=hint)])

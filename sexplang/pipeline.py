@@ -24,7 +24,8 @@ from sexplang.terms.form import Form
 from sexplang.terms.program import Export, Function, Program, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
-from sexplang.terms.value import Fault, Task
+from sexplang.terms.text import written
+from sexplang.terms.value import Fault, Operation, Primitive, Procedure, Task, Value
 
 if TYPE_CHECKING:
     from sexplang.analysis import Report
@@ -42,12 +43,17 @@ DEFAULTS = {"subtask": ("subtask", "default-subtask")}
 """Operations with a default: its module in `stdlib/` and its name there."""
 
 
-def build(source: Source, find: Find, tasks: Mapping[str, Task] | None = None) -> Program:
+def build(
+    source: Source,
+    find: Find,
+    tasks: Mapping[str, Task] | None = None,
+    functions: Mapping[str, Primitive | Operation] | None = None,
+) -> Program:
     """The program that a text makes, with all it imports. Raises Diagnostics.
 
-    `tasks` are in scope beside the prelude.
+    `tasks` are in scope beside the prelude, and so are the `functions` of the host.
     """
-    builder = Builder(find, dict(tasks or {}), dict(tasks or {}))
+    builder = Builder(find, dict(tasks or {}), dict(tasks or {}), host=functions or {})
     builder.main(source)
     return builder.program()
 
@@ -61,15 +67,19 @@ TURNS, REPAIRS = 20, 2
 """How often a conversation with tools may ask the model, and how often a reply is asked for again,
 where a template does not say."""
 
-_system: list[TaskSystem] = []
+_systems: dict[str, TaskSystem] = {}
 
 
-def tasks() -> TaskSystem:
-    """The task system with replies read by the templates room; one for all programs."""
-    if not _system:
-        made = task_system(read_reply, json_schema, max_turns=TURNS, max_repairs=REPAIRS)
-        _system.append(made)
-    return _system[0]
+def tasks(tools: Mapping[str, dict[str, Value]] | None = None) -> TaskSystem:
+    """The task system with replies read by the templates room and the host's `tools`, described as
+    `{description input_schema}`; one for all programs with the same tools."""
+    tools = dict(tools or {})
+    key = written(tools)
+    if key not in _systems:
+        _systems[key] = task_system(
+            read_reply, json_schema, max_turns=TURNS, max_repairs=REPAIRS, tools=tools
+        )
+    return _systems[key]
 
 
 def inspect(program: Program) -> "Report":
@@ -126,6 +136,8 @@ class Builder:
     """Names of the values that a plan's environment begins with."""
     operations: frozenset[str] = frozenset()
     """Operations that whoever runs a plan allows it."""
+    host: Mapping[str, Primitive | Operation] = field(factory=dict)
+    """What the host registered: functions in the scope of all modules but the standard ones."""
 
     def main(self, source: Source) -> None:
         self._unit(source, main=True)
@@ -145,7 +157,7 @@ class Builder:
             warnings=tuple(self.findings),
             sources=tuple(self.sources),
             plan=plan,
-            prelude={**PRIMITIVES, **HIGHER},
+            prelude={**PRIMITIVES, **HIGHER, **self._registered(Primitive)},
         )
 
     def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
@@ -195,6 +207,9 @@ class Builder:
                 scope[name] = self._standard(module)[name]
         for at, name in enumerate(self.inputs):
             scope[name] = Export(name, Local(0, at + 1, name, span=_NOWHERE))
+        if not source.name.startswith("std/"):
+            for name, shape in self.host.items():
+                scope[name] = Export(name, Const(shape, span=_NOWHERE), shape)
         for name, task in self.given.items():
             scope.setdefault(name, Export(name, Const(task, span=_NOWHERE), task))
         return scope
@@ -267,9 +282,12 @@ class Builder:
             hint="move what both need into a third module",
         )
 
+    def _registered(self, kind: type[Procedure]) -> dict[str, Procedure]:
+        return {name: shape for name, shape in self.host.items() if isinstance(shape, kind)}
+
     def check_effects(self) -> None:
         """What is performed somewhere is the host's, declared, or handled somewhere."""
-        known = {*OPERATIONS, *self.operations, "error"}
+        known = {*OPERATIONS, *self.operations, *self._registered(Operation), "error"}
         for unit in self.units:
             known |= unit.operations.keys() | unit.handled
         unknown = [

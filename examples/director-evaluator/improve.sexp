@@ -11,6 +11,6 @@
   (bind draft (write (plan goal feedback)))
   (bind verdict (judge goal draft))
   (log "info" (format "turn ~a: ~a" turn draft))
-  (if (or verdict.parsed_content.success (= turn turns))
+  (if (or verdict.parsed_content.success (>= turn turns))
       draft
       (recur (+ turn 1) verdict.parsed_content.feedback)))

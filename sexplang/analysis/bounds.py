@@ -145,7 +145,8 @@ def times(bound: Bound, count: Bound) -> Bound:
     if bound.is_zero or count.is_zero:
         return ZERO
     if bound.why or count.why:
-        return bound if bound.why else count
+        # What is outside is what the reader can bound.
+        return count if count.why else bound
     terms: dict[Term, int] = {}
     for term, factor in bound.terms:
         for other, by in count.terms:

@@ -199,11 +199,17 @@ def _entered(
     again = work.of(Again(function.index))
     work = work.without(Again(function.index))
     if not again.is_zero:
-        name = f"`{function.name}`" if function.name != "lambda" else "this function"
-        work = repeated(work, unbounded(f"{name} calls itself", again.span or span))
+        work = repeated(work, unbounded(_repeats(function), again.span or span))
     if m.hits == hits or not (m.calling or m.tasking):
         m.memo[key] = (value, work)
     return value, work
+
+
+def _repeats(function: Function) -> str:
+    """Why a function that calls itself has no bound."""
+    if function.span.source.name.startswith("std/"):
+        return "what this asks for may ask for more"
+    return f"{'this function' if function.name == 'lambda' else f'`{function.name}`'} calls itself"
 
 
 def _followed(m: Follower, function: Function, frame: Calling) -> Steps:

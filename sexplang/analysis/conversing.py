@@ -46,15 +46,16 @@ def converse(
     works = [repeated(asking, number(turns, span))]
     if task.name in m.tasking:
         m.hits += 1
-        why = unbounded(f"`{task.name}` may have itself done as a subtask", span)
+        first = m.tasking[task.name]
+        why = unbounded(f"`{task.name}` may have itself done as a subtask", first)
         return ANY, repeated(together(*works), why)
-    m.tasking.add(task.name)
+    m.tasking[task.name] = span
     inside = Handling(m.number(), handling, m.values.environment(None, ()), {"error": ()})
     inside.solid = handling.solid if handling is not None else None
     for operation, count in _performed(m, task, turns, reads, span):
         _, work = yield PERFORM[0](m, operation, (ANY,), inside, span)
         works.append(repeated(work, count))
-    m.tasking.discard(task.name)
+    del m.tasking[task.name]
     value, work = yield failing(m, (), handling, span)
     return value, together(*works, work)
 

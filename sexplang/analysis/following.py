@@ -92,7 +92,8 @@ class Follower:
     memo: dict[Any, Seen] = field(factory=dict)
     calling: dict[int, Calling] = field(factory=dict)
     """Functions that are being followed now, by index."""
-    tasking: set[str] = field(factory=set)
+    tasking: dict[str, Span] = field(factory=dict)
+    """Tasks that are being followed now, and where they were called first."""
     hits: int = 0
     """How often something was assumed of a function that was still being followed."""
     handled: dict[Clause, bool] = field(factory=dict)

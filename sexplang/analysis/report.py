@@ -195,25 +195,29 @@ def too_many(report: Report, allowed: int) -> Diagnostic | None:
     if not bound.is_bounded:
         return Diagnostic(
             "unbounded-calls",
-            f"there is no telling how many model calls this makes, and {allowed} are allowed",
+            f"nothing bounds how many model calls this makes, and {_allowed(allowed)}",
             labels,
-            (bound.why,),
+            (),
             "bound it: `(take xs n)`, `(loop n …)` or `(with-budget {calls: n} …)`",
         )
-    depends = "it depends on the inputs: " if constant is None else ""
+    plural = "" if constant == 1 else "s"
     return Diagnostic(
         "too-many-calls",
-        f"this makes up to {bound} model calls, and {allowed} are allowed",
+        f"this makes up to {bound} model call{plural}, and {_allowed(allowed)}",
         labels,
-        (f"{depends}at most {bound}",) if depends else (),
+        (),
         "bound it: `(take xs n)`, or `(with-budget {calls: n} …)` around it",
     )
+
+
+def _allowed(count: int) -> str:
+    return f"{count or 'none'} {'is' if count == 1 else 'are'} allowed"
 
 
 def _words(bound: Bound) -> str:
     if not bound.is_bounded:
         return bound.why
-    return "as often as the inputs say" if bound.constant is None else "most of them are here"
+    return "the inputs decide how many" if bound.constant is None else "most of them are here"
 
 
 def _place(finding: Diagnostic) -> tuple[str, int]:

@@ -1,6 +1,6 @@
 """`define-input` and `define-effect` to what a unit asks of its caller and of its handlers."""
 
-from typing import Any
+from typing import Any, get_args
 
 from attrs import define
 
@@ -9,26 +9,11 @@ from sexplang.compiler.quoting import datum
 from sexplang.compiler.state import Lowering, Steps
 from sexplang.terms.core import Const, Core, InputValue
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, VectorForm
-from sexplang.terms.program import Input, InputType
+from sexplang.terms.program import Input, InputType, is_of_type
 from sexplang.terms.source import Span
 from sexplang.terms.value import Operation, Value
 
-_TYPES: dict[str, InputType] = {
-    "string": "string",
-    "number": "number",
-    "integer": "integer",
-    "boolean": "boolean",
-    "json": "json",
-    "file": "file",
-}
-
-_FITS: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "number": (int, float),
-    "integer": (int,),
-    "boolean": (bool,),
-    "file": (str,),
-}
+_TYPES: dict[str, InputType] = {name: name for name in get_args(InputType)}
 
 
 def top_level_only(c: Lowering, form: ListForm, position: int) -> Core:
@@ -112,7 +97,7 @@ def _type(c: Lowering, form: ListForm, written: Form | None, default: Core | Non
         return found or "string"
     value: Value = default.value if type(default) is Const else None
     for type_ in ("boolean", "integer", "number"):
-        if isinstance(value, _FITS[type_]):
+        if is_of_type(value, _TYPES[type_]):
             return _TYPES[type_]
     return "json" if isinstance(value, (tuple, dict)) else "string"
 
@@ -135,22 +120,16 @@ def _check(
 ) -> None:
     """The choices and a literal default must be of the type, the default one of the choices."""
     for choice in choices:
-        if not _fits(choice, type_):
+        if not is_of_type(choice, type_):
             _mismatch(c, options["choices"].span, f"not every choice is of type {type_}")
             return
     if "default" not in options or default is None:
         return
     span = options["default"].span
-    if not _fits(default, type_):
+    if not is_of_type(default, type_):
         _mismatch(c, span, f"the default is not of type {type_}")
     elif choices and default not in choices:
         _mismatch(c, span, "the default is not one of the choices")
-
-
-def _fits(value: Value, type_: InputType) -> bool:
-    if type_ == "json":
-        return True
-    return isinstance(value, _FITS[type_]) and (type_ == "boolean") is isinstance(value, bool)
 
 
 def _mismatch(c: Lowering, span: Span, title: str) -> None:

@@ -87,7 +87,8 @@ class Filling:
         counts = {len(column) for column in columns.values()}
         if len(counts) == 1:
             return counts.pop()
-        first, second = sorted(columns, key=lambda name: len(columns[name]))[:: len(columns) - 1]
+        first = node.drivers[0]
+        second = next(name for name in columns if len(columns[name]) != len(columns[first]))
         raise Diagnostics(
             [
                 Diagnostic(

@@ -82,7 +82,8 @@ def _entries(node: Entries, form: TableForm, target: Found, work: list[Any]) -> 
     items = form.items
     if len(items) != 2 * len(node.values):
         return False
-    given = {item.text: items[at + 1] for at, item in enumerate(items) if type(item) is Label}
+    pairs = zip(items[::2], items[1::2], strict=True)
+    given = {label.text: value for label, value in pairs if type(label) is Label}
     if given.keys() != node.values.keys():
         return False
     work.extend((part, given[key], target) for key, part in node.values.items())

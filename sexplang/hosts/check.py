@@ -1,8 +1,11 @@
-"""Files to what is wrong with them, without running anything."""
+"""Files to what is wrong with them and what they may do, without running anything."""
 
 import json
 import os
 import sys
+from typing import Any
+
+from attrs import frozen
 
 from sexplang.hosts.files import folder_of, source_at
 from sexplang.hosts.guard import DONE, FAILED
@@ -10,27 +13,78 @@ from sexplang.hosts.programs import built
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 
 
-def check(files: tuple[str, ...], *, as_json: bool, strict: bool) -> int:
+@frozen
+class Checked:
+    """One file: what was found in it, and the report if it is a program without errors."""
+
+    file: str
+    findings: tuple[Diagnostic, ...]
+    report: Any = None
+
+    def plain(self) -> dict[str, Any]:
+        known = self.report.plain() if self.report is not None else {"effects": [], "calls": None}
+        return {**known, "findings": [finding.plain() for finding in self.findings]}
+
+
+def check(
+    files: tuple[str, ...],
+    *,
+    as_json: bool,
+    strict: bool,
+    effects: bool = False,
+    max_calls: int | None = None,
+) -> int:
     """Shows what is wrong with programs and templates; 1 if anything is an error."""
-    found = [each for file in files for each in _found(file)]
+    checked = [_checked(file, max_calls) for file in files]
+    # Two files may import the same third one.
+    found = list(dict.fromkeys(each for one in checked for each in one.findings))
     if as_json:
-        print(json.dumps([each.plain() for each in found]))
+        print(json.dumps({"files": {one.file: one.plain() for one in checked}}, ensure_ascii=False))
     else:
+        for one in checked:
+            _tell(one, effects, max_calls is not None)
         _show(found, files)
     return FAILED if any(strict or each.severity == "error" for each in found) else DONE
 
 
-def _found(file: str) -> tuple[Diagnostic, ...]:
+def _checked(file: str, max_calls: int | None) -> Checked:
     try:
         source = source_at(file)
         if file.endswith(".xml"):
             from sexplang.templates import read_templates
 
             read_templates(source)
-            return ()
-        return tuple(built(source, folder_of(file) if file != "-" else None).warnings)
+            return Checked(file, ())
+        if file.endswith(".test.sexp"):
+            from sexplang.hosts.testing.checking import check_tests
+
+            return Checked(file, check_tests(source))
+        program = built(source, folder_of(file) if file != "-" else None)
     except Diagnostics as found:
-        return found.diagnostics
+        return Checked(file, found.diagnostics)
+    from sexplang.analysis import too_many
+    from sexplang.pipeline import inspect
+
+    report = inspect(program)
+    findings = (*program.warnings, *report.findings)
+    refused = too_many(report, max_calls) if max_calls is not None else None
+    return Checked(file, (*findings, refused) if refused is not None else findings, report)
+
+
+def _tell(one: Checked, effects: bool, bound: bool) -> None:
+    """What the program may do: on standard output where it was asked for; else a remark, if it
+    asks a model at all."""
+    from sexplang.hosts.show import drawn
+
+    report = one.report
+    if report is None:
+        return
+    asked = effects or bound
+    if asked or not report.calls.is_zero:
+        line = f"{drawn(one.file)}: {drawn(report.says())}"
+        print(line, file=sys.stdout if asked else sys.stderr, flush=True)
+    for row in report.effects if effects else ():
+        print(f"  {drawn(str(row))}", flush=True)
 
 
 def _show(found: list[Diagnostic], files: tuple[str, ...]) -> None:

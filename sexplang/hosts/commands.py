@@ -17,7 +17,8 @@ Examples:
 _CHECK_EXAMPLES = """\b
 Examples:
   sexplang check summary.sexp
-  sexplang check --strict --json *.sexp"""
+  sexplang check --max-calls 10 plan.sexp
+  sexplang check --effects --strict --json *.sexp"""
 
 _FMT_EXAMPLES = """\b
 Examples:
@@ -164,11 +165,23 @@ _group.add_command(
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--json", "as_json", is_flag=True, help="Write the findings as a JSON document.")
 @click.option("--strict", is_flag=True, help="Count warnings as errors.")
-def _check(files: tuple[str, ...], as_json: bool, strict: bool) -> int:
-    """Find what is wrong with programs and templates, without running anything."""
+@click.option("--effects", is_flag=True, help="List what each function may perform.")
+@click.option(
+    "--max-calls",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Refuse a program that may call a model more than N times.",
+)
+def _check(
+    files: tuple[str, ...], as_json: bool, strict: bool, effects: bool, max_calls: int | None
+) -> int:
+    """Find what is wrong with programs and templates, without running anything.
+
+    Says how often each program may call a model at most, as far as its text tells.
+    """
     from sexplang.hosts.check import check
 
-    return check(files, as_json=as_json, strict=strict)
+    return check(files, as_json=as_json, strict=strict, effects=effects, max_calls=max_calls)
 
 
 @_group.command("fmt", epilog=_FMT_EXAMPLES, short_help="Lay programs out as they should look.")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
-from sexplang.terms.program import Input
+from sexplang.terms.program import INPUT_TYPES, Input
 from sexplang.terms.text import text, written
 from sexplang.terms.value import Fault, Value
 
@@ -46,9 +46,9 @@ def _value(declared: Input, given: str, read: ReadText) -> Value:
         elif given.startswith("@"):
             given = read(given[1:])
     value = _converted(declared, given)
-    if declared.choices and value not in declared.choices:
-        choices = ", ".join(text(choice) for choice in declared.choices)
-        raise _bad(declared, given, f"one of {choices}")
+    wanted = declared.wants(value)
+    if wanted is not None:
+        raise _bad(declared, given, wanted)
     return value
 
 
@@ -57,28 +57,12 @@ def _converted(declared: Input, given: str) -> Value:
         return given
     from sexplang.primitives import PRIMITIVES
 
-    wanted, fits = _TYPES[declared.type]
     try:
-        found = PRIMITIVES["json-parse"].function(given)
+        return PRIMITIVES["json-parse"].function(given)
     except Fault as fault:
         # Where in a document it is wrong helps; for a single number it would only be noise.
         notes = (fault.message,) if declared.type == "json" else ()
-        raise _bad(declared, given, wanted, *notes) from None
-    if not fits(found):
-        raise _bad(declared, given, wanted)
-    return found
-
-
-def _is_integer(value: Value) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-_TYPES: dict[str, tuple[str, Callable[[Value], bool]]] = {
-    "number": ("a number such as 3 or 1.5", lambda v: _is_integer(v) or isinstance(v, float)),
-    "integer": ("a whole number such as 3", _is_integer),
-    "boolean": ("true or false", lambda v: isinstance(v, bool)),
-    "json": ('JSON such as {"a": [1, 2]}', lambda v: True),
-}
+        raise _bad(declared, given, INPUT_TYPES[declared.type][0], *notes) from None
 
 
 def _bad(declared: Input, given: str, wanted: str, *notes: str) -> Diagnostics:

@@ -23,10 +23,15 @@ def run(settings: Settings) -> int:
         program = built(source, _folder(settings), settings.allow_read)
     except Diagnostics as found:
         return _say(found.diagnostics, FAILED)
-    if program.warnings and not (settings.quiet and not settings.strict):
+    if settings.strict:
+        # The only run that loads what `check` knows.
+        from sexplang.pipeline import inspect
+
+        found_by_check = (*program.warnings, *inspect(program).findings)
+        if found_by_check:
+            return _say(found_by_check, FAILED)
+    elif program.warnings and not settings.quiet:
         _say(program.warnings, FAILED)
-    if program.warnings and settings.strict:
-        return FAILED
     try:
         inputs = _inputs(settings, program)
         budget = budget_of(settings.budget) if settings.budget else None

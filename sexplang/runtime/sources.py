@@ -11,10 +11,13 @@ from sexplang.terms.value import Fault
 
 MOST_BYTES = 10_000_000
 
+TESTS = ".test.sexp"
+"""How the names of files end that hold tests, which are no modules."""
+
 
 def finding(permissions: Permissions) -> Callable[[str, str], tuple[Source, ...]]:
     """`find(path, importer)`: paths are relative to the importing file; a folder gives every
-    `.xml` and `.sexp` in it, in order of their names. Raises Fault."""
+    `.xml` and `.sexp` in it but tests, in order of their names. Raises Fault."""
 
     def find(path: str, importer: str) -> tuple[Source, ...]:
         name = os.path.normpath(os.path.join(os.path.dirname(importer), path))
@@ -27,7 +30,9 @@ def finding(permissions: Permissions) -> Callable[[str, str], tuple[Source, ...]
             files = list_files(f"{whole}/*", permissions)
         except Refusal as refusal:
             raise _fault(path, refusal) from None
-        names = [file for file in files if file.endswith((".xml", ".sexp"))]
+        names = [
+            file for file in files if file.endswith((".xml", ".sexp")) and not file.endswith(TESTS)
+        ]
         folder = [os.path.join(name, os.path.basename(file)) for file in names]
         return tuple([_source(file, os.path.abspath(file), permissions) for file in folder])
 

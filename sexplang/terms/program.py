@@ -7,6 +7,7 @@ from attrs import field, frozen
 
 from sexplang.terms.core import Core
 from sexplang.terms.source import Source, Span
+from sexplang.terms.text import text
 from sexplang.terms.value import Operation, Procedure, Task, Value
 
 
@@ -36,6 +37,25 @@ class Function:
 
 InputType = Literal["string", "number", "integer", "boolean", "json", "file"]
 
+INPUT_TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
+    "string": ("a text", (str,)),
+    "number": ("a number such as 3 or 1.5", (int, float)),
+    "integer": ("a whole number such as 3", (int,)),
+    "boolean": ("true or false", (bool,)),
+    "json": ('JSON such as {"a": [1, 2]}', (object,)),
+    "file": ("the path of a file", (str,)),
+}
+"""What a value of each type is, in words, and its classes; only a boolean may be a `bool`."""
+
+
+def is_of_type(value: Value, type_: InputType) -> bool:
+    """Whether a value is one of an input of this type."""
+    if type_ == "json":
+        return True
+    return isinstance(value, INPUT_TYPES[type_][1]) and (type_ == "boolean") is (
+        isinstance(value, bool)
+    )
+
 
 @frozen(eq=False)
 class Input:
@@ -49,6 +69,14 @@ class Input:
     default: Value
     """The default where it is a literal, for `--help`; else None."""
     span: Span
+
+    def wants(self, value: Value) -> str | None:
+        """What the input takes, if it does not take this value: `a whole number such as 3`."""
+        if not is_of_type(value, self.type):
+            return INPUT_TYPES[self.type][0]
+        if self.choices and value not in self.choices:
+            return f"one of {', '.join([text(choice) for choice in self.choices])}"
+        return None
 
 
 @frozen(eq=False)

@@ -1,6 +1,7 @@
 """What a value looks like as text, and whether it is plain data. Nothing here recurses."""
 
 import json
+from collections.abc import Callable
 from math import isinf, isnan
 from typing import Any
 
@@ -117,12 +118,18 @@ _NEAR = 40
 """How deep Python's own stack is used, for speed; what is deeper goes the iterative way."""
 
 
-def plain(value: Value) -> Any:
-    """A value as plain Python data: lists, dicts, str (also for symbols), numbers, None.
+Made = Callable[[str, dict[str, Any]], Any]
+"""A record's kind and its fields, as plain data → what stands for the record."""
+
+
+def plain(value: Value, record: Made | None = None) -> Any:
+    """A value as plain Python data: lists, dicts, str (also for symbols), numbers, None. A record
+    is the dict of its fields, or what `record` makes of them.
 
     Raises Fault `not-data` for functions and continuations.
     """
-    return _plain(value, _NEAR, [LARGEST])
+    left = [LARGEST]
+    return _plain(value, _NEAR, left) if record is None else _plain_deep(value, left, record)
 
 
 def _plain(value: Value, room: int, left: list[int]) -> Any:
@@ -146,13 +153,14 @@ def _take(left: list[int], parts: int) -> None:
     if left[0] < 0:
         raise Fault(
             "limit-data",
-            f"a value of more than {LARGEST:,} parts does not leave the program",
+            f"a value of more than {LARGEST:,} parts neither enters nor leaves a program",
             hint="lists may share their parts inside a program, but not outside of it",
         )
 
 
-def _plain_deep(value: Value, left: list[int]) -> Any:
+def _plain_deep(value: Value, left: list[int], record: Made | None = None) -> Any:
     root: list[Any] = []
+    records: list[tuple[Any, Any, str]] = []
     work: list[tuple[Any, Any, Any]] = [(root, None, value)]
     while work:
         place, key, item = work.pop()
@@ -166,6 +174,8 @@ def _plain_deep(value: Value, left: list[int]) -> Any:
             _take(left, len(fields))
             made = dict[str, Any].fromkeys(fields)
             work.extend((made, name, part) for name, part in fields.items())
+            if record is not None and isinstance(item, Record):
+                records.append((place, 0 if key is None else key, item.kind))
         elif item is None or isinstance(item, (str, bool, int, float)):
             made = item
         elif isinstance(item, Symbol):
@@ -176,55 +186,90 @@ def _plain_deep(value: Value, left: list[int]) -> Any:
             place.append(made)
         else:
             place[key] = made
+    if record is not None:
+        for place, key, kind in reversed(records):  # those inside of others come first
+            place[key] = record(kind, place[key])
     return root[0]
 
 
-def value_of(data: Any) -> Value:
-    """Plain Python data as a value: lists become tuples; anything unknown is `not-data`."""
-    return _value(data, _NEAR)
+Known = Callable[[Any], tuple[str, dict[str, Any]] | None]
+"""A Python object → the kind and the fields (plain data) of the record it is, or None."""
 
 
-def _value(data: Any, room: int) -> Value:
+def value_of(data: Any, record: Known | None = None) -> Value:
+    """Plain Python data as a value: lists become tuples; anything that neither is data nor known
+    to `record` is `not-data`.
+
+    Raises `limit-data` for more than LARGEST parts, so also for a list that holds itself.
+    """
+    return _value(data, _NEAR, [LARGEST], record)
+
+
+def _value(data: Any, room: int, left: list[int], record: Known | None) -> Value:
     kind = type(data)
-    if kind is str or data is None or room == 0:
-        return data if room else _value_deep(data)
-    if kind is dict:
-        return {_name(key): _value(item, room - 1) for key, item in data.items()}
-    if kind is list or kind is tuple:
-        return tuple([_value(item, room - 1) for item in data])
-    return _value_deep(data)
+    if kind in _FLAT:
+        return data
+    if kind is dict and room:
+        _take(left, len(data))
+        return {_name(key): _value(item, room - 1, left, record) for key, item in data.items()}
+    if (kind is list or kind is tuple) and room:
+        _take(left, len(data))
+        return tuple([_value(item, room - 1, left, record) for item in data])
+    return _value_deep(data, left, record)
+
+
+_FLAT = frozenset((str, bool, int, float, type(None)))
 
 
 def _name(key: Any) -> str:
     return key if type(key) is str else str(key)
 
 
-def _value_deep(data: Any) -> Value:
-    if data is None or isinstance(data, (str, bool, int, float, Symbol, Record, Procedure)):
-        return data
+_EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (str, str.__str__),
+    (int, int.__int__),
+    (float, float.__float__),
+)
+"""What makes a plain one of an instance of a subclass: an enumeration's member, say."""
+
+
+def _scalar(item: Any) -> Any:
+    """The item, if it is no container; else None, which is a scalar too."""
+    if type(item) in _FLAT or isinstance(item, (Symbol, Record, Procedure)):
+        return item
+    return next((exact(item) for kind, exact in _EXACT if isinstance(item, kind)), None)
+
+
+def _value_deep(data: Any, left: list[int], record: Known | None) -> Value:
     done: dict[int, Any] = {}
-    for item in _children_first(data):
-        if isinstance(item, (list, tuple)):
-            made: Any = tuple(done.get(id(part), part) for part in item)
+    for item, kind, parts in _children_first(data, left, record):
+        if kind == "list":
+            done[id(item)] = tuple([done[id(part)] for part in parts])
+        elif kind == "scalar":
+            done[id(item)] = parts
         else:
-            made = {str(key): done.get(id(part), part) for key, part in item.items()}
-        done[id(item)] = made
+            fields = {_name(key): done[id(part)] for key, part in parts.items()}
+            done[id(item)] = fields if kind == "table" else Record(kind, fields)
     return done[id(data)]
 
 
-def _children_first(data: Any) -> list[Any]:
-    order: list[Any] = []
+def _children_first(data: Any, left: list[int], record: Known | None) -> list[tuple[Any, str, Any]]:
+    order: list[tuple[Any, str, Any]] = []
     work = [data]
     while work:
         item = work.pop()
-        if isinstance(item, (list, tuple)):
-            order.append(item)
+        scalar = _scalar(item)
+        if scalar is not None or item is None:
+            order.append((item, "scalar", scalar))
+        elif isinstance(item, (list, tuple)):
+            _take(left, len(item))
+            order.append((item, "list", item))
             work.extend(item)
-        elif isinstance(item, dict):
-            order.append(item)
-            work.extend(item.values())
-        elif not (
-            item is None or isinstance(item, (str, bool, int, float, Symbol, Record, Procedure))
-        ):
-            raise Fault("not-data", f"a Python {type(item).__name__} is not a value here")
+        else:
+            table = ("table", item) if isinstance(item, dict) else record and record(item)
+            if not table:
+                raise Fault("not-data", f"a Python {type(item).__name__} is not a value here")
+            _take(left, len(table[1]))
+            order.append((item, *table))
+            work.extend(table[1].values())
     return order[::-1]

@@ -194,7 +194,8 @@ def test_check_finds_without_running(folder):
     warns = sexplang("check", folder / "warns.sexp")
 
     assert 1 == bad.returncode
-    assert ["unbound-name"] == [found["code"] for found in json.loads(bad.stdout)]
+    (file,) = json.loads(bad.stdout)["files"].values()
+    assert ["unbound-name"] == [found["code"] for found in file["findings"]]
     assert 0 == sexplang("check", folder / "main.sexp", folder / "echo.xml").returncode
     assert (0, True) == (warns.returncode, "warning[" in warns.stderr)
     assert 1 == sexplang("check", "--strict", folder / "warns.sexp").returncode

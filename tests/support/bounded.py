@@ -12,7 +12,7 @@ from resource import RLIMIT_AS, RLIMIT_CPU, RUSAGE_SELF, getrusage, setrlimit
 from time import process_time
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from sexplang.hosts.output import as_json, shown
 from sexplang.machine import Done, Failed, Limits, Suspended
@@ -44,12 +44,11 @@ class Ending:
     """The most memory that the process held."""
     exit: int = 0
     """The process's status; the negative number of the signal that ended it."""
-    warnings: tuple[str, ...] = field(default=(), eq=False)
 
 
 def ended(text: str, limits: Limits = Limits(), memory: int = MEMORY) -> Ending:  # noqa: B008
     """How one program ends."""
-    return next(all_ended([text], limits, memory))
+    return [*all_ended([text], limits, memory)][-1]
 
 
 def all_ended(
@@ -67,8 +66,6 @@ def all_ended(
             ending = here.recv()
         except EOFError:
             break
-        if ending is None:
-            break
         yield ending
     process.join()
     if process.exitcode:
@@ -80,7 +77,6 @@ def _all(pipe: Connection, texts: list[str], limits: Limits, memory: int) -> Non
     setrlimit(RLIMIT_CPU, (SECONDS * len(texts), SECONDS * len(texts)))
     for text in texts:
         pipe.send(_one(text, limits))
-    pipe.send(None)
 
 
 def _one(text: str, limits: Limits) -> Ending:

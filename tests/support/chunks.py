@@ -8,9 +8,10 @@ from attrs import define, field
 from support.markdown import ROOT, Chunk, Mark, chunks_of
 from support.playing import Exchange, Unexpected, play, value_fits
 
+from sexplang.analysis import too_many
 from sexplang.hosts.show import show, show_error
 from sexplang.machine import Done
-from sexplang.pipeline import build
+from sexplang.pipeline import build, inspect
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form
@@ -99,7 +100,7 @@ def _fails(chunk: Chunk, text: str, script: list[Exchange], item: Item, shown: l
         shown.append(_rendered(found))
         return False
     code, _ = _expectation(mark)
-    warnings = [each for each in program.warnings if each.code == code]
+    warnings = [each for each in _findings(program) if each.code == code]
     if warnings:
         _expected(mark, chunk, warnings)
         shown += map(show, warnings)
@@ -111,6 +112,13 @@ def _fails(chunk: Chunk, text: str, script: list[Exchange], item: Item, shown: l
     _expected_error(mark, chunk, outcome.error)
     shown.append(show_error(outcome.error, _finder(chunk, text)))
     return False
+
+
+def _findings(program: Program) -> list[Diagnostic]:
+    """The warnings of a program that builds, and what `check --max-calls 10` says."""
+    report = inspect(program)
+    refused = too_many(report, 10)
+    return [*program.warnings, *report.findings, *([refused] if refused is not None else [])]
 
 
 def _expectation(mark: Mark) -> tuple[str, list[str]]:

@@ -31,7 +31,11 @@ class Rule:
 
 def scripted(path: str) -> Callable[[dict[str, Any], Request], Any]:
     """The model that a script stands for. Raises a Refusal `bad-script` with the place."""
-    script = read_script(path)
+    return replying(read_script(path), path)
+
+
+def replying(script: list[Any], path: str) -> Callable[[dict[str, Any], Request], Any]:
+    """The model that replies with what is in a checked script; `path` names it."""
     taken: Counter[Any] = Counter()
 
     def reply(payload: dict[str, Any], request: Request) -> Any:
@@ -79,6 +83,11 @@ def read_script(path: str) -> list[Any]:
         ) from None
     except RecursionError:
         raise bad(path, "is nested too deep") from None
+    return checked(script, path)
+
+
+def checked(script: Any, path: str) -> list[Any]:
+    """The replies or the Rules that data stand for."""
     if not isinstance(script, list):
         raise bad(path, "is not a list of replies")
     rules = [isinstance(item, dict) and "reply" in item for item in script]

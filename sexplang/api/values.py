@@ -1,0 +1,77 @@
+"""Values of the language to plain Python data and back; a TaskResult is an object on both sides."""
+
+from typing import Any
+
+from attrs import field, fields, frozen
+
+from sexplang.machine import Done, Failed, Outcome
+from sexplang.terms.task import error_of, error_record
+from sexplang.terms.text import plain, value_of
+from sexplang.terms.value import Fault, Value
+
+
+@frozen
+class TaskResult:
+    """An atomic task's result; its text is its content.
+
+    `status` is COMPLETE, CONTINUATION or FAILED; `parsed_content` is what a declared output
+    format made of the content; `usage` holds `input_tokens` and `output_tokens`. A FAILED result
+    has its error, a dict, as `notes["error"]`.
+    """
+
+    status: str
+    content: str
+    parsed_content: Any = None
+    notes: dict[str, Any] = field(factory=dict)
+    usage: dict[str, Any] = field(factory=dict)
+
+    def __str__(self) -> str:
+        return self.content
+
+
+_FIELDS = tuple([each.name for each in fields(TaskResult)])
+
+
+def result(outcome: Outcome) -> Any:
+    """The value of a run that is Done, as plain Python data: list, dict, str (also for symbols),
+    int, float, bool, None; TaskResults as such, errors as dicts.
+
+    Raises Failed: the run's own, or with the reason `not-data` if the value is or holds a
+    function. A run that still waits is a TypeError.
+    """
+    if isinstance(outcome, Failed):
+        raise outcome
+    if not isinstance(outcome, Done):
+        raise TypeError("the run still waits: answer its requests first")
+    try:
+        return python(outcome.value)
+    except Fault as fault:
+        raise Failed(error_of(fault)) from None
+
+
+def error(reason: str, message: str, *, type: str = "USER_ERROR", **details: Any) -> Failed:
+    """A Failed to raise in a function that answers a program, or whose `.error` to give to
+    `Suspended.fail`: the program then sees the error `{type reason message details …}` and may
+    catch it by its reason."""
+    return Failed(error_record(type, reason, message, details=dict(value(details))))
+
+
+def python(value: Value) -> Any:
+    """A value as plain Python data. Raises Fault `not-data`."""
+    return plain(value, _object)
+
+
+def value(data: Any) -> Value:
+    """Plain Python data as a value. Raises Fault `not-data`."""
+    return value_of(data, _record)
+
+
+def _object(kind: str, found: dict[str, Any]) -> Any:
+    is_result = kind == "TaskResult" and tuple(found) == _FIELDS
+    return TaskResult(**found) if is_result else found
+
+
+def _record(item: Any) -> tuple[str, dict[str, Any]] | None:
+    if not isinstance(item, TaskResult):
+        return None
+    return "TaskResult", {name: getattr(item, name) for name in _FIELDS}

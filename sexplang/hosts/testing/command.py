@@ -1,0 +1,98 @@
+"""Files of tests to a report and an exit status: `sexplang test`."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+from sexplang.hosts.files import source_at
+from sexplang.hosts.guard import DONE, FAILED
+from sexplang.hosts.testing import Result, Test, collect, run_test
+from sexplang.runtime.sources import TESTS
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+
+
+def test(files: tuple[str, ...], *, named: str | None, as_json: bool) -> int:
+    """Runs tests and reports; 1 if one fails, cannot be read, or there are none."""
+    since = perf_counter()
+    tests, broken = _collected(files)
+    chosen = [each for each in tests if named is None or named in each.name]
+    results = list(_run(chosen, dots=sys.stderr.isatty() and not as_json))
+    failed = [each for each in results if not each.passed]
+    seconds = perf_counter() - since
+    if as_json:
+        print(json.dumps(_plain(results, broken, seconds), ensure_ascii=False))
+    else:
+        _report(failed, broken)
+        print(_summary(len(results) - len(failed), len(failed), len(broken), seconds))
+    return FAILED if failed or broken or not results else DONE
+
+
+test.__test__ = False  # type: ignore[attr-defined]
+
+
+def _collected(files: tuple[str, ...]) -> tuple[list[Test], list[Diagnostic]]:
+    tests: list[Test] = []
+    broken: list[Diagnostic] = []
+    for path in dict.fromkeys(path for file in files for path in _paths(file)):
+        try:
+            tests += collect(source_at(path))
+        except Diagnostics as found:
+            broken += found.diagnostics
+    return tests, broken
+
+
+def _paths(file: str) -> Iterator[str]:
+    """The file, or the files of tests below a folder."""
+    if not os.path.isdir(file):
+        yield file
+        return
+    for folder, folders, names in os.walk(file):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(TESTS))
+
+
+def _run(tests: list[Test], dots: bool) -> Iterator[Result]:
+    for each in tests:
+        result = run_test(each)
+        if dots:
+            print("." if result.passed else "F", end="", file=sys.stderr, flush=True)
+        yield result
+    if dots and tests:
+        print(file=sys.stderr)
+
+
+def _report(failed: list[Result], broken: list[Diagnostic]) -> None:
+    from sexplang.hosts.explain import has_page
+    from sexplang.hosts.show import drawn, paint_for, show
+
+    paint = paint_for(sys.stdout, os.environ)
+    for each in broken:
+        print(show(each, paint, has_page(each.code)), end="\n\n")
+    for result in failed:
+        place = f"{result.test.source.name}:{result.test.span.begin.line}"
+        print(f"{paint('FAILED', 'error')} {drawn(result.test.name)}  {drawn(place)}")
+        for each in result.findings:
+            print(show(each, paint), end="\n\n")
+
+
+def _summary(passed: int, failed: int, broken: int, seconds: float) -> str:
+    if not passed and not failed and not broken:
+        return "no tests"
+    counted = [f"{passed} passed"]
+    counted += [f"{failed} failed"] if failed else []
+    counted += [f"{broken} not understood"] if broken else []
+    return f"{', '.join(counted)} in {seconds:.1f} s"
+
+
+def _plain(results: list[Result], broken: list[Diagnostic], seconds: float) -> dict[str, Any]:
+    passed = sum(each.passed for each in results)
+    return {
+        "tests": [each.plain() for each in results],
+        "errors": [each.plain() for each in broken],
+        "passed": passed,
+        "failed": len(results) - passed,
+        "seconds": round(seconds, 6),
+    }

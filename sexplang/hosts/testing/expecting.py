@@ -1,0 +1,230 @@
+"""What a program did, and what its test expects, to what is different: both sides are shown."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import unified_diff
+from typing import Any
+
+from attrs import field, frozen
+
+from sexplang.hosts.testing.cases import Test, malformed
+from sexplang.hosts.testing.patterns import fits, operation_of, shown
+from sexplang.hosts.testing.programs import UNASKED, is_error, value_in, value_of_form
+from sexplang.primitives import PRIMITIVES
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.effect import Request
+from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.source import Source
+from sexplang.terms.text import text, value_of, written
+from sexplang.terms.value import Record, Value
+
+SHORT = 70
+"""Up to how many characters both sides are shown in a line each."""
+
+_MOST = 60
+
+
+@frozen(eq=False)
+class Played:
+    """What a program did: its outcome, or why it is none; what it asked for and printed."""
+
+    outcome: Any = None
+    requests: Sequence[Request] = ()
+    printed: Sequence[Request] = ()
+    sources: Mapping[str, Source] = field(factory=dict)
+    refused: tuple[Diagnostic, ...] = ()
+
+    @property
+    def error(self) -> Record | None:
+        return getattr(self.outcome, "error", None)
+
+
+def compared(test: Test, played: Played, inputs: dict[str, Value]) -> tuple[Diagnostic, ...]:
+    """Every expectation that is not met."""
+    failed = played.refused or played.error is not None
+    if failed and "error" not in test.parts:
+        return (_fails(test, played),)
+    return tuple(
+        finding
+        for part, check in _CHECKS.items()
+        if part in test.parts
+        for finding in check(test, test.parts[part], played, inputs)
+    )
+
+
+def _fails(test: Test, played: Played) -> Diagnostic:
+    from sexplang.hosts.show import show_error
+
+    assert played.error is not None
+    place = next((part for part in ("expect", "match") if part in test.parts), None)
+    span = test.span if place is None else test.parts[place].span
+    return Diagnostic(
+        "test-failed",
+        "the program fails",
+        (Label(span, "in this test" if place is None else "expected here"),),
+        (show_error(played.error, played.sources.get),),
+        'if it should fail, say so: error: "reason"',
+    )
+
+
+def _value(
+    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+) -> Iterator[Diagnostic]:
+    if played.error is not None:
+        return
+    wanted = value_of_form(test, form, inputs)
+    if is_error(wanted):
+        raise Diagnostics([malformed(form.span, f"this fails: {wanted.fields['message']}")])
+    given = played.outcome.value
+    if isinstance(wanted, str) and isinstance(given, Record):
+        # A result in the place of a text is its content.
+        given = text(given)
+    if not PRIMITIVES["equal?"].function(wanted, given):
+        yield _differs("the value is another one", form, *_sides(wanted, given))
+
+
+def _pattern(
+    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+) -> Iterator[Diagnostic]:
+    if played.error is not None:
+        return
+    span = form.span
+    value = Name("test:value", span=span)
+    match = ListForm(
+        (
+            Name("match", span=span),
+            value,
+            ListForm((form, Literal(True, span=span)), span=span),
+            ListForm((Name("_", span=span), Literal(False, span=span)), span=span),
+        ),
+        span=span,
+    )
+    define = ListForm((Name("define-input", span=span), value), span=span)
+    given = played.outcome.value
+    if value_in(test, (define, match), {**inputs, "test:value": given}) is not True:
+        yield _differs("the value does not fit the pattern", form, f"given {_cut(written(given))}")
+
+
+def _error(
+    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+) -> Iterator[Diagnostic]:
+    reason, *words = form.items if isinstance(form, VectorForm) and form.items else (form,)
+    wanted, parts = _word(reason), [_word(word) for word in words]
+    if wanted is None or None in parts:
+        raise Diagnostics([malformed(form.span, 'write error: "reason", or ["reason" "words"]')])
+    codes, said = _failure(played)
+    if not codes:
+        given = f"the value is {_cut(written(played.outcome.value))}"
+        yield _differs("the program does not fail", form, given)
+    elif wanted not in codes:
+        yield _differs("the program fails for another reason", form, f"expected {wanted}", said)
+    elif not all(part in said for part in parts if part):
+        yield _differs("the error says something else", form, said)
+
+
+def _failure(played: Played) -> tuple[set[str], str]:
+    """What an error may be called, and all that it says."""
+    from sexplang.hosts.show import show, show_error
+
+    if played.refused:
+        codes = {each.code for each in played.refused}
+        return codes, "\n".join(show(each) for each in played.refused)
+    if played.error is None:
+        return set(), ""
+    fields = played.error.fields
+    details = fields["details"] if isinstance(fields["details"], dict) else {}
+    named = (fields["type"], fields["reason"], details.get("code"), details.get("limit_kind"))
+    codes = {str(each) for each in named if each}
+    return codes, show_error(played.error, played.sources.get)
+
+
+def _word(form: Form) -> str | None:
+    if isinstance(form, ListForm) and len(form.items) == 2 and operation_of(form) == "quote":
+        form = form.items[1]
+    if isinstance(form, Name):
+        return form.text
+    return form.value if isinstance(form, Literal) and isinstance(form.value, str) else None
+
+
+def _requests(
+    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+) -> Iterator[Diagnostic]:
+    assert isinstance(form, VectorForm)
+    named = {operation_of(pattern) for pattern in form.items}
+    if None in named:
+        raise Diagnostics([malformed(form.span, "a request is written (op argument…)")])
+    made = [
+        each for each in played.requests if each.operation not in UNASKED or each.operation in named
+    ]
+    fitting = [fits(*pair) for pair in zip(form.items, made, strict=False)]
+    if len(made) == len(form.items) and all(fitting):
+        return
+    at = fitting.index(False) if False in fitting else len(fitting)
+    place = form.items[at].span if at < len(form.items) else form.span
+    wanted = form.items[at].span.text if at < len(form.items) else "no more requests"
+    given = shown(made[at]) if at < len(made) else "no more requests"
+    yield Diagnostic(
+        "test-failed",
+        f"request {at + 1} is another one",
+        (Label(place, "expected here"),),
+        (f"expected {wanted}", f"given    {given}"),
+    )
+
+
+def _printed(
+    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+) -> Iterator[Diagnostic]:
+    wanted = value_of_form(test, form, inputs)
+    if not isinstance(wanted, str):
+        raise Diagnostics([malformed(form.span, "what is printed is a text")])
+    lines = [" ".join(text(value_of(each)) for each in one.arguments) for one in played.printed]
+    given = "\n".join(lines)
+    if wanted.removesuffix("\n") != given.removesuffix("\n"):
+        yield _differs("something else is printed", form, *_sides(wanted, given))
+
+
+_CHECKS: dict[str, Any] = {
+    "expect": _value,
+    "match": _pattern,
+    "error": _error,
+    "requests": _requests,
+    "prints": _printed,
+}
+
+
+def _differs(title: str, form: Form, *notes: str) -> Diagnostic:
+    return Diagnostic("test-failed", title, (Label(form.span, "expected here"),), notes)
+
+
+def _sides(wanted: Value, given: Value) -> tuple[str, ...]:
+    """Both sides, or what is different between them if they are long."""
+    one, other = written(wanted), written(given)
+    if len(one) <= SHORT and len(other) <= SHORT:
+        return f"expected {one}", f"given    {other}"
+    if isinstance(wanted, str) and isinstance(given, str):
+        before, after = wanted.splitlines(), given.splitlines()
+    else:
+        before, after = _laid(one), _laid(other)
+    lines = [
+        line
+        for line in unified_diff(before, after, n=2, lineterm="")
+        if line[:2] not in ("--", "++", "@@")
+    ]
+    if len(before) == len(after) == 1 or not lines:
+        return f"expected {_cut(one)}", f"given    {_cut(other)}"
+    more = [f"… {len(lines) - _MOST} more lines"] if len(lines) > _MOST else []
+    head = "- is expected, + is given"
+    return ("\n".join([head, *[_cut(line) for line in lines[:_MOST]], *more]),)
+
+
+def _laid(line: str) -> list[str]:
+    from sexplang.reader import layout
+
+    try:
+        return layout(line[:100_000]).splitlines()
+    except Diagnostics:
+        # A function is written so that nothing reads it.
+        return [line]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= 600 else line[:600] + " …"

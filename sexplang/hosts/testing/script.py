@@ -1,0 +1,187 @@
+"""A test's script to replies: what a program asks for is answered from it, and from nothing else."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeGuard
+
+from attrs import define, field, frozen
+
+from sexplang.hosts.testing.cases import Test, malformed
+from sexplang.hosts.testing.patterns import fits, operation_of
+from sexplang.hosts.testing.programs import UNASKED, beside, is_error, value_of_form
+from sexplang.runtime.models.scripted import checked, read_script, replying, shaped
+from sexplang.runtime.names import matches, split_pattern
+from sexplang.runtime.refusal import Refusal, refused
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.effect import Request
+from sexplang.terms.form import Form, TableForm, VectorForm
+from sexplang.terms.text import plain, value_of
+from sexplang.terms.value import Fault, Value
+
+
+@frozen(eq=False)
+class Exchange:
+    """A request that is expected, and the reply to it, or the error that it fails with."""
+
+    pattern: Form
+    reply: Value
+
+
+@define(eq=False)
+class Script:
+    """What is left of a script while its program runs."""
+
+    exchanges: list[Exchange]
+    models: list[Any]
+    """Who may answer for a model, in turn: the rules of the test, its file of replies."""
+    files: dict[str, str] | None
+    unanswered: str = ""
+    """Why no model answered the last request for one."""
+    made: list[Request] = field(factory=list)
+    """The requests so far, in the order in which they were answered."""
+    printed: list[Request] = field(factory=list)
+
+    def answer(self, requests: Sequence[Request]) -> tuple[Request, Value] | None:
+        """One of the open requests, and the reply to it; None if none can be answered."""
+        for request in requests:
+            if self.exchanges and fits(self.exchanges[0].pattern, request):
+                return self._made(request, _shaped(self.exchanges.pop(0).reply, request))
+        for request in requests:
+            if request.operation in UNASKED:
+                return self._made(request, None)
+            if request.operation == "model":
+                reply = self._from_models(request)
+            else:
+                reply = self._from_files(request)
+            if reply is not None:
+                return self._made(request, reply[0])
+        return None
+
+    def _made(self, request: Request, reply: Value) -> tuple[Request, Value]:
+        self.made.append(request)
+        if request.operation == "print":
+            self.printed.append(request)
+        return request, reply
+
+    def _from_models(self, request: Request) -> tuple[Value] | None:
+        self.unanswered = ""
+        for model in self.models:
+            try:
+                return (value_of(model(plain(request.arguments[0]), request)),)
+            except Refusal as refusal:
+                if refusal.error.fields["reason"] != "script-mismatch":
+                    return (refusal.error,)
+                self.unanswered = str(refusal.error.fields["message"])
+        return None
+
+    def _from_files(self, request: Request) -> tuple[Value] | None:
+        perform = _FILES.get(request.operation)
+        if self.files is None or perform is None:
+            return None
+        try:
+            return (perform(self.files, *request.arguments),)
+        except Refusal as refusal:
+            return (refusal.error,)
+
+
+def script_of(test: Test, inputs: dict[str, Value]) -> Script:
+    """A test's script. Raises Diagnostics."""
+    form = test.parts.get("script")
+    items = form.items if isinstance(form, VectorForm) else ()
+    exchanges: list[Exchange] = []
+    rules: list[TableForm] = []
+    for item in items:
+        if isinstance(item, TableForm):
+            rules.append(item)
+        elif _is_exchange(item):
+            pattern, *reply = item.items
+            value = value_of_form(test, reply[0], inputs) if reply else None
+            exchanges.append(Exchange(pattern, value))
+        else:
+            words = "a script holds exchanges `[(op argument…) reply]` and rules `{reply: …}`"
+            raise Diagnostics([malformed(item.span, words)])
+    return Script(exchanges, list(_models(test, rules, inputs)), _files(test, inputs))
+
+
+def _is_exchange(item: Form) -> TypeGuard[VectorForm]:
+    """A request and its reply; without one the reply is nil."""
+    if not isinstance(item, VectorForm) or len(item.items) not in (1, 2):
+        return False
+    return operation_of(item.items[0]) is not None
+
+
+def _models(test: Test, rules: list[TableForm], inputs: dict[str, Value]) -> Iterator[Any]:
+    path = test.text("replies")
+    try:
+        if rules:
+            said = [plain(value_of_form(test, rule, inputs)) for rule in rules]
+            yield replying(checked(said, "the script"), "the script")
+        if path is not None:
+            yield replying(read_script(beside(test, path)), path)
+    except Refusal as refusal:
+        place = test.parts["script" if rules else "replies"]
+        raise Diagnostics([malformed(place.span, str(refusal.error.fields["message"]))]) from None
+
+
+def _files(test: Test, inputs: dict[str, Value]) -> dict[str, str] | None:
+    form = test.parts.get("files")
+    if form is None:
+        return None
+    files = value_of_form(test, form, inputs)
+    if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
+        words = 'files are texts by their paths: {"notes/a.txt": "text"}'
+        raise Diagnostics([malformed(form.span, words)])
+    return {_path(name): text for name, text in files.items()}
+
+
+def _shaped(reply: Value, request: Request) -> Value:
+    """A reply as the program gets it: what stands for a model's may be written as in a file of
+    replies."""
+    if request.operation != "model" or is_error(reply):
+        return reply
+    if isinstance(reply, dict) and "content" in reply and "stop_reason" in reply:
+        return reply
+    try:
+        data = plain(reply)
+        checked([data], "the script")
+        return value_of(shaped(data, "the script", request))
+    except Refusal as refusal:
+        return refusal.error
+    except Fault as fault:
+        return refused(fault.code, fault.message, hint=fault.hint).error
+
+
+# -- Files that only the test has ---------------------------------------------------------------
+
+
+def _path(path: Any) -> str:
+    from posixpath import normpath
+
+    return normpath(path) if isinstance(path, str) else ""
+
+
+def _read(files: dict[str, str], path: Any = None, *_: Any) -> str:
+    if _path(path) not in files:
+        names = ", ".join(sorted(files)) or "none"
+        raise refused("file-not-found", f"there is no {path}", hint=f"the test has: {names}")
+    return files[_path(path)]
+
+
+def _write(files: dict[str, str], path: Any = None, text: Any = "", *_: Any) -> None:
+    if not isinstance(path, str) or not isinstance(text, str):
+        raise refused("wrong-type", "`write-file` takes a path and a text")
+    files[_path(path)] = text
+
+
+def _list(files: dict[str, str], pattern: Any = "*", *_: Any) -> tuple[str, ...]:
+    fixed, rest = split_pattern(_path(pattern))
+    start = "" if fixed in ("", ".") else fixed.rstrip("/") + "/"
+    return tuple(
+        sorted(
+            name
+            for name in files
+            if name.startswith(start) and matches(name[len(start) :].split("/"), rest)
+        )
+    )
+
+
+_FILES: dict[str, Any] = {"read-file": _read, "write-file": _write, "list-files": _list}

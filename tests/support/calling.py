@@ -1,0 +1,295 @@
+"""Programs that call tasks in every way there is, and models that make the most of it.
+
+Law material: what `check` says of a program, held against how often a run of it asks a model.
+"""
+
+import json
+from random import Random
+from typing import Any
+
+from attrs import define, field
+
+from sexplang.machine import Limits, Suspended, start
+from sexplang.pipeline import tasks
+from sexplang.terms.effect import Request
+from sexplang.terms.program import Program
+from sexplang.terms.task import error_record
+from sexplang.terms.text import value_of
+
+TASKS = """
+(defatom say (params a) (instructions "say {{a}}"))
+(defatom rate (params a) (instructions "rate {{a}}") (output_format type: json schema: object))
+(defatom look (params a) (instructions "look {{a}}") (allowed_tools read_file lookup)
+  (limits max_turns: 3))
+(defatom ponder (params a) (instructions "ponder {{a}}") (limits max_turns: 2))
+(defatom boss (params a) (instructions "lead {{a}}") (allowed_tools spawn_subtask)
+  (limits max_turns: 2))
+(define-input docs type: json)
+(define-input n type: integer)
+(define-effect (ask a))
+(define-effect (ponder-on a))
+(define (twice f x) (f (f x)))
+(define (each f xs) (map (lambda (x) (str (f x))) xs))
+(define (compose f g) (lambda (x) (f (g x))))
+"""
+
+MOST = 400
+"""Model calls after which a run is left: enough to pass any bound that was promised."""
+
+
+@define
+class Making:
+    """One program in the making. `names` are those that hold a function of one argument."""
+
+    random: Random
+    depth: int = 0
+    fresh: int = 0
+    names: list[str] = field(factory=list)
+
+    def name(self) -> str:
+        self.fresh += 1
+        return f"v{self.fresh}"
+
+    def expression(self) -> str:
+        """Any expression; the deeper, the simpler."""
+        self.depth += 1
+        deep = self.depth > self.random.choice((3, 4, 5))
+        make = self.random.choice(_LEAVES if deep else _FORMS)
+        text = make(self)
+        self.depth -= 1
+        return text
+
+    def pick(self, *texts: str) -> str:
+        return self.random.choice(texts)
+
+    def function(self) -> str:
+        """Something that takes one argument."""
+        known = self.pick("say", "rate", "look", "ponder", "say", *self.names[-3:])
+        if self.random.random() < 0.5:
+            return known
+        name = self.name()
+        return self.pick(
+            f"(lambda ({name}) (str {name} {self.expression()}))",
+            f"(compose {known} say)",
+            f"(if (= n 2) {known} rate)",
+            f"(first [{known} rate])",
+            f"(get {{f: {known}}} 'f)",
+        )
+
+    def items(self) -> str:
+        return self.pick(
+            "docs",
+            "docs",
+            '["a" "b"]',
+            "(take docs 2)",
+            "(rest docs)",
+            "(append docs [1])",
+            "(reverse docs)",
+            "(filter (lambda (d) (ask d)) docs)",
+            "(range n)",
+            "(range 1 4)",
+            "(cons 1 docs)",
+            "(map str docs)",
+            "(zip docs [1 2])",
+            "(json-parse \"[1]\")",
+        )
+
+
+def _call(m: Making) -> str:
+    return f"({m.function()} {m.pick('1', 'n', 'docs')})"
+
+
+def _named(m: Making) -> str:
+    return m.pick(
+        "(call-atomic-task 'rate inputs: {a: 1})",
+        '(subtask {name: "say" description: "x" inputs: {a: 1}})',
+        '(subtask {description: "say it" inputs: {a: 1}})',
+        "(model {messages: []})",
+        "(boss n)",
+    )
+
+
+def _ask(m: Making) -> str:
+    return m.pick("(ask 1)", "(ask n)", "(ponder-on 2)", '(read-file "x")', "(raise 1)")
+
+
+def _plain(m: Making) -> str:
+    return m.pick("1", "n", "docs", '"x"', "nil", "(length docs)")
+
+
+def _begin(m: Making) -> str:
+    return f"(begin {m.expression()} {m.expression()})"
+
+
+def _if(m: Making) -> str:
+    test = m.pick("(= n 1)", "(ask 1)", "(empty? docs)", m.expression())
+    return f"(if {test} {m.expression()} {m.expression()})"
+
+
+def _let(m: Making) -> str:
+    name = m.name()
+    if m.random.random() < 0.5:
+        function = m.function()
+        m.names.append(name)
+        text = f"(let (({name} {function})) {m.expression()})"
+        m.names.pop()
+        return text
+    return f"(let (({name} {m.expression()})) (str {name} {m.expression()}))"
+
+
+def _map(m: Making) -> str:
+    word = m.pick("map", "for-each", "filter", "each", "sort-by-text", "par-map", "any?")
+    if word == "sort-by-text":
+        return f"(sort-by (lambda (x) (str {m.expression()})) {m.items()})"
+    if word == "each":
+        return f"(each {m.function()} {m.items()})"
+    return f"({word} {m.function()} {m.items()})"
+
+
+def _fold(m: Making) -> str:
+    return f"(fold (lambda (acc x) (str acc {m.expression()})) \"\" {m.items()})"
+
+
+def _repeat(m: Making) -> str:
+    return f"(loop {m.pick('2', '0', 'n', '(length docs)')} {m.expression()})"
+
+
+def _loop(m: Making) -> str:
+    name = m.name()
+    test = m.pick(
+        f"(< {name} 3)",
+        f"(< {name} n)",
+        f"(not (>= {name} n))",
+        f"(and (ask 1) (<= {name} 2))",
+        f"(!= {name} 2)",
+        f"(< {name} (length docs))",
+        f"(ask {name})",
+    )
+    before = m.expression()
+    return (
+        f"(loop (({name} {m.pick('0', '1')})) {before} "
+        f"(if {test} (begin {m.expression()} (recur (+ {name} 1))) {m.expression()}))"
+    )
+
+
+def _handle(m: Making) -> str:
+    body = m.expression()
+    e = m.expression
+    clause = m.random.choice(
+        (
+            lambda: '((model p) k (k "mock"))',
+            lambda: "((model p) k (forward k model p))",
+            lambda: "((model p) k (begin " + e() + " (forward k model p)))",
+            lambda: "((ask p) k (k " + m.pick("true", "1", e()) + "))",
+            lambda: "((ask p) k [(k 1) (k nil)])",
+            lambda: "((ask p) k (k 1) (k " + e() + "))",
+            lambda: "((ask p) _ " + e() + ")",
+            lambda: "((ask p) k (forward k ponder-on p))",
+            lambda: "((ponder-on p) k (k " + e() + "))",
+            lambda: "((subtask p) k (k " + m.pick('"no"', e()) + "))",
+            lambda: "((subtask p) k (forward k subtask p))",
+            lambda: "((error p) k (k " + m.pick("1", e()) + "))",
+            lambda: "((read-file p) k (k " + e() + "))",
+            lambda: "((tool a b) k (k " + e() + "))",
+            lambda: "((ask p) k (let ((r (k 1))) (if (= n 1) (k 2) r)))",
+            lambda: "((ask p) k (map k [1 2]))",
+            lambda: "((ask p) k (handle (k 1) ((ask q) j (j " + e() + "))))",
+        )
+    )()
+    returns = m.pick("", "", f" (return r (str r {m.expression()}))")
+    return f"(handle {body} {clause}{returns})"
+
+
+def _try(m: Making) -> str:
+    return m.pick(
+        f"(try {m.expression()} (catch (e) {m.expression()}))",
+        f"(try {m.expression()} (catch (e turns) {m.expression()}))",
+        f"(try {m.expression()} (finally {m.expression()}))",
+        f"(attempt {m.expression()})",
+    )
+
+
+def _par(m: Making) -> str:
+    return f"(par {m.expression()} {m.expression()})"
+
+
+def _budget(m: Making) -> str:
+    return f"(with-budget {{calls: {m.random.randrange(4)}}} {m.expression()})"
+
+
+def _recursion(m: Making) -> str:
+    name, x = m.name(), m.name()
+    again = f"({name} (- {x} 1))"
+    body = m.pick(f"(str {m.expression()} {again})", again, f"(map {name} [])")
+    return f"(begin (define ({name} {x}) (if (> {x} 0) {body} {m.expression()})) ({name} 2))"
+
+
+def _twice(m: Making) -> str:
+    return f"(twice {m.function()} {m.expression()})"
+
+
+_LEAVES: Any = (_call, _call, _named, _ask, _plain)
+_FORMS: Any = (
+    *(_call, _named, _ask, _begin, _begin, _if, _let, _map, _map, _fold, _repeat, _loop),
+    *(_handle, _handle, _handle, _try, _par, _budget, _recursion, _twice),
+)
+
+
+def program(random: Random) -> str:
+    """A program that calls tasks."""
+    m = Making(random)
+    return TASKS + "\n".join(m.expression() for _ in range(random.choice((1, 1, 2))))
+
+
+def inputs(random: Random) -> dict[str, Any]:
+    """What it is given."""
+    return {"docs": tuple(range(random.randrange(4))), "n": random.randrange(-1, 4)}
+
+
+def asked(program: Program, given: dict[str, Any], random: Random) -> int:
+    """How often a run asks the model, which answers what makes it be asked again if it can."""
+    outcome = start(program, given, tasks(), Limits(steps=100_000))
+    count = 0
+    mean = random.random()
+    for _ in range(3 * MOST):
+        if not isinstance(outcome, Suspended) or count > MOST:
+            break
+        request = random.choice(outcome.requests)
+        count += request.operation == "model"
+        reply = _reply(request, random, mean)
+        if reply is None:
+            error = error_record("TASK_FAILURE", "odd", "nobody knows")
+            outcome = outcome.fail(request.id, error)
+        else:
+            outcome = outcome.resume(request.id, value_of(reply))
+    return count
+
+
+def _reply(request: Request, random: Random, mean: float) -> Any:
+    if random.random() < 0.04:
+        return None
+    if request.operation != "model":
+        return random.choice((True, 1, "x", False))
+    if random.random() > mean:
+        return random.choice(("x", '{"a": 1}', "[1]"))
+    return random.choice(_MEAN)
+
+
+def _uses(name: str, given: Any) -> Any:
+    use = {"type": "tool_use", "id": "a", "name": name, "input": given}
+    return {"content": [use], "stop_reason": "tool_use"}
+
+
+_REQUEST = {"name": "say", "description": "say it", "inputs": {"a": 2}}
+_CONTINUATION = json.dumps({"status": "CONTINUATION", "notes": {"subtask_request": _REQUEST}})
+_MEAN = (
+    "{not json",
+    _CONTINUATION,
+    {"content": [{"type": "text", "text": "hm"}], "stop_reason": "pause_turn"},
+    {"content": [], "stop_reason": "refusal"},
+    _uses("read_file", {"path": "x"}),
+    _uses("lookup", {"word": "x"}),
+    _uses("nothing", {}),
+    _uses("spawn_subtask", _REQUEST),
+    _uses("spawn_subtask", {**_REQUEST, "name": "boss"}),
+)

@@ -83,7 +83,9 @@ def test_no_order_passes_a_budget_10_000_times(start):
 def check(seed):
     random = Random(seed)
     calls, tokens = random.randint(0, 130), random.randint(0, 3_000)
-    text = f"(with-budget {{calls: {calls} tokens: {tokens}}} {branches(64, f'(begin {ASK} {ASK})')})"
+    text = (
+        f"(with-budget {{calls: {calls} tokens: {tokens}}} {branches(64, f'(begin {ASK} {ASK})')})"
+    )
 
     outcome, made, used = driven(begun(text), random)
 

@@ -1,0 +1,140 @@
+"""Deadlines and races: what fires, what is withdrawn, what is left."""
+
+import pytest
+from support.running import begun
+
+from sexplang.machine import Done, Failed, Suspended
+
+EFFECTS = "(define-effect (ask n)) (define-effect (note n)) (define-effect (x))"
+
+
+def started(text):
+    """The outcome of the text with a few operations declared."""
+    return begun(EFFECTS + text)
+
+
+def asked(outcome):
+    """What is open: identity, operation, arguments."""
+    return [(each.id, each.operation, *each.arguments) for each in outcome.requests]
+
+
+def test_a_deadline_stands_among_the_requests_while_something_waits_under_it():
+    """It opens with the first wait and is withdrawn when nothing waits under it any more."""
+    outcome = started("(begin (with-timeout 5 (begin (ask 1) (ask 2))) (ask 3))")
+
+    assert asked(outcome) == [("0", "timer", 5), ("1", "ask", 1)]
+    outcome = outcome.resume("1", None)
+    assert asked(outcome) == [("0", "timer", 5), ("2", "ask", 2)]
+    outcome = outcome.resume("2", None)
+    assert (asked(outcome), outcome.withdrawn) == ([("3", "ask", 3)], ("0",))
+
+
+def test_a_deadline_ends_all_branches_inside_of_it():
+    """They leave their scopes, and the error comes when the last one has."""
+    outcome = started(
+        "(try (with-timeout 5 (par (ask 1) (try (ask 2) (finally (note 1))) (ask 3)))"
+        " (catch (e seconds) e.reason))"
+    )
+
+    outcome = outcome.resume("0", None)
+
+    assert asked(outcome) == [("1.1.1", "note", 1)]
+    assert outcome.withdrawn == ("1.0.0", "1.1.0", "1.2.0")
+    assert outcome.resume("1.1.1", None) == Done("seconds")
+
+
+def test_an_outer_deadline_bounds_the_cleaning_up_of_an_inner_one():
+    """A `finally` that waits too long is interrupted by the scope around."""
+    outcome = started(
+        "(try (with-timeout 9 (attempt (with-timeout 5 (try (ask 1) (finally (note 1))))))"
+        " (catch (e seconds) e.details.metrics.limit))"
+    )
+    assert asked(outcome) == [("0", "timer", 9), ("1", "timer", 5), ("2", "ask", 1)]
+
+    outcome = outcome.resume("1", None)
+
+    assert asked(outcome) == [("0", "timer", 9), ("3", "note", 1)]
+    assert outcome.resume("0", None) == Done(9, ("3",))
+
+
+def test_a_handler_outside_works_under_the_deadline_of_whoever_performed():
+    """The form is not on the stack then, so the error is raised at the request."""
+    outcome = started(
+        "(handle (with-timeout 5 (x)) ((x) k (k (try (ask 1) (catch (e) e.reason)))))"
+    )
+
+    outcome = outcome.resume("0", None)
+
+    assert isinstance(outcome, (Done, Failed, Suspended))
+    assert outcome == Done("seconds", ("1",))
+
+
+def test_a_catch_runs_under_the_deadlines_around_it():
+    """A clause that never resumes has left the form, and its deadline."""
+    outcome = started("(handle (with-timeout 5 (x)) ((x) k (ask 1)))")
+
+    assert asked(outcome) == [("1", "ask", 1)]
+
+
+def test_a_continuation_meets_the_deadline_it_was_captured_under():
+    """Once it has fired, whatever waits in a later future is ended at once."""
+    outcome = started(
+        "(define k1 (handle (with-timeout 5 (begin (x) (ask 9))) ((x) k k)))"
+        "[(attempt (k1 1)) (attempt (k1 2))]"
+    )
+    assert asked(outcome) == [("0", "timer", 5), ("1", "ask", 9)]
+
+    outcome = outcome.resume("0", None)
+
+    assert isinstance(outcome, Done)
+    reasons = [each.fields["notes"]["error"].fields["reason"] for each in outcome.value]
+    assert reasons == ["seconds", "seconds"]
+
+
+@pytest.mark.parametrize("winner", [0, 1, 2])
+def test_the_first_value_wins_a_race(winner):
+    """The others are withdrawn, whichever it is."""
+    outcome = started("(race (ask 0) (ask 1) (ask 2))")
+
+    outcome = outcome.resume(f"0.{winner}.0", "won")
+
+    losers = tuple(f"0.{index}.0" for index in range(3) if index != winner)
+    assert outcome == Done("won", losers)
+
+
+def test_a_race_waits_for_its_losers_to_leave():
+    """The value is given when nothing of the race is left."""
+    outcome = started("(race (ask 1) (try (ask 2) (finally (note 2))))")
+
+    outcome = outcome.resume("0.0.0", 1)
+
+    assert asked(outcome) == [("0.1.1", "note", 2)]
+    assert outcome.resume("0.1.1", None) == Done(1)
+
+
+def test_a_race_inside_a_race_and_an_error_from_around():
+    """Cancelling reaches all branches below."""
+    outcome = started(
+        "(try (par (race (ask 1) (race (ask 2) (ask 3))) (begin (ask 4) (raise 1)))"
+        " (catch (e) (note 9)))"
+    )
+
+    outcome = outcome.resume("0.1.0", None)
+
+    assert outcome.withdrawn == ("0.0.0.0.0", "0.0.0.1.0.0.0", "0.0.0.1.0.1.0")
+    assert [operation for _, operation, *_ in asked(outcome)] == ["note"]
+
+
+def test_par_map_keeps_order_and_its_limit():
+    """As one ends the next begins; values are in the order of the list."""
+    outcome = started("(par-map (lambda (n) (ask n)) [1 2 3 4 5] limit: 2)")
+    order = []
+
+    while isinstance(outcome, Suspended):
+        assert len(outcome.requests) <= 2
+        request = outcome.requests[-1]
+        order.append(request.arguments[0])
+        outcome = outcome.resume(request.id, request.arguments[0] * 10)
+
+    assert order == [2, 3, 4, 5, 1]
+    assert outcome == Done((10, 20, 30, 40, 50))

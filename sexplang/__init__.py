@@ -1,39 +1,68 @@
 """A language for work done by language models: programs whose functions may be atomic tasks.
 
-`run`, `arun`, `build` and `start` are all there is to begin with; `spec/` is the language.
+`run`, `arun`, `build` and `start` are all there is to begin with; `spec/` is the language, and
+`spec/11-embedding.md` is about this package.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sexplang.api import (
+        Diagnostic,
         Diagnostics,
         Done,
+        Event,
         Failed,
+        Finished,
         Limits,
+        Outcome,
         Permissions,
         Program,
+        Progressed,
+        Request,
+        Retrying,
+        Started,
         Suspended,
         TaskResult,
+        Withdrawn,
         arun,
         build,
+        check,
+        error,
+        freeze,
+        result,
         run,
         start,
+        thaw,
     )
 
 __all__ = [
+    "Diagnostic",
     "Diagnostics",
     "Done",
+    "Event",
     "Failed",
+    "Finished",
     "Limits",
+    "Outcome",
     "Permissions",
     "Program",
+    "Progressed",
+    "Request",
+    "Retrying",
+    "Started",
     "Suspended",
     "TaskResult",
+    "Withdrawn",
     "arun",
     "build",
+    "check",
+    "error",
+    "freeze",
+    "result",
     "run",
     "start",
+    "thaw",
 ]
 
 
@@ -44,3 +73,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(api, name)
     raise AttributeError(f"module 'sexplang' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

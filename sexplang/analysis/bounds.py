@@ -155,12 +155,16 @@ def times(bound: Bound, count: Bound) -> Bound:
     return _bound(terms, count.span if count.constant is None else bound.span)
 
 
-def least(bound: Bound, count: int, span: Span) -> Bound:
-    """What a budget of `count` leaves of it."""
-    constant = bound.constant
-    if constant is not None and constant <= count:
+def least(bound: Bound, other: Bound, span: Span) -> Bound:
+    """What a limit of `other` leaves of it: the lesser, as far as that can be told."""
+    if other.why or (bound.is_bounded and (other.constant is None or _is_below(bound, other))):
         return bound
-    return number(count, span)
+    return Bound(other.terms, span=span)
+
+
+def _is_below(bound: Bound, other: Bound) -> bool:
+    constant, limit = bound.constant, other.constant
+    return constant is not None and limit is not None and constant <= limit
 
 
 def _sum(left: Bound, right: Bound, both: Any) -> Bound:

@@ -12,7 +12,10 @@ from sexplang.analysis.work import Again, Of, Work, either, once, repeated, toge
 from sexplang.terms.core import Call, CallKnown, Core
 from sexplang.terms.program import Function
 from sexplang.terms.source import Span
-from sexplang.terms.value import Higher, Operation, Primitive, Task
+from sexplang.terms.value import Higher, Primitive
+
+NESTED = 4
+"""How many uses of a function inside itself are told apart from recursion."""
 
 ROUNDS = 6
 """How often a function that calls itself is followed with more and more known of it."""
@@ -27,8 +30,9 @@ HIGHER: dict[str, Enter] = {}
 SHIPPED: dict[tuple[str, str], Enter] = {}
 """Functions of `stdlib/` that are known without being followed, by module and name."""
 
-PERFORM: list[Any] = []
-CONVERSE: list[Any] = []
+SHAPES: dict[type, Callable[..., "Seen | Steps"]] = {}
+"""How operations and tasks are called: `(m, shape, arguments, handling, span)`; `handlers` and
+`conversing` fill it."""
 
 
 @follows(Call)
@@ -105,11 +109,8 @@ def _one(
         m.expose(handling)
         return ANY, once(Of(callee.name), span)
     shape = callee.value
-    if isinstance(shape, Operation):
-        return PERFORM[0](m, shape.name, arguments, handling, span)
-    if isinstance(shape, Task):
-        return CONVERSE[0](m, shape, handling, span)
-    assert isinstance(shape, Higher)
+    if not isinstance(shape, Higher):
+        return SHAPES[type(shape)](m, shape, arguments, handling, span)
     follow = HIGHER.get(shape.name)
     if follow is None:
         return ANY, m.anything(f"it is not known what `{shape.name}` does", span, handling)
@@ -144,12 +145,12 @@ def enter(
 ) -> Any:
     """A call of a function of the program."""
     function = m.functions[callee.function]
-    shipped = SHIPPED.get((function.span.source.name, function.name))
-    if shipped is not None:
-        return shipped(m, arguments, labels, handling, span)
     bound = _bound(m, function, arguments, labels)
     if bound is None:
         return nothing(DATA)
+    shipped = SHIPPED.get((function.span.source.name, function.name))
+    if shipped is not None:
+        return shipped(m, bound, (), handling, span)  # type: ignore[arg-type]
     return _entered(m, callee, function, bound, handling, span)
 
 
@@ -183,26 +184,43 @@ def _entered(
     handling: Handling | None,
     span: Span,
 ) -> Steps:
-    active = m.calling.get(function.index)
+    frames = m.calling.setdefault(function.index, [])
+    active = _joined(frames, callee, slots, handling)
     if active is not None:
         return _again(m, active, callee, slots, handling, span)
     site = span if function.span.source.name.startswith("std/") else None
-    key = (callee, slots, handling, site)
+    key = (callee, slots, handling, site, m.conversing > 0)
     found = m.memo.get(key)
     if found is not None:
         return found
     hits = m.hits
-    frame = Calling(slots, callee.environment, handling, DATA, site)  # type: ignore[arg-type]
-    m.calling[function.index] = frame
+    frame = Calling(m.number(), slots, callee.environment, handling, DATA, site)  # type: ignore[arg-type]
+    frames.append(frame)
     value, work = yield _followed(m, function, frame)
-    del m.calling[function.index]
-    again = work.of(Again(function.index))
-    work = work.without(Again(function.index))
+    frames.pop()
+    again = work.of(Again(frame.number))
+    work = work.without(Again(frame.number))
     if not again.is_zero:
         work = repeated(work, unbounded(_repeats(function), again.span or span))
-    if m.hits == hits or not (m.calling or m.tasking):
+    is_assumed = m.hits != hits and (any(m.calling.values()) or m.tasking)
+    if not is_assumed:
         m.memo[key] = (value, work)
     return value, work
+
+
+def _joined(
+    frames: list[Calling],
+    callee: Fn,
+    slots: tuple[Abstract | None, ...],
+    handling: Handling | None,
+) -> Calling | None:
+    """The call that is being followed and that this one repeats. One with other arguments may be
+    another use of the function inside the first; after a few of them it is taken for the same."""
+    for frame in frames:
+        is_same = frame.arguments == slots and frame.environment is callee.environment
+        if is_same and solid(frame.handling) is solid(handling):
+            return frame
+    return frames[-1] if len(frames) >= NESTED else None
 
 
 def _repeats(function: Function) -> str:
@@ -267,7 +285,7 @@ def _again(
     assert active.wider is not None
     if active.wider is not callee.environment:
         active.wider = m.values.widened(active.wider, callee.environment)
-    return active.value, once(Again(callee.function), span)
+    return active.value, once(Again(active.number), span)
 
 
 def _wider(m: Follower, old: Abstract | None, new: Abstract | None) -> Any:

@@ -1,11 +1,11 @@
 """Task calls, followed: how often a conversation may ask the model, and what else it performs."""
 
 from sexplang.analysis.bounds import Bound, number, unbounded
-from sexplang.analysis.calls import CONVERSE, PERFORM
+from sexplang.analysis.calls import SHAPES
 from sexplang.analysis.following import Costs, Follower, Steps
-from sexplang.analysis.handlers import failing
+from sexplang.analysis.handlers import failing, perform
 from sexplang.analysis.stack import Handling
-from sexplang.analysis.values import ANY
+from sexplang.analysis.values import ANY, Abstract
 from sexplang.analysis.work import Work, either, repeated, together
 from sexplang.terms.source import Span
 from sexplang.terms.template import Template
@@ -18,9 +18,6 @@ TOOLS = {
     "spawn_subtask": "subtask",
 }
 """What a conversation performs for the tools that have an operation of their own."""
-
-READS = ("read-file", "list-files", "search-memory")
-"""What a conversation may perform to gather what it is to see."""
 
 
 def turns_of(template: Template, costs: Costs) -> int:
@@ -42,10 +39,14 @@ def converse(
     """One conversation. Every call of a tool is under `attempt`: its failure is told the model."""
     template = task.template
     turns = turns_of(template, m.costs)
-    _, asking = yield PERFORM[0](m, "model", (ANY,), handling, span)
+    # A clause that answers works for the conversation: a task in it inherits its files.
+    reads = reads or (m.conversing > 0 and _is_taken(handling, "read-file"))
+    m.conversing += 1
+    _, asking = yield perform(m, "model", (ANY,), handling, span)
     works = [repeated(asking, number(turns, span))]
     if task.name in m.tasking:
         m.hits += 1
+        m.conversing -= 1
         first = m.tasking[task.name]
         why = unbounded(f"`{task.name}` may have itself done as a subtask", first)
         return ANY, repeated(together(*works), why)
@@ -53,11 +54,20 @@ def converse(
     inside = Handling(m.number(), handling, m.values.environment(None, ()), {"error": ()})
     inside.solid = handling.solid if handling is not None else None
     for operation, count in _performed(m, task, turns, reads, span):
-        _, work = yield PERFORM[0](m, operation, (ANY,), inside, span)
+        _, work = yield perform(m, operation, (ANY,), inside, span)
         works.append(repeated(work, count))
     del m.tasking[task.name]
+    m.conversing -= 1
     value, work = yield failing(m, (), handling, span)
     return value, together(*works, work)
+
+
+def _is_taken(handling: Handling | None, operation: str) -> bool:
+    while handling is not None:
+        if operation in handling.clauses:
+            return True
+        handling = handling.outer
+    return False
 
 
 def _performed(
@@ -91,4 +101,14 @@ def any_task(m: Follower, handling: Handling | None, span: Span, reads: bool) ->
     return ANY, together(either(*works), failed)
 
 
-CONVERSE.append(converse)
+def _task(
+    m: Follower,
+    shape: Task,
+    arguments: tuple[Abstract, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Steps:
+    return converse(m, shape, handling, span)
+
+
+SHAPES[Task] = _task

@@ -7,7 +7,7 @@ written as generators that yield what is to be followed next.
 
 from collections.abc import Callable, Generator
 from types import GeneratorType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from attrs import define, evolve, field, fields, frozen
 
@@ -69,10 +69,13 @@ FOLLOW: dict[type, Callable[["Follower", Any, At], "Seen | Steps"]] = {}
 """How each kind of node is followed; the other modules of this room fill it."""
 
 
-def follows(kind: type) -> Any:
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def follows(kind: type) -> Callable[[F], F]:
     """Registers how a kind of node is followed."""
 
-    def register(function: Any) -> Any:
+    def register(function: F) -> F:
         FOLLOW[kind] = function
         return function
 
@@ -90,10 +93,12 @@ class Follower:
     asks_models: bool = field(init=False)
     steps: int = 0
     memo: dict[Any, Seen] = field(factory=dict)
-    calling: dict[int, Calling] = field(factory=dict)
-    """Functions that are being followed now, by index."""
+    calling: dict[int, list[Calling]] = field(factory=dict)
+    """Functions that are being followed now, by index; innermost last."""
     tasking: dict[str, Span] = field(factory=dict)
     """Tasks that are being followed now, and where they were called first."""
+    conversing: int = 0
+    """How many conversations what is followed now is done for."""
     hits: int = 0
     """How often something was assumed of a function that was still being followed."""
     handled: dict[Clause, bool] = field(factory=dict)

@@ -9,14 +9,24 @@ the handled expression has been: it runs once at most.
 from typing import Any
 
 from sexplang.analysis.bounds import Bound, number, unbounded
-from sexplang.analysis.calls import PERFORM, apply
+from sexplang.analysis.calls import SHAPES, apply
 from sexplang.analysis.following import At, Follower, Steps, follows, nothing
 from sexplang.analysis.shots import shots
 from sexplang.analysis.stack import Activation, Handling, solid
 from sexplang.analysis.values import ANY, DATA, Abstract, Fn, Resume, Sized, Upper
-from sexplang.analysis.work import NOTHING, Again, Work, either, once, repeated, together
+from sexplang.analysis.work import (
+    IN_CLEANUP,
+    NOTHING,
+    Again,
+    Work,
+    either,
+    once,
+    repeated,
+    together,
+)
 from sexplang.terms.core import Attempt, Clause, Finally, Forward, Handle, PerformOp
 from sexplang.terms.source import Span
+from sexplang.terms.value import Operation
 
 ROUNDS = 3
 FEW = 20
@@ -43,7 +53,6 @@ def _handled(m: Follower, node: Handle, at: At, assumed: Abstract) -> Steps:
     if node.returns is not None:
         value, after = yield m.look(node.returns, _inside(m, at, (value,)))
         work = together(work, after)
-    work = _multiplied(m, node, handling, work)
     ends = []
     for clause, arguments in handling.ended.items():
         if clause.operation == "error":
@@ -51,9 +60,15 @@ def _handled(m: Follower, node: Handle, at: At, assumed: Abstract) -> Steps:
         ended, after = yield m.look(clause.body, _inside(m, at, (*arguments, DATA)))
         value = m.values.join(value, ended)
         ends.append(after)
+    for clause in handling.clauses.get("error", ()):
+        if clause.kind != "never":
+            # Once more for an error that nothing goes on from, such as a primitive's.
+            _, after = yield taken(m, handling, clause, (m.raised,), handling, clause.span)
+            ends.append(after.without(*_shots_of(handling, after)))
     if handling.value is not None:
         value = m.values.join(value, handling.value)
-    return value, together(work, either(*ends) if ends else NOTHING)
+    work = together(work, either(*ends) if ends else NOTHING)
+    return value, _multiplied(handling, work)
 
 
 def _opened(m: Follower, node: Handle, at: At, assumed: Abstract) -> Handling:
@@ -75,15 +90,16 @@ def _inside(m: Follower, at: At, slots: tuple[Abstract, ...]) -> At:
     return at.bound(m.values, slots).inside(at.handling)
 
 
-def _multiplied(m: Follower, node: Handle, handling: Handling, work: Work) -> Work:
-    """The work of a body whose performs are answered more than once."""
-    keys = [
-        key for key in work.counts if isinstance(key, Again) and key.what == -handling.number
-    ]
+def _shots_of(handling: Handling, work: Work) -> list[Again]:
+    return [key for key in work.counts if isinstance(key, Again) and key.what == -handling.number]
+
+
+def _multiplied(handling: Handling, work: Work) -> Work:
+    """The work of a handle expression whose performs are answered more than once."""
+    keys = _shots_of(handling, work)
     factor = 1
     endless: Bound | None = None
     for key in keys:
-        assert isinstance(key, Again)
         bound = work.of(key)
         times = bound.constant
         if key.shots is None or times is None or times > FEW:
@@ -96,8 +112,12 @@ def _multiplied(m: Follower, node: Handle, handling: Handling, work: Work) -> Wo
 @follows(Finally)
 def finally_(m: Follower, node: Finally, at: At) -> Steps:
     inside = at.inside(at.handling)
-    seen, work = yield m.each((node.body, node.cleanup), inside)
-    return seen[0], work
+    value, work = yield m.look(node.body, inside)
+    _, after = yield m.look(node.cleanup, inside)
+    asked = after.of("model")
+    if not asked.is_zero:
+        after = together(after, Work({IN_CLEANUP: asked}))
+    return value, together(work, after)
 
 
 @follows(Attempt)
@@ -150,7 +170,7 @@ def perform(
             return nothing(node.given[operation])
         clauses = node.clauses.get(operation)
         if clauses:
-            return (yield taken(m, node, clauses[0], arguments, handling, span))
+            return (yield from taken(m, node, clauses[0], arguments, handling, span))
         node = node.outer
     default = m.program.defaults.get(operation)
     if default is None:
@@ -217,4 +237,14 @@ def _is_last(clause: Clause) -> bool:
     return clause.kind == "never" and not clause.words
 
 
-PERFORM.append(perform)
+def _operation(
+    m: Follower,
+    shape: Operation,
+    arguments: tuple[Abstract, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Steps:
+    return perform(m, shape.name, arguments, handling, span)
+
+
+SHAPES[Operation] = _operation

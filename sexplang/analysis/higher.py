@@ -3,9 +3,10 @@
 from typing import Any
 
 from sexplang.analysis.bounds import Bound, number, times, unbounded
-from sexplang.analysis.calls import HIGHER, PERFORM, SHIPPED, apply
+from sexplang.analysis.calls import HIGHER, SHIPPED, apply
 from sexplang.analysis.conversing import any_task, converse
 from sexplang.analysis.following import Follower, Steps, nothing
+from sexplang.analysis.handlers import perform
 from sexplang.analysis.nodes import within_budget
 from sexplang.analysis.results import item_of, part_of, size_of
 from sexplang.analysis.stack import Handling, solid
@@ -113,9 +114,9 @@ def _apply(
     size = last.size.constant if isinstance(last, Sized) else None
     if size is not None and size <= 20:
         rest = (item_of(m.values, last),) * size
-        return (yield apply(m, function, (*first, *rest), (), handling, span))
+        return (yield from apply(m, function, (*first, *rest), (), handling, span))
     # How many there are is not known: what is called takes what it takes.
-    return (yield _spread(m, function, (*first, item_of(m.values, last)), handling, span))
+    return (yield from _spread(m, function, (*first, item_of(m.values, last)), handling, span))
 
 
 def _spread(
@@ -147,7 +148,7 @@ def _update(
 def _raise(
     m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
 ) -> Steps:
-    return (yield PERFORM[0](m, "error", given, handling, span))
+    return (yield from perform(m, "error", given, handling, span))
 
 
 def _abandon(
@@ -190,11 +191,11 @@ def _run_task(
     reads = not (isinstance(paths, Exact) and paths.value is None)
     known = _named(m, task)
     if known is not None:
-        return (yield converse(m, known, handling, span, reads))
+        return (yield from converse(m, known, handling, span, reads))
     if isinstance(task, Exact) and task.value is not ANY_TASK:
         # No such task: it fails.
         return nothing(DATA)
-    return (yield any_task(m, handling, span, True))
+    return (yield from any_task(m, handling, span, True))
 
 
 def _run_plan(
@@ -211,7 +212,7 @@ def _run_plan(
     why = unbounded("a plan may perform what it is allowed any number of times", span)
     works = []
     for operation in words:
-        _, work = yield PERFORM[0](m, operation, (ANY,), handling, span)
+        _, work = yield perform(m, operation, (ANY,), handling, span)
         works.append(repeated(work, why))
     return DATA, within_budget(together(*works), budget, span)
 

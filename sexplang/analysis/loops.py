@@ -20,25 +20,30 @@ from sexplang.terms.core import Seq as Sequence
 from sexplang.terms.source import Span
 
 ROUNDS = 5
+TESTS = 40
+"""How many tests on the way to a `recur` are kept in mind."""
 
 
 @follows(Repeat)
 def repeat(m: Follower, node: Repeat, at: At) -> Steps:
     count, before = yield m.look(node.count, at)
     value, work = yield m.look(node.body, at)
-    return m.values.within((value,)), together(before, repeated(work, count_of(count, at.place(node))))
+    return m.values.within((value,)), together(
+        before, repeated(work, count_of(count, at.place(node)))
+    )
 
 
 @follows(Loop)
 def loop(m: Follower, node: Loop, at: At) -> Steps:
     inits, before = yield m.each(node.inits, at)
     turning = Turning(inits, inits)
+    leading = _leading(node.body)
     for _ in range(ROUNDS):
         turning.turns = 0
         turning.wanted = turning.variables
         slots = m.values.environment(at.environment, turning.variables)
         inside = evolve(at, environment=slots, loop=turning)
-        value, (always, again, last) = yield _ways(m, node.body, inside)
+        value, (always, again, last) = yield _ways(m, node.body, inside, leading)
         if turning.wanted == turning.variables:
             break
         turning.variables = turning.wanted
@@ -55,7 +60,9 @@ Ways: TypeAlias = tuple[Work, Work | None, Work | None]
 """What is done in every turn, before a `recur`, and in the last turn; None where there is none."""
 
 
-def _ways(m: Follower, node: Any, at: At) -> Generator[Any, Any, tuple[Abstract, Ways]]:
+def _ways(
+    m: Follower, node: Any, at: At, leading: frozenset[int]
+) -> Generator[Any, Any, tuple[Abstract, Ways]]:
     """The value of a body in tail position, and its work by where it leads."""
     kind = type(node)
     if kind is Recur:
@@ -66,17 +73,33 @@ def _ways(m: Follower, node: Any, at: At) -> Generator[Any, Any, tuple[Abstract,
         seen, before = yield m.each(first, at)
         inner = node.body if kind is Let else node.items[-1]
         inside = at.bound(m.values, seen) if kind is Let else at
-        value, (always, again, last) = yield _ways(m, inner, inside)
+        value, (always, again, last) = yield _ways(m, inner, inside, leading)
         return value, (together(before, always), again, last)
-    if kind is If and any(True for _ in _recurs(node)):
-        test, before = yield m.look(node.test, at)
-        left, one = yield _ways(m, node.then, at)
-        right, other = yield _ways(m, node.otherwise, at)
+    if kind is If and id(node) in leading:
+        _, before = yield m.look(node.test, at)
+        left, one = yield _ways(m, node.then, at, leading)
+        right, other = yield _ways(m, node.otherwise, at, leading)
         return m.values.join(left, right), (before, _way(one, other, 1), _way(one, other, 2))
     value, work = yield m.look(node, at)
-    if any(True for _ in _recurs(node)):
+    if id(node) in leading:
         return value, (work, NOTHING, NOTHING)
     return value, (NOTHING, None, work)
+
+
+def _leading(body: Any) -> frozenset[int]:
+    """The nodes of a body from which a `recur` of the loop's own is reached, by identity."""
+    found: set[int] = set()
+    work: list[tuple[Any, Any]] = [(body, None)]
+    while work:
+        node, above = work.pop()
+        if type(node) is Recur:
+            link: Any = (node, above)
+            while link is not None and id(link[0]) not in found:
+                found.add(id(link[0]))
+                link = link[1]
+        elif type(node) is not Loop:
+            work += [(one, (node, above)) for one in children(node)]
+    return frozenset(found)
 
 
 def _way(one: Ways, other: Ways, which: int) -> Work | None:
@@ -103,9 +126,7 @@ class Test:
     end: Any
 
 
-def _turns(
-    m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At
-) -> tuple[Bound, Bound]:
+def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> tuple[Bound, Bound]:
     """How often `recur` is reached, and how often the body is evaluated."""
     tested = list(_recurs(node.body))
     for slot, init in enumerate(inits, 1):
@@ -140,8 +161,8 @@ def _recurs(body: Any) -> Iterator[tuple[Recur, tuple[Test, ...]]]:
         if kind is Recur:
             yield node, tests
         elif kind is If:
-            work.append((node.then, tests + _held(node.test, True)))
-            work.append((node.otherwise, tests + _held(node.test, False)))
+            work.append((node.then, (tests + _held(node.test, True))[-TESTS:]))
+            work.append((node.otherwise, (tests + _held(node.test, False))[-TESTS:]))
         elif kind is Let:
             work.append((node.body, tests))
         elif kind is Sequence:

@@ -1,10 +1,10 @@
 """Nodes that choose, bind and make values, followed."""
 
-from sexplang.analysis.bounds import least
+from sexplang.analysis.bounds import least, number, plus
 from sexplang.analysis.following import At, Follower, Seen, Steps, follows, nothing
 from sexplang.analysis.results import part_of, result_of
 from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Exact, Given, Table
-from sexplang.analysis.work import Work, either, together
+from sexplang.analysis.work import IN_CLEANUP, Work, either, together
 from sexplang.terms.core import (
     And,
     Budgeted,
@@ -135,11 +135,12 @@ def budgeted(m: Follower, node: Budgeted, at: At) -> Steps:
 
 
 def within_budget(work: Work, limits: Abstract, span: Span) -> Work:
-    """What a budget leaves of some work: as many model calls as it has."""
+    """What a budget leaves of some work: as many model calls as it has, and when it is spent those
+    of every `finally`."""
     calls = dict(limits.fields).get("calls") if isinstance(limits, Table) else None
     if not isinstance(calls, Exact) or type(calls.value) is not int:
         return work
-    bound = least(work.of("model"), calls.value, span)
+    bound = least(work.of("model"), plus(number(calls.value), work.of(IN_CLEANUP)), span)
     return Work({**work.without("model").counts, **({} if bound.is_zero else {"model": bound})})
 
 

@@ -22,7 +22,9 @@ def unreachable(program: Program) -> list[Diagnostic]:
         node = work.pop()
         for dead, reason, why in _dead(node, goes_on):
             span = dead.span
-            is_ours = (node.span is _WHOLE or _is_within(span, node.span)) and not span.source.name.startswith("std/")
+            is_ours = (
+                node.span is _WHOLE or _is_within(span, node.span)
+            ) and not span.source.name.startswith("std/")
             if is_ours and not isinstance(span, Made) and not isinstance(reason, Made):
                 key = (span.source.name, span.start, span.end)
                 found.setdefault(key, _finding(span, reason, why))
@@ -89,7 +91,10 @@ def _goes_on_after_errors(program: Program) -> bool:
     work: list[Any] = parts(program)
     while work:
         node = work.pop()
-        if getattr(node, "operation", None) == "error" and getattr(node, "kind", "never") != "never":
+        if (
+            getattr(node, "operation", None) == "error"
+            and getattr(node, "kind", "never") != "never"
+        ):
             return True
         work.extend(children(node))
     return False

@@ -12,7 +12,7 @@ from sexplang.analysis.bounds import ZERO, Bound, unbounded
 from sexplang.analysis.following import At, Costs, Follower, TooInvolved
 from sexplang.analysis.reach import unreachable
 from sexplang.analysis.unused import unused
-from sexplang.analysis.values import Environment
+from sexplang.analysis.values import ANY, Environment, functions
 from sexplang.analysis.work import ANYTHING, NOTHING, Work, together
 from sexplang.terms.core import Clause
 from sexplang.terms.diagnostic import Diagnostic, Label
@@ -94,6 +94,16 @@ class Report:
 def analyse(program: Program, costs: Costs) -> Report:
     """Follows a program without running it."""
     m = Follower(program, costs)
+    report = _analysed(m)
+    if functions(m.raised) != frozenset():
+        # A function was raised: whoever catches it may call it.
+        m = Follower(program, costs, raised=ANY)
+        report = _analysed(m)
+    return report
+
+
+def _analysed(m: Follower) -> Report:
+    program = m.program
     rows: list[Row] = []
     is_whole = True
     try:
@@ -102,7 +112,9 @@ def analyse(program: Program, costs: Costs) -> Report:
         calls = work.of("model")
     except TooInvolved:
         main = program.units[-1].items[:1] if program.units else ()
-        calls = unbounded("the program is too involved to be followed", main[0].span if main else None)
+        calls = unbounded(
+            "the program is too involved to be followed", main[0].span if main else None
+        )
         calls = calls if m.asks_models else ZERO
         is_whole, environment = False, m.values.environment(None, ())
     found = [*unreachable(program), *unused(program)]

@@ -174,10 +174,11 @@ def _keys(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstra
 
 def _values(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     table = arguments[0]
-    if isinstance(table, Table):
-        return values.sized(number(len(table.fields)), values.within([v for _, v in table.fields]))
-    return values.within(arguments) if not isinstance(table, Given) else _same(
-        values, arguments, span
+    if isinstance(table, Given):
+        return _same(values, arguments, span)
+    inside = values.within(arguments)
+    return (
+        _listed(values, number(len(table.fields)), inside) if isinstance(table, Table) else inside
     )
 
 
@@ -294,12 +295,5 @@ RESULTS: dict[str, Result] = {
     "identity": _identity,
 }
 
-_DATA = frozenset(
-    "/ quotient remainder modulo abs round floor ceiling truncate exact inexact sqrt expt"
-    " number->string string->number = < > <= >= != str string-append string-length substring"
-    " string-split string-join string-trim string-upcase string-downcase string-contains?"
-    " string-replace string=? format index-of has-key? nil? null? empty? list? table? string?"
-    " number? integer? boolean? symbol? procedure? task? equal? eq? not json-parse json-string"
-    " member?".split()
-)
-"""Primitives whose value holds no function, whatever they are given."""
+_DATA = frozenset(["str", "format", "equal?", "not", "procedure?", "task?", "list?", "index-of"])
+"""Primitives whose value holds no function even if they are given one."""

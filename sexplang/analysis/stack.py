@@ -69,6 +69,7 @@ class Turning:
 class Calling:
     """A function that is being followed, for calls of itself to join."""
 
+    number: int
     arguments: tuple[Abstract, ...]
     environment: Environment
     handling: Handling | None

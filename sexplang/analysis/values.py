@@ -110,7 +110,7 @@ class Values:
     def exact(self, value: Any, depth: int = 0) -> Abstract:
         """A value that is written in the program."""
         if isinstance(value, (tuple, dict)) and depth > DEEPEST:
-            return self.loose(frozenset(map(self.exact, _procedures(value))))  # type: ignore[arg-type]
+            return self.within([self.exact(one) for one in _procedures(value)])
         if isinstance(value, tuple):
             return self.listed([self.exact(one, depth + 1) for one in value])
         if isinstance(value, dict):
@@ -124,11 +124,9 @@ class Values:
         found = self._made.get((Exact, key))
         if found is None:
             found = self._made[(Exact, key)] = Exact(value)
-        return found  # type: ignore[no-any-return]
+        return found
 
-    def sized(
-        self, size: Bound, item: Abstract, words: tuple[str, ...] | None = None
-    ) -> Abstract:
+    def sized(self, size: Bound, item: Abstract, words: tuple[str, ...] | None = None) -> Abstract:
         """A list of at most so many items."""
         if not size.is_bounded or _depth(item) > DEEPEST:
             return self.loose(functions(item))

@@ -17,6 +17,7 @@ class Again:
     """Not an operation: a call of a function, or of a continuation, that is being followed."""
 
     what: int
+    """The number of a Calling, or less than zero that of a Handling."""
     shots: int | None = None
     """How often a clause calls its continuation; None for a function."""
 
@@ -28,10 +29,17 @@ class Of:
     param: str
 
 
+@frozen
+class InCleanup:
+    """Not an operation: a model call of a `finally`, which runs even when a budget is spent."""
+
+
+IN_CLEANUP = InCleanup()
+
 ANYTHING = "?"
 """What a function that is not known may do."""
 
-Key: TypeAlias = str | Again | Of
+Key: TypeAlias = str | Again | Of | InCleanup
 
 
 @frozen(eq=False)

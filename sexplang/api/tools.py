@@ -135,9 +135,9 @@ _TYPES: dict[Any, Schema] = {
 def _schema(name: str, param: str, hint: Any) -> Schema:
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        words = [part for part in parts[1:] if isinstance(part, str)]
+        about = [part for part in parts[1:] if isinstance(part, str)]
         inner = _schema(name, param, parts[0])
-        return {**inner, "description": words[0]} if words else inner
+        return {**inner, "description": about[0]} if about else inner
     if origin is Literal:
         return {"enum": list(parts)}
     if origin in (Union, UnionType):
@@ -181,13 +181,17 @@ def misfit(schema: Schema, data: Any, where: str) -> str | None:
     kind = schema.get("type")
     if kind is None:
         return None
-    if not isinstance(data, _CLASSES[kind]) or isinstance(data, bool) is not (kind == "boolean"):
+    if not _is(data, kind):
         return f"{where} is not of type {kind}"
     if kind == "array" and "items" in schema:
         return _first(misfit(schema["items"], item, f"an item of {where}") for item in data)
     if kind == "object":
         return _misfit_object(schema, data, where)
     return None
+
+
+def _is(data: Any, kind: str) -> bool:
+    return isinstance(data, _CLASSES[kind]) and isinstance(data, bool) is (kind == "boolean")
 
 
 def _misfit_object(schema: Schema, data: dict[str, Any], where: str) -> str | None:

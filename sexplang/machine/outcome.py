@@ -1,7 +1,7 @@
 """A program to its outcome: done, failed, or suspended with all its open requests."""
 
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from attrs import define, frozen
 
@@ -15,9 +15,9 @@ from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.machine.weave import Turn
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
-from sexplang.terms.task import TaskSystem, error_record
-from sexplang.terms.text import value_of
-from sexplang.terms.value import Record, Value
+from sexplang.terms.task import TaskSystem, error_of, error_record
+from sexplang.terms.text import plain, value_of
+from sexplang.terms.value import Fault, Record, Value
 
 
 @frozen
@@ -38,6 +38,20 @@ class Failed(Exception):
     def __str__(self) -> str:
         fields = self.error.fields
         return f"{fields['type']} {fields['reason']}: {fields['message']}"
+
+    @property
+    def reason(self) -> str:
+        """The error's reason: a word such as `division-by-zero`."""
+        return str(self.error.fields["reason"])
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The error's details, as plain data."""
+        try:
+            found: dict[str, Any] = plain(self.error.fields["details"])
+        except Fault:  # they hold a function
+            return {}
+        return found
 
 
 @frozen(eq=False)
@@ -78,13 +92,17 @@ class Suspended:
         return tuple(sorted(waiting, key=lambda request: order(request.id)))
 
     def resume(self, id: str, value: Value = None) -> "Outcome":
-        """Delivers a reply (plain data or values). Raises LookupError if `id` is not open."""
+        """Delivers a reply (plain data or values). Raises LookupError if `id` is not open, and
+        Failed, reason `not-data`, for a reply that is no data."""
         turn = self._turn()
         if id in self.weave.timers:
             turn.fire(id)
         else:
             branch, state = self._waiting(id)
-            reply = value_of(value)
+            try:
+                reply = value_of(value)
+            except Fault as fault:
+                raise Failed(error_of(fault)) from None
             turn.answer(branch, state, (state.k[0], reply, state.k, state.s), reply)
         return self._settled(turn)
 

@@ -93,7 +93,7 @@ def test_what_no_run_comes_to_is_found(text, part):
         "(define-input a) (if a 1 2)",
         "(when (list) 1)",
         "(cond (else 1))",
-        '(handle (begin (raise 1) 2) ((error e) k (k 1)))',
+        "(handle (begin (raise 1) 2) ((error e) k (k 1)))",
         "(try 1 (catch (e turns) 2) (catch (e) 3))",
         "(define debug false) (if debug 1 2)",
         "(match 1 (1 2) (_ 3))",

@@ -323,6 +323,41 @@ def test_undo_goes_back_and_a_file_is_read_again(tmp_path):
     assert (["[1]", "[2]", "[1]"], "") == (shown, said)
 
 
+def test_orders_tell_what_is_there():
+    """`:doc`, `:effects`, `:names`, `:load`, `:undo`, `:quit`; what is no order is said."""
+    text = """
+(define-effect (ask question) "a person answers")
+(define (twice x) "Asks two times." (list (ask x) (ask x)))
+:doc twice
+:doc ask
+:doc nowhere
+:effects (begin (twice 3) (now))
+:effects (twice)
+:names
+:nowhere
+:load
+:undo
+:names
+:undo
+:undo
+:quit
+(never)
+"""
+    done = sexplang("repl", text=text)
+    shown = done.stdout.splitlines()
+
+    assert ["(twice x)", "Asks two times.", "(ask question)", "a person answers"] == shown[:4]
+    assert ["it performs ask, now; at most 0 model calls", "ask", "twice", "ask"] == shown[4:]
+    for words in (
+        "nothing here is called `nowhere`",
+        "error[wrong-arity]",
+        "there is no `:nowhere`",
+        "name a file",
+        "nothing to undo",
+    ):
+        assert words in done.stderr
+
+
 def test_closures_and_continuations_outlive_their_input():
     """A value of an earlier piece runs in what that piece had."""
     shown, said = entered(

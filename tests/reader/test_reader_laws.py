@@ -11,10 +11,9 @@ from sexplang.reader.characters import find_hidden
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.forms import Forms
 from sexplang.terms.diagnostic import Diagnostics
-from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
-from sexplang.terms.source import Source, Span
-
-NOWHERE = Span(Source("", ""), 0, 0)
+from sexplang.terms.form import Form, Literal, TableForm, VectorForm
+from sexplang.terms.source import Source
+from sexplang.testing import forms
 
 scraps = st.sampled_from(
     [*"()[]{}'`~@,:;#|\"\\ \n\r\tabx1.-+e/", "#;", "#|", "|#", '"""', "a: ", '"s": ', "~@", "x ",
@@ -22,45 +21,6 @@ scraps = st.sampled_from(
      "\u2028", "\\u", "d83d", "(quasiquote ", "nil ", "12 ", "n:3", "`(", ") ", "} "]
 )  # fmt: skip
 soups = st.lists(scraps, max_size=30).map("".join)
-
-names = st.from_regex(r"[a-zé@.*/<=>!?_-][a-z0-9:.*/<=>!?_-]{0,6}", fullmatch=True).filter(
-    lambda text: (
-        not (text.endswith(":") or text in ("nil", "null", "true", "false"))
-        and not any(digit in text for digit in "0123456789")
-    )
-)
-leaves = st.builds(Name, names, span=st.just(NOWHERE)) | st.builds(
-    Literal,
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    span=st.just(NOWHERE),
-)
-
-
-def _sequences(inner):
-    label = st.builds(Label, st.text(max_size=5) | names, span=st.just(NOWHERE))
-    pair = st.tuples(label, inner)
-    single = inner.map(lambda form: (form,))
-    flat = st.lists(single | pair, max_size=4).map(lambda parts: tuple(sum(parts, ())))
-    pairs = st.lists(pair, max_size=3).map(lambda parts: tuple(sum(parts, ())))
-    marks = st.sampled_from(["quote", "quasiquote", "unquote", "unquote-splicing"])
-    marked = st.tuples(st.builds(Name, marks, span=st.just(NOWHERE)), inner)
-    return (
-        st.builds(ListForm, flat | marked, span=st.just(NOWHERE))
-        | st.builds(VectorForm, st.lists(inner, max_size=4).map(tuple), span=st.just(NOWHERE))
-        | st.builds(TableForm, pairs, span=st.just(NOWHERE))
-    )
-
-
-def _sound(form: Form) -> bool:
-    """Strings of text are any, but a surrogate alone is none of ours."""
-    return not any("\ud800" <= char <= "\udfff" for char in write(form))
-
-
-all_forms = st.recursive(leaves, _sequences, max_leaves=15).filter(_sound)
 
 
 def refused(text: str) -> bool:
@@ -74,7 +34,7 @@ def refused(text: str) -> bool:
 
 
 @settings(max_examples=600)
-@given(all_forms)
+@given(forms())
 def test_what_is_written_reads_to_itself(form):
     """read after write is the identity, spans aside."""
     assert (form,) == read(Source("", write(form)))

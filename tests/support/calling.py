@@ -22,8 +22,6 @@ TASKS = """
 (defatom look (params a) (instructions "look {{a}}") (allowed_tools read_file lookup)
   (limits max_turns: 3))
 (defatom ponder (params a) (instructions "ponder {{a}}") (limits max_turns: 2))
-(defatom boss (params a) (instructions "lead {{a}}") (allowed_tools spawn_subtask)
-  (limits max_turns: 2))
 (define-input docs type: json)
 (define-input n type: integer)
 (define-effect (ask a))
@@ -32,6 +30,13 @@ TASKS = """
 (define (each f xs) (map (lambda (x) (str (f x))) xs))
 (define (compose f g) (lambda (x) (f (g x))))
 """
+
+BOSS = """
+(defatom boss (params a) (instructions "lead {{a}}") (allowed_tools spawn_subtask)
+  (limits max_turns: 2))
+"""
+
+STATE = "(import std/state)\n"
 
 MOST = 400
 """Model calls after which a run is left: enough to pass any bound that was promised."""
@@ -42,6 +47,9 @@ class Making:
     """One program in the making. `names` are those that hold a function of one argument."""
 
     random: Random
+    leads: bool = False
+    """Whether there is a task that may ask for subtasks."""
+    forms: Any = ()
     depth: int = 0
     fresh: int = 0
     names: list[str] = field(factory=list)
@@ -54,7 +62,7 @@ class Making:
         """Any expression; the deeper, the simpler."""
         self.depth += 1
         deep = self.depth > self.random.choice((3, 4, 5))
-        make = self.random.choice(_LEAVES if deep else _FORMS)
+        make = self.random.choice(_LEAVES if deep else self.forms or _FORMS)
         text = make(self)
         self.depth -= 1
         return text
@@ -91,7 +99,7 @@ class Making:
             "(cons 1 docs)",
             "(map str docs)",
             "(zip docs [1 2])",
-            "(json-parse \"[1]\")",
+            '(json-parse "[1]")',
         )
 
 
@@ -105,7 +113,8 @@ def _named(m: Making) -> str:
         '(subtask {name: "say" description: "x" inputs: {a: 1}})',
         '(subtask {description: "say it" inputs: {a: 1}})',
         "(model {messages: []})",
-        "(boss n)",
+        "(boss n)" if m.leads else "(say n)",
+        '(eval-plan "(model {messages: []})" allow: [\'model] budget: {calls: 2})',
     )
 
 
@@ -147,7 +156,7 @@ def _map(m: Making) -> str:
 
 
 def _fold(m: Making) -> str:
-    return f"(fold (lambda (acc x) (str acc {m.expression()})) \"\" {m.items()})"
+    return f'(fold (lambda (acc x) (str acc {m.expression()})) "" {m.items()})'
 
 
 def _repeat(m: Making) -> str:
@@ -224,6 +233,47 @@ def _recursion(m: Making) -> str:
     return f"(begin (define ({name} {x}) (if (> {x} 0) {body} {m.expression()})) ({name} 2))"
 
 
+def _passing(m: Making) -> str:
+    """Recursion that is given another function, or a longer list, each time."""
+    go, f, x = m.name(), m.name(), m.name()
+    if m.random.random() < 0.5:
+        more = m.pick(f"(cons 1 {f})", f"(rest {f})", f)
+        body = f"(if (> {x} 0) ({go} {more} (- {x} 1)) (map {m.function()} {f}))"
+        return f"(begin (define ({go} {f} {x}) {body}) ({go} {m.items()} 2))"
+    other = m.pick(f"(lambda (z) ({f} z))", m.function(), "str", f)
+    body = f"(if (> {x} 0) ({go} {other} (- {x} 1)) ({f} 1))"
+    return f"(begin (define ({go} {f} {x}) {body}) ({go} {m.pick('str', m.function())} 2))"
+
+
+def _thrown(m: Making) -> str:
+    return f"(try (raise {m.function()}) (catch (e) (e.details.value 1)))"
+
+
+def _state(m: Making) -> str:
+    return f"(with-state 1 (lambda () (put-state {m.expression()}) {m.expression()} (get-state)))"
+
+
+def _matched(m: Making) -> str:
+    return m.pick(
+        f"(match {m.items()} ([a . b] {m.expression()}) (_ {m.expression()}))",
+        f"(match {m.function()} ((? procedure? f) (f 1)) (_ 1))",
+        f"(cond ({m.expression()} => {m.function()}) (else {m.expression()}))",
+        f"(race {m.expression()} {m.expression()})",
+        f"(with-timeout 9 {m.expression()})",
+        f"(apply {m.function()} [1])",
+        f"(update {{a: 1}} 'a {m.function()})",
+        f"(sort {m.items()} (lambda (a b) (= 1 (length (list {m.expression()})))))",
+        f"(group-by {m.function()} {m.items()})",
+    )
+
+
+def _late(m: Making) -> str:
+    """A continuation that is called after its handle expression."""
+    name = m.name()
+    made = f"(handle (begin (ask 1) {m.expression()}) ((ask p) k {{k: k}}))"
+    return f"(let (({name} {made})) (try ({name}.k 1) (catch (e) {m.expression()})))"
+
+
 def _twice(m: Making) -> str:
     return f"(twice {m.function()} {m.expression()})"
 
@@ -231,14 +281,21 @@ def _twice(m: Making) -> str:
 _LEAVES: Any = (_call, _call, _named, _ask, _plain)
 _FORMS: Any = (
     *(_call, _named, _ask, _begin, _begin, _if, _let, _map, _map, _fold, _repeat, _loop),
-    *(_handle, _handle, _handle, _try, _par, _budget, _recursion, _twice),
+    *(_handle, _handle, _handle, _try, _try, _par, _budget, _twice, _matched, _matched, _state),
 )
+
+
+_RARE: Any = (_recursion, _passing, _thrown, _late)
+"""What hardly ever has a bound: one of it in a program is enough."""
 
 
 def program(random: Random) -> str:
     """A program that calls tasks."""
-    m = Making(random)
-    return TASKS + "\n".join(m.expression() for _ in range(random.choice((1, 1, 2))))
+    m = Making(random, leads=random.random() < 0.2)
+    if random.random() < 0.3:
+        m.forms = (*_FORMS, random.choice(_RARE))
+    forms = [m.expression() for _ in range(random.choice((1, 1, 2)))]
+    return STATE + TASKS + (BOSS if m.leads else "") + "\n".join(forms)
 
 
 def inputs(random: Random) -> dict[str, Any]:
@@ -257,7 +314,7 @@ def asked(program: Program, given: dict[str, Any], random: Random) -> int:
         request = random.choice(outcome.requests)
         count += request.operation == "model"
         reply = _reply(request, random, mean)
-        if reply is None:
+        if reply is None and request.operation != "timer":
             error = error_record("TASK_FAILURE", "odd", "nobody knows")
             outcome = outcome.fail(request.id, error)
         else:

@@ -5,12 +5,14 @@ from collections.abc import Callable
 
 from sexplang.hosts.repl.meanings import explained
 from sexplang.hosts.repl.session import Session
+from sexplang.terms.diagnostic import Diagnostics
 
 HELP = """\
 What you type is run when its brackets are closed, and its value is shown.
 Names may be defined again. Tab completes, the arrow keys bring back what was typed.
 
 :doc NAME                what a name means
+:effects EXPR            what running it would ask for, and how often a model
 :names                   the names that this session has defined
 :load FILE [name=value]  run a file here, with its inputs
 :undo                    go back to before the last input
@@ -51,6 +53,16 @@ def _doc(session: Session, name: str) -> None:
     print(found, file=session.out, flush=True)
 
 
+def _effects(session: Session, text: str) -> None:
+    if not text:
+        session.say("write what to look at, as in :effects (summarize note)")
+        return
+    try:
+        print(session.foresee(text), file=session.out, flush=True)
+    except Diagnostics as found:
+        session.refuse(found.diagnostics)
+
+
 def _names(session: Session, rest: str) -> None:
     names = sorted(session.growing.names)
     print("\n".join(names) or "nothing yet", file=session.out, flush=True)
@@ -78,6 +90,7 @@ def _quit(session: Session, rest: str) -> None:
 
 _ORDERS: dict[str, Callable[[Session, str], None]] = {
     ":doc": _doc,
+    ":effects": _effects,
     ":help": _help,
     ":load": _load,
     ":names": _names,

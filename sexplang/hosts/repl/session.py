@@ -11,14 +11,17 @@ from sexplang.hosts.repl.growing import Growing, beginning, in_pieces
 from sexplang.hosts.show import Paint, drawn, paint_for
 from sexplang.machine import Standing
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
-from sexplang.terms.form import Form
-from sexplang.terms.source import Source
+from sexplang.terms.form import Form, ListForm, Name
+from sexplang.terms.source import Source, Span
 from sexplang.terms.task import error_of
 from sexplang.terms.text import written
 from sexplang.terms.value import Fault, Record, Value
 
 LONGEST = 20_000
 """Characters of a value that are shown."""
+
+_NAMELESS = "what-is-typed"
+"""The name of a function whose body is looked at and not run."""
 
 
 @define(eq=False)
@@ -73,6 +76,24 @@ class Session:
         except Diagnostics as found:
             self.refuse(found.diagnostics)
 
+    def foresee(self, text: str) -> str:
+        """What running a text would ask for, and how often a model. Raises Diagnostics."""
+        from sexplang.pipeline import inspect
+        from sexplang.reader import read
+
+        source = Source("input", text)
+        forms = read(source)
+        whole = Span(source, 0, len(text))
+        named = (Name("define", span=whole), ListForm((Name(_NAMELESS, span=whole),), span=whole))
+        define = ListForm((*named, *forms), span=whole)
+        call = ListForm((Name(_NAMELESS, span=whole),), span=whole)
+        report = inspect(self.growing.grown(source, (define, call)).program)
+        row = next(row for row in report.effects if row.name == _NAMELESS)
+        line = f"it performs {', '.join(row.operations) or 'nothing'}"
+        # What was run before has been asked already, so it must not be counted again.
+        known = inspect(self.growing.program).calls
+        return f"{line}; {report.says()}" if known.is_zero else line
+
     def undo(self) -> bool:
         """Back to before the last piece that succeeded, if there is one."""
         if self.before:
@@ -92,8 +113,9 @@ class Session:
     # -- one piece
 
     def _ran(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
-        from sexplang.machine import proceed
+        from sexplang.machine import Limits, proceed
         from sexplang.pipeline import tasks
+        from sexplang.process import held
 
         self._sources[source.name] = source
         grown = self.growing.grown(source, forms)
@@ -101,7 +123,8 @@ class Session:
         self._sources.update({each.name: each for each in program.sources})
         self._show(program.warnings)
         standing = self._with_inputs(grown, inputs)
-        outcome: Any = proceed(program, standing, tasks() if program.tasks else None)
+        system = tasks() if program.tasks else None
+        outcome: Any = proceed(program, standing, system, Limits(held=held))
         if hasattr(outcome, "requests"):
             outcome = self._driven(outcome)
         if hasattr(outcome, "error"):

@@ -92,10 +92,8 @@ def _test(
         if not isinstance(item, Label):
             forms.append(item)
             continue
-        value = next(rest, None)
-        if value is None or isinstance(value, Label):
-            found.append(malformed(item.span, f"nothing follows `{item.text}:`"))
-            return
+        # The reader has seen to it that a value follows a label.
+        value = next(rest)
         found += _wrong(item, value, parts)
         parts[item.text] = value
     if "file" in parts and forms:

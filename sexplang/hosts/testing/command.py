@@ -75,7 +75,7 @@ def _report(failed: list[Result], broken: list[Diagnostic]) -> None:
         place = f"{result.test.source.name}:{result.test.span.begin.line}"
         print(f"{paint('FAILED', 'error')} {drawn(result.test.name)}  {drawn(place)}")
         for each in result.findings:
-            print(show(each, paint), end="\n\n")
+            print(show(each, paint, has_page(each.code)), end="\n\n")
 
 
 def _summary(passed: int, failed: int, broken: int, seconds: float) -> str:

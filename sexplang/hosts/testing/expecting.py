@@ -111,30 +111,32 @@ def _error(
     wanted, parts = _word(reason), [_word(word) for word in words]
     if wanted is None or None in parts:
         raise Diagnostics([malformed(form.span, 'write error: "reason", or ["reason" "words"]')])
-    codes, said = _failure(played)
+    codes, message, said = _failure(played)
     if not codes:
         given = f"the value is {_cut(written(played.outcome.value))}"
         yield _differs("the program does not fail", form, given)
     elif wanted not in codes:
         yield _differs("the program fails for another reason", form, f"expected {wanted}", said)
-    elif not all(part in said for part in parts if part):
+    elif not all(part in message for part in parts if part):
         yield _differs("the error says something else", form, said)
 
 
-def _failure(played: Played) -> tuple[set[str], str]:
-    """What an error may be called, and all that it says."""
+def _failure(played: Played) -> tuple[set[str], str, str]:
+    """What an error may be called, its message, and all that it says."""
     from sexplang.hosts.show import show, show_error
 
     if played.refused:
-        codes = {each.code for each in played.refused}
-        return codes, "\n".join(show(each) for each in played.refused)
+        messages = [f"{each.title} {each.hint or ''}" for each in played.refused]
+        shown = "\n".join(show(each) for each in played.refused)
+        return {each.code for each in played.refused}, "\n".join(messages), shown
     if played.error is None:
-        return set(), ""
+        return set(), "", ""
     fields = played.error.fields
     details = fields["details"] if isinstance(fields["details"], dict) else {}
     named = (fields["type"], fields["reason"], details.get("code"), details.get("limit_kind"))
-    codes = {str(each) for each in named if each}
-    return codes, show_error(played.error, played.sources.get)
+    message = f"{fields['message']} {fields['hint'] or ''}"
+    shown = show_error(played.error, played.sources.get)
+    return {str(each) for each in named if each}, message, shown
 
 
 def _word(form: Form) -> str | None:

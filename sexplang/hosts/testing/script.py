@@ -1,4 +1,4 @@
-"""A test's script to replies: what a program asks for is answered from it, and from nothing else."""
+"""A test's script to replies: a program is answered from it, and from nothing else."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard

@@ -1,0 +1,100 @@
+"""What a caller of `run` registers to the table of performers that answers the program."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from sexplang.api.functions import Functions, performer, replied
+from sexplang.api.tools import Tool
+from sexplang.api.values import value
+from sexplang.machine import Failed
+from sexplang.runtime import Permissions, Refusal, Settings, performers
+from sexplang.runtime.events import Event
+from sexplang.terms.effect import Request
+from sexplang.terms.text import plain
+
+Reply: TypeAlias = str | dict[str, Any] | list[Any]
+"""What a model says: its text; `{"tool_use": {"name" "input"}}`; a list of content blocks; a
+whole reply `{content stop_reason usage model}`."""
+
+Model: TypeAlias = str | Sequence[Reply] | Callable[[dict[str, Any]], Any]
+"""A model's name; replies in order, for each task from the beginning; or a function, sync or
+async, from a payload to a Reply."""
+
+Performers: TypeAlias = dict[str, Callable[[Request], Any]]
+
+
+def answering(
+    permissions: Permissions,
+    run_id: str,
+    *,
+    model: Model | None,
+    tools: Mapping[str, Tool],
+    effects: Functions,
+    on_event: Callable[[Event], None] | None,
+) -> Performers:
+    """The host's own performers, with the caller's in front of them."""
+    table: Performers = performers(
+        Settings(
+            run_id=run_id,
+            permissions=permissions,
+            model=model if isinstance(model, str) else None,
+            write=_write,
+            log=_log,
+            on_event=on_event,
+            tools={name: tool.answer for name, tool in tools.items()},
+        )
+    )
+    if model is not None and not isinstance(model, str):
+        table["model"] = _called(model) if callable(model) else _listed(model)
+    for name, function in effects.items():
+        table[name] = performer(name, function)
+    return table
+
+
+def _listed(replies: Sequence[Reply]) -> Callable[[Request], Any]:
+    from sexplang.runtime.models.scripted import checked, replying
+
+    try:
+        reply = replying(checked(list(replies), "the list of replies"), "list")
+    except Refusal as refusal:
+        raise Failed(refusal.error) from None
+    return lambda request: reply(plain(request.arguments[0]), request)
+
+
+def _called(function: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
+    def perform(request: Request) -> Any:
+        reply = replied(lambda: function(plain(request.arguments[0])))
+        return (
+            _later(reply, request) if hasattr(reply, "__await__") else whole_reply(reply, request)
+        )
+
+    return perform
+
+
+async def _later(reply: Any, request: Request) -> Any:
+    return whole_reply(await reply, request)
+
+
+def whole_reply(reply: Any, request: Request) -> Any:
+    """A reply with all its parts: a short one is that of a scripted model."""
+    from sexplang.runtime.models.scripted import checked, shaped
+
+    said = plain(reply)
+    if isinstance(said, dict) and "stop_reason" in said:
+        return value(said)
+    return value(shaped(checked([said], "the function")[0], "function", request))
+
+
+def _write(text: str) -> None:
+    import sys
+
+    sys.stdout.write(text)
+
+
+def _log(level: str, text: str) -> None:
+    import logging
+
+    logging.getLogger("sexplang").log(_LEVELS.get(level, logging.INFO), "%s", text)
+
+
+_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}

@@ -1,0 +1,86 @@
+"""Program text or a file, with the Python functions it may call, to a Program or diagnostics."""
+
+import os
+from pathlib import Path
+
+from attrs import evolve
+
+from sexplang import pipeline
+from sexplang.api.functions import Functions, checked_names, operation, primitive
+from sexplang.data import text_at
+from sexplang.machine import HIGHER
+from sexplang.primitives import OPERATIONS, PRIMITIVES
+from sexplang.runtime import Permissions
+from sexplang.runtime.sources import finding
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.program import Program
+from sexplang.terms.source import Source
+from sexplang.terms.value import Operation, Primitive
+
+
+def build(
+    source: str | os.PathLike[str],
+    *,
+    effects: Functions | None = None,
+    primitives: Functions | None = None,
+    permissions: Permissions | None = None,
+) -> Program:
+    """The program that a text (str) or a file (path) makes, with all it imports.
+
+    Names of `effects` are operations that the program may call as functions without declaring
+    them; who runs it gives the functions again. `primitives` become part of the program. A file
+    imports from below its own folder, a text only what `permissions` let it read.
+
+    Raises Diagnostics: everything that was found. Warnings alone stand in `program.warnings`.
+    """
+    text = _source(source)
+    allowed = permissions_for(source, permissions)
+    return pipeline.build(text, finding(allowed), functions=_registered(effects, primitives))
+
+
+def check(
+    source: str | os.PathLike[str],
+    *,
+    effects: Functions | None = None,
+    primitives: Functions | None = None,
+    permissions: Permissions | None = None,
+) -> list[Diagnostic]:
+    """Everything that `build` finds, errors and warnings; an empty list is a good program.
+    Nothing runs, nothing is raised."""
+    try:
+        program = build(source, effects=effects, primitives=primitives, permissions=permissions)
+    except Diagnostics as found:
+        return list(found.diagnostics)
+    return list(program.warnings)
+
+
+def permissions_for(source: object, given: Permissions | None) -> Permissions:
+    """What was given, and for a file its own folder."""
+    allowed = given or Permissions()
+    if isinstance(source, (str, Program)) or allowed.folder is not None:
+        return allowed
+    if isinstance(source, os.PathLike):
+        return evolve(allowed, folder=Path(source).parent)
+    return allowed
+
+
+def _source(source: str | os.PathLike[str]) -> Source:
+    if isinstance(source, str):
+        return Source("<string>", source)
+    if isinstance(source, os.PathLike):
+        path = os.fspath(source)
+        return Source(path, text_at(path))
+    raise TypeError(f"a program is a str or a path, not a {type(source).__name__}")
+
+
+def _registered(
+    effects: Functions | None, primitives: Functions | None
+) -> dict[str, Primitive | Operation]:
+    answers = {name: answer for name, answer in (effects or {}).items() if name not in OPERATIONS}
+    names = {**PRIMITIVES, **HIGHER, **pipeline.STANDARD, "error": None, "timer": None}
+    checked_names(answers, taken={**names, **(primitives or {})})
+    checked_names(primitives or {}, taken={**names, **OPERATIONS})
+    return {
+        **{name: operation(name, answer) for name, answer in answers.items()},
+        **{name: primitive(name, function) for name, function in (primitives or {}).items()},
+    }

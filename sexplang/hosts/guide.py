@@ -1,0 +1,11 @@
+"""The language on one page, for a model that is to write programs."""
+
+from sexplang.data import shipped
+
+MOST_TOKENS = 6_000
+CHARACTERS_PER_TOKEN = 3.5
+
+
+def guide() -> str:
+    """The guide, as Markdown; its examples are run by the tests."""
+    return shipped("stdlib/guide.md")

@@ -25,7 +25,8 @@ def unreachable(program: Program) -> list[Diagnostic]:
             is_ours = (
                 node.span is _WHOLE or _is_within(span, node.span)
             ) and not span.source.name.startswith("std/")
-            if is_ours and not isinstance(span, Made) and not isinstance(reason, Made):
+            # What a macro put there is not decided where it is used.
+            if is_ours and not any(isinstance(one, Made) for one in (span, reason, node.span)):
                 key = (span.source.name, span.start, span.end)
                 found.setdefault(key, _finding(span, reason, why))
         work.extend(children(node) if node.span is not _WHOLE else ())

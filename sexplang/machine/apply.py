@@ -7,8 +7,9 @@ from sexplang.machine.control import perform, resume
 from sexplang.machine.converse import call_task
 from sexplang.machine.crossing import ACROSS, resume_across
 from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
+from sexplang.terms.brief import shown
 from sexplang.terms.source import Span
-from sexplang.terms.text import text, written
+from sexplang.terms.text import text
 from sexplang.terms.value import Fault, Higher, Operation, Primitive, Procedure, Record, Task, Value
 
 Entry = Callable[[tuple[Value, ...], Frame, Segment, "Span | None"], Step]
@@ -47,7 +48,7 @@ def apply(
         return call_task(function, task_inputs(function, arguments, {}), {}, k, s)
     raise Fault(
         "not-a-function",
-        f"{written(function)[:80]} is not a function",
+        f"{shown(function)} is not a function",
         hint="the head of a list is called; write '(…) or [ … ] for data",
     )
 

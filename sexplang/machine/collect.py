@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from sexplang.terms.text import written
+from sexplang.terms.brief import shown
+from sexplang.terms.equality import digest, equal
 from sexplang.terms.value import Fault, Value
 
 
@@ -12,7 +13,7 @@ def items_of(name: str, value: Value) -> tuple[Value, ...]:
         return value
     raise Fault(
         "wrong-type",
-        f"`{name}` goes through a list, not {written(value)[:80]}",
+        f"`{name}` goes through a list, not {shown(value)}",
         hint="`keys`, `values` and `string-split` give lists",
     )
 
@@ -26,23 +27,18 @@ def unlink(collected: Any, count: int) -> tuple[Value, ...]:
 
 
 def grouped(results: tuple[Value, ...], items: tuple[Value, ...]) -> Value:
+    """The items in groups of equal results, in the order of the first of each."""
     groups: list[tuple[Value, list[Value]]] = []
+    alike: dict[int, list[tuple[Value, list[Value]]]] = {}
     for key, item in zip(results, items, strict=True):
-        for known, members in groups:
-            if _alike(known, key):
-                members.append(item)
-                break
-        else:
-            groups.append((key, [item]))
+        near = alike.setdefault(digest(key), [])
+        members = next((members for known, members in near if equal(known, key)), None)
+        if members is None:
+            members = []
+            near.append((key, members))
+            groups.append((key, members))
+        members.append(item)
     return tuple([(key, tuple(members)) for key, members in groups])
-
-
-def _alike(left: Value, right: Value) -> bool:
-    """`equal?` for grouping: by how the values are written, numbers by value."""
-    numbers = (int, float)
-    if type(left) in numbers and type(right) in numbers:
-        return bool(left == right)
-    return type(left) is type(right) and written(left) == written(right)
 
 
 def by_keys(results: tuple[Value, ...], extra: Any) -> Value:

@@ -15,9 +15,9 @@ from sexplang.machine.plans import run_plan
 from sexplang.machine.sorting import sort
 from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
 from sexplang.terms.allowance import charge
+from sexplang.terms.brief import shown
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
-from sexplang.terms.text import written
 from sexplang.terms.value import (
     Fault,
     Higher,
@@ -215,7 +215,7 @@ def _error(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None
 def _abandon(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     continuation = arguments[0]
     if not isinstance(continuation, Continuation):
-        raise Fault("wrong-type", f"`abandon` takes a continuation, not {written(continuation)}")
+        raise Fault("wrong-type", f"`abandon` takes a continuation, not {shown(continuation)}")
     return let_go(continuation, k, s)
 
 

@@ -7,7 +7,7 @@ from sexplang.machine.generate import LoopCode, Maker, Making, Piece, capped, he
 from sexplang.machine.nodes import every_one
 from sexplang.machine.stack import Frame, Run, Segment, Step
 from sexplang.terms import core
-from sexplang.terms.text import written
+from sexplang.terms.brief import shown
 from sexplang.terms.value import Fault, Value
 
 
@@ -28,7 +28,7 @@ def _repeat(maker: Maker, node: core.Repeat, loop: LoopCode | None) -> Making:
         if type(times) is not int or times < 0:
             fault = Fault(
                 "wrong-type",
-                f"`loop` counts with an integer from 0 on, not {written(times)[:80]}",
+                f"`loop` counts with an integer from 0 on, not {shown(times)}",
                 hint="write (loop ((x init) …) …) to loop with variables",
             )
             fault.span = span

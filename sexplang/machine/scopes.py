@@ -12,9 +12,9 @@ from typing import Any
 from attrs import evolve, frozen
 from immutables import Map
 
+from sexplang.terms.brief import shown
 from sexplang.terms.effect import Request
 from sexplang.terms.task import error_record
-from sexplang.terms.text import written
 from sexplang.terms.value import Fault, Record, Value
 
 
@@ -101,12 +101,12 @@ _KINDS: dict[str, tuple[type, ...]] = {
 def allowed(given: Value) -> dict[str, Value]:
     """What `with-budget` is given, checked. Raises Fault."""
     if not isinstance(given, dict) or not given:
-        raise _unfit(f"{written(given)[:60]} is no budget")
+        raise _unfit(f"{shown(given)} is no budget")
     for name, value in given.items():
         if name not in _KINDS:
             raise _unfit(f"a budget has no `{name}`")
         if type(value) not in _KINDS[name] or not 0 <= value < inf:
-            raise _unfit(f"`{name}` of a budget is a number from 0 on, not {written(value)[:60]}")
+            raise _unfit(f"`{name}` of a budget is a number from 0 on, not {shown(value)}")
     return given
 
 

@@ -11,40 +11,33 @@ from sexplang.terms.value import Value, truth
 
 def sort(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     items, less = items_of("sort", arguments[0]), arguments[1]
-    return _merge_runs(less, tuple([(item,) for item in items]), (), k, s)
+    return _merge_runs(less, tuple([(item,) for item in items]), 0, None, k, s)
 
 
-def _merge_runs(less: Value, runs: Any, merged: Any, k: Frame, s: Segment) -> Step:
-    """Merges neighbouring runs, pass by pass, until one is left. Stable."""
+def _merge_runs(less: Value, runs: Any, at: int, merged: Any, k: Frame, s: Segment) -> Step:
+    """Merges neighbouring runs, pass by pass, until one is left. Stable. `merged` is a linked
+    list of what the runs before `at` have become."""
     while True:
-        if len(runs) > 1:
-            return _merge(less, runs[0], runs[1], 0, 0, None, runs[2:], merged, k, s)
-        runs, merged = merged + runs, ()
+        if at + 1 < len(runs):
+            return _merge(less, 0, 0, None, (runs, at, merged), k, s)
+        runs = (*unlink(merged, at // 2), *runs[at:])
+        at, merged = 0, None
         if len(runs) <= 1:
             return k[0], (runs[0] if runs else ()), k, s
 
 
-def _merge(
-    less: Value,
-    left: Any,
-    right: Any,
-    i: int,
-    j: int,
-    out: Any,
-    runs: Any,
-    merged: Any,
-    k: Frame,
-    s: Segment,
-) -> Step:
+def _merge(less: Value, i: int, j: int, out: Any, rest: Any, k: Frame, s: Segment) -> Step:
+    runs, at, merged = rest
+    left, right = runs[at], runs[at + 1]
     if i == len(left) or j == len(right):
         run = unlink(out, i + j) + left[i:] + right[j:]
-        return _merge_runs(less, runs, (*merged, run), k, s)
-    frame = (_merge_next, k, less, left, right, i, j, out, runs, merged)
-    return apply(less, (right[j], left[i]), frame, s)
+        return _merge_runs(less, runs, at + 2, (merged, run), k, s)
+    return apply(less, (right[j], left[i]), (_merge_next, k, less, i, j, out, rest), s)
 
 
 def _merge_next(value: Value, k: Frame, s: Segment) -> Step:
-    _, below, less, left, right, i, j, out, runs, merged = k
+    _, below, less, i, j, out, rest = k
+    runs, at, _ = rest
     if truth(value):
-        return _merge(less, left, right, i, j + 1, (out, right[j]), runs, merged, below, s)
-    return _merge(less, left, right, i + 1, j, (out, left[i]), runs, merged, below, s)
+        return _merge(less, i, j + 1, (out, runs[at + 1][j]), rest, below, s)
+    return _merge(less, i + 1, j, (out, runs[at][i]), rest, below, s)

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from math import copysign, isinf, isnan
 from typing import Any
 
-from sexplang.primitives.sizes import INTEGER_BITS, shown, too_large, wrong_type
+from sexplang.primitives.sizes import INTEGER_BITS, too_large, wrong_type
+from sexplang.terms.brief import shown
 from sexplang.terms.value import Fault, Value
 
 MISSING: Any = object()  # an argument that was left out; nil is one that was given

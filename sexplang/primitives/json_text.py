@@ -11,8 +11,10 @@ from math import isinf, isnan
 from typing import Any
 
 from sexplang.primitives.rounding import number_of, number_pattern
-from sexplang.primitives.sizes import STRING_POINTS, shown, text_size, too_large, too_long
+from sexplang.primitives.sizes import STRING_POINTS, too_large, too_long
 from sexplang.primitives.strings import content
+from sexplang.terms.brief import shown
+from sexplang.terms.extent import text_size
 from sexplang.terms.text import number, quoted
 from sexplang.terms.value import Fault, Record, Symbol, Value
 
@@ -154,7 +156,7 @@ class _Reader:
 
 
 def to_json(value: Value) -> Value:
-    if text_size(value) > STRING_POINTS:
+    if text_size(value, STRING_POINTS) > STRING_POINTS:
         raise too_long("json-string", STRING_POINTS)
     out: list[str] = []
     work: list[Any] = [(value,)]

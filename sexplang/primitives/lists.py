@@ -7,15 +7,9 @@ from math import ceil, isinf, isnan
 from typing import Any
 
 from sexplang.primitives.arithmetic import MISSING, check
-from sexplang.primitives.equality import digest, equal
-from sexplang.primitives.sizes import (
-    LIST_ITEMS,
-    out_of_range,
-    shown,
-    too_many_items,
-    whole,
-    wrong_type,
-)
+from sexplang.primitives.sizes import LIST_ITEMS, out_of_range, too_many_items, whole, wrong_type
+from sexplang.terms.brief import shown
+from sexplang.terms.equality import digest, equal
 from sexplang.terms.value import Fault, Record, Value
 
 

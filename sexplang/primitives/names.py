@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 from sexplang.primitives import (
     arithmetic,
-    equality,
     json_text,
     kinds,
     lists,
@@ -17,6 +16,7 @@ from sexplang.primitives import (
     tables,
 )
 from sexplang.primitives.growing import GROWING, charged
+from sexplang.terms import equality
 from sexplang.terms.value import Primitive, Value
 
 _Row: TypeAlias = tuple[str, Callable[..., Value], int, int | None, str]

@@ -14,7 +14,8 @@ from sexplang.primitives.arithmetic import (
     real,
     within,
 )
-from sexplang.primitives.sizes import INTEGER_BITS, out_of_range, shown, too_large, wrong_type
+from sexplang.primitives.sizes import INTEGER_BITS, out_of_range, too_large, wrong_type
+from sexplang.terms.brief import shown
 from sexplang.terms.text import number as number_text
 from sexplang.terms.value import Record, Value
 

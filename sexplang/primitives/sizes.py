@@ -1,67 +1,11 @@
-"""Values to sizes: how much something would make, known before any of it is made.
+"""Values to sizes: what is too much, and how to say so."""
 
-Law: nothing here recurses, and nothing looks at more of a value than its limit allows: a value
-of sixty lists that share their parts can stand for more nodes than there are atoms.
-"""
-
-from sexplang.terms.text import written
-from sexplang.terms.value import Fault, Primitive, Record, Symbol, Value
+from sexplang.terms.brief import shown
+from sexplang.terms.value import Fault, Value
 
 INTEGER_BITS = 14_000  # about 4,200 digits: below the length at which CPython refuses to print
 STRING_POINTS = 10_000_000
 LIST_ITEMS = 10_000_000
-SHOWN = 60
-
-
-def text_size(value: Value, most: int = STRING_POINTS) -> int:
-    """About how long the text of `value` is, or some number above `most` if it is longer."""
-    size = 0
-    work = [value]
-    while work:
-        item = work.pop()
-        if type(item) is str:
-            size += len(item) + 2
-        elif type(item) is int:
-            size += item.bit_length() // 4 + 1
-        elif isinstance(item, (tuple, dict, Record)):
-            parts = item.fields if isinstance(item, Record) else item
-            size += 2 + len(parts)
-            if size > most:
-                return size
-            if isinstance(parts, dict):
-                size += sum(map(len, parts)) + 2 * len(parts)
-                work.extend(parts.values())
-            else:
-                work.extend(parts)
-        else:
-            size += len(item.name) if isinstance(item, Symbol) else 3
-        if size > most:
-            return size
-    return size
-
-
-def shown(value: Value) -> str:
-    """A value inside a message: as it is written, shortened."""
-    if isinstance(value, Primitive):
-        return f"the function `{value.name}`"
-    if type(value) is str and len(value) > SHOWN:
-        return f'{written(value[: SHOWN - 10])[:-1]}…"'
-    if text_size(value, 4 * SHOWN) > 4 * SHOWN:
-        return _summary(value)
-    whole = written(value)
-    return whole if len(whole) <= SHOWN else whole[: SHOWN - 1] + "…"
-
-
-def _summary(value: Value) -> str:
-    if isinstance(value, tuple):
-        return f"a list of {len(value)} items"
-    if isinstance(value, int):
-        return f"an integer of {value.bit_length()} bits"
-    if isinstance(value, Symbol):
-        return f"'{value.name[: SHOWN - 2]}…"
-    if isinstance(value, Record):
-        return f"a {value.kind} record"
-    return f"a table of {len(value)} keys"
 
 
 def wrong_type(name: str, takes: str, value: Value, hint: str | None = None) -> Fault:

@@ -9,13 +9,13 @@ from sexplang.primitives.sizes import (
     INTEGER_BITS,
     STRING_POINTS,
     out_of_range,
-    text_size,
     too_large,
     too_long,
     whole,
     wrong_type,
 )
 from sexplang.terms import text as terms_text
+from sexplang.terms.extent import text_size
 from sexplang.terms.value import Fault, Record, Value
 
 
@@ -44,7 +44,7 @@ def written_of(name: str, value: Value) -> str:
 
 
 def _bounded(name: str, value: Value, make: Callable[[Value], str]) -> str:
-    size = text_size(value)
+    size = text_size(value, STRING_POINTS)
     if size > STRING_POINTS:
         raise too_long(name, size)
     try:

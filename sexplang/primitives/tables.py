@@ -6,8 +6,9 @@ and nil is a table without keys to whoever reads it.
 
 from typing import Any
 
-from sexplang.primitives.sizes import shown, wrong_type
+from sexplang.primitives.sizes import wrong_type
 from sexplang.primitives.strings import content
+from sexplang.terms.brief import shown
 from sexplang.terms.value import Procedure, Record, Symbol, Value
 
 _ABSENT: Any = object()

@@ -57,7 +57,7 @@ def failure(error: BaseException, operation: str) -> Record:
         "unexpected_error",
         redacted(f"what answers `{operation}` failed: {type(error).__name__}: {error}"),
         details={"code": "performer-failed", "operation": operation},
-        hint="correct the function that answers it; to fail on purpose, it raises sexplang.error(…)",
+        hint="correct the function; to fail on purpose, it raises sexplang.error(reason, message)",
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from math import isinf, isnan
 from typing import Any
 
+from sexplang.terms.extent import text_size
 from sexplang.terms.value import Fault, Procedure, Record, Symbol, Value
 
 LONGEST = 10_000_000
@@ -56,28 +57,39 @@ def number(value: int | float) -> str:
 
 def written(value: Value) -> str:
     """A value so that reading and evaluating the text gives it back (functions aside):
-    `[1 'x {k: "v"}]`."""
+    `[1 'x {k: "v"}]`. Raises Fault `limit-string` for more than LONGEST code points."""
+    _fits(text_size(value, LONGEST))
     out: list[str] = []
     work: list[Any] = [(value,)]
     size = 0
     while work:
         item = work.pop()
-        if type(item) is str:
-            out.append(item)
-            size += len(item)
-            if size > LONGEST:
-                raise Fault("limit-string", f"a text of more than {LONGEST:,} code points")
-            continue
-        (value,) = item
-        if type(value) is tuple:
-            work.extend(_around("[", [((v,),) for v in value], "]"))
-        elif isinstance(value, (dict, Record)):
-            fields = value if isinstance(value, dict) else value.fields
-            pairs: list[tuple[Any, ...]] = [(f"{_key(k)}: ", (v,)) for k, v in fields.items()]
-            work.extend(_around("{", pairs, "}"))
-        else:
-            out.append(_atom(value))
+        if type(item) is not str:
+            (value,) = item
+            if type(value) is tuple and not any(map(_NESTED.__contains__, map(type, value))):
+                item = f"[{' '.join(map(_atom, value))}]"
+            elif type(value) is tuple:
+                work.extend(_around("[", [((v,),) for v in value], "]"))
+                continue
+            elif isinstance(value, (dict, Record)):
+                fields = value if isinstance(value, dict) else value.fields
+                pairs: list[tuple[Any, ...]] = [(f"{_key(k)}: ", (v,)) for k, v in fields.items()]
+                work.extend(_around("{", pairs, "}"))
+                continue
+            else:
+                item = _atom(value)
+        out.append(item)
+        size += len(item)
+        _fits(size)
     return "".join(out)
+
+
+_NESTED = frozenset((tuple, dict, Record))
+
+
+def _fits(size: int) -> None:
+    if size > LONGEST:
+        raise Fault("limit-string", f"a text of more than {LONGEST:,} code points")
 
 
 def _around(opening: str, parts: list[tuple[Any, ...]], closing: str) -> list[Any]:

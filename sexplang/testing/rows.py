@@ -48,16 +48,20 @@ NUMBERS: list[Row] = [
     ("handlers finally", 2, "(handle (try (beta #) (finally (note #))) ((beta $a) k !))"),
     ("handlers", 6, "(handle (+ (alpha #) #) ^)"),
     ("handlers", 3, "(handle (- (beta #) (gamma #)) ^)"),
-    ("errors", 2, "(handle (+ (raise #) #) ((error e) k !))"),
-    ("kept", 2, "((handle # ((alpha x) k (lambda ($a) ((k $a) #a))) ~) #)"),
-    ("kept", 2, "((handle (+ (alpha 1) #) ((alpha x) k (lambda (s) ((k s) (+ s x)))) ~) #)"),
+    ("handlers errors", 2, "(handle (+ (raise #) #) ((error e) k !))"),
+    ("handlers kept", 2, "((handle # ((alpha x) k (lambda ($a) ((k $a) #a))) ~) #)"),
     (
-        "kept finally",
+        "handlers kept",
+        2,
+        "((handle (+ (alpha 1) #) ((alpha x) k (lambda (s) ((k s) (+ s x)))) ~) #)",
+    ),
+    (
+        "handlers kept finally",
         1,
         "((handle (try # (finally (alpha 2))) ((alpha x) k (lambda (s) ((k x) 2))) ~) #)",
     ),
     (
-        "kept",
+        "handlers kept",
         2,
         "(loop ((r (handle (+ (alpha 1) #) ((alpha x) k k))) (n 0))"
         " (if (procedure? r) (if (< n 3) (recur (r n) (+ n 1)) #) r))",
@@ -84,7 +88,11 @@ NUMBERS: list[Row] = [
     ("par errors", 1, "(try (par (raise #) (ask #)) (catch (e) #))"),
     ("par errors", 1, "(try (par # (raise #) (try (ask #) (finally (note #)))) (catch (e) #))"),
     ("par errors finally", 1, "(first (par # (try (raise #) (finally (note #)))))"),
-    ("par aborts", 1, "(handle (first (par (alpha #) (note #))) ((alpha x) k (if % # (k #))))"),
+    (
+        "handlers par aborts",
+        1,
+        "(handle (first (par (alpha #) (note #))) ((alpha x) k (if % # (k #))))",
+    ),
     ("par", 1, "(- (first (par (ask #) #)) (first (par (ask #))))"),
     ("par", 3, "(fold (lambda (x y) (+ (* x 3) y)) 0 (par |))"),
 ]

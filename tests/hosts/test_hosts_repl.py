@@ -7,6 +7,8 @@ import sys
 
 import pexpect
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.command import SEXPLANG, sexplang
 from support.markdown import ROOT
 
@@ -294,6 +296,44 @@ def test_everything_can_be_defined_at_the_prompt():
 
     assert ["21", "[3 3]", "[3 3 'again]", "5", "8", "[1 2]", "'mine"] == shown
     assert "" == said
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 9), st.sets(st.integers(0, 4)), st.booleans()),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_a_session_means_what_a_file_of_its_last_definitions_means(entries):
+    """Whatever is defined again and in whatever order: functions mean the newest definitions."""
+    last = {}
+    texts = []
+    for name, number, called, is_value in entries:
+        known = [other for other in sorted(called) if other in last and other < name]
+        calls = "".join(f" (f{other})" for other in known)
+        body = f"(+ {number}{calls})"
+        # A value is seen through a function that is defined with it.
+        last[name] = f"(define v{name} {number}) (define (f{name}) (+ v{name}{calls}))"
+        if not is_value:
+            last[name] = f"(define (f{name}) {body})"
+        texts.append(last[name])
+    everything = f"[{' '.join(f'(f{name})' for name in sorted(last))}]"
+    shown, said = entered(*texts, everything)
+    file = [last[name] for name in sorted(last)]
+    expected, _ = entered("\n".join(file), everything)
+
+    assert ([], expected) == (said.splitlines(), shown)
+
+
+@given(st.text("()[]{}'`~\"; :abdefin 1\n", max_size=30))
+def test_any_text_is_answered(text):
+    """What is typed gives values or errors, never another exception."""
+    entered(text, f"(define (f) {text})")
+    indentation(text)
+
+    assert isinstance(is_whole(text), bool)
 
 
 def test_functions_side_by_side_may_call_each_other():

@@ -36,6 +36,10 @@ def findings(library: Library, name: str) -> tuple[terms.Diagnostic, ...]:
             from sexplang.templates import read_templates
 
             read_templates(source, found.append)
+        elif name.endswith(".test.sexp"):
+            from sexplang.hosts.testing.checking import check_tests
+
+            found.extend(check_tests(source))
         else:
             from sexplang.pipeline import build
 

@@ -4,10 +4,12 @@
 fields, symbols by name, functions by identity or by their own `same(other)`. A NaN equals a NaN
 here, so that a value always equals itself.
 
-Law: nothing here recurses, and no pair of lists or tables is compared twice, so values that
-share their parts cost what they weigh in memory.
+Law: nothing here recurses, and values that share their parts cost what they weigh in memory: what
+has been found to be alike so far stands in one group, and no two of a group are compared again.
+Law: nobody can choose values that are different and share their digest.
 """
 
+from math import isfinite
 from typing import Any
 
 from sexplang.terms.value import Procedure, Record, Symbol, Value
@@ -24,7 +26,7 @@ def equal(a: Value, b: Value) -> bool:
 
 def _equal(a: Value, b: Value) -> bool:
     work: list[tuple[Value, Value]] = [(a, b)]
-    seen: set[tuple[int, int]] = set()
+    groups: dict[int, int] = {}
     while work:
         a, b = work.pop()
         if a is b:
@@ -33,9 +35,10 @@ def _equal(a: Value, b: Value) -> bool:
             if not _same_atom(a, b):
                 return False
             continue
-        if (id(a), id(b)) in seen:
+        one, other = _group(groups, id(a)), _group(groups, id(b))
+        if one == other:
             continue
-        seen.add((id(a), id(b)))
+        groups[one] = other
         if isinstance(a, Record) and isinstance(b, Record) and a.kind == b.kind:
             a, b = a.fields, b.fields
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
@@ -45,6 +48,14 @@ def _equal(a: Value, b: Value) -> bool:
         else:
             return False
     return True
+
+
+def _group(groups: dict[int, int], member: int) -> int:
+    """The one that stands for a member's group; the way to it is shortened."""
+    while (above := groups.get(member)) is not None:
+        groups[member] = groups.get(above, above)
+        member = above
+    return member
 
 
 def _same_atom(a: Value, b: Value) -> bool:
@@ -94,21 +105,24 @@ def _parts(value: Value) -> Any:
 
 def _combined(value: Value, known: dict[int, int]) -> int:
     if isinstance(value, tuple):
-        return hash(tuple(_hash(part, known) for part in value))
+        return hash(("list", tuple([_hash(part, known) for part in value])))
     if isinstance(value, Record):
         return hash((value.kind, _table_hash(value.fields, known)))
     return _table_hash(value, known) if isinstance(value, dict) else _hash(value, known)
 
 
 def _table_hash(table: dict[str, Value], known: dict[int, int]) -> int:
-    return hash(frozenset((key, _hash(part, known)) for key, part in table.items()))
+    parts = frozenset([(key, _hash(part, known)) for key, part in table.items()])
+    return hash(("table", parts))
 
 
 def _hash(value: Value, known: dict[int, int]) -> int:
+    """All goes through text: Python keys the hashes of strings anew in every process, and those
+    of numbers never."""
     if _is_compound(value):
         return known[id(value)]
-    if value is True or value is False or value is None:
-        return hash(("word", value))
     if isinstance(value, Procedure):
         return hash(type(value).__name__)  # `same` decides, and it need not follow identity
-    return hash("nan") if value != value else hash(value)
+    if type(value) is float and isfinite(value) and value == int(value):
+        value = int(value)
+    return hash(hex(value) if type(value) is int else (type(value).__name__, str(value)))

@@ -1,0 +1,31 @@
+"""A value to the few words that stand for it in a message."""
+
+from sexplang.terms.extent import text_size
+from sexplang.terms.text import written
+from sexplang.terms.value import Primitive, Record, Symbol, Value
+
+SHOWN = 60
+
+
+def shown(value: Value) -> str:
+    """A value inside a message: as it is written, shortened."""
+    if isinstance(value, Primitive):
+        return f"the function `{value.name}`"
+    if type(value) is str and len(value) > SHOWN:
+        return f'{written(value[: SHOWN - 10])[:-1]}…"'
+    if text_size(value, 4 * SHOWN) > 4 * SHOWN:
+        return _summary(value)
+    whole = written(value)
+    return whole if len(whole) <= SHOWN else whole[: SHOWN - 1] + "…"
+
+
+def _summary(value: Value) -> str:
+    if isinstance(value, tuple):
+        return f"a list of {len(value)} items"
+    if isinstance(value, int):
+        return f"an integer of {value.bit_length()} bits"
+    if isinstance(value, Symbol):
+        return f"'{value.name[: SHOWN - 2]}…"
+    if isinstance(value, Record):
+        return f"a {value.kind} record"
+    return f"a table of {len(value)} keys"

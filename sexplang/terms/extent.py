@@ -1,0 +1,82 @@
+"""Values to how much text they would make, known before any of it is made.
+
+Law: nothing here recurses, and no more is looked at than there is in memory: a value of sixty
+lists that share their parts can stand for more nodes than there are atoms.
+"""
+
+from typing import Any
+
+from sexplang.terms.value import Record, Symbol, Value
+
+_NEAR = 10_000
+"""Parts to look at before it pays to remember what shared ones come to."""
+
+
+def text_size(value: Value, most: int) -> int:
+    """A length that the written `value` has at least, or some number above `most` if it is longer
+    than that."""
+    size = seen = 0
+    work = [value]
+    while work:
+        item = work.pop()
+        if type(item) is str:
+            size += len(item) + 2
+        elif type(item) is int:
+            size += item.bit_length() // 4 + 1
+        elif type(item) is tuple or type(item) is dict or type(item) is Record:
+            seen += 1
+            if seen > _NEAR:
+                return _shared_size(value, most)
+            size += _frame(item)
+            if size > most:
+                return size
+            work.extend(_parts(item))
+        else:
+            size += len(item.name) if isinstance(item, Symbol) else 3
+        if size > most:
+            return size
+    return size
+
+
+def _shared_size(value: Value, most: int) -> int:
+    """The same, where every list and table is measured once."""
+    sizes: dict[int, int] = {}
+    work = [value]
+    while work:
+        item = work[-1]
+        if id(item) in sizes:
+            work.pop()
+            continue
+        size, missing = _frame(item), []
+        for part in _parts(item):
+            if type(part) is tuple or type(part) is dict or type(part) is Record:
+                known = sizes.get(id(part))
+                if known is None:
+                    missing.append(part)
+                else:
+                    size += known
+            else:
+                size += text_size(part, most)
+        if size > most:
+            return size
+        if missing:
+            work.extend(missing)
+        else:
+            sizes[id(item)] = size
+            work.pop()
+    return sizes[id(value)]
+
+
+def _parts(item: Any) -> Any:
+    if type(item) is Record:
+        item = item.fields
+    return item.values() if type(item) is dict else item
+
+
+def _frame(item: Any) -> int:
+    """Brackets, spaces and keys."""
+    if type(item) is Record:
+        item = item.fields
+    spaces = max(len(item) - 1, 0)
+    keys = sum(map(len, item)) + 2 * len(item) if type(item) is dict else 0
+    return 2 + spaces + keys

@@ -1,0 +1,83 @@
+"""The project's own programs raise no warning but those that a page shows on purpose."""
+
+import pytest
+from support import chunks as running
+from support.markdown import ROOT
+
+from sexplang.hosts.files import folder_of, source_at
+from sexplang.hosts.programs import built
+from sexplang.pipeline import inspect
+from sexplang.terms.diagnostic import Diagnostics
+
+FILES = [
+    file
+    for file in sorted([*ROOT.glob("stdlib/*.sexp"), *ROOT.glob("examples/**/*.sexp")])
+    if not file.name.endswith(".test.sexp")
+]
+CHUNKS = [chunk for chunk in running.chunks("spec") if not chunk.text.lstrip().startswith("<")]
+
+SHOWN = {
+    # Literals where a page shows which of them count as true, and how little is evaluated.
+    ("unreachable", '"yes"'),
+    ("unreachable", '"no"'),
+    ("unreachable", "1"),
+    ("unreachable", "2"),
+    ("unreachable", '(error "never")'),
+    ("unreachable", '"tick"'),
+    ("unreachable", "(catch (err raised) 3)"),
+    # Definitions whose use is another form of the page, or none.
+    ("unused-binding", "x"),
+    ("unused-binding", "n"),
+    ("unused-binding", "all-of"),
+    ("unused-binding", "line"),
+    ("unused-binding", "loud"),
+    ("unused-binding", "secret"),
+    # A handler whose body gives a value without asking.
+    ("handler-unused", "((ask n) resume 0)"),
+}
+"""Warnings that are true of chunks and meant: their codes, and the text that they point to."""
+
+
+def shown(report):
+    """The codes of a report's findings, with the text that each points to."""
+    return {(found.code, found.labels[0].span.text) for found in report.findings}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_a_program_of_ours_has_no_warnings(file):
+    """Library and examples."""
+    program = built(source_at(str(file)), folder_of(str(file)))
+
+    assert (set(), ()) == (shown(inspect(program)), program.warnings)
+
+
+def unmarked(chunk):
+    """The warnings of a chunk without the forms that fail, but for those it is marked with."""
+    text, marks, _ = running._readable(chunk)
+    items = [running.Item(form.span.start, form.span.end) for form in running._forms(chunk, text)]
+    for mark in marks:
+        running._item_of(mark, items, chunk).marks.append(mark)
+    expected = set()
+    for item in items:
+        codes = {mark.text.split()[0] for mark in item.of("!")}
+        if codes and not codes <= warned_of(chunk, text[: item.end]):
+            text = running._blanked(text, item.start, item.end)
+        expected |= codes
+    found = shown(inspect(running._built(chunk, text)))
+    return {(code, words) for code, words in found if code not in expected}
+
+
+def warned_of(chunk, text):
+    """The codes of the warnings of a program, if it is one."""
+    try:
+        return {found.code for found in running._findings(running._built(chunk, text))}
+    except Diagnostics:
+        return set()
+
+
+def test_the_chunks_of_the_spec_have_no_warnings():
+    """But for what they show on purpose: that is marked, or listed in SHOWN."""
+    found = {str(chunk): unmarked(chunk) - SHOWN for chunk in CHUNKS}
+
+    assert {} == {chunk: warnings for chunk, warnings in found.items() if warnings}
+    assert len(found) > 200

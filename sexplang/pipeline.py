@@ -4,43 +4,22 @@ text ─▶ reader ─▶ compiler ─▶ Unit ┐
 xml  ─▶ templates ─▶ Task          ┴─▶ Program
 """
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from attrs import define, field
-
-from sexplang.compiler import compile_unit, operations_in
-from sexplang.data import shipped
-from sexplang.expander import Expander
-from sexplang.machine import HIGHER
-from sexplang.primitives import OPERATIONS, PRIMITIVES
-from sexplang.reader import read
+from sexplang.builder import STANDARD, Builder, Find
+from sexplang.compiler import operations_in
 from sexplang.tasks import task_system
-from sexplang.templates import check_template, json_schema, read_reply, read_templates
-from sexplang.terms.core import Const, Local
+from sexplang.templates import json_schema, read_reply, read_templates
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
-from sexplang.terms.form import Form
-from sexplang.terms.program import Export, Function, Program, Unit
-from sexplang.terms.source import Source, Span
+from sexplang.terms.program import Program
+from sexplang.terms.source import Source
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.text import written
-from sexplang.terms.value import Fault, Operation, Primitive, Procedure, Task, Value
+from sexplang.terms.value import Fault, Operation, Primitive, Task, Value
 
 if TYPE_CHECKING:
     from sexplang.analysis import Report
-
-Find = Callable[[str, str], tuple[Source, ...]]
-"""`find(path, importer)` gives the sources that an import names: one, or those of a folder.
-
-`importer` is the name of the source that imports. A source's name identifies it: the same file
-has the same name wherever it is imported from. Raises Fault where there is no such file."""
-
-STANDARD = {"call-atomic-task": "tasks", "par-map": "parallel", "eval-plan": "plans"}
-"""Names of the prelude that are written in the language, and their module in `stdlib/`."""
-
-DEFAULTS = {"subtask": ("subtask", "default-subtask")}
-"""Operations with a default: its module in `stdlib/` and its name there."""
 
 
 def build(
@@ -53,7 +32,7 @@ def build(
 
     `tasks` are in scope beside the prelude, and so are the `functions` of the host.
     """
-    builder = Builder(find, dict(tasks or {}), dict(tasks or {}), host=functions or {})
+    builder = Builder(find, dict(tasks or {}), dict(tasks or {}), host=functions or {}, plan=plan)
     builder.main(source)
     return builder.program()
 
@@ -97,7 +76,7 @@ def plan(
     It sees the prelude and its inputs, imports nothing, and performs what it handles itself or
     is allowed.
     """
-    builder = Builder(_nothing_to_import, {}, {}, inputs=names, operations=allowed)
+    builder = Builder(_nothing_to_import, {}, {}, inputs=names, operations=allowed, plan=plan)
     try:
         builder.main(Source("plan", text))
     except Diagnostics as refused:
@@ -120,220 +99,4 @@ def _nothing_to_import(path: str, importer: str) -> tuple[Source, ...]:
     raise Fault("import-denied", "a plan imports nothing", hint="it is given its inputs")
 
 
-@define
-class Builder:
-    find: Find
-    given: Mapping[str, Task]
-    """Tasks that every module sees; `tasks` are all that the program has."""
-    tasks: dict[str, Task]
-    units: list[Unit] = field(factory=list)
-    functions: list[Function] = field(factory=list)
-    exports: dict[str, dict[str, Export]] = field(factory=dict)
-    loading: list[str] = field(factory=list)
-    findings: list[Diagnostic] = field(factory=list)
-    sources: list[Source] = field(factory=list)
-    inputs: tuple[str, ...] = ()
-    """Names of the values that a plan's environment begins with."""
-    operations: frozenset[str] = frozenset()
-    """Operations that whoever runs a plan allows it."""
-    host: Mapping[str, Primitive | Operation] = field(factory=dict)
-    """What the host registered: functions in the scope of all modules but the standard ones."""
-
-    def main(self, source: Source) -> None:
-        self._unit(source, main=True)
-        self.check_effects()
-
-    def program(self) -> Program:
-        defaults = {}
-        if self.tasks:
-            for operation, (module, name) in DEFAULTS.items():
-                defaults[operation] = self._standard(module)[name]
-        return Program(
-            units=tuple(sorted(self.units, key=lambda unit: unit.main)),
-            functions=tuple(self.functions),
-            tasks=tuple(self.tasks.values()),
-            defaults=defaults,
-            inputs=tuple([given for unit in self.units for given in unit.inputs]),
-            warnings=tuple(self.findings),
-            sources=tuple(self.sources),
-            plan=plan,
-            prelude={**PRIMITIVES, **HIGHER, **self._registered(Primitive)},
-        )
-
-    def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
-        """Compiles a module, those it imports first; its public names."""
-        known = self.exports.get(source.name)
-        return self.compiled(source, read(source), main).exports if known is None else known
-
-    def compiled(
-        self,
-        source: Source,
-        forms: tuple[Form, ...],
-        main: bool,
-        before: Mapping[str, Export] | None = None,
-    ) -> Unit:
-        """The unit of some forms, part of the program now. Those of a session have what is
-        `before` them in scope."""
-        self.loading.append(source.name)
-        self.sources.append(source)
-        unit = compile_unit(
-            forms,
-            name=source.name,
-            scope=self._scope(source),
-            load=lambda path, span: self._load(path, span, source.name),
-            layout=self._layout,
-            expander=Expander,
-            main=main,
-            check_template=check_template,
-            before=before,
-        )
-        self.loading.pop()
-        for task in unit.tasks:
-            self._register(task)
-        self.units.append(unit)
-        self.functions.extend(unit.functions)
-        self.findings.extend(unit.warnings)
-        self.exports[source.name] = unit.exports
-        return unit
-
-    def _layout(self) -> tuple[int, int]:
-        slots = self.units[-1].slots if self.units else 1 + len(self.inputs)
-        return slots, len(self.functions)
-
-    def _scope(self, source: Source) -> dict[str, Export]:
-        scope = dict(_prelude())
-        for name, module in STANDARD.items():
-            if name in source.text and source.name != _standard_name(module):
-                scope[name] = self._standard(module)[name]
-        for at, name in enumerate(self.inputs):
-            scope[name] = Export(name, Local(0, at + 1, name, span=_NOWHERE))
-        if not source.name.startswith("std/"):
-            for name, shape in self.host.items():
-                scope[name] = Export(name, Const(shape, span=_NOWHERE), shape)
-        for name, task in self.given.items():
-            scope.setdefault(name, Export(name, Const(task, span=_NOWHERE), task))
-        return scope
-
-    def _standard(self, module: str) -> dict[str, Export]:
-        return self._unit(Source(_standard_name(module), shipped(f"stdlib/{module}.sexp")))
-
-    def _load(self, path: str, span: Span, importer: str) -> dict[str, Export]:
-        if path.startswith("std/"):
-            return self._import_standard(path, span)
-        try:
-            sources = self.find(path, importer)
-        except Fault as fault:
-            raise _refused(fault.code, fault.message, span, hint=fault.hint) from None
-        exports: dict[str, Export] = {}
-        for source in sources:
-            if source.name in self.loading:
-                raise self._cycle(source.name, span)
-            found = self._templates(source) if source.name.endswith(".xml") else self._unit(source)
-            twice = sorted(exports.keys() & found.keys())
-            if twice:
-                raise _refused(
-                    "imported-twice",
-                    f"`{twice[0]}` is defined by two files of this folder",
-                    span,
-                    hint=f"import `{source.name}` by itself, with `as:`",
-                )
-            exports.update(found)
-        return exports
-
-    def _import_standard(self, path: str, span: Span) -> dict[str, Export]:
-        module = path.removeprefix("std/")
-        try:
-            if re.fullmatch(r"[a-z][a-z-]*", module):
-                return self._standard(module)
-        except FileNotFoundError:
-            pass
-        raise _refused("import-not-found", f"there is no `{path}`", span)
-
-    def _templates(self, source: Source) -> dict[str, Export]:
-        known = self.exports.get(source.name)
-        if known is None:
-            known = {}
-            self.sources.append(source)
-            for template in read_templates(source, self.findings.append):
-                task = Task(template)
-                self._register(task)
-                core = Const(task, span=template.span or _NOWHERE)
-                known[template.name] = Export(template.name, core, task)
-            self.exports[source.name] = known
-        return known
-
-    def _register(self, task: Task) -> None:
-        if task.name in self.tasks:
-            raise _refused(
-                "duplicate-task",
-                f"a task called `{task.name}` is there already",
-                task.template.span,
-                hint="a task's name is unique in a program: rename one",
-            )
-        self.tasks[task.name] = task
-
-    def _cycle(self, name: str, span: Span) -> Diagnostics:
-        around = " → ".join([*self.loading[self.loading.index(name) :], name])
-        return _refused(
-            "import-cycle",
-            "modules import each other in a circle",
-            span,
-            notes=(around,),
-            hint="move what both need into a third module",
-        )
-
-    def _registered(self, kind: type[Procedure]) -> dict[str, Procedure]:
-        return {name: shape for name, shape in self.host.items() if isinstance(shape, kind)}
-
-    def check_effects(self) -> None:
-        """What is performed somewhere is the host's, declared, or handled somewhere."""
-        known = {*OPERATIONS, *self.operations, *self._registered(Operation), "error"}
-        for unit in self.units:
-            known |= unit.operations.keys() | unit.handled
-        unknown = [
-            _unknown_effect(name, span, known)
-            for unit in self.units
-            for name, span in unit.performed
-            if name not in known
-        ]
-        if unknown:
-            raise Diagnostics([*unknown, *self.findings])
-
-
-_NOWHERE = Span(Source("prelude", ""), 0, 0)
-_scope: dict[str, Export] = {}
-
-
-def _prelude() -> dict[str, Export]:
-    if not _scope:
-        for table in (PRIMITIVES, OPERATIONS, HIGHER):
-            for name, shape in table.items():
-                _scope[name] = Export(name, Const(shape, span=_NOWHERE), shape)
-    return _scope
-
-
-def _standard_name(module: str) -> str:
-    return f"std/{module}"
-
-
-def _unknown_effect(name: str, span: Span, known: set[str]) -> Diagnostic:
-    from difflib import get_close_matches
-
-    like = get_close_matches(name, sorted(known), 1)
-    return Diagnostic(
-        "unknown-effect",
-        f"nobody declares or handles an operation called `{name}`",
-        (Label(span, "performed here"),),
-        hint=f"did you mean `{like[0]}`?" if like else f"declare it: (define-effect ({name} …))",
-    )
-
-
-def _refused(
-    code: str,
-    title: str,
-    span: Span | None,
-    notes: tuple[str, ...] = (),
-    hint: str | None = None,
-) -> Diagnostics:
-    labels = (Label(span),) if span is not None else ()
-    return Diagnostics([Diagnostic(code, title, labels, notes, hint)])
+__all__ = ["STANDARD", "Builder", "Find", "build", "inspect", "plan", "tasks", "templates_of"]

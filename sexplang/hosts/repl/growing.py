@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from attrs import define, evolve, field, frozen
 
 from sexplang.hosts.language_server.declared import declared, flat, word_of
-from sexplang.pipeline import Builder, Find
+from sexplang.pipeline import Builder, Find, plan
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm, Name, TableForm, VectorForm
 from sexplang.terms.program import Export, Program
@@ -21,7 +21,7 @@ from sexplang.terms.value import Task
 
 
 @define
-class _Pieces(Builder):
+class _Pieces(Builder, plan=plan):
     def _register(self, task: Task) -> None:
         # A session may define a task again, as it may any name.
         self.tasks[task.name] = task
@@ -105,7 +105,7 @@ class Growing:
 
 def beginning(find: Find) -> Growing:
     """A program without pieces, whose imports `find` finds."""
-    return Growing(_Pieces(find, {}, {}), Program((), (), (), {}))
+    return Growing(_Pieces(find, {}, {}, plan=plan), Program((), (), (), {}))
 
 
 def in_pieces(forms: Iterable[Form]) -> Iterator[tuple[Form, ...]]:

@@ -6,7 +6,7 @@ from typing import Any
 from sexplang.hosts.files import source_at
 from sexplang.hosts.testing.cases import Test, malformed
 from sexplang.machine import Limits, start
-from sexplang.pipeline import Builder, tasks
+from sexplang.pipeline import Builder, plan, tasks
 from sexplang.process import held
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostics
@@ -39,7 +39,7 @@ def beside(test: Test, path: str) -> str:
 def built(source: Source, forms: tuple[Form, ...]) -> Program:
     """The program of some forms of a source, which imports what lies below its folder and below
     the folder where the tests are run."""
-    builder = Builder(_find(source), {}, {})
+    builder = Builder(_find(source), {}, {}, plan=plan)
     builder.compiled(source, forms, True)
     builder.check_effects()
     return builder.program()

@@ -21,7 +21,7 @@ from sexplang.terms.value import Task
 
 
 @define
-class _Pieces(Builder, plan=plan):
+class _Pieces(Builder):
     def _register(self, task: Task) -> None:
         # A session may define a task again, as it may any name.
         self.tasks[task.name] = task

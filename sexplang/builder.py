@@ -1,23 +1,23 @@
 """Sources to the units of one program: modules and their cycles, templates, the prelude."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from attrs import define, field
 
 from sexplang.compiler import compile_unit
 from sexplang.data import shipped
-from sexplang.expander import Expander
 from sexplang.machine import HIGHER
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
-from sexplang.templates import check_template, read_templates
 from sexplang.terms.core import Const, Local
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.form import Form
+from sexplang.terms.macro import Expander
 from sexplang.terms.program import Export, Function, Program, Unit
 from sexplang.terms.source import Source, Span
+from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Operation, Primitive, Procedure, Task
 
 Find = Callable[[str, str], tuple[Source, ...]]
@@ -100,9 +100,9 @@ class Builder:
             scope=self._scope(source),
             load=lambda path, span: self._load(path, span, source.name),
             layout=self._layout,
-            expander=Expander,
+            expander=_Macros,
             main=main,
-            check_template=check_template,
+            check_template=_check_template,
             before=before,
         )
         self.loading.pop()
@@ -172,6 +172,8 @@ class Builder:
         if known is None:
             known = {}
             self.sources.append(source)
+            from sexplang.templates import read_templates
+
             for template in read_templates(source, self.findings.append):
                 task = Task(template)
                 self._register(task)
@@ -216,6 +218,33 @@ class Builder:
         ]
         if unknown:
             raise Diagnostics([*unknown, *self.findings])
+
+
+class _Macros:
+    """The expander of one file. Most programs start without it: the first macro loads it."""
+
+    def __init__(self, words: frozenset[str]) -> None:
+        self._words = words
+        self._made: Expander | None = None
+
+    def rules(self, form: Form) -> Any:
+        return self._expander().rules(form)
+
+    def expand(self, *use: Any) -> Form:
+        return self._expander().expand(*use)
+
+    def _expander(self) -> Expander:
+        if self._made is None:
+            from sexplang.expander import Expander as Rewriter
+
+            self._made = Rewriter(self._words)
+        return self._made
+
+
+def _check_template(template: Template, where: Any = None) -> Iterable[Diagnostic]:
+    from sexplang.templates import check_template
+
+    return check_template(template, where)
 
 
 _NOWHERE = Span(Source("prelude", ""), 0, 0)

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from sexplang.builder import STANDARD, Builder, Find
 from sexplang.compiler import operations_in
-from sexplang.tasks import task_system
-from sexplang.templates import json_schema, read_reply, read_templates
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -39,6 +37,8 @@ def build(
 
 def templates_of(source: Source) -> tuple[Task, ...]:
     """The tasks of a template file. Raises Diagnostics."""
+    from sexplang.templates import read_templates
+
     return tuple([Task(template) for template in read_templates(source)])
 
 
@@ -52,6 +52,9 @@ _systems: dict[str, TaskSystem] = {}
 def tasks(tools: Mapping[str, dict[str, Value]] | None = None) -> TaskSystem:
     """The task system with replies read by the templates room and the host's `tools`, described as
     `{description input_schema}`; one for all programs with the same tools."""
+    from sexplang.tasks import task_system
+    from sexplang.templates import json_schema, read_reply
+
     tools = dict(tools or {})
     key = written(tools)
     if key not in _systems:

@@ -6,6 +6,7 @@ account as the grammar: open brackets, marks and labels that wait for a form.
 """
 
 import re
+from itertools import islice
 
 from attrs import Factory, define
 
@@ -54,13 +55,17 @@ class _Frame:
         return kind
 
 
-def diagnose(source: Source, max_depth: int, at: int) -> list[Diagnostic]:
+def diagnose(source: Source, max_depth: int, max_words: int, at: int) -> list[Diagnostic]:
     """What is wrong with a text from `at` on, in its order; nothing if it can be read."""
     walk = _Walk(source, max_depth, at)
     tell_hidden(source, at, walk.tell)
     try:
-        for token in tokens(source, at, walk.tell):
+        walked = tokens(source, at, walk.tell)
+        for token in islice(walked, max_words + 1):
             walk.take(token)
+        if next(walked, None) is not None:
+            walk.tell(saying.too_many(source, walk.last[2], max_words))
+            raise Enough
         walk.finish()
     except Enough:
         pass

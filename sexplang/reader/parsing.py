@@ -6,6 +6,7 @@ The table shifts and reduces; nothing here knows the notation. A text that does 
 
 import re
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 from sexplang.reader import _table
@@ -38,16 +39,26 @@ class Unreadable(Exception):
     """The text is not a sequence of forms."""
 
 
-def parse(text: str, forms: Forms, max_depth: int, at: int) -> list[Form]:
-    """The forms of a text from `at` on. Raises Unreadable, or a token's Flaw."""
+class Endless(Exception):
+    """The text goes on after the last word that is read; `end` is where that ends."""
+
+    def __init__(self, end: int) -> None:
+        super().__init__(end)
+        self.end = end
+
+
+def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> list[Form]:
+    """The forms of a text from `at` on. Raises Unreadable, Endless, or a token's Flaw."""
     steps = _steps(forms)
     makers = forms.tokens()
     # The first reduction, of nothing to no forms, is done.
     states, values = [0, 1], [[]]  # type: tuple[list[int], list[Any]]
     depth = 0
+    words = repeat(None, max_words + 1)  # the end of the text is a token too
     while True:
-        for match in TOKEN.finditer(text, at):
-            kind: Any = match.lastgroup
+        kind: Any = None
+        for match, _ in zip(TOKEN.finditer(text, at), words, strict=False):
+            kind = match.lastgroup
             place = match.span(kind)
             state = _WAYS[states[-1]].get(kind)
             if state is None:
@@ -84,6 +95,8 @@ def parse(text: str, forms: Forms, max_depth: int, at: int) -> list[Form]:
             at = comment_end(text, place[1])
         elif kind == "END" and len(states) == 2:
             return values[0]  # type: ignore[no-any-return]
+        elif not words.__length_hint__():
+            raise Endless(at if kind is None else place[1])
         else:
             raise Unreadable
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from sexplang.reader.characters import find_hidden
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.forms import Forms
-from sexplang.reader.parsing import Unreadable, parse
+from sexplang.reader.parsing import Endless, Unreadable, parse
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form
 from sexplang.terms.source import Source
@@ -23,12 +23,17 @@ _COMMA_BEFORE_FORM = re.compile(r"(?:^|[\s(\[{'`~@]),+[^\s,;)\]}]")
 
 
 def read(
-    source: Source, *, max_depth: int = 10_000, max_size: int = 10_000_000
+    source: Source,
+    *,
+    max_depth: int = 10_000,
+    max_size: int = 10_000_000,
+    max_words: int = 500_000,
 ) -> tuple[Form, ...]:
     """The forms of a source. Raises `Diagnostics`, and nothing else.
 
     A byte order mark at the very start is white space. `max_depth` bounds how deep forms nest (a
-    quoting mark is a level), `max_size` the number of characters.
+    quoting mark is a level), `max_size` the number of characters, `max_words` that of words and
+    brackets.
     """
     text = source.text
     if len(text) > max_size:
@@ -41,15 +46,19 @@ def read(
     if next(find_hidden(text, at), None) is None:
         try:
             with no_collection(len(text)):
-                found = parse(text, forms, max_depth, at)
+                found = parse(text, forms, max_depth, max_words, at)
         except (Unreadable, Flaw):
             found = None
+        except Endless as endless:
+            from sexplang.reader import saying
+
+            raise Diagnostics([saying.too_many(source, endless.end, max_words)]) from None
     if found is not None and not forms.spliced and not _may_unquote_by_comma(text):
         return tuple(found)
     # Most programs are right: what only a wrong one needs is imported for it alone.
     from sexplang.reader.diagnosing import diagnose
 
-    wrong = diagnose(source, max_depth, at)
+    wrong = diagnose(source, max_depth, max_words, at)
     if wrong:
         raise Diagnostics(wrong)
     assert found is not None, "refused, and nothing found wrong"

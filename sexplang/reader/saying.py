@@ -35,6 +35,15 @@ def too_large(source: Source, most: int) -> Diagnostic:
     )
 
 
+def too_many(source: Source, end: int, most: int) -> Diagnostic:
+    return Diagnostic(
+        "limit-size",
+        f"this text has more than {most:,} words and brackets",
+        (Label(Span(source, end, min(end + 1, len(source.text))), "read no further than this"),),
+        hint="divide the program into modules, and read large data with `read-file`",
+    )
+
+
 def too_deep(span: Span, most: int) -> Diagnostic:
     return Diagnostic(
         "limit-depth",

@@ -164,9 +164,11 @@ def thaw(program: Program, data: Any, *, tools: Tools = ()) -> Suspended:
     from sexplang.machine import freezing
 
     try:
-        return freezing.thaw(program, data, _tasks(program, tools_of(tools)))
+        thawed = freezing.thaw(program, data, _tasks(program, tools_of(tools)))
     except Fault as fault:
         raise Failed(error_of(fault)) from None
+    setting = evolve(thawed.setting, limits=_watched(thawed.setting.limits))
+    return evolve(thawed, setting=setting)
 
 
 @frozen
@@ -245,14 +247,17 @@ def _started(
     budget: Mapping[str, float] | None,
 ) -> Outcome:
     values = values_of(program.inputs, inputs or {})
-    limits = limits or Limits()
-    if limits.held is None:
-        limits = evolve(limits, held=held)
     try:
         bounds = value(dict(budget)) if budget else None
     except Fault as fault:
         raise Failed(error_of(fault)) from None
-    return machine.start(program, values, _tasks(program, tools), limits, bounds)
+    system = _tasks(program, tools)
+    return machine.start(program, values, system, _watched(limits or Limits()), bounds)
+
+
+def _watched(limits: Limits) -> Limits:
+    """Limits that know how much memory the process holds."""
+    return limits if limits.held is not None else evolve(limits, held=held)
 
 
 def _tasks(program: Program, tools: Mapping[str, Tool]) -> TaskSystem:

@@ -151,7 +151,10 @@ def _known(maker: Maker, node: core.CallKnown, loop: LoopCode | None) -> Making:
                 return made
     pieces = capped(pieces)
     if all(piece.simple is not None for piece in pieces):
-        return Piece(code=_known_direct(code, depth, [piece.simple for piece in pieces]))
+        simples = [piece.simple for piece in pieces]
+        made = Piece(code=_known_direct(code, depth, simples))
+        made.jump = (code, simples) if depth == 1 else None
+        return made
 
     def finish(entered: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         return code.body, entered, k, s

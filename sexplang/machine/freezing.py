@@ -56,11 +56,11 @@ _NOUNS: tuple[type, ...] = (
 
 def freeze(outcome: Suspended) -> dict[str, Any]:
     """The run as plain JSON data. Raises Fault `not-data` for a value that cannot be frozen."""
-    setting = outcome.setting
+    setting, limits = outcome.setting, outcome.setting.limits
     frozen = {
         "sexplang-frozen": _VERSION,
         "program": digest(setting.program),
-        "limits": [setting.limits.steps, setting.limits.frames],
+        "limits": [limits.steps, limits.frames, limits.allocation, limits.memory],
         "nodes": _Freezer(setting.program, setting.tasks).nodes(outcome.weave),
         "opened": [request.id for request in outcome.opened],
     }

@@ -25,7 +25,7 @@ in steps, so calls of calls must not multiply."""
 class Piece:
     """A compiled node. Exactly one of `simple` and `code` is there to begin with."""
 
-    __slots__ = ("code", "height", "simple", "weight")
+    __slots__ = ("code", "height", "jump", "simple", "weight")
 
     def __init__(
         self, simple: Any = None, code: Run | None = None, height: int = 0, weight: int = 1
@@ -33,6 +33,9 @@ class Piece:
         self.simple = simple
         self.code = code
         self.height = height
+        self.jump: tuple[Any, list[Any]] | None = None
+        """A jump one activation up whose arguments are simple: who has the body, and they. What
+        decides whether to jump can then do it without a call."""
         self.weight = weight
         """How many nodes a simple piece evaluates at most, those of calls inside it counted."""
 

@@ -58,7 +58,10 @@ def _recur(maker: Maker, node: core.Recur, loop: LoopCode | None) -> Making:
     assert loop is not None
     code, arguments = loop, capped((yield from every_one(node.arguments)))
     if all(argument.simple is not None for argument in arguments):
-        return Piece(code=_recur_direct(code, [argument.simple for argument in arguments]))
+        simples = [argument.simple for argument in arguments]
+        piece = Piece(code=_recur_direct(code, simples))
+        piece.jump = (code, simples)
+        return piece
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         return code.body, (env[0], *found), k, s

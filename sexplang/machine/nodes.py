@@ -16,6 +16,7 @@ from sexplang.machine.generate import (
     simply,
 )
 from sexplang.machine.stack import Closure, Frame, Run, Segment, Step
+from sexplang.machine.turns import turn
 from sexplang.terms import core
 from sexplang.terms.value import Fault, Value
 
@@ -82,6 +83,10 @@ def _if(maker: Maker, node: core.If, loop: LoopCode | None) -> Making:
 
 def _if_code(test: Any, then: Piece, otherwise: Piece) -> Run:
     """The two commonest shapes save a call: one branch ends here, the other goes on."""
+    if then.simple is not None and otherwise.jump is not None:
+        turning = turn(test, then.simple, *otherwise.jump)
+        if turning is not None:
+            return turning
     if then.simple is not None and otherwise.simple is None:
         value, onward = then.simple, otherwise.run
 

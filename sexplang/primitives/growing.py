@@ -23,35 +23,59 @@ GROWING = frozenset(
 """The primitives whose value may be larger than a few words."""
 
 
-def charged(function: Callable[..., Value], most: int | None) -> Callable[..., Value]:
+def charged(function: Callable[..., Value], least: int, most: int | None) -> Callable[..., Value]:
     """The same function; the usual numbers of arguments without a tuple for them."""
-    if most == 1 and function is not parse:
-
-        def one(value: Value) -> Value:
-            made = function(value)
-            if len(made) > SMALL:
-                charge(len(made))
-            return made
-
-        return one
-    if most == 2:
-
-        def two(left: Value, right: Value) -> Value:
-            made = function(left, right)
-            if len(made) > SMALL:
-                charge(len(made))
-            return made
-
-        # An optional second argument is rare enough to take the general way.
-        return two if function.__defaults__ is None else _any(function)
+    if function is parse:
+        return _parsing
+    if least == most and most in _BY_COUNT:
+        return _BY_COUNT[most](function)
     return _any(function)
+
+
+def _one(function: Callable[..., Value]) -> Callable[..., Value]:
+    def made(a: Value) -> Value:
+        value = function(a)
+        if len(value) > SMALL:
+            charge(len(value))
+        return value
+
+    return made
+
+
+def _two(function: Callable[..., Value]) -> Callable[..., Value]:
+    def made(a: Value, b: Value) -> Value:
+        value = function(a, b)
+        if len(value) > SMALL:
+            charge(len(value))
+        return value
+
+    return made
+
+
+def _three(function: Callable[..., Value]) -> Callable[..., Value]:
+    def made(a: Value, b: Value, c: Value) -> Value:
+        value = function(a, b, c)
+        if len(value) > SMALL:
+            charge(len(value))
+        return value
+
+    return made
+
+
+_BY_COUNT = {1: _one, 2: _two, 3: _three}
 
 
 def _any(function: Callable[..., Value]) -> Callable[..., Value]:
     def made(*values: Value) -> Value:
         value = function(*values)
-        if isinstance(value, (tuple, str, dict)) and len(value) > SMALL:
+        if len(value) > SMALL:
             charge(len(value))
         return value
 
     return made
+
+
+def _parsing(text: Value) -> Value:
+    """What JSON denotes may be a number; its text is what it costs."""
+    charge(len(text) if isinstance(text, str) else 0)
+    return parse(text)

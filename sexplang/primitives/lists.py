@@ -3,6 +3,7 @@
 Lengths are checked before anything of that length is made.
 """
 
+from itertools import chain
 from math import ceil, isinf, isnan
 from typing import Any
 
@@ -96,7 +97,7 @@ def length(items: Value) -> Value:
 def append(*lists: Value) -> Value:
     found = [as_list("append", items) for items in lists]
     _sized("append", sum(map(len, found)))
-    return tuple(item for items in found for item in items)
+    return found[0] + found[1] if len(found) == 2 else tuple(chain.from_iterable(found))
 
 
 def reverse(items: Value) -> Value:
@@ -181,8 +182,8 @@ def flatten(items: Value) -> Value:
             flat.append(item)
         else:
             work.pop()
-        # Lists that share their parts can stand for more empty lists than could ever be walked.
-        if seen > LIST_ITEMS:
+        # Lists that share their parts can stand for more lists than could ever be walked.
+        if seen > _WALKED:
             raise too_many_items("flatten", seen)
     return tuple(flat)
 

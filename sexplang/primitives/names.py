@@ -140,7 +140,7 @@ _DATA: tuple[_Row, ...] = (
 
 PRIMITIVES: dict[str, Primitive] = {
     name: Primitive(
-        name, charged(function, most) if name in GROWING else function, least, most, doc
+        name, charged(function, least, most) if name in GROWING else function, least, most, doc
     )
     for family in (_NUMBERS, _TEXT, _LISTS, _TABLES, _TESTS, _DATA)
     for name, function, least, most, doc in family

@@ -27,7 +27,7 @@ def read(
     *,
     max_depth: int = 10_000,
     max_size: int = 10_000_000,
-    max_words: int = 500_000,
+    max_words: int = 200_000,
 ) -> tuple[Form, ...]:
     """The forms of a source. Raises `Diagnostics`, and nothing else.
 

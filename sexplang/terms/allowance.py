@@ -7,7 +7,7 @@ what is too much. Outside of a run nothing is charged.
 from collections.abc import Callable
 from contextvars import ContextVar
 
-SMALL = 32
+SMALL = 100
 """Elements or characters up to which nothing is charged: steps bound how much of that there is."""
 
 ACCOUNT: ContextVar[Callable[[int], None] | None] = ContextVar("account", default=None)

@@ -190,6 +190,16 @@ def test_a_frozen_conversation_goes_on_with_its_tools():
     assert "done" == sexplang.run(thawed, tools=[look_up], model=[call, "done"])
 
 
+def test_limits_are_frozen_too():
+    """A run that goes on elsewhere is bounded as it was."""
+    program = sexplang.build("(define-effect (ask)) (ask) (range 5000)")
+    limits = sexplang.Limits(steps=900_000, allocation=1_000)
+    thawed = sexplang.thaw(program, sexplang.freeze(sexplang.start(program, limits=limits)))
+
+    with pytest.raises(sexplang.Failed, match="limit-allocation"):
+        sexplang.run(thawed, effects={"ask": lambda: 1})
+
+
 def test_primitives_are_part_of_a_frozen_run():
     """They are found again by their name."""
     text = "(define-effect (ask)) (let ((f up)) (begin (f (ask))))"

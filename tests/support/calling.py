@@ -67,6 +67,10 @@ class Making:
         self.depth -= 1
         return text
 
+    def part(self) -> str:
+        """Often no more than a call: then the bound is close."""
+        return _call(self) if self.random.random() < 0.5 else self.expression()
+
     def pick(self, *texts: str) -> str:
         return self.random.choice(texts)
 
@@ -174,16 +178,17 @@ def _loop(m: Making) -> str:
         f"(< {name} (length docs))",
         f"(ask {name})",
     )
-    before = m.expression()
+    before = m.part()
     return (
         f"(loop (({name} {m.pick('0', '1')})) {before} "
-        f"(if {test} (begin {m.expression()} (recur (+ {name} 1))) {m.expression()}))"
+        f"(if {test} (begin {m.part()} (recur (+ {name} 1))) {m.part()}))"
     )
 
 
 def _handle(m: Making) -> str:
-    body = m.expression()
-    e = m.expression
+    e = m.part
+    body = m.pick("", "(begin (ask 1) {})", "(begin {} (ask 2) {})", "(map ask (cons {} docs))")
+    body = body.replace("{}", m.part(), 1).replace("{}", m.part()) or m.expression()
     clause = m.random.choice(
         (
             lambda: '((model p) k (k "mock"))',
@@ -211,10 +216,10 @@ def _handle(m: Making) -> str:
 
 def _try(m: Making) -> str:
     return m.pick(
-        f"(try {m.expression()} (catch (e) {m.expression()}))",
-        f"(try {m.expression()} (catch (e turns) {m.expression()}))",
-        f"(try {m.expression()} (finally {m.expression()}))",
-        f"(attempt {m.expression()})",
+        f"(try {m.part()} (catch (e) {m.part()}))",
+        f"(try {m.part()} (catch (e turns) {m.part()}))",
+        f"(try {m.part()} (finally {m.part()}))",
+        f"(attempt {m.part()})",
     )
 
 
@@ -223,7 +228,7 @@ def _par(m: Making) -> str:
 
 
 def _budget(m: Making) -> str:
-    return f"(with-budget {{calls: {m.random.randrange(4)}}} {m.expression()})"
+    return f"(with-budget {{calls: {m.random.randrange(4)}}} {m.part()})"
 
 
 def _recursion(m: Making) -> str:
@@ -239,10 +244,10 @@ def _passing(m: Making) -> str:
     if m.random.random() < 0.5:
         more = m.pick(f"(cons 1 {f})", f"(rest {f})", f)
         body = f"(if (> {x} 0) ({go} {more} (- {x} 1)) (map {m.function()} {f}))"
-        return f"(begin (define ({go} {f} {x}) {body}) ({go} {m.items()} 2))"
+        return f"(begin (define ({go} {f} {x}) {body}) ({go} {m.items()} {m.pick('2', '7')}))"
     other = m.pick(f"(lambda (z) ({f} z))", m.function(), "str", f)
     body = f"(if (> {x} 0) ({go} {other} (- {x} 1)) ({f} 1))"
-    return f"(begin (define ({go} {f} {x}) {body}) ({go} {m.pick('str', m.function())} 2))"
+    return f"(begin (define ({go} {f} {x}) {body}) ({go} {m.pick('str', m.function())} {m.pick('2', '7')}))"
 
 
 def _thrown(m: Making) -> str:

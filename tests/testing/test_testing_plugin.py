@@ -1,5 +1,6 @@
 """pytest collects tests that are written in the language."""
 
+import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -30,7 +31,7 @@ def pytest_in(folder, *words):
         capture_output=True,
         text=True,
         timeout=100,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        env={"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "PATH": ""},
     )
 
 

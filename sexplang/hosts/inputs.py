@@ -1,5 +1,6 @@
 """`name=value` arguments to the values of a program's declared inputs."""
 
+import os
 from collections.abc import Callable, Iterable
 
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -53,7 +54,10 @@ def _value(declared: Input, given: str, read: ReadText) -> Value:
 
 
 def _converted(declared: Input, given: str) -> Value:
-    if declared.type in ("string", "file"):
+    if declared.type == "file":
+        # The program reads from its own folder, whoever types from theirs.
+        return os.path.abspath(given)
+    if declared.type == "string":
         return given
     from sexplang.primitives import PRIMITIVES
 

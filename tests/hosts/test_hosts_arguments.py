@@ -1,6 +1,7 @@
 """Arguments of the command to settings, inputs and output."""
 
 import json
+import os
 
 import pytest
 from hypothesis import given
@@ -79,7 +80,8 @@ def test_inputs_are_converted_by_their_declared_type():
         an_input("f", "file"),
     )
 
-    assert given == {"s": "3", "n": 1.5, "i": 3, "b": True, "j": {"a": (1, None)}, "f": "x.txt"}
+    plain = {"s": "3", "n": 1.5, "i": 3, "b": True, "j": {"a": (1, None)}}
+    assert given == {**plain, "f": os.path.abspath("x.txt")}
 
 
 def test_an_input_can_come_from_a_file_or_from_standard_input():

@@ -8,9 +8,14 @@ def main() -> None:
     """Runs the command and exits with its status."""
     # What is loaded now stays: looking for garbage in it is a tenth of the start.
     gc.disable()
-    from sexplang.hosts import main as command
+    try:
+        from sexplang.hosts import main as command
 
-    sys.exit(command())
+        status = command()
+    except KeyboardInterrupt:
+        # Before there is anything to interrupt, or after.
+        status = 130
+    sys.exit(status)
 
 
 if __name__ == "__main__":

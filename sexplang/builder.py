@@ -63,7 +63,7 @@ class Builder:
 
     def program(self) -> Program:
         defaults = {}
-        if self.tasks:
+        if self.tasks or any(name in each.text for name in DEFAULTS for each in self.sources):
             for operation, (module, name) in DEFAULTS.items():
                 defaults[operation] = self._standard(module)[name]
         return Program(

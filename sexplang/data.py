@@ -57,7 +57,7 @@ def decoded(raw: bytes, name: str) -> str:
             "split it, or let the program read it piece by piece",
         )
     try:
-        return raw.decode("utf-8-sig")
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise _refused(
@@ -65,6 +65,13 @@ def decoded(raw: bytes, name: str) -> str:
             f"`{name}` is not UTF-8 text: line {line} holds the byte 0x{raw[error.start]:02x}",
             "save it as UTF-8",
         ) from None
+    if text.startswith("\ufeff"):
+        raise _refused(
+            "bad-character",
+            f"`{name}` begins with two byte order marks",
+            "delete one of them, or both",
+        )
+    return text
 
 
 def _unreadable(path: str, error: Exception) -> Diagnostics:

@@ -15,7 +15,7 @@ from sexplang.api.inputs import values_of
 from sexplang.api.tools import Tool, tools_of
 from sexplang.api.values import result, value
 from sexplang.machine import Failed, Limits, Outcome, Suspended
-from sexplang.process import held
+from sexplang.process import growth
 from sexplang.runtime import Journal, Permissions, Refusal, adrive, drive
 from sexplang.runtime.events import Event
 from sexplang.terms.program import Program
@@ -257,7 +257,7 @@ def _started(
 
 def _watched(limits: Limits) -> Limits:
     """Limits that know how much memory the process holds."""
-    return limits if limits.held is not None else evolve(limits, held=held)
+    return limits if limits.held is not None else evolve(limits, held=growth())
 
 
 def _tasks(program: Program, tools: Mapping[str, Tool]) -> TaskSystem:

@@ -106,6 +106,8 @@ def _choices(c: Lowering, form: ListForm, written: Form | None) -> tuple[Value, 
     if written is None:
         return ()
     if type(written) is VectorForm and all(type(item) is Literal for item in written.items):
+        if not written.items:
+            c.malformed(form, written, "I expected at least one choice here")
         return tuple(datum(c, written))
     c.malformed(form, written, "I expected a vector of literals here")
     return ()

@@ -162,7 +162,14 @@ def _no_value(c: Lowering, form: Name) -> Const:
     )
 
 
+_MOST_SUGGESTED = 20
+"""Nobody reads more, and each takes a look at every name there is."""
+
+
 def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
+    c.suggested += 1
+    if c.suggested > _MOST_SUGGESTED:
+        return None
     bound = [
         key for key, binding in c.table.items() if type(binding) is not Later and MARK not in key
     ]

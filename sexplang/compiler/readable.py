@@ -4,6 +4,7 @@ import re
 
 from attrs import evolve
 
+from sexplang.terms.brief import shortened
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.form import MARK
 from sexplang.terms.source import Made
@@ -34,4 +35,4 @@ def readable(finding: Diagnostic) -> Diagnostic:
 
 
 def _plain(text: str) -> str:
-    return _MARKED.sub("", text) if MARK in text else text
+    return shortened(_MARKED.sub("", text) if MARK in text else text)

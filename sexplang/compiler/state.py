@@ -100,6 +100,8 @@ class Lowering(Names):
         self.mentions: list[Continuation] = []
         self.scopes = 0
         self.findings: list[Diagnostic] = []
+        # How many names were compared with all others.
+        self.suggested = 0
 
     # -- lowering
 

@@ -2,16 +2,26 @@
 
 import sys
 
-from sexplang.hosts.guard import guarded
+from sexplang.hosts.guard import MISUSE, guarded, say
+from sexplang.hosts.streams import usable
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and gives its exit status."""
     words = sys.argv[1:] if arguments is None else arguments
-    return guarded(lambda: _command(words))
+    with usable():
+        return guarded(lambda: _command(words))
 
 
 def _command(words: list[str]) -> int:
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError as broken:
+            byte = ord(word[broken.start]) & 0xFF
+            shown = word.encode(errors="replace").decode()
+            say(f"an argument is not UTF-8 text: `{shown[:60]}` holds the byte 0x{byte:02x}")
+            return MISUSE
     # A plain `run` starts without click, which costs more than reading the program.
     if words[:1] == ["run"]:
         from sexplang.hosts.options import quick

@@ -1,14 +1,13 @@
 """Files to what is wrong with them and what they may do, without running anything."""
 
 import json
-import os
 import sys
 from typing import Any
 
 from attrs import frozen
 
-from sexplang.hosts.files import folder_of, source_at
-from sexplang.hosts.guard import DONE, FAILED
+from sexplang.hosts.files import folder_of, source_at, status_of
+from sexplang.hosts.guard import DONE
 from sexplang.hosts.programs import built
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 
@@ -34,7 +33,8 @@ def check(
     effects: bool = False,
     max_calls: int | None = None,
 ) -> int:
-    """Shows what is wrong with programs and templates; 1 if anything is an error."""
+    """Shows what is wrong with programs and templates; 1 if anything is an error, 2 if there is
+    no such file."""
     checked = [_checked(file, max_calls) for file in files]
     # Two files may import the same third one.
     found = list(dict.fromkeys(each for one in checked for each in one.findings))
@@ -44,7 +44,10 @@ def check(
         for one in checked:
             _tell(one, effects, max_calls is not None)
         _show(found, files)
-    return FAILED if any(strict or each.severity == "error" for each in found) else DONE
+        if strict and found and all(each.severity == "warning" for each in found):
+            print("--strict counts a warning as an error", file=sys.stderr)
+    wrong = any(strict or each.severity == "error" for each in found)
+    return status_of(found) if wrong else DONE
 
 
 def _checked(file: str, max_calls: int | None) -> Checked:
@@ -88,12 +91,10 @@ def _tell(one: Checked, effects: bool, bound: bool) -> None:
 
 
 def _show(found: list[Diagnostic], files: tuple[str, ...]) -> None:
-    from sexplang.hosts.explain import has_page
-    from sexplang.hosts.show import paint_for, show
+    from sexplang.hosts.telling import told
 
-    paint = paint_for(sys.stderr, os.environ)
-    for each in found:
-        print(show(each, paint, has_page(each.code)), end="\n\n", file=sys.stderr)
+    if found:
+        print(told(found, sys.stderr), end="\n\n", file=sys.stderr)
     errors = sum(each.severity == "error" for each in found)
     counted = [_count(errors, "error"), _count(len(found) - errors, "warning")]
     print(f"{_count(len(files), 'file')}: {', '.join(counted)}", file=sys.stderr)

@@ -2,8 +2,10 @@
 
 import os
 import sys
+from collections.abc import Iterable
 
 from sexplang import data
+from sexplang.hosts.guard import FAILED, MISUSE
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
 
@@ -17,6 +19,16 @@ def text_at(path: str) -> str:
     """The text at a path, or of standard input for `-`. Raises Diagnostics."""
     if path != "-":
         return data.text_at(path)
+    if sys.stdin is None:
+        raise Diagnostics(
+            [
+                Diagnostic(
+                    "file-not-found",
+                    "there is no standard input to read",
+                    hint="give the path of a file, or pipe the text in",
+                )
+            ]
+        )
     try:
         raw = sys.stdin.buffer.read(data.LARGEST + 1)
     except (OSError, ValueError) as error:
@@ -25,6 +37,11 @@ def text_at(path: str) -> str:
             [Diagnostic("file-failed", f"cannot read standard input: {why}")]
         ) from None
     return data.decoded(raw, path)
+
+
+def status_of(found: Iterable[Diagnostic]) -> int:
+    """Misuse if the command line names what is not there; else something failed."""
+    return MISUSE if any(each.code == "file-not-found" for each in found) else FAILED
 
 
 def folder_of(path: str) -> str:

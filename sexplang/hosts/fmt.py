@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 
-from sexplang.hosts.files import source_at
+from sexplang.hosts.files import source_at, status_of
 from sexplang.hosts.guard import DONE, FAILED
 from sexplang.reader import layout
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -18,21 +18,23 @@ def fmt(files: tuple[str, ...], *, check: bool, diff: bool) -> int:
     """Lays out programs in their files, and standard input to standard output for `-`.
 
     With `check` or `diff` nothing is written: the files that would change are listed, or shown as
-    differences; 1 if there are any. 1 also if a program cannot be read.
+    differences; 1 if there are any. 1 also if a program cannot be read, 2 if there is none.
     """
     changed = refused = 0
+    status = DONE
     for file in files:
         try:
             changed += _laid_out(file, check, diff)
         except Diagnostics as found:
             refused += 1
+            status = max(status, status_of(found.diagnostics))
             _show(found)
     counted = ["1 file" if len(files) == 1 else f"{len(files)} files"]
     counted += [f"{changed} would change" if check or diff else f"{changed} changed"]
     counted += [f"{refused} cannot be read or written"] if refused else []
     if files != ("-",) or check:
         print(f"{counted[0]}: {', '.join(counted[1:])}", file=sys.stderr)
-    return FAILED if refused or (changed and (check or diff)) else DONE
+    return max(status, FAILED if changed and (check or diff) else DONE)
 
 
 def _laid_out(file: str, check: bool, diff: bool) -> bool:
@@ -89,9 +91,6 @@ def _failed(path: str, error: OSError) -> Diagnostics:
 
 
 def _show(found: Diagnostics) -> None:
-    from sexplang.hosts.explain import has_page
-    from sexplang.hosts.show import paint_for, show
+    from sexplang.hosts.telling import told
 
-    paint = paint_for(sys.stderr, os.environ)
-    for each in found.diagnostics:
-        print(show(each, paint, has_page(each.code)), end="\n\n", file=sys.stderr)
+    print(told(found.diagnostics, sys.stderr), end="\n\n", file=sys.stderr)

@@ -3,13 +3,18 @@
 Law: no traceback reaches a person who did not ask for one.
 """
 
+import errno
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 DONE, FAILED, MISUSE, INTERRUPTED = 0, 1, 2, 130
 
 TRACEBACK = "SEXPLANG_TRACEBACK"
+
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""What an output says that takes no more; of a file, the error would have its name."""
 
 
 def guarded(command: Callable[[], int]) -> int:
@@ -18,22 +23,44 @@ def guarded(command: Callable[[], int]) -> int:
         status = command()
         sys.stdout.flush()
     except KeyboardInterrupt:
-        _say("interrupted")
+        say("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has gone; Python's own flush at exit must not complain either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
     # Anything else is our own fault: a program's are diagnostics and outcomes, never exceptions.
     except Exception as error:
+        if isinstance(error, OSError) and error.filename is None:
+            # Whoever read our output has gone, and is told nothing.
+            if isinstance(error, BrokenPipeError) and error.errno in (errno.EPIPE, None):
+                return _unwritten("")
+            if error.errno in _UNWRITABLE:
+                why = os.strerror(error.errno).lower()
+                return _unwritten(f"cannot write the result: {why}")
         if os.environ.get(TRACEBACK):
-            raise
+            import traceback
+
+            traceback.print_exc()
+            return MISUSE
         summary = " ".join(f"{type(error).__name__}: {error}".split())
-        _say(f"this is a bug in sexplang: {summary[:300]}")
-        _say(f"set {TRACEBACK}=1 to see the traceback, and please report it with the program")
+        say(f"this is a bug in sexplang: {summary[:300]}")
+        say(f"set {TRACEBACK}=1 to see the traceback, and please report it with the program")
         return MISUSE
     return status
 
 
-def _say(words: str) -> None:
-    print(f"sexplang: {words}", file=sys.stderr)
+def _unwritten(words: str) -> int:
+    if words:
+        say(words)
+    # Python's own flush at exit must not complain either.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+            continue
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+    return FAILED
+
+
+def say(words: str) -> None:
+    """Tells the person at the terminal, if there is one."""
+    with suppress(OSError):
+        print(f"sexplang: {words}", file=sys.stderr)

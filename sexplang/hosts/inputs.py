@@ -19,11 +19,16 @@ def values_of(
     declared = {each.name: each for each in inputs}
     values: dict[str, Value] = {}
     wrong: list[Diagnostic] = []
+    given_already: set[str] = set()
     for argument in arguments:
         name, _, given = argument.partition("=")
         if name not in declared:
             wrong.append(_unknown(name, declared))
             continue
+        if name in given_already:
+            wrong.append(_twice(name))
+            continue
+        given_already.add(name)
         try:
             values[name] = _value(declared[name], given, read)
         except Diagnostics as found:
@@ -80,6 +85,12 @@ def _bad(declared: Input, given: str, wanted: str, *notes: str) -> Diagnostics:
                 hint=f"write {declared.name}={_sample(declared)}",
             )
         ]
+    )
+
+
+def _twice(name: str) -> Diagnostic:
+    return Diagnostic(
+        "bad-input", f"the input `{name}` is given twice", hint=f"give {name}= once"
     )
 
 

@@ -56,7 +56,7 @@ def outcome_of(
     """Done, Failed or Suspended: the program has run until it ended or waits."""
     from sexplang.machine import Limits, start
     from sexplang.pipeline import tasks
-    from sexplang.process import held
+    from sexplang.process import growth
 
     system = tasks() if program.tasks else None
-    return start(program, inputs, system, Limits(held=held), budget)
+    return start(program, inputs, system, Limits(held=growth()), budget)

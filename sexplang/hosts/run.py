@@ -5,8 +5,8 @@ import os
 import sys
 from typing import Any
 
-from sexplang.hosts.files import folder_of, source_at, text_at
-from sexplang.hosts.guard import DONE, FAILED, MISUSE
+from sexplang.hosts.files import folder_of, source_at, status_of, text_at
+from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import budget_of, built, outcome_of
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -18,18 +18,23 @@ from sexplang.terms.value import Fault, Record, Value
 
 def run(settings: Settings) -> int:
     """Runs a program and shows what it gives."""
+    if settings.file is not None and settings.file.endswith(".xml"):
+        say(_template(settings.file))
+        return MISUSE
     try:
         source = _source(settings)
         program = built(source, _folder(settings), settings.allow_read)
     except Diagnostics as found:
-        return _say(found.diagnostics, FAILED)
+        return _say(found.diagnostics, status_of(found.diagnostics))
     if settings.strict:
         # The only run that loads what `check` knows.
         from sexplang.pipeline import inspect
 
         found_by_check = (*program.warnings, *inspect(program).findings)
         if found_by_check:
-            return _say(found_by_check, FAILED)
+            _say(found_by_check, FAILED)
+            say("--strict stops the program at a warning; nothing was run")
+            return FAILED
     elif program.warnings and not settings.quiet:
         _say(program.warnings, FAILED)
     try:
@@ -44,10 +49,13 @@ def inputs_of(settings: Settings) -> int:
     """Lists the inputs of a program, for its `--help`."""
     from sexplang.hosts.inputs import described
 
+    if settings.file is not None and settings.file.endswith(".xml"):
+        say(_template(settings.file))
+        return MISUSE
     try:
         program = built(_source(settings), _folder(settings), settings.allow_read)
     except Diagnostics as found:
-        return _say(found.diagnostics, FAILED)
+        return _say(found.diagnostics, status_of(found.diagnostics))
     rows = described(program.inputs)
     width = max((len(name) for name, _ in rows), default=0)
     print(f"\nInputs of {settings.file or 'the program'}:")
@@ -56,6 +64,13 @@ def inputs_of(settings: Settings) -> int:
     if not rows:
         print("  none")
     return DONE
+
+
+def _template(file: str) -> str:
+    return (
+        f"`{file}` is a template: import it from a program and call it there, "
+        f"or type: sexplang check {file}"
+    )
 
 
 def _source(settings: Settings) -> Source:
@@ -152,8 +167,12 @@ def _printing(settings: Settings) -> Any:
     stream = sys.stderr if settings.json else sys.stdout
 
     def write(text: str) -> None:
-        stream.write(text)
-        stream.flush()
+        try:
+            stream.write(text)
+            stream.flush()
+        except OSError as error:
+            # Nobody else's failure to perform: the run ends as when the reader has gone.
+            raise BrokenPipeError(error.errno, error.strerror) from None
 
     return write
 
@@ -175,12 +194,9 @@ def _write(settings: Settings, value: Value) -> None:
 
 
 def _say(diagnostics: tuple[Diagnostic, ...], status: int) -> int:
-    from sexplang.hosts.explain import has_page
-    from sexplang.hosts.show import paint_for, show
+    from sexplang.hosts.telling import told
 
-    paint = paint_for(sys.stderr, os.environ)
-    shown = [show(each, paint, has_page(each.code)) for each in diagnostics]
-    print("\n\n".join(shown), file=sys.stderr)
+    print(told(diagnostics, sys.stderr), file=sys.stderr)
     return status
 
 

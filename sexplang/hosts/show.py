@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from attrs import frozen
 
+from sexplang.terms.brief import shortened
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.source import Source, Span
 from sexplang.terms.text import written
@@ -57,7 +58,7 @@ def show(diagnostic: Diagnostic, paint: Paint = plainly, has_page: bool = False)
     """A diagnostic as lines of text: title, places with carets, notes, hint."""
     severity = diagnostic.severity
     head = f"{paint(f'{severity}[{diagnostic.code}]', severity)}: "
-    lines = [head + paint(drawn(diagnostic.title), "title")]
+    lines = [head + paint(_said(diagnostic.title), "title")]
     width = _gutter(diagnostic.labels)
     lines += _places(diagnostic.labels, width, severity, paint)
     footer = [("note", note) for note in diagnostic.notes]
@@ -80,7 +81,7 @@ def show_error(
     code = reason if kind in ("PROGRAM_ERROR", "USER_ERROR", "") else f"{kind} {reason}".strip()
     head = f"{paint(f'error[{drawn(code)}]', 'error')}: "
     message = str(fields.get("message") or "the program failed")
-    lines = [head + paint(drawn(message), "title")]
+    lines = [head + paint(_said(message), "title")]
     span = _span_of(fields.get("span"), find)
     labels = (Label(span),) if isinstance(span, Span) else ()
     width = _gutter(labels)
@@ -117,10 +118,14 @@ def _details(details: Any) -> Iterator[str]:
         yield f"{key}: {text if len(text) <= 400 else text[:399] + '…'}"
 
 
+def _said(words: str) -> str:
+    return drawn(shortened(words))
+
+
 def _footer(footer: list[tuple[str, str]], width: int, paint: Paint) -> list[str]:
     lines = []
     for word, text in footer:
-        first, *rest = drawn(text, keep="\n").split("\n")
+        first, *rest = drawn(shortened(text), keep="\n").split("\n")
         mark = paint("=", "frame")
         lines.append(f"{' ' * (width + 1)}{mark} {paint(f'{word}:', 'hint')} {first}")
         lines += [f"{' ' * (width + 5 + len(word))}{line}" for line in rest]
@@ -196,7 +201,7 @@ def _lines(
         for mark in sorted(here, key=lambda mark: (not mark.main, mark.start)):
             start, end = columns(mark.start), columns(mark.end)
             line = ("^" if mark.main else "-") * max(1, end - start)
-            words = f" {drawn(mark.words)}" if mark.words else ""
+            words = f" {_said(mark.words)}" if mark.words else ""
             colour = severity if mark.main else "other"
             yield f"{blank} {bar} {' ' * start}{paint(line + words, colour)}"
 

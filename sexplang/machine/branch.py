@@ -95,6 +95,8 @@ class Weave:
     failing: Record | None = None
     """The error that ends the run, once the root has left its scopes."""
     steps: int = 0
+    spawned: int = 0
+    """Conversations begun on behalf of another one."""
     count: int = 0
     """How many requests are open, timers too."""
 

@@ -4,6 +4,7 @@ The rules, with the programs that showed them, are in `spec/4-effects.md`.
 """
 
 from sexplang.machine.crossing import ACROSS, cross
+from sexplang.machine.errors import raised
 from sexplang.machine.exits import Asked, Uncaught
 from sexplang.machine.leaving import (
     OWN,
@@ -20,7 +21,7 @@ from sexplang.machine.stack import BOTTOM, BOUNDARY, Continuation, Frame, Segmen
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
 from sexplang.terms.text import plain
-from sexplang.terms.value import Record, Value
+from sexplang.terms.value import Fault, Record, Value
 
 # -- Performing ---------------------------------------------------------------------------------
 
@@ -41,7 +42,10 @@ def perform(
     """
     node = s if start is None else start
     level = -1
-    refusal = operation == "error" and _is_refusal(arguments)
+    refusal = False
+    if operation == "error":
+        arguments = _error_alone(arguments, span)
+        refusal = arguments[0].fields.get("reason") == "resume-across-par"
     while True:
         clauses = node[0].clauses.get(operation)
         if clauses is not None:
@@ -65,9 +69,7 @@ def perform(
             node[0].guard(node, operation, arguments)
         node = below
     if operation == "error":
-        error = arguments[0]
-        assert isinstance(error, Record)
-        raise Uncaught(error, k, s)
+        raise Uncaught(arguments[0], k, s)
     default = s[3].linked.defaults.get(operation)
     if default is not None:
         return default.code.body, (default.env, *arguments), k, s
@@ -196,6 +198,11 @@ def _across_par(operation: str, span: Span | None) -> Record:
     )
 
 
-def _is_refusal(arguments: tuple[Value, ...]) -> bool:
-    error = arguments[0]
-    return isinstance(error, Record) and error.fields.get("reason") == "resume-across-par"
+def _error_alone(arguments: tuple[Value, ...], span: Span | None) -> tuple[Record]:
+    """What `error` is performed with: one error record, made as `raise` makes it."""
+    if len(arguments) != 1:
+        raise Fault("wrong-arity", "`error` is performed with one argument, what went wrong")
+    (value,) = arguments
+    if isinstance(value, Record) and value.kind == "error":
+        return (value,)
+    return (raised(value, span),)

@@ -7,7 +7,7 @@ so a continuation captured here captures the conversation.
 from typing import Any
 
 from sexplang.machine.control import fail, perform
-from sexplang.machine.exits import Forked
+from sexplang.machine.exits import Forked, Spawned
 from sexplang.machine.leaving import HandlerKind, Taking
 from sexplang.machine.stack import BOTTOM, BOUNDARY, Ctx, Frame, Segment, Step
 from sexplang.terms.task import (
@@ -26,6 +26,13 @@ def call_task(
     task: Task, inputs: dict[str, Value], overrides: dict[str, Value], k: Frame, s: Segment
 ) -> Step:
     """Begins the conversation; its TaskResult goes to `k`."""
+    if s[3].conversations:
+        raise Spawned((_begin, (task, inputs, overrides), k, s), k, s)
+    return _begin((task, inputs, overrides), k, s)
+
+
+def _begin(call: tuple[Task, dict[str, Value], dict[str, Value]], k: Frame, s: Segment) -> Step:
+    task, inputs, overrides = call
     context = s[3]
     system = context.linked.tasks
     if system is None:

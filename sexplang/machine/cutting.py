@@ -11,10 +11,28 @@ from typing import Any
 from attrs import evolve
 
 from sexplang.machine import exits
-from sexplang.machine.branch import HERE, Branch, Cut, Forked, Path, Ready, Waiting, Weave
-from sexplang.machine.leaving import abandon, abandon_all, capture, environment, finish, raise_error
+from sexplang.machine.branch import (
+    HERE,
+    Branch,
+    Cut,
+    Forked,
+    Path,
+    Ready,
+    Waiting,
+    Weave,
+    identity,
+)
+from sexplang.machine.leaving import (
+    Amend,
+    abandon,
+    abandon_all,
+    capture,
+    environment,
+    finish,
+    raise_error,
+)
 from sexplang.machine.scopes import Meter
-from sexplang.machine.stack import BOTTOM
+from sexplang.machine.stack import BOTTOM, Ctx
 from sexplang.machine.timing import Timing, form_of
 from sexplang.terms.value import Record
 
@@ -133,16 +151,31 @@ class Cutting:
             self._withdraw(state)
         k, s = state.step[2:] if isinstance(state, Ready) else (state.k, state.s)
         node = cut.node
-        if node is None:
-            self._go(branch, abandon_all(k, s, cut.scope))
-        elif node is HERE:
+        if node is HERE:
             self._go(branch, finish(cut.then, (), k, s))
+            return
+        continuation = capture(k, s, node)
+        amend = None
+        if continuation.cleanup and (cut.scope is not None or (branch.leaving and branch.path)):
+            branch, amend = self._graceful(branch, cut.scope)
+        if node is None:
+            self._go(branch, abandon_all(k, s, amend))
+        elif continuation.cleanup:
+            self._go(branch, abandon(continuation, node[1], node[2], cut.then, amend))
         else:
-            continuation = capture(k, s, node)
-            if continuation.cleanup:
-                self._go(branch, abandon(continuation, node[1], node[2], cut.then, cut.scope))
-            else:
-                self._go(branch, finish(cut.then, environment(node), node[1], node[2]))
+            self._go(branch, finish(cut.then, environment(node), node[1], node[2]))
+
+    def _graceful(self, branch: Branch, broken: str | None) -> tuple[Branch, Amend]:
+        """What cleans up after others have gone on has a time of grace: a deadline of its own,
+        in place of the scope that broke."""
+        id = identity(branch.path, branch.ordinal)
+        self.timing.grace(id)
+
+        def amend(context: Ctx) -> Ctx:
+            scopes = [scope for scope in context.scopes if scope != broken]
+            return context.within((*scopes, id))
+
+        return evolve(branch, ordinal=branch.ordinal + 1), amend
 
 
 def _children(path: Path, state: Forked) -> list[Path]:

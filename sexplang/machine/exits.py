@@ -68,6 +68,15 @@ class Entered(Exit):
         self.span = span
 
 
+class Spawned(Exit):
+    """A conversation is to begin on behalf of another one: goes on with `step` if it may."""
+
+    def __init__(self, step: Any, k: Frame, s: Segment) -> None:
+        self.step = step
+        self.k = k
+        self.s = s
+
+
 class Aborted(Exit):
     """A handle expression of another branch, `level` levels deep in the tree, is ended.
 

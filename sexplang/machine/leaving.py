@@ -1,6 +1,7 @@
 """Segments that are left: what is captured, what stands below a clause, what cleans up."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from sexplang.machine.stack import (
     BOTTOM,
@@ -14,6 +15,8 @@ from sexplang.machine.stack import (
     give,
 )
 from sexplang.terms.value import Fault, Record, Value
+
+Amend: TypeAlias = Callable[[Ctx], Ctx]
 
 
 class Taking:
@@ -97,30 +100,30 @@ def raise_error(error: Record, k: Frame, s: Segment) -> Step:
     raise Fault("raised", str(error.fields["message"]), error=error)
 
 
-def abandon_all(k: Frame, s: Segment, without: str | None = None) -> Step:
+def abandon_all(k: Frame, s: Segment, amend: Amend | None = None) -> Step:
     """Leaves every scope down to the base of the branch."""
     base = s
     while base[2] is not None:
         base = base[2]
-    if without is not None:
-        base = (*base[:3], base[3].without(without), base[4])
-    return abandon(capture(k, s, None), BOTTOM, base, None, without)
+    if amend is not None:
+        base = (*base[:3], amend(base[3]), base[4])
+    return abandon(capture(k, s, None), BOTTOM, base, None, amend)
 
 
 def abandon(
-    continuation: Continuation, k: Frame, s: Segment, then: Any, without: str | None = None
+    continuation: Continuation, k: Frame, s: Segment, then: Any, amend: Amend | None = None
 ) -> Step:
     """Leaves every scope of a continuation, innermost first, and then does `then`.
 
     A dummy value goes through a copy of its segments without frames and return clauses: what
     cleans up does so on the ordinary way out, inside the handlers that served it. `then` waits in
-    the outermost segment, a handler: whoever ends that expression otherwise replaces it. `without`
-    is a scope that broke: it does not break what cleans up.
+    the outermost segment, a handler: whoever ends that expression otherwise replaces it. `amend`
+    changes the context that what cleans up works in.
     """
     pending = then
     for kind, _, context, data in reversed(continuation.segments):
-        if without is not None:
-            context = context.without(without)
+        if amend is not None:
+            context = amend(context)
         if kind.pends:
             own = data[0] if kind.stripped is kind else data
             s = (kind.stripped, k, s, context, (own, pending))

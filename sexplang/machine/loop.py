@@ -34,14 +34,17 @@ class Limits:
     `steps` counts turns of the machine's loop, over all branches; `frames` bounds the stack of
     each branch and is looked at every now and then, so a run may pass it by a little.
     `allocation` bounds the elements and characters of all larger lists, tables and strings made
-    between two waits, whether or not they are still there. `memory` bounds, in bytes, what the
-    process holds more than when the program began to run, if `held` is given to say how much that
-    is; this one is a safety valve and depends on what else the process does.
+    between two waits, whether or not they are still there; `branches` those that have begun and
+    not ended, and `subtasks` the conversations begun on behalf of another. `memory` bounds, in
+    bytes, what `held` says that the run holds, if it is given; this one is a safety valve and
+    depends on what else the process does.
     """
 
     steps: int = 2_000_000_000
     frames: int = 2_000_000
     allocation: int = 2_000_000_000
+    branches: int = 100_000
+    subtasks: int = 100
     memory: int = 2_000_000_000
     held: Callable[[], int] | None = None
 
@@ -53,7 +56,6 @@ class Account:
         self._limits = limits
         self._left = limits.allocation
         self._unseen = 0
-        self._before = limits.held() if limits.held is not None else 0
 
     def __call__(self, size: int) -> None:
         self._left -= size
@@ -66,9 +68,9 @@ class Account:
     def look(self) -> None:
         """Raises Broken if the process holds too much."""
         self._unseen = 0
-        limits = self._limits
-        if limits.held is not None and limits.held() - self._before > limits.memory:
-            raise Broken(_memory(limits))
+        broken = look(self._limits)
+        if broken is not None:
+            raise broken
 
 
 def run(step: Step, limits: Limits, used: int) -> tuple[Exit, int]:
@@ -88,6 +90,8 @@ def run(step: Step, limits: Limits, used: int) -> tuple[Exit, int]:
                 account.look()
             except Exit as left:
                 return left, used + length - ticks.__length_hint__()
+            except MemoryError:
+                return Broken(_memory(limits)), used + length
             used += length
             room = limits.frames - _depth(step[2], step[3])
             if room < 0:
@@ -148,6 +152,22 @@ def _allocation(limits: Limits) -> Any:
         "limit-allocation",
         f"the program made lists, tables and strings of more than {limits.allocation:,} parts",
         "look for what is copied again and again, or raise the limit",
+    )
+
+
+def look(limits: Limits) -> Broken | None:
+    """What ends the run if it holds too much."""
+    if limits.held is not None and limits.held() > limits.memory:
+        return Broken(_memory(limits))
+    return None
+
+
+def too_many_branches(limits: Limits) -> Any:
+    """What ends a run that has more branches than it may."""
+    return limit(
+        "limit-branches",
+        f"more than {limits.branches:,} branches run at the same time",
+        "give `par-map` a `limit:`, or look for a `par` that forks without end",
     )
 
 

@@ -215,6 +215,7 @@ def _settled(turn: Turn, setting: Setting, answered: int) -> Outcome:
         timing.timers,
         turn.failing,
         turn.steps,
+        turn.spawned,
         turn.weave.count - answered + len(turn.opened) + len(timers) - len(gone),
     )
     gone.sort(key=order)

@@ -10,6 +10,9 @@ from sexplang.machine.stack import Segment
 from sexplang.terms.effect import Request
 from sexplang.terms.value import Record, Value
 
+GRACE = 5
+"""Seconds that a cancelled branch has for its `finally` bodies."""
+
 
 def form_of(scope: str, s: Segment, level: int) -> tuple[Segment, int]:
     """The segment of a scope's form on a stack or on those it stands on, and the level in the
@@ -44,6 +47,10 @@ class Timing:
         self.accounts = self.accounts.set(id, Scope(id, left.span, **left.settings))
         context = left.s[3]
         return (SCOPE, left.k, left.s, context.within((*context.scopes, id)), id)
+
+    def grace(self, id: str) -> None:
+        """A deadline for cleaning up, without a form of its own."""
+        self.accounts = self.accounts.set(id, Scope(id, seconds=GRACE))
 
     def asked(self, left: Asked) -> tuple[Refused | None, Held | None]:
         """A branch is about to wait: whether a scope breaks instead, and what is held."""

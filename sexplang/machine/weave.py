@@ -25,7 +25,7 @@ from sexplang.machine.branch import (
 )
 from sexplang.machine.cutting import Cutting
 from sexplang.machine.leaving import raise_error
-from sexplang.machine.loop import Limits, run
+from sexplang.machine.loop import Limits, look, run, too_many_branches
 from sexplang.machine.scopes import Meter
 from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent
 from sexplang.terms.effect import Request
@@ -41,6 +41,7 @@ class Turn(Cutting):
         self.weave = weave
         self.limits = limits
         self.steps = weave.steps
+        self.spawned = weave.spawned
         self.value: Value = None
         self.ended = False
         self.broken: Record | None = None
@@ -79,7 +80,10 @@ class Turn(Cutting):
         while self._ready and not self.ended:
             branch = self.branches.get(self._ready.pop())
             if branch is not None and isinstance(branch.state, Ready):
-                left, self.steps = run(branch.state.step, self.limits, self.steps)
+                before = self.steps
+                left, self.steps = run(branch.state.step, self.limits, before)
+                if before >> _LOOK != self.steps >> _LOOK:
+                    left = look(self.limits) or left
                 self._settle(branch, left)
 
     def open_ids(self) -> list[str]:
@@ -98,6 +102,8 @@ class Turn(Cutting):
             self._fork(branch, left)
         elif isinstance(left, exits.Entered):
             self._enter(branch, left)
+        elif isinstance(left, exits.Spawned):
+            self._spawn(branch, left)
         elif isinstance(left, exits.Aborted):
             self._abort(branch, left)
         elif isinstance(left, exits.Uncaught):
@@ -127,8 +133,18 @@ class Turn(Cutting):
         changed = evolve(branch, ordinal=branch.ordinal + 1)
         self._go(changed, (left.body, left.env, BOTTOM, segment))
 
+    def _spawn(self, branch: Branch, left: exits.Spawned) -> None:
+        if self.spawned >= self.limits.subtasks:
+            self._go(branch, (raise_error, _too_many(self.limits.subtasks), left.k, left.s))
+        else:
+            self.spawned += 1
+            self._go(branch, left.step)
+
     def _fork(self, branch: Branch, left: exits.Forked) -> None:
         width = len(left.starts)
+        if len(self.branches) + min(width, left.limit) > self.limits.branches:
+            self.broken, self.ended = too_many_branches(self.limits), True
+            return
         state = Forked(branch.ordinal, width, Map(), left.k, left.s, left.starts, 0, left.race)
         forked = self._put(branch, state)
         for index in reversed(range(min(width, left.limit))):
@@ -175,6 +191,19 @@ class Turn(Cutting):
             self._go(parent, (raise_error, _all_failed(values), state.k, state.s))
         else:
             self._go(parent, (state.k[0], values, state.k, state.s))
+
+
+_LOOK = 17
+"""Every how many steps (as a power of two) somebody looks how much the run holds."""
+
+
+def _too_many(most: int) -> Record:
+    return error_record(
+        "TASK_FAILURE",
+        "execution_halted",
+        f"a run may begin at most {most} subtasks",
+        details={"limit_kind": "subtasks", "limit": most},
+    )
 
 
 def _all_failed(values: tuple[Value, ...]) -> Record:

@@ -170,22 +170,41 @@ def index_of(items: Value, item: Value) -> Value:
 
 
 def flatten(items: Value) -> Value:
+    counts = _leaves(as_list("flatten", items))
     flat: list[Value] = []
-    work = [iter(as_list("flatten", items))]
-    seen = 0
+    work = [iter(items)]
+    walked = 0
     while work:
         for item in work[-1]:
-            seen += 1
-            if type(item) is tuple:
+            walked += 1
+            if type(item) is not tuple:
+                flat.append(item)
+            elif counts[id(item)]:
                 work.append(iter(item))
                 break
-            flat.append(item)
         else:
             work.pop()
-        # Lists that share their parts can stand for more lists than could ever be walked.
-        if seen > _WALKED:
-            raise too_many_items("flatten", seen)
+        # Few leaves may hang from very long branches, each of which is walked for each of them.
+        if walked > LIST_ITEMS:
+            raise too_many_items("flatten", walked)
     return tuple(flat)
+
+
+def _leaves(items: tuple[Value, ...]) -> dict[int, int]:
+    """How many items each list comes to that is no list itself; a shared one is counted once."""
+    counts: dict[int, int] = {}
+    work = [items]
+    while work:
+        lists = [item for item in work[-1] if type(item) is tuple]
+        missing = [item for item in lists if id(item) not in counts]
+        if missing:
+            work.extend(missing)
+            continue
+        done = work.pop()
+        count = len(done) - len(lists) + sum(counts[id(item)] for item in lists)
+        _sized("flatten", count)
+        counts[id(done)] = count
+    return counts
 
 
 def distinct(items: Value) -> Value:

@@ -23,6 +23,15 @@ FLAT = frozenset((str, int, float, bool, type(None)))
 """Classes of which every instance is plain data: nothing to look into."""
 
 
+class OutputLost(BaseException):
+    """Nobody takes the run's output any more. Not for the program: it ends the run, and `drive`
+    raises what was raised where the output went."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 @define(eq=False)
 class Answer:
     """A reply that took more than one attempt, as `retried` gives it."""
@@ -50,12 +59,12 @@ def failure(error: BaseException, operation: str) -> Record:
         return error.error
     if isinstance(error, Fault):
         return error_of(error)
-    from sexplang.runtime.redact import redacted
+    from sexplang.runtime.redact import clean
 
     return error_record(
         "TASK_FAILURE",
         "unexpected_error",
-        redacted(f"what answers `{operation}` failed: {type(error).__name__}: {error}"),
+        clean(f"what answers `{operation}` failed: {type(error).__name__}: {error}"),
         details={"code": "performer-failed", "operation": operation},
         hint="correct the function; to fail on purpose, it raises sexplang.error(reason, message)",
     )

@@ -17,6 +17,7 @@ from attrs import define, field
 from sexplang.machine import Done, Failed, Outcome, Suspended
 from sexplang.runtime.answers import (
     FLAT,
+    OutputLost,
     Performers,
     Watch,
     attempts_of,
@@ -113,7 +114,9 @@ class Run:
         if isinstance(self.outcome, Suspended):
             with suppress(Refusal):  # what is cleaned up matters more than its recording
                 self.journal.append(cancellation())
+            self.computes = True
             self.outcome = self.outcome.cancel()
+            self.computes = False
             self._open_all()
 
     def _open_all(self) -> None:
@@ -206,19 +209,23 @@ def drive(
     """Perform what a run asks for until it is Done or Failed. Works inside a running loop too.
 
     At most `parallel` model calls are in flight. Ctrl-C cancels the run, gives its `finally`
-    bodies `grace` seconds and is raised again when nothing is left running.
+    bodies `grace` seconds and is raised again when nothing is left running. An OSError of what
+    takes the output does the same.
     """
     run = Run(outcome, performers, journal if journal is not None else Journal(), on_event)
     try:
         while not run.ended and not run.waiting and run.step():
             pass
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OutputLost) as raised:
         _abandon_now(run, grace)
-        raise
+        raise _seen(raised) from None
     if not run.ended:
         from sexplang.runtime.waiting import block
 
-        block(run, parallel, grace)
+        try:
+            block(run, parallel, grace)
+        except OutputLost as lost:
+            raise lost.error from None
     return run.end()
 
 
@@ -235,20 +242,31 @@ async def adrive(
     from sexplang.runtime.waiting import finish
 
     run = Run(outcome, performers, journal if journal is not None else Journal(), on_event)
-    await finish(run, parallel, grace)
+    try:
+        await finish(run, parallel, grace)
+    except OutputLost as lost:
+        raise lost.error from None
     return run.end()
+
+
+def _seen(raised: BaseException) -> BaseException:
+    """What callers get to see."""
+    return raised.error if isinstance(raised, OutputLost) else raised
 
 
 def _abandon_now(run: Run, grace: float) -> None:
     """The `finally` bodies of an interrupted run, which had nothing to wait for so far."""
-    until = monotonic() + grace
-    run.abandon()
-    while not run.ended and not run.waiting and monotonic() < until and run.step():
-        pass
-    if run.waiting:
-        from sexplang.runtime.waiting import block
+    from sexplang.runtime.interrupt import GraceOver, ending
 
-        block(run, 1, grace, abandoned=True)
+    until = monotonic() + grace
+    with suppress(GraceOver, OutputLost), ending(grace, lambda: run.computes):
+        run.abandon()
+        while not run.ended and not run.waiting and monotonic() < until and run.step():
+            pass
+        if run.waiting:
+            from sexplang.runtime.waiting import block
+
+            block(run, 1, max(0.0, until - monotonic()), abandoned=True)
 
 
 def _finished(row: Row, request: Request) -> Finished:
@@ -260,10 +278,19 @@ def _finished(row: Row, request: Request) -> Finished:
         turn_of(request),
         row.ended - row.started,
         model if row.operation == "model" and isinstance(model, str) else None,
-        row.usage,
+        _counts(row.usage),
         row.reply if row.failed else None,
         row.attempts,
     )
+
+
+def _counts(usage: dict[str, Value]) -> dict[str, int]:
+    """Only what can be counted: a performer of the host may reply anything."""
+    return {
+        name: count
+        for name, count in usage.items()
+        if isinstance(count, int) and not isinstance(count, bool) and count >= 0
+    }
 
 
 def _close(awaitable: Any) -> None:

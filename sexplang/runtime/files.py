@@ -1,20 +1,21 @@
-"""`read-file`, `write-file`, `list-files` → text, nil, names; inside the permitted places."""
+"""`read-file`, `list-files` → text, names; inside the permitted places."""
 
 import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
 
 from sexplang.runtime.beneath import open_beneath, place_of
 from sexplang.runtime.names import matches, split_pattern
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refused
+from sexplang.runtime.surrogates import is_text
 
 MOST_BYTES = 1_000_000
 MOST_NAMES = 100_000
 
-_DENIED = {errno.EXDEV, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.ENAMETOOLONG}
+_DENIED = {errno.EACCES, errno.EPERM}
+_UNSUITED = {errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG}
 
 
 def read_file(path: str, permissions: Permissions, most: int = MOST_BYTES) -> str:
@@ -24,7 +25,7 @@ def read_file(path: str, permissions: Permissions, most: int = MOST_BYTES) -> st
     try:
         status = os.fstat(file)
         _check(status, path)
-        _no_dots_inside(file, root, relative, path)
+        no_dots_inside(file, root, relative, path)
         data = _bytes(file, most, path)
     finally:
         os.close(file)
@@ -39,26 +40,10 @@ def read_file(path: str, permissions: Permissions, most: int = MOST_BYTES) -> st
         ) from None
 
 
-def write_file(path: str, text: str, permissions: Permissions) -> None:
-    """The text in a file, whole or not at all: a new file takes the old one's place."""
-    root, relative = located(path, permissions, "write")
-    parent, _, name = relative.rpartition("/")
-    if not name:
-        raise denied(path, "it is a folder")
-    folder = _opened(root, parent, os.O_RDONLY | os.O_DIRECTORY, path)
-    try:
-        _no_dots_inside(folder, root, parent, path)
-        _replaced(folder, name, text.encode("utf-8", "replace"))
-    except OSError as error:
-        raise _problem(error, path) from None
-    finally:
-        os.close(folder)
-
-
 def list_files(pattern: str, permissions: Permissions, most: int = MOST_NAMES) -> tuple[str, ...]:
     """The files that fit a pattern (`*`, `?`, `[a-z]`, `**` for any folders), sorted; relative to
     the program's folder where they lie below it. Names that begin with a dot do not count."""
-    fixed, rest = split_pattern(_text(pattern, "pattern"))
+    fixed, rest = split_pattern(_text(pattern, "pattern", "read"))
     root, relative = located(fixed or ".", permissions, "read")
     shown = os.path.join(root, relative) if relative else root
     depth = None if "**" in rest else len(rest)
@@ -70,13 +55,13 @@ def list_files(pattern: str, permissions: Permissions, most: int = MOST_NAMES) -
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             return ()
-        raise _problem(error, pattern) from None
+        raise problem(error, pattern) from None
     return tuple(sorted(found))
 
 
 def located(path: str, permissions: Permissions, right: str) -> tuple[str, str]:
     """The granted folder that covers a path, and the rest of the path below it."""
-    text = _text(path, "path")
+    text = _text(path, "path", right)
     whole = os.path.normpath(os.path.join(permissions.base, text))
     hidden = False
     for grant in permissions.grants(right):
@@ -98,24 +83,37 @@ def located(path: str, permissions: Permissions, right: str) -> tuple[str, str]:
 _PARTICIPLE = {"read": "read", "write": "written"}
 
 
-def denied(path: str, reason: str, right: str = "read") -> Refusal:
+_SUITS = {
+    "read": "name a file; pipes and devices are not read",
+    "write": "name another file; folders, pipes and devices are not replaced",
+}
+
+
+def denied(path: str, reason: str, right: str = "read", hint: str | None = None) -> Refusal:
     return refused(
         "path-denied",
         f"{path} may not be {_PARTICIPLE[right]}: {reason}",
-        hint=f"allow it with --allow-{right} PATH, or name a file below the program's folder",
+        hint=hint or f"allow it with --allow-{right} PATH, or name a file below a permitted folder",
         path=path,
     )
 
 
-def _text(path: str, what: str) -> str:
+def unsuited(path: str, reason: str, right: str) -> Refusal:
+    """What no permission would change."""
+    return denied(path, reason, right, _SUITS[right])
+
+
+def _text(path: str, what: str, right: str) -> str:
     if not isinstance(path, str):
         raise refused("wrong-type", f"a {what} is a string", hint='for example "notes.txt"')
+    hint = 'a path is a text such as "notes.txt"'
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
-        raise denied("this path", "it cannot be written in UTF-8") from None
+        raise denied("this path", "it cannot be written in UTF-8", right, hint) from None
     if "\0" in path or not path:
-        raise denied(path.replace("\0", "\\0") or "the empty path", "no file has such a name")
+        shown = path.replace("\0", "\\0") or "the empty path"
+        raise denied(shown, "no file has such a name", right, hint)
     return path
 
 
@@ -123,14 +121,19 @@ def _opened(root: str, relative: str, flags: int, path: str) -> int:
     try:
         return open_beneath(root, relative, flags)
     except OSError as error:
-        raise _problem(error, path) from None
+        raise problem(error, path) from None
 
 
-def _problem(error: OSError, path: str) -> Refusal:
+def problem(error: OSError, path: str, right: str = "read") -> Refusal:
+    """What the system says about a path, as a Refusal."""
     if error.errno == errno.EXDEV:
-        return denied(path, "a link in it leads out of the permitted folder")
+        return denied(path, "a link in it leads out of the permitted folder", right)
+    if error.errno == errno.EISDIR:
+        return unsuited(path, "it is a folder", right)
+    if error.errno in _UNSUITED:
+        return unsuited(path, error.strerror or "the system refuses it", right)
     if error.errno in _DENIED:
-        return denied(path, error.strerror or "the system refuses it")
+        return denied(path, error.strerror or "the system refuses it", right)
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return refused(
             "file-not-found",
@@ -138,8 +141,6 @@ def _problem(error: OSError, path: str) -> Refusal:
             hint='(list-files "*") shows what is there; paths start at the program\'s folder',
             path=path,
         )
-    if error.errno == errno.EISDIR:
-        return denied(path, "it is a folder")
     return refused(
         "file-failed", f"{path}: {error.strerror}", hint="try it outside the program", path=path
     )
@@ -147,21 +148,25 @@ def _problem(error: OSError, path: str) -> Refusal:
 
 def _check(status: os.stat_result, path: str) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise denied(path, "it is a folder")
+        raise unsuited(path, "it is a folder", "read")
     if not stat.S_ISREG(status.st_mode):
-        raise denied(path, "it is not a regular file")
+        raise unsuited(path, "it is not a regular file", "read")
     if status.st_nlink > 1:
-        raise denied(path, "it has another name elsewhere (a hard link)")
+        raise denied(
+            path, "it has another name elsewhere (a hard link)", hint="copy it, and name the copy"
+        )
 
 
-def _no_dots_inside(file: int, root: str, relative: str, path: str) -> None:
+def no_dots_inside(
+    file: int, root: str, relative: str, path: str, right: str = "read"
+) -> None:
     """A link may lead to a hidden name inside the folder: where the file lies decides."""
     place, real = place_of(file), os.path.realpath(root).rstrip("/")
     if place is None or not place.startswith(real + "/"):
         return
     inside = place[len(real) + 1 :]
     if inside != relative and any(part.startswith(".") for part in inside.split("/")):
-        raise denied(path, "it leads to a name that begins with a dot")
+        raise denied(path, "it leads to a name that begins with a dot", right)
 
 
 def _bytes(file: int, most: int, path: str) -> bytes:
@@ -182,26 +187,6 @@ def _bytes(file: int, most: int, path: str) -> bytes:
     )
 
 
-def _replaced(folder: int, name: str, data: bytes) -> None:
-    """`name` in the open folder gets new content; a link of that name is replaced, not followed."""
-    fresh = f".{name[:60]}.{os.urandom(6).hex()}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    file = os.open(fresh, flags, 0o644, dir_fd=folder)
-    try:
-        try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(file, rest) :]
-            os.fsync(file)
-        finally:
-            os.close(file)
-        os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(fresh, dir_fd=folder)
-        raise
-
-
 def _shown(whole: str, permissions: Permissions) -> str:
     base = permissions.base.rstrip("/") + "/"
     return whole[len(base) :] if whole.startswith(base) else whole
@@ -220,7 +205,7 @@ def _below(root: str, start: str, most: int, pattern: str, depth: int | None) ->
                     seen += 1
                     if seen > most:
                         raise _too_many(pattern, most)
-                    if entry.name.startswith(".") or not _is_text(entry.name):
+                    if entry.name.startswith(".") or not is_text(entry.name):
                         continue
                     name = _joined(prefix, entry.name)
                     if entry.is_file(follow_symlinks=False):
@@ -235,14 +220,6 @@ def _below(root: str, start: str, most: int, pattern: str, depth: int | None) ->
 
 def _joined(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder and name else folder or name
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _too_many(pattern: str, most: int) -> Refusal:

@@ -20,6 +20,39 @@ class Interrupt:
     pressed: bool = False
 
 
+class GraceOver(BaseException):
+    """The grace time of an interrupted run is over, and it still computes."""
+
+
+@contextmanager
+def ending(grace: float, computes: Callable[[], bool]) -> Iterator[None]:
+    """Within this, a computation that goes on after `grace` seconds raises GraceOver.
+
+    Only the main thread can be interrupted, and only where nobody else has taken the alarm. The
+    alarm comes back, since a computation may begin when the time is already up.
+    """
+
+    def over(number: int, frame: FrameType | None) -> None:
+        if computes():
+            raise GraceOver
+
+    ours = (
+        threading.current_thread() is threading.main_thread()
+        and hasattr(signal, "setitimer")
+        and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    )
+    if not ours:
+        yield
+        return
+    signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, max(grace, 0.001), 0.1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
 @contextmanager
 def interruptible(computes: Callable[[], bool]) -> Iterator[Interrupt]:
     """Within this, Ctrl-C raises in the midst of computing and cancels what waits; a second one

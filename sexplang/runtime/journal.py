@@ -3,6 +3,7 @@
 Law: a row is appended, then its reply is delivered; so the order of rows is the schedule.
 """
 
+import errno
 import os
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,6 +19,9 @@ from sexplang.terms.effect import Request
 from sexplang.terms.value import Value
 
 VERSION = 1
+
+LONE = "backslashreplace"
+"""How half of a surrogate pair is encoded: the way in which JSON writes it."""
 
 
 @define(eq=False)
@@ -90,7 +94,7 @@ class Journal:
 
     def _write(self, data: dict[str, Any]) -> None:
         assert self._file is not None
-        line = redacted(dumped(data)).encode() + b"\n"
+        line = redacted(dumped(data)).encode("utf-8", LONE) + b"\n"
         before = os.fstat(self._file).st_size
         try:
             rest = memoryview(line)
@@ -120,7 +124,8 @@ def digest(operation: str, arguments: tuple[Value, ...]) -> str:
     """The sha256 of a request's canonical JSON: keys sorted, no white space."""
     from hashlib import sha256
 
-    return sha256(dumped([operation, packed(arguments)], canonical=True).encode()).hexdigest()
+    asked = dumped([operation, packed(arguments)], canonical=True)
+    return sha256(asked.encode("utf-8", LONE)).hexdigest()
 
 
 def _fresh(path: str) -> int:
@@ -129,10 +134,11 @@ def _fresh(path: str) -> int:
     try:
         file = os.open(path, flags, 0o600)
     except OSError as error:
+        why = "it is a link" if error.errno == errno.ELOOP else error.strerror
         raise refused(
             "record-failed",
-            f"the recording {path} cannot be made: {error.strerror}",
-            hint="name a file in a folder that exists and that you may write",
+            f"the recording {path} cannot be made: {why}",
+            hint="name a new file in a folder that exists and that you may write",
         ) from None
     if os.fstat(file).st_size:
         os.close(file)

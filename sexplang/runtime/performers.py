@@ -5,11 +5,13 @@ from typing import Any
 
 from attrs import field, frozen
 
-from sexplang.runtime import files, world
+from sexplang.runtime import files, world, writing
 from sexplang.runtime.answers import Performer, Watch
 from sexplang.runtime.models import Endpoint, modelling
 from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import refused
+from sexplang.runtime.surrogates import writable
 from sexplang.runtime.wrappers import Retries, permitted, retried
 from sexplang.terms.effect import Request
 
@@ -53,18 +55,18 @@ def performers(settings: Settings) -> dict[str, Performer]:
         "sleep": world.sleep,
         "timer": world.timing(),
         "random": world.randomness(settings.run_id),
-        "read-file": lambda request: files.read_file(_first(request), permissions),
+        "read-file": lambda request: files.read_file(_path(request), permissions),
         "write-file": lambda request: _write(request, permissions),
-        "list-files": lambda request: files.list_files(_first(request, "*"), permissions),
+        "list-files": lambda request: files.list_files(_path(request, "*"), permissions),
         "tool": _using(settings.tools),
         "model": modelling(settings.model, settings.default_model, settings.endpoint),
     }
     return retried(permitted(table, permissions), settings.retries, settings.on_event)
 
 
-def _first(request: Request, default: Any = None) -> Any:
+def _path(request: Request, default: Any = None) -> Any:
     given = request.arguments[0] if request.arguments else None
-    return default if given is None else given
+    return default if given is None else writable(given, request.operation)
 
 
 def _write(request: Request, permissions: Permissions) -> None:
@@ -75,7 +77,8 @@ def _write(request: Request, permissions: Permissions) -> None:
             "`write-file` takes a path and a text",
             hint='(write-file "out.txt" (str x)) writes any value as text',
         )
-    files.write_file(path, words, permissions)
+    words = writable(words, request.operation)
+    writing.write_file(writable(path, request.operation), redacted(words), permissions)
 
 
 def _using(tools: Mapping[str, Tool]) -> Performer:

@@ -1,6 +1,7 @@
-"""Text → the same text without the API key.
+"""Text → the same text without the API key, and without what cannot be written.
 
-Law: whatever is recorded, printed or put into an error passes here first.
+Law: whatever is recorded, written, printed or put into an error passes here first, and whatever
+a model replies.
 """
 
 import os
@@ -27,19 +28,24 @@ def redacted(text: str) -> str:
     return text
 
 
-def redacted_data(data: Any) -> Any:
-    """Plain data with every secret in its strings replaced; the data itself if there is none."""
-    if not secrets():
-        return data
+def clean(text: str) -> str:
+    """Redacted text; half of a surrogate pair, which UTF-8 cannot write, becomes `?`."""
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()
+    return redacted(text)
+
+
+def clean_data(data: Any) -> Any:
+    """Plain data with all its text clean, however deep it is."""
     root = [data]
     work: list[Any] = [root]
     while work:
         place = work.pop()
         for key, item in list(place.items() if isinstance(place, dict) else enumerate(place)):
             if isinstance(item, str):
-                place[key] = redacted(item)
+                place[key] = clean(item)
             elif isinstance(item, dict):
-                place[key] = {redacted(str(name)): part for name, part in item.items()}
+                place[key] = {clean(str(name)): part for name, part in item.items()}
                 work.append(place[key])
             elif isinstance(item, (list, tuple)):
                 place[key] = list(item)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sexplang.runtime.redact import redacted
+from sexplang.runtime.redact import clean
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Record
 
@@ -25,9 +25,14 @@ class Refusal(Exception):
 
 def refused(code: str, message: str, *, hint: str | None = None, **details: Any) -> Refusal:
     """The program asked for something that cannot be given: a PROGRAM_ERROR."""
-    return Refusal(
-        error_record("PROGRAM_ERROR", code, redacted(message), details=details, hint=hint)
-    )
+    known = _clean(details)
+    return Refusal(error_record("PROGRAM_ERROR", code, clean(message), details=known, hint=hint))
+
+
+def _clean(details: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: clean(value) if isinstance(value, str) else value for name, value in details.items()
+    }
 
 
 def broken(
@@ -42,5 +47,5 @@ def broken(
 ) -> Refusal:
     """A model or what lies before it failed: a TASK_FAILURE; `code` stands in its details."""
     known = {"code": code} | {name: value for name, value in details.items() if value is not None}
-    error = error_record("TASK_FAILURE", reason, redacted(message), details=known, hint=hint)
+    error = error_record("TASK_FAILURE", reason, clean(message), details=_clean(known), hint=hint)
     return Refusal(error, again=again, retry_after=retry_after)

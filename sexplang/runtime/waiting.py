@@ -13,9 +13,9 @@ from typing import Any
 import anyio
 from attrs import define, field
 
-from sexplang.runtime.answers import attempts_of, failure, settled
+from sexplang.runtime.answers import OutputLost, attempts_of, failure, settled
 from sexplang.runtime.drive import Run
-from sexplang.runtime.interrupt import Interrupt, interruptible
+from sexplang.runtime.interrupt import GraceOver, Interrupt, ending, interruptible
 from sexplang.terms.effect import Request
 
 SLICE = 0.005
@@ -69,10 +69,19 @@ async def _until_cancelled(run: Run, shared: Shared, grace: float) -> None:
     except BaseException as raised:
         error = _single(raised)
         if not isinstance(error, Exception):  # a cancellation, or Ctrl-C in the midst of computing
-            with anyio.move_on_after(grace, shield=True):
-                run.abandon()
-                await _loop(run, shared)
+            await _ended(run, shared, grace)
         raise error from None
+
+
+async def _ended(run: Run, shared: Shared, grace: float) -> None:
+    """The `finally` bodies of a cancelled run, as far as they get in their time."""
+    try:
+        with ending(grace, lambda: run.computes), anyio.move_on_after(grace, shield=True):
+            run.abandon()
+            await _loop(run, shared)
+    except BaseException as raised:
+        if not isinstance(_single(raised), (GraceOver, OutputLost)):
+            raise
 
 
 def _single(error: BaseException) -> BaseException:

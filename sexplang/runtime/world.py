@@ -1,14 +1,14 @@
 """`print log progress now sleep random` → their replies: the small things of the host."""
 
 from collections.abc import Callable
-from math import isfinite
 from time import monotonic, time
 from typing import Any
 
-from sexplang.runtime.answers import Performer, Watch
+from sexplang.runtime.answers import OutputLost, Performer, Watch
 from sexplang.runtime.events import Progressed
 from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import refused
+from sexplang.runtime.surrogates import writable
 from sexplang.terms.effect import Request
 from sexplang.terms.text import text, value_of
 from sexplang.terms.value import Value
@@ -16,13 +16,20 @@ from sexplang.terms.value import Value
 Write = Callable[[str], None]
 Log = Callable[[str, str], None]
 
+LONGEST_SLEEP = 1e9
+"""Seconds. What loops and systems still count right."""
+
 
 def printing(write: Write) -> Performer:
     """`(print value…)`: the texts of the values with a space between them, and a line break."""
 
     def perform(request: Request) -> None:
         words = " ".join([text(value_of(argument)) for argument in request.arguments])
-        write(redacted(words) + "\n")
+        line = redacted(writable(words, "print")) + "\n"
+        try:
+            write(line)
+        except OSError as error:
+            raise OutputLost(error) from None
 
     return perform
 
@@ -32,7 +39,11 @@ def logging(log: Log) -> Performer:
 
     def perform(request: Request) -> None:
         level, words = _padded(request.arguments, 2)
-        log(text(level) or "info", redacted(text(value_of(words))))
+        line = redacted(writable(text(value_of(words)), "log"))
+        try:
+            log(writable(text(level), "log") or "info", line)
+        except OSError as error:
+            raise OutputLost(error) from None
 
     return perform
 
@@ -45,7 +56,8 @@ def progressing(on_event: Watch | None) -> Performer:
         if fraction is not None:
             fraction = float(_number(fraction, "a fraction", '(progress "reading" 0.5)'))
         if on_event is not None:
-            on_event(Progressed(redacted(text(value_of(words))), fraction))
+            line = redacted(writable(text(value_of(words)), "progress"))
+            on_event(Progressed(line, fraction))
 
     return perform
 
@@ -59,8 +71,12 @@ def sleep(request: Request) -> Any:
     """`(sleep seconds)`."""
     (seconds,) = _padded(request.arguments, 1)
     wait = _number(seconds, "seconds", "(sleep 0.5)")
-    if not (isfinite(wait) and wait >= 0):
-        raise refused("wrong-type", "`sleep` takes seconds, 0 or more", hint="(sleep 0.5)")
+    if not 0 <= wait <= LONGEST_SLEEP:
+        raise refused(
+            "wrong-type",
+            f"`sleep` takes seconds, from 0 to {LONGEST_SLEEP:,.0f}",
+            hint="for example (sleep 0.5)",
+        )
     return _sleeping(wait)
 
 

@@ -1,5 +1,7 @@
 """A value to the few words that stand for it in a message."""
 
+import re
+
 from sexplang.terms.extent import text_size
 from sexplang.terms.text import written
 from sexplang.terms.value import Primitive, Record, Symbol, Value
@@ -29,3 +31,14 @@ def _summary(value: Value) -> str:
     if isinstance(value, Record):
         return f"a {value.kind} record"
     return f"a table of {len(value)} keys"
+
+
+_LONG_NAME = f"(?<=`)([^`\\s/]{{{SHOWN - 1}}})[^`\\s/]{{2,}}(?=`)"
+_LONG_RUN = f"(\\S{{{4 * SHOWN}}})\\S+"
+
+
+def shortened(message: str) -> str:
+    """A message whose names are no longer than a person reads."""
+    if len(message) <= SHOWN:
+        return message
+    return re.sub(_LONG_RUN, r"\1…", re.sub(_LONG_NAME, r"\1…", message))

@@ -3,12 +3,12 @@
 from random import Random
 
 import pytest
-from support.calling import asked, inputs, program
+from support.calling import BOSS, STATE, TASKS, asked, inputs, program
 from support.running import built
 
 from sexplang.pipeline import inspect
 
-SEEDS = 2_400
+SEEDS = 2_800
 PARTS = 8
 
 
@@ -42,4 +42,63 @@ def test_no_run_passes_its_bound(part):
     bounded, reached = held(seeds)
 
     assert bounded * 10 > len(seeds) * 4, "most programs should have a bound"
-    assert reached * 3 > bounded, "a bound should often be met exactly"
+    assert reached * 4 > bounded, "a bound should often be met exactly"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(rate 1)",
+        "(look docs)",
+        "(map (lambda (d) (say d) (rate d)) docs)",
+        "(loop ((i 0)) (say 1) (if (< i 3) (begin (say 2) (recur (+ i 1))) (say 3)))",
+        "(loop ((i 5)) (if (<= i 0) 1 (begin (say 1) (recur (- i 2)))))",
+        "(loop ((i 1)) (say 1) (if (>= i n) i (recur (+ i 1))))",
+        "(handle (begin (ask 1) (say 1)) ((ask p) k (k 1) (k 2)))",
+        "(handle (begin (ask 1) (ask 2) (say 1)) ((ask p) k [(k 1) (k 2)]))",
+        "(handle (begin (ask 1) (raise 1)) ((ask p) k [(k 1) (k 2)]) ((error e) _ (say 1)))",
+        "(handle (begin (ask 1) (ask 2)) ((ask p) k (say 1) (k 1)) (return r (say r)))",
+        "(handle (/ 1 0) ((error e) k (say 1) 2))",
+        "(try (begin (say 1) (raise 1)) (catch (e) (say 2)) (finally (say 3)))",
+        "(with-budget {calls: 2} (try (loop 9 (say 1)) (finally (say 2))))",
+        "(with-state 1 (lambda () (put-state (say 1)) (say (get-state))))",
+        "(twice (lambda (x) (twice say x)) 1)",
+        "(each (lambda (d) (each say docs)) docs)",
+        "(fold (lambda (acc x) (str acc (say x))) 1 docs)",
+        "(handle (say 1) ((model p) k (k (str (forward-twice p)))))",
+        '(handle (boss 1) ((subtask r) k (k "no")))',
+        "(handle (look 1) ((read-file p) k (k 1)) ((tool a b) k (k 2)))",
+        "(let ((fs {a: say b: rate})) (fs.b 1))",
+        "((compose say rate) 1)",
+        "(with-timeout 5 (par (say 1) (race (say 2) (say 3))))",
+    ],
+)
+def test_a_bound_is_no_greater_than_it_has_to_be(text):
+    """Some run reaches it."""
+    twice = "(define (forward-twice p) (model p) (model p))\n"
+    made = built(STATE + TASKS + BOSS + twice + text)
+    report = inspect(made)
+    given = {"docs": (1, 2), "n": 3}
+    counts = [asked(made, given, Random(seed)) for seed in range(150)]
+
+    assert report.most(given) == max(counts), report.says()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(define (go a b c d e f x) (if (> x 0) (go b c d e f say (- x 1)) (a 1)))"
+        "(go str str str str str str 9)",
+        "(define (go xs x) (if (> x 0) (go (cons 1 xs) (- x 1)) (map say xs))) (go [] 3)",
+        "(define r (handle (begin (ask 1) (say 1)) ((ask p) k {k: k}))) (loop 3 (r.k 1))",
+        "(handle (begin (ask 1) (log 1 1)) ((ask p) k (handle (k 1) ((log a b) j (say 1) (j 1)))))",
+        "(define go (lambda (self x) (say x) (self self x))) (go go 1)",
+        "(try (raise say) (catch (e) (e.details.value 1)))",
+        "(define (f) (try (g) (catch (e) (e.details.value 1)))) (define (g) (raise say)) (f)",
+        "(eval-plan (say 1) allow: ['model])",
+        "(handle (boss 1) ((subtask r) k (forward k subtask r)))",
+    ],
+)
+def test_what_is_not_understood_has_no_bound(text):
+    """Functions that arrive late, continuations elsewhere, plans: never a number that is wrong."""
+    assert not inspect(built(STATE + TASKS + BOSS + text)).calls.is_bounded

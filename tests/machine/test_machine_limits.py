@@ -86,7 +86,7 @@ def test_cancelling_runs_every_cleanup_and_fails_with_the_error_given():
     noted = []
 
     while isinstance(outcome, Suspended):
-        (request,) = outcome.requests
+        request = next(each for each in outcome.requests if each.operation == "note")
         noted.extend(request.arguments)
         outcome = outcome.resume(request.id, None)
 
@@ -130,3 +130,24 @@ def test_ten_thousand_nested_forms_run_at_the_default_recursion_limit():
         levels = depth // 2 if opening == "(first [" else depth
 
         assert begun(opening * levels + inner + closing * levels) == Done(value)
+
+
+def test_a_par_that_forks_without_end_is_ended():
+    """Branches that wait for their own branches count."""
+    text = "(define (spread n) (par (spread n))) (spread 0)"
+
+    assert reason(begun(text, Limits(branches=1_000))) == "limit-branches"
+
+
+def test_what_the_run_holds_is_looked_at():
+    """Whoever runs a program may say how much that is."""
+    text = "(loop ((i 0)) (recur (+ i 1)))"
+
+    assert reason(begun(text, Limits(memory=10, held=lambda: 11))) == "limit-memory"
+
+
+def test_large_values_are_charged_even_where_they_are_dropped():
+    """What a program makes between two waits is bounded in all."""
+    text = "(loop ((i 0)) (begin (range 1000) (recur (+ i 1))))"
+
+    assert reason(begun(text, Limits(allocation=1_000_000))) == "limit-allocation"

@@ -18,6 +18,17 @@ def asked(outcome):
     return [(each.id, each.operation, *each.arguments) for each in outcome.requests]
 
 
+def notes(outcome):
+    """What is open besides deadlines, without identities."""
+    return [each[1:] for each in asked(outcome) if each[1] != "timer"]
+
+
+def answered(outcome, operation):
+    """The outcome after the first request of an operation is answered with nil."""
+    request = next(each for each in outcome.requests if each.operation == operation)
+    return outcome.resume(request.id, None)
+
+
 def test_a_deadline_stands_among_the_requests_while_something_waits_under_it():
     """It opens with the first wait and is withdrawn when nothing waits under it any more."""
     outcome = started("(begin (with-timeout 5 (begin (ask 1) (ask 2))) (ask 3))")
@@ -38,9 +49,9 @@ def test_a_deadline_ends_all_branches_inside_of_it():
 
     outcome = outcome.resume("0", None)
 
-    assert asked(outcome) == [("1.1.1", "note", 1)]
+    assert notes(outcome) == [("note", 1)]
     assert outcome.withdrawn == ("1.0.0", "1.1.0", "1.2.0")
-    assert outcome.resume("1.1.1", None) == Done("seconds")
+    assert answered(outcome, "note").value == "seconds"
 
 
 def test_an_outer_deadline_bounds_the_cleaning_up_of_an_inner_one():
@@ -53,8 +64,8 @@ def test_an_outer_deadline_bounds_the_cleaning_up_of_an_inner_one():
 
     outcome = outcome.resume("1", None)
 
-    assert asked(outcome) == [("0", "timer", 9), ("3", "note", 1)]
-    assert outcome.resume("0", None) == Done(9, ("3",))
+    assert notes(outcome) == [("note", 1)]
+    assert outcome.resume("0", None).value == 9
 
 
 def test_a_handler_outside_works_under_the_deadline_of_whoever_performed():
@@ -108,8 +119,21 @@ def test_a_race_waits_for_its_losers_to_leave():
 
     outcome = outcome.resume("0.0.0", 1)
 
-    assert asked(outcome) == [("0.1.1", "note", 2)]
-    assert outcome.resume("0.1.1", None) == Done(1)
+    assert notes(outcome) == [("note", 2)]
+    assert answered(outcome, "note").value == 1
+
+
+def test_what_cleans_up_after_others_have_gone_on_has_a_time_of_grace():
+    """A `finally` that waits longer is interrupted; those around it still run, and are too."""
+    outcome = started(
+        "(race (ask 1) (try (try (ask 2) (finally (begin (note 1) (note 2)))) (finally (note 3))))"
+    )
+    outcome = outcome.resume("0.0.0", "won")
+    assert [each[1:] for each in asked(outcome)] == [("timer", 5), ("note", 1)]
+
+    outcome = answered(outcome, "timer")
+
+    assert outcome.value == "won"
 
 
 def test_a_race_inside_a_race_and_an_error_from_around():

@@ -208,7 +208,7 @@ BUGS = [
         "machine/cutting.py",
         (
             (
-                "            self._go(branch, abandon_all(k, s, cut.scope))",
+                "            self._go(branch, abandon_all(k, s, amend))",
                 "            while s[2] is not None:\n                s = s[2]\n"
                 "            self._go(branch, (BOTTOM[0], None, BOTTOM, s))",
             ),

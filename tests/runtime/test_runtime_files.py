@@ -7,7 +7,7 @@ import pytest
 from runtime_support import begun, error_of, perform, table
 
 from sexplang.machine import Done
-from sexplang.runtime import Permissions, Refusal, beneath, drive, files
+from sexplang.runtime import Permissions, Refusal, beneath, drive, files, writing
 from sexplang.runtime.names import matches
 
 
@@ -212,14 +212,14 @@ def test_writing_replaces_a_file_whole_and_follows_no_link(home):
     (home / "away").symlink_to(evil)
     allowed = Permissions(folder=home, write=[home])
 
-    files.write_file("link", "mine", allowed)
-    files.write_file("a.txt", "new", allowed)
+    writing.write_file("link", "mine", allowed)
+    writing.write_file("a.txt", "new", allowed)
     with pytest.raises(Refusal) as raised:
-        files.write_file("away/secret.txt", "mine", allowed)
+        writing.write_file("away/secret.txt", "mine", allowed)
 
     assert "path-denied" == raised.value.error.fields["reason"]
     assert "secret" == (evil / "secret.txt").read_text()
     assert ("mine", "new") == ((home / "link").read_text(), (home / "a.txt").read_text())
     for path in ("none/x", "docs", ".env", "../x", "docs/"):
         with pytest.raises(Refusal):
-            files.write_file(path, "x", allowed)
+            writing.write_file(path, "x", allowed)

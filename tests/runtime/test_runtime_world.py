@@ -14,7 +14,7 @@ from sexplang.machine import Done
 from sexplang.runtime import Journal, Refusal, drive
 from sexplang.runtime.journal import digest
 from sexplang.runtime.pack import dumped, packed
-from sexplang.runtime.redact import redacted_data
+from sexplang.runtime.redact import clean_data
 from sexplang.runtime.world import drawn
 from sexplang.terms.task import task_result
 from sexplang.terms.value import symbol
@@ -40,7 +40,7 @@ def test_the_key_is_not_printed(monkeypatch):
     drive(begun(perform("print", "a token-that-is-secret b")), table(write=written.append))
 
     assert ["a [redacted] b\n"] == written
-    assert {"x": ["[redacted]"]} == redacted_data({"x": ["token-that-is-secret"]})
+    assert {"x": ["[redacted]"]} == clean_data({"x": ["token-that-is-secret"]})
 
 
 def test_now_is_the_time():

@@ -51,6 +51,19 @@ def ended(text: str, limits: Limits = Limits(), memory: int = MEMORY) -> Ending:
     return [*all_ended([text], limits, memory)][-1]
 
 
+def assert_ends(
+    text: str,
+    code: str,
+    limits: Limits = Limits(),  # noqa: B008
+    seconds: float = 1,
+) -> None:
+    """The program ends with this code (none for a value), by itself and in time."""
+    ending = ended(text, limits)
+
+    assert (ending.exit, ending.code) == (0, code), ending.text
+    assert ending.seconds < seconds, f"{ending.seconds:.2f} s"
+
+
 def all_ended(
     texts: Iterable[str],
     limits: Limits = Limits(),  # noqa: B008

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 
-from sexplang.hosts.guard import DONE, FAILED
+from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.options import Settings
 from sexplang.hosts.repl.orders import Quit, obey
 from sexplang.hosts.repl.session import Session
@@ -20,6 +20,9 @@ def repl(settings: Settings) -> int:
     """Runs a session. From a pipe, 1 if anything that was entered failed."""
     # A command that ends soon does without looking for garbage; this one stays.
     gc.enable()
+    if sys.stdin is None:
+        say("there is no standard input to read; pipe the text in")
+        return MISUSE
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     session = Session(settings, sys.stdout, sys.stderr)
     try:

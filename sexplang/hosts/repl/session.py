@@ -115,7 +115,7 @@ class Session:
     def _ran(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
         from sexplang.machine import Limits, proceed
         from sexplang.pipeline import tasks
-        from sexplang.process import held
+        from sexplang.process import growth
 
         self._sources[source.name] = source
         grown = self.growing.grown(source, forms)
@@ -124,7 +124,7 @@ class Session:
         self._show(program.warnings)
         standing = self._with_inputs(grown, inputs)
         system = tasks() if program.tasks else None
-        outcome: Any = proceed(program, standing, system, Limits(held=held))
+        outcome: Any = proceed(program, standing, system, Limits(held=growth()))
         if hasattr(outcome, "requests"):
             outcome = self._driven(outcome)
         if hasattr(outcome, "error"):
@@ -168,12 +168,10 @@ class Session:
         print(shown, file=self.err, flush=True)
 
     def _show(self, found: tuple[Diagnostic, ...]) -> None:
-        from sexplang.hosts.explain import has_page
-        from sexplang.hosts.show import show
+        from sexplang.hosts.telling import told
 
-        shown = [show(each, self.paint, has_page(each.code)) for each in found]
-        if shown:
-            print("\n\n".join(shown), file=self.err, flush=True)
+        if found:
+            print(told(found, self.err), file=self.err, flush=True)
 
     # -- the world
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
-from sexplang.hosts.files import source_at
+from sexplang.hosts.files import source_at, status_of
 from sexplang.hosts.guard import DONE, FAILED
 from sexplang.hosts.testing import Result, Test, collect, run_test
 from sexplang.runtime.sources import TESTS
@@ -27,7 +27,9 @@ def test(files: tuple[str, ...], *, named: str | None, as_json: bool) -> int:
     else:
         _report(failed, broken)
         print(_summary(len(results) - len(failed), len(failed), len(broken), seconds))
-    return FAILED if failed or broken or not results else DONE
+    if broken:
+        return status_of(broken)
+    return FAILED if failed or not results else DONE
 
 
 test.__test__ = False  # type: ignore[attr-defined]
@@ -65,17 +67,17 @@ def _run(tests: list[Test], dots: bool) -> Iterator[Result]:
 
 
 def _report(failed: list[Result], broken: list[Diagnostic]) -> None:
-    from sexplang.hosts.explain import has_page
-    from sexplang.hosts.show import drawn, paint_for, show
+    from sexplang.hosts.show import drawn, paint_for
+    from sexplang.hosts.telling import told
 
     paint = paint_for(sys.stdout, os.environ)
-    for each in broken:
-        print(show(each, paint, has_page(each.code)), end="\n\n")
+    if broken:
+        print(told(broken, sys.stdout), end="\n\n")
     for result in failed:
         place = f"{result.test.source.name}:{result.test.span.begin.line}"
         print(f"{paint('FAILED', 'error')} {drawn(result.test.name)}  {drawn(place)}")
-        for each in result.findings:
-            print(show(each, paint, has_page(each.code)), end="\n\n")
+        if result.findings:
+            print(told(result.findings, sys.stdout), end="\n\n")
 
 
 def _summary(passed: int, failed: int, broken: int, seconds: float) -> str:

@@ -7,7 +7,7 @@ from sexplang.hosts.files import source_at
 from sexplang.hosts.testing.cases import Test, malformed
 from sexplang.machine import Limits, start
 from sexplang.pipeline import Builder, plan, tasks
-from sexplang.process import held
+from sexplang.process import growth
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form, Label, Literal, TableForm, VectorForm
@@ -15,7 +15,7 @@ from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.value import Record, Value
 
-LIMITS = Limits(steps=20_000_000, held=held)
+LIMITS = Limits(steps=20_000_000, held=growth())
 """A test ends: some ten seconds of work."""
 
 UNASKED = ("print", "log", "progress")

@@ -92,6 +92,7 @@ class Follower:
     functions: dict[int, Function] = field(init=False)
     asks_models: bool = field(init=False)
     steps: int = 0
+    allowed: int = STEPS
     memo: dict[Any, Seen] = field(factory=dict)
     calling: dict[int, list[Calling]] = field(factory=dict)
     """Functions that are being followed now, by index; innermost last."""
@@ -133,10 +134,17 @@ class Follower:
                 if not stack:
                     return sent  # type: ignore[no-any-return]
 
+    def afresh(self, steps: int) -> None:
+        """Ready to follow something else for so many steps, wherever the last was left."""
+        self.calling.clear()
+        self.tasking.clear()
+        self.conversing = 0
+        self.allowed = self.steps + steps
+
     def look(self, node: Core, at: At) -> "Seen | Steps":
         """The value and work of a node, to be yielded."""
         self.steps += 1
-        if self.steps > STEPS:
+        if self.steps > self.allowed:
             raise TooInvolved
         follow = FOLLOW.get(type(node))
         return follow(self, node, at) if follow is not None else _unknown(self, node, at)

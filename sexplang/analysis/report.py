@@ -9,15 +9,18 @@ import sexplang.analysis.higher
 import sexplang.analysis.loops
 import sexplang.analysis.nodes  # noqa: F401  (all three register how nodes and calls are followed)
 from sexplang.analysis.bounds import ZERO, Bound, unbounded
-from sexplang.analysis.following import At, Costs, Follower, TooInvolved
+from sexplang.analysis.following import STEPS, At, Costs, Follower, TooInvolved
 from sexplang.analysis.reach import unreachable
 from sexplang.analysis.unused import unused
 from sexplang.analysis.values import ANY, Environment, functions
-from sexplang.analysis.work import ANYTHING, NOTHING, Work, together
+from sexplang.analysis.work import ANYTHING, NOTHING, Work, once, together
 from sexplang.terms.core import Clause
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.source import Made, Span
+
+MOST_STEPS = 4 * STEPS
+"""How many nodes are followed for the program and all its functions."""
 
 
 @frozen
@@ -119,11 +122,8 @@ def _analysed(m: Follower) -> Report:
         is_whole, environment = False, m.values.environment(None, ())
     found = [*unreachable(program), *unused(program)]
     if is_whole:
-        try:
-            rows += _rows(m, environment)
-            found += _handlers(m)
-        except TooInvolved:
-            pass
+        rows += _rows(m, environment)
+        found += _handlers(m) if all(ANYTHING not in row.operations for row in rows) else []
     source = program.units[-1].name if program.units else ""
     return Report(source, tuple(sorted(found, key=_place)), tuple(rows), calls)
 
@@ -149,7 +149,6 @@ def _rows(m: Follower, environment: Environment) -> list[Row]:
         if unit.name.startswith("std/"):
             continue
         for function in _tops(m, unit):
-            m.steps = 0
             rows.append(_row(m, function, environment))
     return rows
 
@@ -171,7 +170,11 @@ def _row(m: Follower, function: Function, environment: Environment) -> Row:
     if function.rest is not None:
         names.append(function.rest)
     callee = m.values.made(Fn, function.index, environment)
-    _, work = m.run(enter(m, callee, given, (), None, function.span))
+    m.afresh(STEPS // 10 if m.steps < MOST_STEPS else 0)
+    try:
+        _, work = m.run(enter(m, callee, given, (), None, function.span))
+    except TooInvolved:
+        work = once(ANYTHING)
     return Row(function.name, tuple(names), work.row, work.params, function.span)
 
 

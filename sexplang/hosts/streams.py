@@ -23,7 +23,7 @@ def usable() -> Iterator[None]:
         from sexplang.runtime.redact import secrets
 
         if secrets():
-            sys.stdout, sys.stderr = _silenced(sys.stdout), _silenced(sys.stderr)
+            sys.stdout, sys.stderr = _Redacting(sys.stdout), _Redacting(sys.stderr)
     try:
         yield
     finally:
@@ -41,18 +41,38 @@ def _unread() -> TextIO:
     return open(writer, "w", encoding="utf-8")
 
 
+_TELLING = 20
+"""So much of the beginning of a key is worth hiding too: messages shorten what is long."""
+
+
 class _Redacting(TextIOWrapper):
+    def __init__(self, stream: TextIO) -> None:
+        # A stream that nobody holds would close its buffer.
+        self._stream = stream
+        super().__init__(
+            stream.buffer,
+            encoding=stream.encoding,
+            errors=stream.errors,
+            line_buffering=stream.line_buffering or stream is sys.stderr,
+        )
+
     def write(self, text: str) -> int:
-        from sexplang.runtime.redact import redacted
+        from sexplang.runtime.redact import redacted, secrets
 
-        return super().write(redacted(text))
+        silent = redacted(text)
+        for secret in secrets():
+            silent = _without_begun(silent, secret)
+        super().write(silent)
+        return len(text)
 
 
-def _silenced(stream: TextIO) -> TextIO:
-    stream.flush()
-    return _Redacting(
-        stream.buffer,
-        encoding=stream.encoding,
-        errors=stream.errors,
-        line_buffering=stream.line_buffering or stream is sys.stderr,
-    )
+def _without_begun(text: str, secret: str) -> str:
+    """The text without beginnings of the secret."""
+    from sexplang.runtime.redact import MARK
+
+    at = text.find(secret[:_TELLING]) if len(secret) > _TELLING else -1
+    while at >= 0:
+        length = len(os.path.commonprefix([text[at : at + len(secret)], secret]))
+        text = text[:at] + MARK + text[at + length :]
+        at = text.find(secret[:_TELLING], at + len(MARK))
+    return text

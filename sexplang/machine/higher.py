@@ -237,6 +237,14 @@ def _fork_map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | N
 def _match_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(match-task request)`: the task that fits a SubtaskRequest, or its error is raised."""
     linked = s[3].linked
+    if linked.tasks is None:
+        error = error_record(
+            "TASK_FAILURE",
+            "template_not_found",
+            "this program has no tasks",
+            hint="import a template first",
+        )
+        return fail(error, k, s)
     templates = tuple([task.template for task in linked.known.values()])
     found = linked.tasks.match(arguments[0], templates)
     if isinstance(found, Record):
@@ -259,7 +267,7 @@ def _run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | N
             )
             return fail(error, k, s)
     if not isinstance(task, Task) or not isinstance(inputs, dict):
-        raise Fault("wrong-type", "`run-task` takes a task or its name, a table and a table")
+        raise Fault("wrong-type", "`call-atomic-task` takes a task or its name, and a table of inputs")
     given = overrides if isinstance(overrides, dict) else {}
     kept = {key: value for key, value in given.items() if value is not None}
     return call_task(task, inputs, kept, k, s)

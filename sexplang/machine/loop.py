@@ -166,7 +166,7 @@ def too_many_branches(limits: Limits) -> Any:
     """What ends a run that has more branches than it may."""
     return limit(
         "limit-branches",
-        f"more than {limits.branches:,} branches run at the same time",
+        f"more than {limits.branches:,} branches run at the same time, or 2,000 inside each other",
         "give `par-map` a `limit:`, or look for a `par` that forks without end",
     )
 

@@ -142,7 +142,8 @@ class Turn(Cutting):
 
     def _fork(self, branch: Branch, left: exits.Forked) -> None:
         width = len(left.starts)
-        if len(self.branches) + min(width, left.limit) > self.limits.branches:
+        deep = len(branch.path) // 2 >= _DEEPEST
+        if deep or len(self.branches) + min(width, left.limit) > self.limits.branches:
             self.broken, self.ended = too_many_branches(self.limits), True
             return
         state = Forked(branch.ordinal, width, Map(), left.k, left.s, left.starts, 0, left.race)
@@ -192,6 +193,9 @@ class Turn(Cutting):
         else:
             self._go(parent, (state.k[0], values, state.k, state.s))
 
+
+_DEEPEST = 2_000
+"""How deep branches may stand in branches: each knows its whole path."""
 
 _LOOK = 17
 """Every how many steps (as a power of two) somebody looks how much the run holds."""

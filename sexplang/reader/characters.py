@@ -94,6 +94,15 @@ def word_flaw(word: str) -> Flaw | None:
                 at,
                 at + 1,
             )
+    if unicodedata.combining(word[0]):
+        return Flaw(
+            "bad-symbol",
+            f"{called(word[0])} stands at the beginning of a symbol",
+            "seen on whatever stands before it",
+            "delete it",
+            0,
+            1,
+        )
     normal = unicodedata.normalize("NFC", word)
     if normal != word:
         return Flaw(

@@ -248,7 +248,8 @@ def _passing(m: Making) -> str:
         return f"(begin (define ({go} {f} {x}) {body}) ({go} {m.items()} {m.pick('2', '7')}))"
     other = m.pick(f"(lambda (z) ({f} z))", m.function(), "str", f)
     body = f"(if (> {x} 0) ({go} {other} (- {x} 1)) ({f} 1))"
-    return f"(begin (define ({go} {f} {x}) {body}) ({go} {m.pick('str', m.function())} {m.pick('2', '7')}))"
+    first, turns = m.pick("str", m.function()), m.pick("2", "7")
+    return f"(begin (define ({go} {f} {x}) {body}) ({go} {first} {turns}))"
 
 
 def _shifted(m: Making) -> str:

@@ -8,7 +8,7 @@ import os
 import sys
 from contextlib import redirect_stdout
 
-from sexplang.hosts.guard import DONE, FAILED
+from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 
 
 def serve() -> int:
@@ -16,6 +16,9 @@ def serve() -> int:
     ModuleNotFoundError where pygls is missing."""
     from sexplang.hosts.language_server.server import server
 
+    if sys.stdin is None:
+        say("there is no standard input; an editor starts this command and talks to it there")
+        return MISUSE
     # A command that ends soon does without looking for garbage; this one stays.
     gc.enable()
     made, editor = server()

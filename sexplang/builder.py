@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import define, field
 
-from sexplang.compiler import compile_unit
+from sexplang.compiler import RESERVED, compile_unit
 from sexplang.data import shipped
 from sexplang.machine import HIGHER
 from sexplang.primitives import OPERATIONS, PRIMITIVES
@@ -174,7 +174,7 @@ class Builder:
             self.sources.append(source)
             from sexplang.templates import read_templates
 
-            for template in read_templates(source, self.findings.append):
+            for template in read_templates(source, self.findings.append, RESERVED):
                 task = Task(template)
                 self._register(task)
                 core = Const(task, span=template.span or _NOWHERE)

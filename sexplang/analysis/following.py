@@ -93,6 +93,8 @@ class Follower:
     asks_models: bool = field(init=False)
     steps: int = 0
     allowed: int = STEPS
+    gave_up: bool = False
+    """Whether something was too involved: then what was not seen may be there all the same."""
     memo: dict[Any, Seen] = field(factory=dict)
     calling: dict[int, list[Calling]] = field(factory=dict)
     """Functions that are being followed now, by index; innermost last."""

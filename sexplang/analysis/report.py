@@ -123,7 +123,7 @@ def _analysed(m: Follower) -> Report:
     found = [*unreachable(program), *unused(program)]
     if is_whole:
         rows += _rows(m, environment)
-        found += _handlers(m) if all(ANYTHING not in row.operations for row in rows) else []
+        found += [] if m.gave_up else _handlers(m)
     source = program.units[-1].name if program.units else ""
     return Report(source, tuple(sorted(found, key=_place)), tuple(rows), calls)
 
@@ -174,6 +174,7 @@ def _row(m: Follower, function: Function, environment: Environment) -> Row:
     try:
         _, work = m.run(enter(m, callee, given, (), None, function.span))
     except TooInvolved:
+        m.gave_up = True
         work = once(ANYTHING)
     return Row(function.name, tuple(names), work.row, work.params, function.span)
 

@@ -2,6 +2,7 @@
 
 from sexplang.compiler.imports import Load
 from sexplang.compiler.mentions import operations_in
+from sexplang.compiler.shapes import RESERVED
 from sexplang.compiler.unit import Layout, compile_unit
 
-__all__ = ["Layout", "Load", "compile_unit", "operations_in"]
+__all__ = ["RESERVED", "Layout", "Load", "compile_unit", "operations_in"]

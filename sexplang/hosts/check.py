@@ -54,10 +54,11 @@ def _checked(file: str, max_calls: int | None) -> Checked:
     try:
         source = source_at(file)
         if file.endswith(".xml"):
-            from sexplang.templates import read_templates
+            from sexplang.pipeline import templates_of
 
-            read_templates(source)
-            return Checked(file, ())
+            warnings: list[Diagnostic] = []
+            templates_of(source, warnings.append)
+            return Checked(file, tuple(warnings))
         if file.endswith(".test.sexp"):
             from sexplang.hosts.testing.checking import check_tests
 

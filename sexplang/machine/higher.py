@@ -8,7 +8,7 @@ from typing import Any
 from sexplang.machine.apply import ENTRIES, apply
 from sexplang.machine.collect import by_keys, grouped, items_of, unlink
 from sexplang.machine.control import fail, let_go
-from sexplang.machine.converse import call_task
+from sexplang.machine.delegating import match_task, run_task
 from sexplang.machine.errors import raised, user_error
 from sexplang.machine.exits import Forked
 from sexplang.machine.plans import run_plan
@@ -17,14 +17,12 @@ from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
 from sexplang.terms.allowance import charge
 from sexplang.terms.brief import shown
 from sexplang.terms.source import Span
-from sexplang.terms.task import error_record
 from sexplang.terms.value import (
     Fault,
     Higher,
     Primitive,
     Record,
     Symbol,
-    Task,
     Value,
     truth,
 )
@@ -234,45 +232,6 @@ def _fork_map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | N
     raise Forked(tuple([(_start, (function, item)) for item in items]), k, s, limit)
 
 
-def _match_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(match-task request)`: the task that fits a SubtaskRequest, or its error is raised."""
-    linked = s[3].linked
-    if linked.tasks is None:
-        error = error_record(
-            "TASK_FAILURE",
-            "template_not_found",
-            "this program has no tasks",
-            hint="import a template first",
-        )
-        return fail(error, k, s)
-    templates = tuple([task.template for task in linked.known.values()])
-    found = linked.tasks.match(arguments[0], templates)
-    if isinstance(found, Record):
-        return fail(found, k, s)
-    return k[0], linked.known[found.name], k, s
-
-
-def _run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(run-task task inputs overrides)`: calls a task, by value or name, with overrides."""
-    task, inputs, overrides = arguments
-    if isinstance(task, (Symbol, str)):
-        name = task if isinstance(task, str) else task.name
-        task = s[3].linked.known.get(name)
-        if task is None:
-            error = error_record(
-                "TASK_FAILURE",
-                "template_not_found",
-                f"no task here is called `{name}`",
-                hint="import its template first",
-            )
-            return fail(error, k, s)
-    if not isinstance(task, Task) or not isinstance(inputs, dict):
-        raise Fault("wrong-type", "`call-atomic-task` takes a task or its name, and a table of inputs")
-    given = overrides if isinstance(overrides, dict) else {}
-    kept = {key: value for key, value in given.items() if value is not None}
-    return call_task(task, inputs, kept, k, s)
-
-
 _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
     ("map", 2, None, _map, "(map f xs …): f of each element, to the shortest list"),
     ("for-each", 2, None, _for_each, "(for-each f xs …): f of each element; nil"),
@@ -291,8 +250,8 @@ _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
     ("abandon", 1, 1, _abandon, "(abandon k): leaves the scopes that k holds"),
     ("fork-map", 3, 3, _fork_map, "(fork-map f xs limit): f of each element, in branches"),
     ("run-plan", 4, 4, run_plan, "(run-plan text inputs allow budget): a model's program"),
-    ("match-task", 1, 1, _match_task, "(match-task request): the task for a SubtaskRequest"),
-    ("run-task", 3, 3, _run_task, "(run-task task inputs overrides): calls a task"),
+    ("match-task", 1, 1, match_task, "(match-task request): the task for a SubtaskRequest"),
+    ("run-task", 3, 3, run_task, "(run-task task inputs overrides): calls a task"),
 )
 
 HIGHER: dict[str, Higher] = {

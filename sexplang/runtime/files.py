@@ -157,9 +157,7 @@ def _check(status: os.stat_result, path: str) -> None:
         )
 
 
-def no_dots_inside(
-    file: int, root: str, relative: str, path: str, right: str = "read"
-) -> None:
+def no_dots_inside(file: int, root: str, relative: str, path: str, right: str = "read") -> None:
     """A link may lead to a hidden name inside the folder: where the file lies decides."""
     place, real = place_of(file), os.path.realpath(root).rstrip("/")
     if place is None or not place.startswith(real + "/"):

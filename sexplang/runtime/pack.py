@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from sexplang.terms.text import number
-from sexplang.terms.value import Record, Symbol, Value
+from sexplang.terms.value import Record, Symbol, Value, symbol
 
 TAG = "$"
 """The key that marks what JSON has no word for; a table that has it itself is packed as pairs."""
@@ -37,6 +37,26 @@ def packed(value: Value) -> Any:
         else:
             place[key] = {TAG: "opaque", "text": type(item).__name__}
     return root[0]
+
+
+def unpacked(data: Any) -> Any:
+    """The value that JSON data stand for. Raises ValueError, TypeError or KeyError for none."""
+    if isinstance(data, list):
+        return tuple([unpacked(part) for part in data])
+    if not isinstance(data, dict):
+        return data
+    kind = data.get(TAG)
+    if kind is None:
+        return {name: unpacked(part) for name, part in data.items()}
+    if kind == "float":
+        return float(data["text"])
+    if kind == "symbol":
+        return symbol(data["name"])
+    if kind == "record":
+        return Record(data["kind"], unpacked(data["fields"]))
+    if kind == "table":
+        return {name: unpacked(part) for name, part in data["pairs"]}
+    raise ValueError(kind)
 
 
 def dumped(data: Any, *, canonical: bool = False) -> str:

@@ -6,6 +6,7 @@ anyio and the loop are imported with this module, and only then.
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from time import monotonic
 from typing import Any
@@ -52,8 +53,7 @@ async def finish(run: Run, parallel: int, grace: float, *, abandoned: bool = Fal
     token = _shared.set(shared)
     try:
         if abandoned:
-            with anyio.move_on_after(grace):
-                await _loop(run, shared)
+            await _within(run, shared, grace, shield=False)
         else:
             await _until_cancelled(run, shared, grace)
     finally:
@@ -75,13 +75,17 @@ async def _until_cancelled(run: Run, shared: Shared, grace: float) -> None:
 
 async def _ended(run: Run, shared: Shared, grace: float) -> None:
     """The `finally` bodies of a cancelled run, as far as they get in their time."""
+    with suppress(GraceOver, OutputLost), ending(grace, lambda: run.computes):
+        run.abandon()
+        await _within(run, shared, grace, shield=True)
+
+
+async def _within(run: Run, shared: Shared, grace: float, *, shield: bool) -> None:
     try:
-        with ending(grace, lambda: run.computes), anyio.move_on_after(grace, shield=True):
-            run.abandon()
+        with anyio.move_on_after(grace, shield=shield):
             await _loop(run, shared)
     except BaseException as raised:
-        if not isinstance(_single(raised), (GraceOver, OutputLost)):
-            raise
+        raise _single(raised) from None
 
 
 def _single(error: BaseException) -> BaseException:

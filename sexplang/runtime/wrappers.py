@@ -1,6 +1,6 @@
 """Performers → performers: what stands between a program and the world, in a visible order."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from time import monotonic
 from typing import Any
 
@@ -11,6 +11,7 @@ from sexplang.runtime.events import Retrying, task_of
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.terms.effect import Request
+from sexplang.terms.task import error_record
 from sexplang.terms.value import Record
 
 
@@ -23,8 +24,10 @@ class Retries:
     """The wait before the second attempt; it doubles for each further one."""
     most: float = 60.0
     """The longest single wait, also when the server asks for more."""
-    total: float = 600.0
+    total: float = 300.0
     """No further attempt starts once this much time has gone by."""
+    silent: int = 2
+    """How often a model that says nothing at all is asked: each time takes long."""
 
 
 def retried(
@@ -36,10 +39,37 @@ def retried(
     def perform(request: Request) -> Any:
         reply = model(request)
         if hasattr(reply, "__await__"):
-            return _patiently(model, request, reply, retries, on_event)
+            return _timely(request, _patiently(model, request, reply, retries, on_event))
         return reply
 
     return {**performers, "model": perform}
+
+
+def _timely(request: Request, reply: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
+    """A call with all its attempts, within the `timeout` of its payload if there is one."""
+    seconds = request.arguments[0].get("timeout") if request.arguments else None
+    return reply if seconds is None else _within(seconds, reply)
+
+
+async def _within(seconds: float, reply: Coroutine[Any, Any, Any]) -> Any:
+    import anyio
+
+    try:
+        with anyio.move_on_after(seconds) as scope:
+            return await reply
+    finally:
+        reply.close()  # cancelled before it began
+    assert scope.cancelled_caught
+    metrics = {"used": seconds, "limit": seconds}
+    raise Refusal(
+        error_record(
+            "RESOURCE_EXHAUSTION",
+            "seconds",
+            f"the model did not answer in the {seconds:g} seconds that one call may take",
+            details={"resource": "seconds", "metrics": metrics},
+            hint="raise <limits timeout=…>, or ask for less in one task",
+        )
+    )
 
 
 async def _patiently(
@@ -59,7 +89,9 @@ async def _patiently(
             return value if attempt == 1 else Answer(value, attempt)
         except Refusal as refusal:
             wait = pause(request.id, attempt, refusal.retry_after, retries)
-            last = attempt >= retries.attempts or monotonic() + wait > until
+            silent = refusal.error.fields["details"].get("code") == "model-timeout"
+            most = min(retries.attempts, retries.silent) if silent else retries.attempts
+            last = attempt >= most or monotonic() + wait > until
             if not refusal.again or last:
                 raise after(refusal, attempt) from None
             if on_event is not None:

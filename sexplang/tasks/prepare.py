@@ -82,6 +82,8 @@ def _payload(
     payload["messages"] = ()
     payload["tools"] = tools
     payload["max_tokens"] = _first(template.limits.max_output_tokens, rules.max_output_tokens)
+    if template.limits.timeout is not None:
+        payload["timeout"] = template.limits.timeout
     if schema is not None:
         payload["output_schema"] = schema
     payload["task"] = template.name

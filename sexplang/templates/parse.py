@@ -50,6 +50,12 @@ _PLACE = re.compile(r", line \d+, column \d+.*", re.DOTALL)
 
 _MARKUP = "in a prompt, write & as &amp; and < as &lt;, or put the text inside <![CDATA[ … ]]>"
 
+# What only looks like an entity, and what is one that XML does not know.
+_ENTITY = re.compile(
+    r"<!\[CDATA\[.*?]]>|<!--.*?-->|&(?!(?:amp|lt|gt|quot|apos);)(?P<name>[^\W\d][\w.:-]*);",
+    re.DOTALL,
+)
+
 # libxml2's name for what went wrong: our words (its own where None), what to type instead.
 _MALFORMED: dict[str, tuple[str | None, str | None]] = {
     "ERR_NAME_REQUIRED": ("a & or < stands here that begins nothing", _MARKUP),
@@ -173,10 +179,27 @@ def _malformed(source: Source, error: "XMLSyntaxError") -> Diagnostics:
         (None, None),
     )
     message = _PLACE.sub("", error.msg or "") or "it cannot be read"
+    entity = _entity(source) if error.position == (0, 0) else None
+    if entity is not None:
+        return entity
     if "depth" in message.lower():
         return _too_large(source, "elements nested too deeply", f"{MAX_DEPTH} levels")
     title = f"this is not XML: {own or message.strip()}"
     return _one("xml-malformed", title, _character(source, *error.position), hint)
+
+
+def _entity(source: Source) -> Diagnostics | None:
+    """The first entity that XML does not know: libxml2 gives up there without saying where."""
+    found = next((each for each in _ENTITY.finditer(source.text) if each["name"]), None)
+    if found is None:
+        return None
+    from html.entities import name2codepoint
+
+    number = name2codepoint.get(found["name"])
+    title = f"this is not XML: the entity {found[0][:40]} is not known"
+    hint = "write the character itself"
+    hint += f", or &#{number};" if number else "; XML knows &amp; &lt; &gt; &quot; &apos; alone"
+    return _one("xml-malformed", title, Span(source, found.start(), found.end()), hint)
 
 
 def _character(source: Source, line: int, column: int) -> Span:

@@ -33,9 +33,9 @@ def findings(library: Library, name: str) -> tuple[terms.Diagnostic, ...]:
     found: list[terms.Diagnostic] = []
     try:
         if name.endswith(".xml"):
-            from sexplang.templates import read_templates
+            from sexplang.pipeline import templates_of
 
-            read_templates(source, found.append)
+            templates_of(source, found.append)
         elif name.endswith(".test.sexp"):
             from sexplang.hosts.testing.checking import check_tests
 

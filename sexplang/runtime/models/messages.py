@@ -5,7 +5,7 @@ retries; `wrappers.py` does, and counts.
 """
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -13,12 +13,13 @@ from attrs import field, frozen
 
 from sexplang.runtime.models import Endpoint
 from sexplang.runtime.models.failures import cut_short, not_a_reply, refusal_of, timed_out
-from sexplang.runtime.redact import redacted_data
 from sexplang.runtime.refusal import broken
 from sexplang.terms.effect import Request
 
 MAX_TOKENS = 4096
 """For a payload that names none: the protocol wants one."""
+
+COUNTS = ("input_tokens", "output_tokens")
 
 PLACEHOLDER = "none"
 """The key for a server of one's own, which asks for none."""
@@ -56,7 +57,8 @@ def messages(
             with anyio.fail_after(endpoint.total):
                 return await _call(at, wire(payload, at.model), endpoint)
         except TimeoutError:
-            raise timed_out(at.shown, endpoint.total) from None
+            # What took all that time once will take it again.
+            raise timed_out(at.shown, endpoint.total, again=False) from None
 
     return reply
 
@@ -146,7 +148,7 @@ async def _call(at: Target, body: dict[str, Any], endpoint: Endpoint) -> dict[st
     except Exception as error:
         raise refusal_of(error, at.shown, at.name) from None
     reply = message.to_dict(mode="json", exclude_unset=True, warnings=False)
-    return redacted_data(_checked(reply, at))  # type: ignore[no-any-return]
+    return _checked(reply, at)
 
 
 def _checked(reply: dict[str, Any], at: Target) -> dict[str, Any]:
@@ -159,6 +161,8 @@ def _checked(reply: dict[str, Any], at: Target) -> dict[str, Any]:
     if not isinstance(reply.get("stop_reason"), str):
         raise cut_short(at.shown)
     usage = reply.get("usage")
+    if isinstance(usage, dict) and not all(_is_count(usage.get(key)) for key in COUNTS):
+        raise not_a_reply(at.shown, "its usage is not counted in whole numbers")
     made = {
         "content": [_block(block) for block in content],
         "stop_reason": reply["stop_reason"],
@@ -167,6 +171,10 @@ def _checked(reply: dict[str, Any], at: Target) -> dict[str, Any]:
     }
     details = reply.get("stop_details")
     return {**made, "stop_details": details} if isinstance(details, dict) else made
+
+
+def _is_count(value: Any) -> bool:
+    return value is None or (type(value) is int and value >= 0)
 
 
 def _block(block: dict[str, Any]) -> dict[str, Any]:
@@ -178,6 +186,20 @@ def _present(table: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in table.items() if value is not None}
 
 
+def _bounded(parts: Callable[..., Any], at: Target, most: int) -> Callable[..., Any]:
+    """What gives a body in parts, which then ends as a Refusal where the body grows too large."""
+
+    async def bounded(*arguments: Any) -> AsyncIterator[bytes]:
+        size = 0
+        async for part in parts(*arguments):
+            size += len(part)
+            if size > most:
+                raise not_a_reply(at.shown, f"it is too large: more than {most:,} bytes")
+            yield part
+
+    return bounded
+
+
 def _client(at: Target, endpoint: Endpoint) -> Any:
     """One client per server and drive; its connections are closed when the drive ends."""
     from sexplang.runtime.waiting import keep
@@ -185,7 +207,10 @@ def _client(at: Target, endpoint: Endpoint) -> Any:
     def make() -> Any:
         import warnings
 
-        from anthropic import AsyncAnthropic
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
+
+        async def bound(response: Any) -> None:
+            response.aiter_bytes = _bounded(response.aiter_bytes, at, endpoint.most_bytes)
 
         # The SDK warns on stderr about replies of the wrong shape, which `_checked` reports.
         warnings.filterwarnings("ignore", message="Pydantic serializer warnings")
@@ -195,6 +220,7 @@ def _client(at: Target, endpoint: Endpoint) -> Any:
             base_url=at.base_url,
             timeout=endpoint.silence,
             max_retries=0,
+            http_client=DefaultAsyncHttpxClient(event_hooks={"response": [bound]}),
         )
 
     async def close(client: Any) -> None:

@@ -138,8 +138,14 @@ def _check_reply(reply: Any, path: str, at: int) -> None:
     said = [key for key in _SAYS if key in reply]
     if len(said) != 1:
         raise bad(path, f"item {at} must have exactly one of {', '.join(_SAYS)}", at)
-    if not isinstance(reply.get("usage", {}), dict):
+    usage = reply.get("usage", {})
+    if not isinstance(usage, dict):
         raise bad(path, f"item {at}: `usage` is not a table", at)
+    for key in ("input_tokens", "output_tokens"):
+        if type(usage.get(key, 0)) is not int or usage.get(key, 0) < 0:
+            raise bad(path, f"item {at}: `{key}` is not a whole number from 0", at)
+    if not isinstance(reply.get("stop_reason", ""), str):
+        raise bad(path, f"item {at}: `stop_reason` is not a string", at)
     value = reply[said[0]]
     if said[0] in ("text", "error"):
         fits = isinstance(value, str)
@@ -236,8 +242,7 @@ def mismatch(
     path: str, task: str | None, payload: dict[str, Any], script: list[Any], taken: Counter[Any]
 ) -> Refusal:
     """Nothing in the script fits: show what was asked."""
-    messages = payload.get("messages") or [{}]
-    last = _texts(messages[-1].get("content"))
+    last = last_message(payload)
     name = f"`{task}`" if task else "a call outside any task"
     if script and isinstance(script[0], Rule):
         why = f"none of its {len(script)} rules fits"
@@ -245,13 +250,19 @@ def mismatch(
         why = f"it has {len(script)} replies, and this is call {taken[task]} of {name}"
     return refused(
         "script-mismatch",
-        f"{path} has no reply for {name}: {why}. The last message was: {_short(last)}",
+        f"{path} has no reply for {name}: {why}. The last message was: {last}",
         hint="add a reply, or a rule with words of this request as its `contains`",
         task=task,
         system=_short(_texts(payload.get("system"))),
-        last_message=_short(last),
-        turn=len(messages),
+        last_message=last,
+        turn=len(payload.get("messages") or ()),
     )
+
+
+def last_message(payload: dict[str, Any]) -> str:
+    """The beginning of what was said last, for errors that show a request."""
+    messages = payload.get("messages") or [{}]
+    return _short(_texts(messages[-1].get("content")))
 
 
 def _short(words: str) -> str:

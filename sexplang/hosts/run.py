@@ -104,11 +104,23 @@ def _run(
         from sexplang.runtime import warm_up
 
         warm_up(settings.model)
+    journal = None
+    if settings.record:  # before anything happens, and also when nothing will
+        from sexplang.runtime import Journal, Refusal
+
+        try:
+            journal = Journal(record=settings.record)
+        except Refusal as refusal:
+            return _say_error(refusal.error, program, source)
     gc.freeze()
     gc.enable()
-    outcome = outcome_of(program, inputs, budget)
-    if hasattr(outcome, "requests"):
-        outcome = _driven(settings, program, outcome)
+    try:
+        outcome = outcome_of(program, inputs, budget)
+        if hasattr(outcome, "requests"):
+            outcome = _driven(settings, program, outcome, journal)
+    finally:
+        if journal is not None:
+            journal.close()
     error = getattr(outcome, "error", None)
     if error is None:
         try:
@@ -120,17 +132,13 @@ def _run(
     return DONE
 
 
-def _driven(settings: Settings, program: Program, outcome: Any) -> Any:
+def _driven(settings: Settings, program: Program, outcome: Any, journal: Any) -> Any:
     """The outcome at the end: requests are performed, watched on stderr, and kept on record."""
     from sexplang.hosts.progress import Progress
-    from sexplang.machine import Failed
-    from sexplang.runtime import Journal, Permissions, Refusal, drive, performers
+    from sexplang.runtime import Journal, Permissions, drive, performers
     from sexplang.runtime import Settings as RunSettings
 
-    try:
-        journal = Journal(record=settings.record)
-    except Refusal as refusal:
-        return Failed(refusal.error)
+    journal = journal or Journal()
     progress = Progress(sys.stderr, live=sys.stderr.isatty(), quiet=settings.quiet)
     permissions = Permissions(
         read=settings.allow_read + _named_files(settings, program),
@@ -152,7 +160,6 @@ def _driven(settings: Settings, program: Program, outcome: Any) -> Any:
         return drive(outcome, prepared, journal=journal, on_event=progress, **more)
     finally:
         progress.close()
-        journal.close()
 
 
 def _named_files(settings: Settings, program: Program) -> tuple[str, ...]:

@@ -146,17 +146,21 @@ def plain(value: Value, record: Made | None = None) -> Any:
 
 def _plain(value: Value, room: int, left: list[int]) -> Any:
     kind = type(value)
-    if kind is str or value is None:
+    if kind in _FLAT:
         return value
     if room == 0:
         return _plain_deep(value, left)
+    # Most parts are flat; asking here saves a call for each.
     if kind is dict or kind is Record:
         fields = value if kind is dict else value.fields
         _take(left, len(fields))
-        return {key: _plain(item, room - 1, left) for key, item in fields.items()}
+        return {
+            key: item if item.__class__ in _FLAT else _plain(item, room - 1, left)
+            for key, item in fields.items()
+        }
     if kind is tuple or kind is list:
         _take(left, len(value))
-        return [_plain(item, room - 1, left) for item in value]
+        return [item if item.__class__ in _FLAT else _plain(item, room - 1, left) for item in value]
     return _plain_deep(value, left)
 
 
@@ -223,7 +227,12 @@ def _value(data: Any, room: int, left: list[int], record: Known | None) -> Value
         return data
     if kind is dict and room:
         _take(left, len(data))
-        return {_name(key): _value(item, room - 1, left, record) for key, item in data.items()}
+        return {
+            key if key.__class__ is str else str(key): item
+            if item.__class__ in _FLAT
+            else _value(item, room - 1, left, record)
+            for key, item in data.items()
+        }
     if (kind is list or kind is tuple) and room:
         _take(left, len(data))
         return tuple([_value(item, room - 1, left, record) for item in data])

@@ -53,9 +53,10 @@ def messages(
     async def reply(payload: dict[str, Any], request: Request) -> dict[str, Any]:
         import anyio
 
-        try:
+        client, body = _client(at, endpoint), wire(payload, at.model)
+        try:  # only now: loading the SDK is none of the server's time
             with anyio.fail_after(endpoint.total):
-                return await _call(at, wire(payload, at.model), endpoint)
+                return await _call(at, client, body)
         except TimeoutError:
             # What took all that time once will take it again.
             raise timed_out(at.shown, endpoint.total, again=False) from None
@@ -133,8 +134,7 @@ def _strict(schema: dict[str, Any]) -> dict[str, Any] | None:
     return strict
 
 
-async def _call(at: Target, body: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
-    client = _client(at, endpoint)
+async def _call(at: Target, client: Any, body: dict[str, Any]) -> dict[str, Any]:
     last = None
     try:
         async with client.messages.stream(**body) as stream:

@@ -172,13 +172,10 @@ class Builder:
         if known is None:
             known = {}
             self.sources.append(source)
-            from sexplang.templates import read_templates
-
-            for template in read_templates(source, self.findings.append, RESERVED):
-                task = Task(template)
+            for task in templates_of(source, self.findings.append):
                 self._register(task)
-                core = Const(task, span=template.span or _NOWHERE)
-                known[template.name] = Export(template.name, core, task)
+                core = Const(task, span=task.template.span or _NOWHERE)
+                known[task.name] = Export(task.name, core, task)
             self.exports[source.name] = known
         return known
 
@@ -218,6 +215,22 @@ class Builder:
         ]
         if unknown:
             raise Diagnostics([*unknown, *self.findings])
+
+
+def templates_of(source: Source, report: Callable[[Diagnostic], None]) -> tuple[Task, ...]:
+    """The tasks of a template file; `report` receives warnings. Raises Diagnostics."""
+    from sexplang.templates import read_templates
+
+    templates = read_templates(source, report)
+    for template in templates:
+        if template.name in RESERVED:
+            raise _refused(
+                "reserved-name",
+                f"`{template.name}` is a word of the language and cannot be the name of a task",
+                template.span,
+                hint=f"choose another name, such as `{template.name.strip('!*')}-1`",
+            )
+    return tuple([Task(template) for template in templates])
 
 
 class _Macros:

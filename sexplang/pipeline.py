@@ -4,11 +4,11 @@ text ─▶ reader ─▶ compiler ─▶ Unit ┐
 xml  ─▶ templates ─▶ Task          ┴─▶ Program
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sexplang.builder import STANDARD, Builder, Find
-from sexplang.compiler import RESERVED, operations_in
+from sexplang.builder import STANDARD, Builder, Find, templates_of
+from sexplang.compiler import operations_in
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -33,15 +33,6 @@ def build(
     builder = Builder(find, dict(tasks or {}), dict(tasks or {}), host=functions or {}, plan=plan)
     builder.main(source)
     return builder.program()
-
-
-def templates_of(
-    source: Source, report: Callable[[Diagnostic], None] | None = None
-) -> tuple[Task, ...]:
-    """The tasks of a template file; `report` receives warnings. Raises Diagnostics."""
-    from sexplang.templates import read_templates
-
-    return tuple([Task(template) for template in read_templates(source, report, RESERVED)])
 
 
 TURNS, REPAIRS = 20, 2

@@ -15,9 +15,7 @@ def test_block(chunk, request):
     check(chunk, update=request.config.getoption("--update"))
 
 
-@pytest.mark.parametrize(
-    "module", [name for name in names("stdlib") if name.endswith(".sexp")]
-)
+@pytest.mark.parametrize("module", [name for name in names("stdlib") if name.endswith(".sexp")])
 def test_a_standard_module_stands_alone(module):
     """Each module of stdlib/ can be imported by name and brings no warning."""
     name = module.removesuffix(".sexp")

@@ -89,9 +89,7 @@ def _bad(declared: Input, given: str, wanted: str, *notes: str) -> Diagnostics:
 
 
 def _twice(name: str) -> Diagnostic:
-    return Diagnostic(
-        "bad-input", f"the input `{name}` is given twice", hint=f"give {name}= once"
-    )
+    return Diagnostic("bad-input", f"the input `{name}` is given twice", hint=f"give {name}= once")
 
 
 def _missing(declared: Input) -> Diagnostic:

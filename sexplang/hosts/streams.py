@@ -53,7 +53,7 @@ class _Redacting(TextIOWrapper):
             stream.buffer,
             encoding=stream.encoding,
             errors=stream.errors,
-            line_buffering=stream.line_buffering or stream is sys.stderr,
+            line_buffering=bool(stream.line_buffering) or stream is sys.stderr,
         )
 
     def write(self, text: str) -> int:
@@ -72,7 +72,9 @@ def _without_begun(text: str, secret: str) -> str:
 
     at = text.find(secret[:_TELLING]) if len(secret) > _TELLING else -1
     while at >= 0:
-        length = len(os.path.commonprefix([text[at : at + len(secret)], secret]))
+        length = _TELLING
+        while text.startswith(secret[: length + 1], at) and length < len(secret):
+            length += 1
         text = text[:at] + MARK + text[at + length :]
         at = text.find(secret[:_TELLING], at + len(MARK))
     return text

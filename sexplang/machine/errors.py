@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from sexplang.terms.brief import shown
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
 from sexplang.terms.text import text
-from sexplang.terms.value import Record, Value
+from sexplang.terms.value import Fault, Record, Value
 
 
 def raised(value: Value, span: Span | None) -> Record:
@@ -19,16 +20,15 @@ def raised(value: Value, span: Span | None) -> Record:
     if isinstance(value, dict) and "reason" in value:
         return _from_table(value, span)
     return error_record(
-        "USER_ERROR", "raised", text(value), details={"value": value}, span=_place(span)
+        "USER_ERROR", "raised", _words(value), details={"value": value}, span=_place(span)
     )
 
 
 def user_error(arguments: tuple[Value, ...], span: Span | None) -> Record:
     """`(error "text" x…)`: the arguments after the text are `details.values`."""
-    message, *values = arguments
-    words = " ".join([text(message), *map(text, values)])
+    words = " ".join(map(_words, arguments))
     return error_record(
-        "USER_ERROR", "raised", words, details={"values": tuple(values)}, span=_place(span)
+        "USER_ERROR", "raised", words, details={"values": arguments[1:]}, span=_place(span)
     )
 
 
@@ -48,6 +48,14 @@ def _from_table(table: dict[str, Value], span: Span | None) -> Record:
         span=table.get("span", _place(span)),
         hint=table.get("hint"),
     )
+
+
+def _words(value: Value) -> str:
+    """The text of a value; a few words where that is too long."""
+    try:
+        return text(value)
+    except Fault:
+        return shown(value)
 
 
 def _place(span: Any) -> Value:

@@ -171,6 +171,15 @@ def too_many_branches(limits: Limits) -> Any:
     )
 
 
+def too_many_scopes(most: int) -> Any:
+    """What ends a run that opens scopes in scopes without end."""
+    return limit(
+        "limit-frames",
+        f"deadlines and budgets are nested more than {most:,} deep",
+        "open one around the whole loop, not in each of its turns",
+    )
+
+
 def _memory(limits: Limits) -> Any:
     return limit(
         "limit-memory",

@@ -25,7 +25,7 @@ from sexplang.machine.branch import (
 )
 from sexplang.machine.cutting import Cutting
 from sexplang.machine.leaving import raise_error
-from sexplang.machine.loop import Limits, look, run, too_many_branches
+from sexplang.machine.loop import Limits, look, run, too_many_branches, too_many_scopes
 from sexplang.machine.scopes import Meter
 from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent
 from sexplang.terms.effect import Request
@@ -128,6 +128,9 @@ class Turn(Cutting):
         self._put(branch, Waiting(request, left.k, left.s, held))
 
     def _enter(self, branch: Branch, left: exits.Entered) -> None:
+        if len(left.s[3].scopes) >= _DEEPEST:
+            self.broken, self.ended = too_many_scopes(_DEEPEST), True
+            return
         id = identity(branch.path, branch.ordinal)
         segment = self.timing.entered(id, left)
         changed = evolve(branch, ordinal=branch.ordinal + 1)
@@ -195,7 +198,7 @@ class Turn(Cutting):
 
 
 _DEEPEST = 2_000
-"""How deep branches may stand in branches: each knows its whole path."""
+"""How deep branches may stand in branches, and deadlines in deadlines: each knows all around it."""
 
 _LOOK = 17
 """Every how many steps (as a power of two) somebody looks how much the run holds."""

@@ -41,7 +41,7 @@ def logging(log: Log) -> Performer:
         level, words = _padded(request.arguments, 2)
         line = redacted(writable(text(value_of(words)), "log"))
         try:
-            log(writable(text(level), "log") or "info", line)
+            log(redacted(writable(text(level), "log")) or "info", line)
         except OSError as error:
             raise OutputLost(error) from None
 

@@ -1,6 +1,6 @@
 """An XML file to its templates, or Diagnostics with their places; warnings to `report`."""
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from sexplang.templates.check import MOST, Finding, findings
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 Report = Callable[[Diagnostic], None]
 
 
-def read_templates(
-    source: Source, report: Report | None = None, reserved: Container[str] = ()
-) -> tuple[Template, ...]:
+def read_templates(source: Source, report: Report | None = None) -> tuple[Template, ...]:
     """The templates of a file, in its order. Raises Diagnostics: all errors that were found,
-    of the first stage that found any. `report` receives the warnings of a file that is taken.
-    None may have a `reserved` name: a program could not call it."""
+    of the first stage that found any. `report` receives the warnings of a file that is taken."""
     document = parse(source)
     wrong = legacy(document) or breaches(document)
     if wrong:
@@ -36,9 +33,6 @@ def read_templates(
         template = template_of(task, wrapper, span)
         templates.append(template)
         found += _checked(document, task, wrapper, template)
-        if template.name in reserved:
-            finding = _reserved(template.name)
-            found.append(finding.at(_span(document, task, wrapper, finding)))
     errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"]
     if errors:
         raise Diagnostics(errors[:MOST])
@@ -60,15 +54,6 @@ def _checked(
     own = (*_outdated(task), *_relevance(task, template), *_twice(wrapper))
     for finding in (*findings(template), *own):
         yield finding.at(_span(document, task, wrapper, finding))
-
-
-def _reserved(name: str) -> Finding:
-    return Finding(
-        "reserved-name",
-        f"`{name}` is a word of the language and cannot be the name of a task",
-        f"choose another name, such as `{name.strip('!*')}-1`",
-        part="name",
-    )
 
 
 _DEPRECATED = {

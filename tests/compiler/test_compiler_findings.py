@@ -139,6 +139,7 @@ CASES = [
     ("(define-input n kind: 1)", "malformed-form", "kind:"),
     ("(define-input n type: text)", "malformed-form", "text"),
     ("(define-input n choices: 1)", "malformed-form", "1"),
+    ("(define-input n choices: [])", "malformed-form", "[]"),
     ("(define-input n type: integer default: 1.5)", "input-mismatch", "1.5"),
     ("(define-input n type: boolean default: 1)", "input-mismatch", "1"),
     ('(define-input n choices: ["a"] default: "b")', "input-mismatch", '"b"'),
@@ -201,6 +202,22 @@ def test_every_finding_is_given():
     assert ["unbound-name", "unbound-name", "wrong-arity", "duplicate-name", "unbound-name"] == [
         one.code for one in found
     ]
+
+
+def test_of_many_errors_the_first_have_suggestions():
+    """A text of nothing but unknown names is refused at once."""
+    found = findings(" ".join(["(lisst)"] * 3000))
+
+    assert 3000 == len(found)
+    assert ["did you mean `list`?"] * 20 + [None] * 2980 == [one.hint for one in found]
+
+
+def test_a_message_holds_no_endless_name():
+    """It is shortened; the place is the whole."""
+    (found,) = findings("y" * 5000)
+
+    assert f"nothing here is called `{'y' * 59}…`" == found.title
+    assert 5000 == found.span.end - found.span.start
 
 
 def test_a_duplicate_key_is_a_warning():

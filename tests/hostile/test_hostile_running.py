@@ -8,7 +8,7 @@ from sexplang.machine import Limits
 STEPS = Limits(steps=200_000)
 FRAMES = Limits(frames=100_000)
 WIDE = Limits(branches=5_000)
-ALLOCATED = Limits(allocation=20_000_000)
+ALLOCATED = Limits(allocation=5_000_000)
 
 ENDLESS = {
     "a loop": "(loop ((x 1)) (recur x))",

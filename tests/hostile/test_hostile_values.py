@@ -14,9 +14,7 @@ INTEGERS = {
     "differences": "(loop ((x 3)) (recur (- (- x) x)))",
     "threefold": "(loop ((x 3)) (recur (* x 3)))",
     "a factorial": "(loop ((i 1) (x 1)) (recur (+ i 1) (* x i)))",
-    "a factorial by calls": (
-        "(define (fac n) (if (= n 0) 1 (* n (fac (- n 1))))) (fac 100000)"
-    ),
+    "a factorial by calls": ("(define (fac n) (if (= n 0) 1 (* n (fac (- n 1))))) (fac 100000)"),
     "a factorial in one call": "(apply * (range 1 1000000))",
     "a factorial by fold": "(fold * 1 (range 1 1000000))",
     "one call with large numbers": "(apply + (map (lambda (i) (expt 2 13999)) (range 1000)))",
@@ -29,10 +27,10 @@ INTEGERS = {
 STRINGS = {
     "append": '(loop ((s "x")) (recur (string-append s s)))',
     "str": '(loop ((s "x")) (recur (str s s)))',
-    "join": f'(string-join (range-of-texts) {X})',
-    "replace": f"(define s {X}) (string-replace s \"x\" s)",
-    "format": f"(define s {X}) (format {MILLION.format('~a')[:-1]} {'s ' * 12}))",
-    "upcase": f"(string-upcase (str {'s ' * 9}))",
+    "join": f"(string-join (range-of-texts) {X})",
+    "replace": f'(define s {X}) (string-replace s "x" s)',
+    "format": f'(define s {X}) (format "{"~a" * 12}" {"s " * 12})',
+    "upcase": f'(define t (string-replace s "x" "ﬃ")) (string-upcase (str {"t " * 9}))',
     "written lists": "(define xs (range 1000000)) (str xs xs)",
     "JSON": f"(json-string [{'s ' * 11}])",
 }
@@ -64,13 +62,15 @@ v | (str v) | (format "~s" v) | (format "~a" v) | (json-string v) | (json-parse 
 (equal? v v) | (equal? v [v v]) | (equal? [v v] [v v]) | (equal? v {a: v b: v})
 (string-append "a" v) | (string-join [v v] "") | (string-length v) | (string->number v)
 (first v) | (rest v) | (nth v v) | (take v 1) | (drop v 1) | (reverse v) | (append v v) | (zip v v)
-(member? [v] [v v]) | (index-of [1 v] v) | (assoc v [[1 2] [v 3]]) | (flatten [v]) | (distinct [v v])
-(get v "a") | (get v v) | (get-in v [v v]) | (put {} v 1) | (put v "x" v) | (merge v v) | (keys v)
-(values v) | (remove v "a") | (update v "a" str) | (has-key? v v) | (empty? v) | (not v)
+(member? [v] [v v]) | (index-of [1 v] v) | (assoc v [[1 2] [v 3]]) | (flatten [v])
+(distinct [v v]) | (get v "a") | (get v v) | (get-in v [v v]) | (put {} v 1)
+(put v "x" v) | (merge v v) | (keys v) | (values v) | (remove v "a") | (update v "a" str)
+(has-key? v v) | (empty? v) | (not v)
 (+ 1 v) | (< v v) | (= v v) | (range v) | (sqrt v) | (number->string v) | (abs v)
-(map str v) | (map v [1]) | (filter identity v) | (fold str "" [v v]) | (any? str v) | (apply list v)
-(sort [v v] <) | (sort-by identity [v v]) | (group-by identity [v v 1]) | (for-each str v)
-(v 1) | (raise v) | (error "x" v) | (error v) | (attempt (raise v)) | (str (attempt (raise v)))
+(map str v) | (map v [1]) | (filter identity v) | (fold str "" [v v]) | (any? str v)
+(apply list v) | (sort [v v] <) | (sort-by identity [v v]) | (group-by identity [v v 1])
+(for-each str v) | (v 1) | (raise v) | (error "x" v) | (error v)
+(attempt (raise v)) | (str (attempt (raise v)))
 (try (raise v) (catch (e) (str e))) | (handle (raise v) ((error e) k (k v))) | (try v (finally v))
 (match v ([1 2] 1)) | (match v ([[a b] c] 1) ({a: {a: x}} x) (_ 3)) | (case v (1 2)) | (if v 1 2)
 (loop v 1) | (loop ((x v)) x) | `(1 ~v) | `(1 ~@v) | {x: v} | [v [v]] | v.a.b
@@ -82,8 +82,8 @@ v | (str v) | (format "~s" v) | (format "~a" v) | (json-string v) | (json-parse 
 """.replace("\n", " | ").split(" | ")
 
 REFUSED = {
-    *("", "limit-string", "limit-list", "limit-data", "wrong-type", "wrong-arity", "not-a-function"),
-    *("no-match", "raised", "bad-json", "positions-only", "out-of-range", "unhandled-effect"),
+    *("", "limit-string", "limit-list", "limit-data", "wrong-type", "wrong-arity", "no-match"),
+    *("not-a-function", "raised", "bad-json", "positions-only", "out-of-range", "unhandled-effect"),
     *("input_validation_failure", "template_not_found", "unknown-label"),
 }
 
@@ -109,7 +109,7 @@ def test_a_list_that_is_too_long_is_refused(text):
     assert_ends(text, "limit-list")
 
 
-@pytest.mark.parametrize("use", filter(None, USES))
+@pytest.mark.parametrize("use", [use for use in USES if use])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_a_value_that_stands_for_more_than_there_is_can_be_put_anywhere(shape, use):
     """It is used, or refused with an error that says why; messages hold what is short."""
@@ -132,8 +132,8 @@ QUADRATIC = {
     ),
     "sort": "(length (sort (range 20000) (lambda (a b) (< b a))))",
     "equal? of what is shared in different ways": """
-        (define (rows below) (map (lambda (i) (map (lambda (j) (nth below (modulo (+ (* i j) i) 200)))
-                                                   (range 200))) (range 200)))
+        (define (row below i) (map (lambda (j) (nth below (modulo (+ (* i j) i) 200))) (range 200)))
+        (define (rows below) (map (lambda (i) (row below i)) (range 200)))
         (define a (rows (rows (rows (map list (range 200))))))
         (define b (rows (rows (rows (map list (range 200))))))
         (equal? (append a (reverse a)) (append b (reverse b)))""",

@@ -101,6 +101,12 @@ def test_help_of_a_program_lists_its_inputs(folder):
         (["examples/one-task/summary.sexp"], "sexplang run examples/one-task/summary.sexp"),
         (["check"], "FILE"),
         (["run", "examples/one-task/summary.sexp"], "add note="),
+        (["run", "none.sexp"], "file-not-found"),
+        (["check", "none.sexp"], "file-not-found"),
+        (["fmt", "none.sexp"], "file-not-found"),
+        (["run", "-e", "(define-input n) n", "n=@none.txt"], "file-not-found"),
+        (["run", "-e", "(define-input n) n", "n=1", "n=2"], "given twice"),
+        (["run", "examples/one-task/summarize.xml"], "is a template"),
     ],
 )
 def test_misuse_says_what_to_type(words, says):
@@ -139,7 +145,6 @@ def test_missing_things_are_named(folder):
     (folder / "bad.sexp").write_text('(import "nothing.xml")')
     (folder / "bad.json").write_text("[1")
     cases = [
-        (["run", folder / "none.sexp"], "file-not-found"),
         (["run", folder], "file-failed"),
         (["run", folder / "bad.sexp"], "import-not-found"),
         (["run", main, words, "--model", "scripted:nothing.json"], "bad-script"),
@@ -201,6 +206,26 @@ def test_check_finds_without_running(folder):
     assert 1 == sexplang("check", "--strict", folder / "warns.sexp").returncode
 
 
+def test_a_task_has_no_name_of_a_special_form(folder):
+    """Such a task could not be called: said where it is checked and where it is imported."""
+    (folder / "if.xml").write_text(ECHO.replace('name="echo"', 'name="if"', 1))
+    (folder / "uses.sexp").write_text('(import "if.xml") 1')
+    for words in (["check", folder / "if.xml"], ["run", folder / "uses.sexp"]):
+        done = sexplang(*words)
+
+        assert 1 == done.returncode
+        assert "error[reserved-name]: `if` is a word of the language" in done.stderr
+
+
+def test_a_second_byte_order_mark_is_refused(tmp_path):
+    """One at the beginning is taken away; two are a mistake."""
+    for marks, code in ((b"\xef\xbb\xbf", 0), (b"\xef\xbb\xbf" * 2, 1)):
+        (tmp_path / "a.sexp").write_bytes(marks + b"(+ 1 2)")
+        done = sexplang("run", tmp_path / "a.sexp")
+
+        assert (code, code == 1) == (done.returncode, "bad-character" in done.stderr)
+
+
 def test_strict_stops_a_program_with_warnings(folder):
     """With --strict nothing runs; without it, the warning is shown and the value follows."""
     plain = sexplang("run", "-e", "{a: 1 a: 2}")
@@ -208,7 +233,8 @@ def test_strict_stops_a_program_with_warnings(folder):
 
     assert (0, "{a: 2}\n") == (plain.returncode, plain.stdout)
     assert (1, "") == (strict.returncode, strict.stdout)
-    assert plain.stderr == strict.stderr != ""
+    assert plain.stderr and strict.stderr.startswith(plain.stderr)
+    assert "--strict stops" in strict.stderr
 
 
 def test_explain_prints_a_page_or_the_nearest_code():

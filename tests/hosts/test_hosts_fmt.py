@@ -96,7 +96,7 @@ def test_what_is_not_text_or_not_there_is_refused(files):
     done = sexplang("fmt", files / "bytes.sexp", files / "nowhere.sexp")
 
     assert "error[not-text]" in done.stderr and "error[file-not-found]" in done.stderr
-    assert (1, b"(f \xff)") == (done.returncode, (files / "bytes.sexp").read_bytes())
+    assert (2, b"(f \xff)") == (done.returncode, (files / "bytes.sexp").read_bytes())
 
 
 def test_a_file_of_another_kind_is_misuse(files):

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sexplang.hosts.show import coloured, drawn, paint_for, show, show_error
+from sexplang.hosts.telling import told
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import error_record
@@ -152,3 +153,26 @@ def test_an_error_points_to_its_page():
     assert "explain: sexplang explain model-busy" in show_error(
         error, has_page={"model-busy"}.__contains__
     )
+
+
+def test_a_flood_is_cut_errors_first():
+    """Fifty are shown, and how many more there are."""
+    (span,) = spans("(list x)", "x")
+    warnings = [
+        Diagnostic("unused-binding", f"w{n}", (Label(span),), severity="warning") for n in range(60)
+    ]
+    error = Diagnostic("unbound-name", "the error", (Label(span),))
+    shown = told([*warnings, error], io.StringIO())
+
+    assert shown.startswith("error[unbound-name]: the error\n")
+    assert 49 == shown.count("warning[")
+    assert shown.endswith("\n\nand 11 more")
+
+
+def test_a_long_name_is_shortened():
+    """A form between backticks is not: it has spaces; a path stays too."""
+    name, path = "x" * 70, "/tmp/" + "y" * 100
+    shown = show(Diagnostic("unbound-name", f"`{name}` is not `{path}`, write `(a {'b ' * 60})`"))
+
+    assert f"`{'x' * 59}…` is not `{path}`, write `(a {'b ' * 60})`" in shown
+    assert len(show(Diagnostic("unbound-name", "z" * 100_000))) < 400

@@ -102,7 +102,7 @@ def test_an_argument_that_is_no_text_is_misuse():
         ["run", "-e", "(define-input a type: integer) a", f"a={KEY}"],
         ["run", f"{KEY}.sexp"],
         ["run", "-e", "1", f"--{KEY}"],
-        ["run", "-e", "1", "--model", KEY],
+        ["run", "-e", '(model {messages: [{role: "user" content: "a"}]})', "--model", KEY],
         ["check", KEY],
         ["fmt", f"{KEY}.sexp"],
         ["explain", KEY],

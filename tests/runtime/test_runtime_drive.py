@@ -329,3 +329,32 @@ def test_ctrl_c_need_not_wait_for_a_program_that_computes():
     assert ["cleaned"] == said
     assert time.monotonic() - started < 3
     assert signal.default_int_handler is signal.getsignal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_finally_bodies_that_compute_for_ever_are_left_after_the_grace_time(waits):
+    """Also when an event loop runs: Ctrl-C always ends a run."""
+
+    def interrupt(request):
+        if not waits:
+            raise KeyboardInterrupt
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return anyio.sleep(60)
+
+    program = finally_(perform("interrupt"), repeat(10**12, const(None)))
+    started = time.monotonic()
+
+    with pytest.raises(KeyboardInterrupt):
+        drive(begun(program), {"interrupt": interrupt}, grace=0.2)
+
+    assert time.monotonic() - started < 2
+    assert signal.SIG_DFL is signal.getsignal(signal.SIGALRM)
+
+
+def test_events_carry_only_what_can_be_counted():
+    """Whatever a performer of the host replies."""
+    events = []
+    reply = {"content": [], "usage": {"input_tokens": "three", "output_tokens": 3}}
+    drive(begun(perform("model", {})), {"model": lambda r: reply}, on_event=events.append)
+
+    assert {"output_tokens": 3} == events[-1].usage

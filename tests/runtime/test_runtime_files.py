@@ -1,6 +1,7 @@
 """Files: inside the permitted places, never through what leads out of them."""
 
 import os
+import stat
 import threading
 
 import pytest
@@ -223,3 +224,58 @@ def test_writing_replaces_a_file_whole_and_follows_no_link(home):
     for path in ("none/x", "docs", ".env", "../x", "docs/"):
         with pytest.raises(Refusal):
             writing.write_file(path, "x", allowed)
+
+
+def test_writing_keeps_the_permissions_of_a_file(home):
+    """Also those of a file that only some may read."""
+    (home / "a.txt").chmod(0o640)
+
+    writing.write_file("a.txt", "new", Permissions(folder=home, write=[home]))
+
+    assert 0o640 == stat.S_IMODE((home / "a.txt").stat().st_mode)
+
+
+def test_only_a_regular_file_that_may_be_written_is_replaced(home):
+    """A pipe, a folder and a write-protected file stay what they are; the words say why."""
+    allowed = Permissions(folder=home, write=[home])
+    os.mkfifo(home / "pipe")
+    (home / "fixed.txt").write_text("fixed")
+    (home / "fixed.txt").chmod(0o444)
+
+    for path, words in [
+        ("pipe", "pipe may not be written: it is not a regular file"),
+        ("docs", "docs may not be written: it is a folder"),
+        ("fixed.txt", "fixed.txt may not be written: it is write-protected"),
+    ]:
+        error = error_of(drive(begun(perform("write-file", path, "x")), table(permissions=allowed)))
+        assert ("path-denied", words) == (error["reason"], error["message"])
+        assert "--allow" not in error["hint"]
+    assert stat.S_ISFIFO((home / "pipe").stat().st_mode)
+    assert "fixed" == (home / "fixed.txt").read_text()
+
+
+def test_a_missing_folder_is_named(home):
+    """`write-file` makes files, no folders."""
+    allowed = Permissions(folder=home, write=[home])
+    error = error_of(drive(begun(perform("write-file", "no/x", "y")), table(permissions=allowed)))
+
+    assert ("file-not-found", "there is no folder no") == (error["reason"], error["message"])
+
+
+def test_the_key_is_not_written(home, monkeypatch):
+    """Files leave the run, too."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-secret-123")
+    allowed = Permissions(folder=home, write=[home])
+
+    drive(begun(perform("write-file", "k", "a sk-ant-secret-123")), table(permissions=allowed))
+
+    assert "a [redacted]" == (home / "k").read_text()
+
+
+@pytest.mark.parametrize("arguments", [("a", "\ud800"), ("\udc80", "a")])
+def test_half_of_a_surrogate_pair_is_no_text_to_write(home, arguments):
+    """Neither as a text nor as a name."""
+    allowed = Permissions(folder=home, write=[home])
+    error = error_of(drive(begun(perform("write-file", *arguments)), table(permissions=allowed)))
+
+    assert "not-text" == error["reason"]

@@ -5,7 +5,7 @@ import socket
 import time
 
 import pytest
-from runtime_support import ASK, QUICK, asked, begun, error_of, par, perform, table
+from runtime_support import ASK, asked, begun, error_of, par, perform, table
 from support.messages_server import MessagesServer
 
 from sexplang.machine import Done
@@ -13,6 +13,8 @@ from sexplang.runtime import Endpoint, Journal, Refusal, Retries, choose_model, 
 from sexplang.runtime.events import Finished, Retrying, Started
 from sexplang.runtime.models.messages import target, wire
 from sexplang.runtime.wrappers import pause
+
+BOUNDED = Endpoint(silence=0.4, total=1.5, most_bytes=1_000_000)
 
 KEY = "sk-ant-very-secret-0123456789"
 
@@ -83,20 +85,45 @@ FAILURES = [
     ({"fail": "error"}, "llm_error", "model-busy", 3),
     ({"fail": "hang"}, "connection_error", "model-timeout", 2),
     ({"fail": "silence"}, "connection_error", "model-timeout", 2),
+    ({"fail": "trickle"}, "connection_error", "model-timeout", 1),
+    ({"fail": "flood"}, "protocol_error", "bad-reply", 1),
+    ({"content": [], "usage": {"input_tokens": "three"}}, "protocol_error", "bad-reply", 1),
+    ({"content": [], "usage": {"output_tokens": -1}}, "protocol_error", "bad-reply", 1),
 ]
 
 
 @pytest.mark.parametrize(("item", "reason", "code", "attempts"), FAILURES, ids=str)
 def test_each_failure_ends_as_an_error_with_its_code(item, reason, code, attempts):
     """What may pass is tried again, a bounded number of times; nothing hangs."""
-    retries = QUICK if attempts != 2 else Retries(attempts=2, first=0.01)
     with MessagesServer(item) as server:
-        error = error_of(asked(f"{server.url}#m", retries=retries))
+        error = error_of(asked(f"{server.url}#m", endpoint=BOUNDED))
 
     assert ("TASK_FAILURE", reason) == (error["type"], error["reason"])
     assert (code, attempts) == (error["details"]["code"], error["details"]["attempts"])
     assert attempts == len(server.journal)
-    assert error["message"]
+    assert "Error" not in error["message"] and "'NoneType'" not in error["message"]
+
+
+def test_a_payload_may_bound_the_time_of_its_call():
+    """All attempts together; what the template's limits say ends up here."""
+    started = time.monotonic()
+    with MessagesServer({"fail": "hang"}) as server:
+        outcome = asked(f"{server.url}#m", {**ASK, "timeout": 0.1}, endpoint=Endpoint())
+    error = error_of(outcome)
+
+    assert ("RESOURCE_EXHAUSTION", "seconds") == (error["type"], error["reason"])
+    assert 0.1 == error["details"]["metrics"]["limit"]
+    assert time.monotonic() - started < 2
+    assert "bad-payload" == error_of(asked("local", {**ASK, "timeout": "1"}))["details"]["code"]
+
+
+def test_what_cannot_be_written_is_cleaned_out_of_replies():
+    """Also deep inside the input of a tool: `?` stands for half of a surrogate pair."""
+    call = {"name": "look", "input": {"a\ud800": ["\udfff", {"b": "\ud83d\ude00"}]}}
+    with MessagesServer({"tool_use": call}) as server:
+        reply = asked(f"{server.url}#m").value
+
+    assert {"a?": ("?", {"b": "\U0001f600"})} == reply["content"][0]["input"]
 
 
 def test_a_server_that_is_not_there_is_a_connection_error():

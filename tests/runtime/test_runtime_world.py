@@ -8,7 +8,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runtime_support import begun, error_of, perform, repeat, request, seq, table
+from runtime_support import begun, error_of, finally_, perform, repeat, request, seq, table
 
 from sexplang.machine import Done
 from sexplang.runtime import Journal, Refusal, drive
@@ -81,6 +81,7 @@ def test_random_integers_are_spread_evenly():
         perform("random", True),
         perform("sleep", -1),
         perform("sleep", "long"),
+        perform("sleep", 1e308),
         perform("sleep", True),
         perform("progress", "x", "half"),
         perform("write-file", 1, 2),
@@ -182,3 +183,51 @@ def test_a_value_of_any_depth_is_recorded(tmp_path):
     )
 
     assert 100_000 < record.read_text().count("[")
+
+
+@pytest.mark.parametrize("operation", ["print", "log", "progress"])
+def test_half_of_a_surrogate_pair_is_not_printed(operation):
+    """No terminal takes it."""
+    error = error_of(drive(begun(perform(operation, "\ud800", "\ud800")), table()))
+
+    assert error["reason"] in ("not-text", "wrong-type")
+
+
+def test_half_of_a_surrogate_pair_is_recorded_as_it_is(tmp_path):
+    """In the way in which JSON writes it: what a performer of the host replies comes back."""
+    record = tmp_path / "run.jsonl"
+    program = begun(seq(perform("odd"), perform("odd", "\udfff")))
+
+    drive(program, {"odd": lambda r: "a\ud800"}, journal=Journal(record=record))
+
+    assert "a\ud800" == json.loads(record.read_text().splitlines()[1])["reply"]
+
+
+def test_output_that_nobody_takes_ends_the_run():
+    """The program does not see it; its `finally` bodies run, and the caller gets the error."""
+    said = []
+
+    def write(text):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    def slow(request):
+        import anyio
+
+        return anyio.sleep(0)
+
+    program = finally_(seq(perform("wait"), perform("print", "x")), perform("say", "cleaned"))
+    performers = table(write=write) | {"say": lambda r: said.append(r.arguments[0])}
+    for wait in (slow, lambda r: None):
+        with pytest.raises(BrokenPipeError):
+            drive(begun(program), performers | {"wait": wait})
+
+    assert ["cleaned", "cleaned"] == said
+
+
+def test_a_recording_is_not_made_through_a_link(tmp_path):
+    """Wherever it leads."""
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(Refusal) as raised:
+        Journal(record=tmp_path / "link")
+
+    assert "it is a link" in raised.value.error.fields["message"]

@@ -7,7 +7,8 @@ Each item of the script answers one request; the last one answers all that follo
     a string                       a reply with that text
     {"tool_use": {"name", "input"}}  a reply that calls a tool
     {"status": 429, "headers": {…}, "type": "rate_limit_error"}
-    {"fail": "hang" | "reset" | "cut" | "garbage" | "html" | "error" | "malformed" | "silence"}
+    {"fail": "hang" | "reset" | "cut" | "garbage" | "html" | "error" | "malformed" | "silence" |
+              "trickle" | "flood"}
     a function of the request's body that gives one of these
 """
 
@@ -125,6 +126,22 @@ class MessagesServer:
         self.ended.wait(30)
         to.close_connection = True
 
+    def _trickle(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        """A beginning, and then signs of life for ever."""
+        text = "".join(events(message(body, "half"))[:3])
+        self._send(to, 200, text, "text/event-stream", length=10_000_000)
+        while not self.ended.wait(0.05):
+            to.wfile.write(event({"type": "ping"}).encode())
+            to.wfile.flush()
+        to.close_connection = True
+
+    def _flood(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        """Text without end, on one line."""
+        self._send(to, 200, "data: ", "text/event-stream", length=1 << 40)
+        while not self.ended.is_set():
+            to.wfile.write(b"x" * 65536)
+        to.close_connection = True
+
     def _reset(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         linger = struct.pack("ii", 1, 0)
         to.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
@@ -183,8 +200,12 @@ def message(body: dict[str, Any], item: Any) -> dict[str, Any]:
         "content": content,
         "stop_reason": stop,
         "stop_sequence": None,
-        "usage": {"input_tokens": 7, "output_tokens": 3},
+        "usage": {"input_tokens": 7, "output_tokens": 3} | _usage(item),
     }
+
+
+def _usage(item: Any) -> dict[str, Any]:
+    return item.get("usage", {}) if isinstance(item, dict) else {}
 
 
 def event(data: dict[str, Any]) -> str:

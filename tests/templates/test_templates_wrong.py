@@ -35,6 +35,9 @@ def place(diagnostic: Diagnostic) -> str:
     ("code", "text", "where", "words"),
     [
         ("xml-malformed", "<task>a & b</task>", " ", "write & as &amp;"),
+        ("xml-malformed", "<task>one&nbsp;two</task>", "&nbsp;", "or &#160;"),
+        ("xml-malformed", "<task><!-- &a; --><![CDATA[&b;]]>&c;</task>", "&c;", "&amp; &lt;"),
+        ("xml-malformed", '<task name="&eacute;"/>', "&eacute;", "or &#233;"),
         ("xml-malformed", "<task><a></task>", "", "close the innermost"),
         ("xml-malformed", "<task/><task/>", "<", "inside one <templates>"),
         ("xml-malformed", "hello", "h", 'begin with <task name="…">'),

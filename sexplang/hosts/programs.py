@@ -6,7 +6,7 @@ from typing import Any
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
-from sexplang.terms.value import Value
+from sexplang.terms.value import Fault, Value
 
 
 def built(source: Source, folder: str | None, allowed: tuple[str, ...] = ()) -> Program:
@@ -22,7 +22,14 @@ def built(source: Source, folder: str | None, allowed: tuple[str, ...] = ()) -> 
         from sexplang.runtime import Permissions
         from sexplang.runtime.sources import finding
 
-        return finding(Permissions(read=allowed, folder=folder))(path, importer)
+        try:
+            return finding(Permissions(read=allowed, folder=folder))(path, importer)
+        except Fault as fault:
+            if fault.code != "import-not-found" or path.endswith((".sexp", ".xml")):
+                raise
+            # Such a file may well be there; it would not be imported if it were.
+            title = f"`{path}` is no folder, and no .sexp or .xml file"
+            raise Fault(fault.code, title, hint=fault.hint) from None
 
     return build(source, find)
 

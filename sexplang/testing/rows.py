@@ -10,6 +10,7 @@ finally gives can be used further. The holes of a template:
     &     an operation           !  the body of a clause of `error`
     |     the branches of a par  ~  the end of a handler that passes state
     §     a number like no other in the program
+    ¤     the name of a function that every program has
 """
 
 Row = tuple[str, int, str]  # what must be allowed for it, weight, template
@@ -143,4 +144,49 @@ CLAUSES: list[Row] = [
     ("multi par", 1, "(fold (lambda (x y) (- x y)) 0 (par (k #) (k #)))"),
 ]
 
-TABLES = {"NUMBERS": NUMBERS, "BODIES": BODIES, "TESTS": TESTS, "CLAUSES": CLAUSES}
+# What stands where a number is wanted, in a program that is wrong on purpose.
+ANYTHING: list[Row] = [
+    ("plain", 1, "nil"),
+    ("plain", 1, "true"),
+    ("plain", 1, "-0.5"),
+    ("plain", 1, "1e308"),
+    ("plain", 1, "(expt 2 13000)"),
+    ("plain", 1, '""'),
+    ("plain", 1, '"naïve\\n"'),
+    ("plain", 1, "'x"),
+    ("plain", 1, "()"),
+    ("plain", 1, "{}"),
+    ("plain", 3, "[# #]"),
+    ("plain", 2, "{a: # b: [#]}"),
+    ("plain", 2, "(lambda ($a) #a)"),
+    ("plain", 1, "(lambda ($a ($b 1) . more) #ab)"),
+    ("plain", 2, "¤"),
+    ("plain", 1, "(¤ #)"),
+    ("plain", 1, "(¤ # #)"),
+    ("plain", 3, "(apply ¤ [])"),
+    ("plain", 8, "(apply ¤ [#])"),
+    ("plain", 9, "(apply ¤ [# #])"),
+    ("plain", 4, "(apply ¤ [# # #])"),
+    ("plain", 4, "(apply ¤ [¤ #])"),
+    ("plain", 4, "(apply ¤ [(lambda ($a) #a) [# #]])"),
+    ("plain", 4, "(apply ¤ [(lambda ($a $b) #ab) # [# #]])"),
+    ("plain", 3, "(apply ¤ [[# #] (lambda ($a $b) #ab)])"),
+    ("plain", 3, '(apply ¤ [{a: #} "a" #])'),
+    ("plain", 2, "(# #)"),
+    ("plain", 1, "(handle # ((¤ $a) k #a))"),
+    ("plain", 1, "(attempt #)"),
+    ("plain", 1, "(begin (abandon #) #)"),
+    ("plain", 1, "(match # ([$a 1] #a) ({a: $b} #b) ($c 2))"),
+    ("plain", 1, "(with-timeout # #)"),
+    ("plain", 1, "(with-budget # #)"),
+    ("plain", 1, "(loop # #)"),
+    ("plain", 1, "(race # #)"),
+]
+
+TABLES = {
+    "NUMBERS": NUMBERS,
+    "BODIES": BODIES,
+    "TESTS": TESTS,
+    "CLAUSES": CLAUSES,
+    "ANYTHING": ANYTHING,
+}

@@ -5,6 +5,7 @@ few, so that they hide one another. The templates and their holes are in `rows`.
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate
 from random import Random
@@ -12,6 +13,9 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
+from sexplang.machine import HIGHER
+from sexplang.primitives import OPERATIONS as ASKING
+from sexplang.primitives import PRIMITIVES
 from sexplang.testing.rows import TABLES
 
 VARIABLES = ("x", "y", "z", "w")
@@ -23,9 +27,10 @@ EVERYTHING = frozenset(
     )
 )
 DECLARED = ("ask", "note", *OPERATIONS, "enter", "leave")
+PRELUDE = sorted({*PRIMITIVES, *HIGHER, *ASKING})
 PREAMBLE = "\n".join(f"(define-effect ({name} n))" for name in DECLARED)
 
-HOLES = re.compile(r"(\$[abc]|[#@][abc]*|[%&^|!~§])")
+HOLES = re.compile(r"(\$[abc]|[#@][abc]*|[%&^|!~§¤])")
 
 
 @frozen
@@ -35,6 +40,8 @@ class Shape:
     size: int = 0
     """0: each program another."""
     allowed: frozenset[str] = EVERYTHING
+    wrong: float = 0
+    """How many of the numbers are something else."""
 
     def without(self, *kinds: str) -> "Shape":
         return evolve(self, allowed=self.allowed - {*kinds})
@@ -64,10 +71,13 @@ class Written:
 
     random: Random
     allowed: frozenset[str]
+    wrong: float = 0
     marks: int = 0
     kinds: set[str] = field(factory=set)
 
     def number(self, scope: Scope, size: int) -> str:
+        if self.wrong and self.random.random() < self.wrong:
+            return self.fill("ANYTHING", scope, size // 2)
         if size > 1:
             return self.fill("NUMBERS", scope, size - 1)
         if scope and self.random.random() < 0.6:
@@ -92,7 +102,7 @@ class Written:
                 inner = (*scope, *(names[letter] for letter in letters))
                 out.append(SIZED[hole](self, inner, sizes.pop()))
             else:
-                out.append(self.random.choice(OPERATIONS) if part == "&" else part)
+                out.append(self.random.choice(CHOSEN[part]) if part in CHOSEN else part)
         return "".join(out)
 
     def deal(self, size: int, holes: int) -> list[int]:
@@ -148,6 +158,7 @@ class Written:
         return f"{ends}(return x (lambda (s) (+ x s)))"
 
 
+CHOSEN: dict[str, Sequence[str]] = {"&": OPERATIONS, "¤": PRELUDE}
 SIZED = {
     "#": Written.number,
     "@": Written.body,
@@ -171,8 +182,8 @@ def program(random: Random, shape: Shape = EVERYWHERE) -> Program:
     """Declarations, two functions and a value, and the expression that it is all about."""
     size = shape.size or random.choice((8, 16, 30, 50))
     one, value = random.choices(VARIABLES, k=2)
-    part = Written(random, shape.allowed - {"functions"})
-    whole = Written(random, shape.allowed)
+    part = Written(random, shape.allowed - {"functions"}, shape.wrong)
+    whole = Written(random, shape.allowed, shape.wrong)
     lines = [
         PREAMBLE,
         f"(define (f0 {one}) {part.number((one,), random.randrange(8))})",

@@ -178,6 +178,15 @@ def test_a_key_is_never_shown(folder):
     assert key not in done.stdout + done.stderr + record.read_text()
 
 
+def test_a_recording_is_made_also_when_nothing_is_asked(folder):
+    """Whoever wants one finds one, or learns at once that it cannot be."""
+    record = folder / "empty.jsonl"
+
+    assert "2\n" == sexplang("run", "-e", "(+ 1 1)", "--record", record).stdout
+    assert "sexplang-journal" in json.loads(record.read_text())
+    assert 1 == sexplang("run", "-e", "1", "--record", folder / "none" / "x").returncode
+
+
 def test_a_recording_holds_every_request(folder):
     """One JSON document a line; a file that holds something is not overwritten."""
     record = folder / "run.jsonl"
@@ -204,6 +213,15 @@ def test_check_finds_without_running(folder):
     assert 0 == sexplang("check", folder / "main.sexp", folder / "echo.xml").returncode
     assert (0, True) == (warns.returncode, "warning[" in warns.stderr)
     assert 1 == sexplang("check", "--strict", folder / "warns.sexp").returncode
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "nothing"])
+def test_only_programs_templates_and_folders_are_imported(tmp_path, path):
+    """The message does not claim that a file is not there, nor that it is."""
+    (tmp_path / "a.sexp").write_text(f'(import "{path}")')
+    done = sexplang("run", tmp_path / "a.sexp")
+
+    assert f"`{path}` is no folder, and no .sexp or .xml file" in done.stderr
 
 
 def test_a_task_has_no_name_of_a_special_form(folder):
@@ -266,6 +284,22 @@ def test_a_reader_that_leaves_is_no_fault():
     done = subprocess.run(line, shell=True, cwd=ROOT, capture_output=True, text=True)
 
     assert ("[", "") == (done.stdout, done.stderr)
+
+
+def test_ctrl_c_before_the_command_has_begun_is_quiet():
+    """Whatever is being loaded then: status 130 and no traceback."""
+    loading = "import sys; import sexplang.__main__ as start\n"
+    pressed = (
+        "class Pressed:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'sexplang.hosts': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Pressed()); start.main()"
+    )
+    done = subprocess.run(
+        [SEXPLANG[0], "-c", loading + pressed], cwd=ROOT, capture_output=True, text=True
+    )
+
+    assert (130, "", "") == (done.returncode, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("rest", ["(sleep 60)", "(loop 10000000000 1)"])

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.markdown import ROOT
 from support.spacing import pieces, respaced, strewn
-from test_reader_laws import all_forms, refused, soups
+from test_reader_laws import refused, soups
 
 from sexplang.reader import layout, read, write
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
+from sexplang.testing import forms
 
 PROGRAMS = sorted(
     path.relative_to(ROOT)
@@ -27,7 +28,7 @@ gaps = st.sampled_from(
     + ["\n#|p|# ; q\n", " #;(dropped x) ", " #;#;a b ", " #; ; why\n x ", " #;k: #|l|# v "]
 )
 # A prime number of gaps: their order is another one each time around a form.
-written = st.lists(all_forms, max_size=3).map(lambda forms: "\n".join(map(write, forms)))
+written = st.lists(forms(), max_size=3).map(lambda several: "\n".join(map(write, several)))
 texts = st.builds(strewn, written, st.lists(gaps, min_size=7, max_size=7).map(cycle))
 
 

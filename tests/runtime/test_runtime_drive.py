@@ -331,8 +331,18 @@ def test_ctrl_c_need_not_wait_for_a_program_that_computes():
     assert signal.default_int_handler is signal.getsignal(signal.SIGINT)
 
 
+@pytest.fixture
+def free_alarm():
+    """As it is in the command: nobody has taken the alarm, as those that time tests do."""
+    left, handler = signal.setitimer(signal.ITIMER_REAL, 0), signal.getsignal(signal.SIGALRM)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, *left)
+
+
 @pytest.mark.parametrize("waits", [False, True])
-def test_finally_bodies_that_compute_for_ever_are_left_after_the_grace_time(waits):
+def test_finally_bodies_that_compute_for_ever_are_left_after_the_grace_time(waits, free_alarm):
     """Also when an event loop runs: Ctrl-C always ends a run."""
 
     def interrupt(request):

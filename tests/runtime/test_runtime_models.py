@@ -117,13 +117,32 @@ def test_a_payload_may_bound_the_time_of_its_call():
     assert "bad-payload" == error_of(asked("local", {**ASK, "timeout": "1"}))["details"]["code"]
 
 
-def test_what_cannot_be_written_is_cleaned_out_of_replies():
+def test_what_cannot_be_written_is_cleaned_out_of_replies(tmp_path):
     """Also deep inside the input of a tool: `?` stands for half of a surrogate pair."""
     call = {"name": "look", "input": {"a\ud800": ["\udfff", {"b": "\ud83d\ude00"}]}}
+    (tmp_path / "script.json").write_text(json.dumps([{"tool_use": call}]))
+    with MessagesServer("a\ud800b") as server:
+        said = asked(f"{server.url}#m").value
     with MessagesServer({"tool_use": call}) as server:
-        reply = asked(f"{server.url}#m").value
+        error = error_of(asked(f"{server.url}#m"))
+    scripted = asked(f"scripted:{tmp_path}/script.json").value
 
-    assert {"a?": ("?", {"b": "\U0001f600"})} == reply["content"][0]["input"]
+    assert "a?b" == said["content"][0]["text"]
+    assert {"a?": ("?", {"b": "\U0001f600"})} == scripted["content"][0]["input"]
+    assert "bad-reply" == error["details"]["code"]
+
+
+def test_a_reply_holds_no_key(tmp_path, monkeypatch):
+    """Whoever replies."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    (tmp_path / "script.json").write_text(json.dumps([f"it is {KEY}", {"error": KEY}]))
+    performers = table(model=f"scripted:{tmp_path}/script.json")
+
+    said = drive(begun(perform("model", ASK)), performers).value
+    error = error_of(drive(begun(perform("model", ASK)), performers))
+
+    assert "it is [redacted]" == said["content"][0]["text"]
+    assert KEY not in str(error)
 
 
 def test_a_server_that_is_not_there_is_a_connection_error():

@@ -15,6 +15,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from sexplang.hosts.output import as_json, shown
+from sexplang.hosts.show import show, show_error
 from sexplang.machine import Done, Failed, Limits, Suspended
 from sexplang.pipeline import build
 from sexplang.terms.diagnostic import Diagnostics
@@ -36,6 +37,8 @@ class Ending:
 
     code: str = ""
     """A diagnostic's code, an error's reason; empty for a value."""
+    type: str = ""
+    """An error's type."""
     text: str = ""
     """The value as it is written, the message, or the traceback of a Python exception."""
     seconds: float = 0
@@ -97,7 +100,7 @@ def _one(text: str, limits: Limits) -> Ending:
     try:
         ending = end(text, limits)
     except BaseException:
-        ending = Ending("python", traceback.format_exc(limit=-8)[-4000:])
+        ending = Ending("python", text=traceback.format_exc(limit=-8)[-4000:])
     seconds = process_time() - begun
     most = getrusage(RUSAGE_SELF).ru_maxrss // 1000
     return evolve(ending, seconds=seconds, megabytes=most)
@@ -113,7 +116,9 @@ def end(text: str, limits: Limits = Limits(), steps: int = 100) -> Ending:  # no
     try:
         program = build(Source("hostile", text), _no_file)
     except Diagnostics as found:
-        return Ending(found.diagnostics[0].code, found.diagnostics[0].title)
+        all(map(show, found.diagnostics[:20]))
+        first = next(each for each in found.diagnostics if each.severity == "error")
+        return Ending(first.code, "DIAGNOSTIC", first.title)
     outcome = machine.start(program, {}, pipeline.tasks(), limits)
     while isinstance(outcome, Suspended) and steps:
         steps -= 1
@@ -122,7 +127,8 @@ def end(text: str, limits: Limits = Limits(), steps: int = 100) -> Ending:  # no
         return Ending("waits")
     if isinstance(outcome, Failed):
         fields = outcome.error.fields
-        return Ending(str(fields["reason"]), str(fields["message"]))
+        show_error(outcome.error)
+        return Ending(fields["reason"], fields["type"], fields["message"])
     assert isinstance(outcome, Done)
     return _left(outcome.value)
 
@@ -133,8 +139,8 @@ def _left(value: Any) -> Ending:
         plain(value)
         as_json(value)
     except Fault as fault:
-        return Ending(fault.code, fault.message)
-    return Ending("", text[:1000])
+        return Ending(fault.code, "PROGRAM_ERROR", fault.message)
+    return Ending(text=text[:1000])
 
 
 def _no_file(path: str, importer: str) -> tuple[Source, ...]:

@@ -110,7 +110,7 @@ def _no_connection(error: Exception, server: str) -> Refusal:
     return broken(
         "connection_error",
         "no-connection",
-        f"the connection to {server} failed: {str(inner)[:LONGEST] or "it broke off"}",
+        f"the connection to {server} failed: {str(inner)[:LONGEST] or 'it broke off'}",
         hint="check that the server runs and the address is right",
         again=True,
         server=server,

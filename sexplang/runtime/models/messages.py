@@ -6,6 +6,7 @@ retries; `wrappers.py` does, and counts.
 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
+from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -49,12 +50,14 @@ def messages(
 ) -> Callable[[dict[str, Any], Request], Awaitable[dict[str, Any]]]:
     """The model called `anthropic:ID` or `http(s)://HOST:PORT[/PATH][#ID]`."""
     at = target(name)
+    # Here, because loading the SDK takes a second and is none of the server's time.
+    import_module("anthropic")
 
     async def reply(payload: dict[str, Any], request: Request) -> dict[str, Any]:
         import anyio
 
         client, body = _client(at, endpoint), wire(payload, at.model)
-        try:  # only now: loading the SDK is none of the server's time
+        try:
             with anyio.fail_after(endpoint.total):
                 return await _call(at, client, body)
         except TimeoutError:

@@ -1,0 +1,130 @@
+"""What the language promises and what its specification shows: nothing is promised unseen.
+
+The names are those of the language's contract, section by section. Each has a form in an executed
+block of `spec/` that works, and one that is refused; each code has a form that is refused with it.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from support.chunks import chunks
+from support.markdown import ROOT, Chunk, fences
+from support.playing import no_files
+
+from sexplang.pipeline import build
+from sexplang.primitives import OPERATIONS, PRIMITIVES
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.source import Source
+
+FORMS = """
+    quote quasiquote if when unless cond case and or not else => define bind lambda fn let let*
+    letrec begin progn loop recur match -> define-syntax syntax-rules import define-input
+    define-effect defatom attempt
+""".split()
+EFFECTS = """
+    handle perform forward return abandon raise error try catch finally model tool subtask subplan
+    ask-user read-file write-file list-files run-script search-memory now sleep random log print
+    progress
+""".split()
+CONCURRENCY = "par par-map race with-timeout with-budget".split()
+NAMES = """
+    + - * / quotient remainder modulo abs min max round floor ceiling truncate exact inexact sqrt
+    expt number->string string->number = < > <= >= !=
+    str string-append string-length substring string-split string-join string-trim string-upcase
+    string-downcase string-contains? string-replace string=? format
+    list cons car first cdr rest nth last length append reverse map filter reduce fold for-each
+    range take drop zip sort sort-by member? assoc apply any? all? index-of flatten distinct
+    group-by
+    get get-in get-field get-property put update remove keys values merge has-key?
+    nil? null? empty? list? table? string? number? integer? boolean? symbol? procedure? task?
+    equal? eq? json-parse json-string identity call-atomic-task
+    eval-plan get-context system:run_script director-evaluator-loop iterative-loop spawn-subagent
+    run-parallel-subagents sequence retry vote
+""".split()
+ALL = [*FORMS, *EFFECTS, *CONCURRENCY, *NAMES]
+
+# Codes that no block of program text can show, and why; their pages have the words as text.
+UNSHOWN: dict[str, str] = {}
+
+_STRING = re.compile(r'"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|;.*')
+_MARGIN = re.compile(r"^[^\s;)\]}]", re.MULTILINE)
+
+
+def pieces(chunk: Chunk) -> Iterator[tuple[str, bool]]:
+    """The forms of a block as text without strings and comments, and whether each is refused."""
+    starts = [found.start() for found in _MARGIN.finditer(chunk.text)]
+    ends = {mark.offset: mark.kind for mark in chunk.marks if mark.kind in "!=>"}
+    for at, start in enumerate(starts):
+        stop = starts[at + 1] if at + 1 < len(starts) else len(chunk.text) + 1
+        inside = [kind for offset, kind in sorted(ends.items()) if start < offset <= stop]
+        yield _STRING.sub('""', chunk.text[start:stop]), inside[:1] == ["!"]
+
+
+def words(text: str) -> set[str]:
+    """The words of a text; a dotted path is its head."""
+    return {part.rstrip(":") for part in re.split(r"[\s()\[\]{}'`,]+|~@?", text) if part}
+
+
+def shown() -> tuple[set[str], set[str], set[str]]:
+    """Words that stand in forms that work, in forms that are refused, and the codes of those."""
+    good: set[str] = set()
+    bad: set[str] = set()
+    codes: set[str] = set()
+    for chunk in chunks("spec", "README.md"):
+        codes.update(mark.text.partition(" ")[0] for mark in chunk.marks if mark.kind == "!")
+        for text, refused in pieces(chunk):
+            (bad if refused else good).update(words(text))
+    return good, bad, codes
+
+
+def is_built(name: str) -> bool:
+    """Whether the name means anything yet."""
+    try:
+        build(Source("name", name), no_files)
+    except Diagnostics as found:
+        return all(each.code != "unbound-name" for each in found.diagnostics)
+    return True
+
+
+@pytest.fixture(scope="module")
+def seen():
+    return shown()
+
+
+def test_every_promised_name_is_shown_at_work(seen):
+    """Each form, effect and function stands in a block that runs."""
+    good, _, _ = seen
+    built = [name for name in ALL if is_built(name)]
+
+    assert [name for name in built if name not in good] == []
+
+
+def test_every_promised_name_is_shown_refused(seen):
+    """Each form, effect and function stands in a form that is refused, statically or at run
+    time."""
+    _, bad, _ = seen
+    built = [name for name in ALL if is_built(name)]
+
+    assert [name for name in built if name not in bad] == []
+
+
+def test_what_exists_is_promised_or_shown(seen):
+    """Every primitive and host operation is in the lists above, or shown all the same."""
+    good, bad, _ = seen
+    unlisted = {*PRIMITIVES, *OPERATIONS} - {*ALL}
+
+    assert sorted(name for name in unlisted if name not in good & bad) == []
+
+
+def test_every_code_is_shown(seen):
+    """Each page's code refuses a form in some block, or is on the list of what no block can
+    show, and then its page has the words as text."""
+    _, _, codes = seen
+    pages = {page.stem: page for page in ROOT.glob("spec/errors/*.md")}
+
+    assert sorted({*pages} - codes - {*UNSHOWN}) == []
+    assert sorted(code for code in UNSHOWN if code in codes or code not in pages) == []
+    for code in UNSHOWN:
+        kinds = {fence.kind for fence in fences(pages[code].read_text("utf-8"))}
+        assert kinds & {"text", "console"}, f"{code}: {UNSHOWN[code]}, but no text shows it"

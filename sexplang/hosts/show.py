@@ -10,10 +10,11 @@ from typing import Any, TextIO
 
 from attrs import frozen
 
-from sexplang.terms.brief import shortened
+from sexplang.terms.brief import shortened, shown
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.extent import text_size
 from sexplang.terms.source import Source, Span
-from sexplang.terms.text import written
+from sexplang.terms.text import LONGEST, written
 from sexplang.terms.value import Record
 
 TAB = 4
@@ -114,7 +115,8 @@ def _details(details: Any) -> Iterator[str]:
     for key, value in details.items():
         if value is None or value in ((), "") or value == {}:
             continue
-        text = value if isinstance(value, str) else written(value)
+        long = text_size(value, LONGEST) > LONGEST
+        text = value if isinstance(value, str) else shown(value) if long else written(value)
         yield f"{key}: {text if len(text) <= 400 else text[:399] + '…'}"
 
 

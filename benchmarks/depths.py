@@ -1,0 +1,64 @@
+"""The same program started at twenty depths of the caller's stack: no depth may be unlucky.
+
+CPython 3.11 to 3.13 map and unmap a chunk of frames at every call that crosses its border, which
+makes a program many times slower for callers that stand near one. The machine enters through a
+frame of its own size; this shows that it helps.
+
+    python benchmarks/depths.py [--rounds 5]
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from statistics import median
+
+from benchmarks.measure import Timed, seconds
+from sexplang.machine import Done, start
+from sexplang.pipeline import build
+from sexplang.terms.source import Source
+
+DEPTHS = range(20)
+STEP = 7
+"""Frames between two depths: in all more than two chunks of small frames."""
+
+TEXT = """
+(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+(define (sum xs) (fold (lambda (a b) (+ a b)) 0 (map (lambda (x) (fib (modulo x 9))) xs)))
+(+ (fib 19) (sum (range 1000)))
+"""
+
+
+def deeper(depth: int, function: Timed) -> float:
+    """The seconds of the function, called from so many frames further down."""
+    return deeper(depth - 1, function) if depth else seconds(function)
+
+
+def report(rounds: int) -> None:
+    """Measures and prints."""
+    program = build(Source("benchmark", TEXT), lambda path, importer: ())
+
+    def run() -> None:
+        assert isinstance(start(program), Done)
+
+    run()
+    found: list[list[float]] = [[] for _ in DEPTHS]
+    for _ in range(rounds):
+        for depth in DEPTHS:
+            found[depth].append(deeper(depth * STEP, run))
+    times = [median(each) * 1e3 for each in found]
+
+    print(f"{len(DEPTHS)} starting depths: {min(times):.1f} to {max(times):.1f} ms", end="")
+    print(f", max/min {max(times) / min(times):.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5, help="rounds (default 5)")
+    report(parser.parse_args().rounds)
+
+
+if __name__ == "__main__":
+    main()

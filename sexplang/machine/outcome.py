@@ -204,10 +204,13 @@ def _settled(turn: Turn, setting: Setting, answered: int) -> Outcome:
         gone = turn.withdrawn if error is None else [*turn.withdrawn, *turn.open_ids()]
         withdrawn = tuple(sorted([*gone, *turn.timing.timers.keys()], key=order))
         return Done(turn.value, withdrawn) if error is None else Failed(error, withdrawn)
-    timers, closed = turn.timing.changed()
-    gone = [*turn.withdrawn, *closed]
-    opened = [request for request in turn.opened if request.id not in set(gone)]
     timing = turn.timing
+    timers, closed = timing.changed()
+    gone = [*turn.withdrawn, *closed]
+    opened = turn.opened
+    if gone:
+        gone.sort(key=order)
+        opened = [request for request in opened if request.id not in gone]
     weave = Weave(
         turn.branches.finish(),
         timing.accounts,
@@ -218,5 +221,4 @@ def _settled(turn: Turn, setting: Setting, answered: int) -> Outcome:
         turn.spawned,
         turn.weave.count - answered + len(turn.opened) + len(timers) - len(gone),
     )
-    gone.sort(key=order)
     return Suspended(weave, setting, (*opened, *timers), tuple(gone))

@@ -20,8 +20,9 @@ def out_of_range(name: str, why: str, hint: str | None = None) -> Fault:
 
 def too_many_items(name: str, count: int) -> Fault:
     """`name` would make a list that is too long."""
+    many = str(count) if count.bit_length() < 200 else "very many"
     return Fault(
-        "limit-list", f"`{name}` would make a list of {count} items; the limit is {LIST_ITEMS}"
+        "limit-list", f"`{name}` would make a list of {many} items; the limit is {LIST_ITEMS}"
     )
 
 

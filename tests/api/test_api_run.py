@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import trio
 
 import sexplang
 
@@ -38,7 +39,6 @@ def test_both_kinds_of_caller_get_the_same():
 
 def test_arun_under_trio():
     """Trio's loop will do as well."""
-    trio = pytest.importorskip("trio")
 
     async def waiting():
         await trio.sleep(0)

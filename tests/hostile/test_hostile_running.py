@@ -4,11 +4,13 @@ import pytest
 from support.bounded import assert_ends
 
 from sexplang.machine import Limits
+from sexplang.process import held
 
 STEPS = Limits(steps=200_000)
 FRAMES = Limits(frames=100_000)
 WIDE = Limits(branches=5_000)
 ALLOCATED = Limits(allocation=5_000_000)
+KEPT = Limits(memory=150_000_000, held=held)
 
 ENDLESS = {
     "a loop": "(loop ((x 1)) (recur x))",
@@ -68,6 +70,22 @@ COPYING = {
     "mapped lists": "(loop ((i 0)) (begin (map (lambda (x) (* x x)) (range 1000)) (recur i)))",
 }
 
+KEEPING = {
+    "lists": "(loop ((kept ())) (recur [(range 100000) kept]))",
+    "texts": (
+        '(define s (string-join (map str (range 100000)) "")) '
+        "(loop ((kept ()) (i 0)) (recur [(str s i) kept] (+ i 1)))"
+    ),
+    "tables": "(loop ((t {}) (i 0)) (recur {a: t b: [i i i]} (+ i 1)))",
+    "closures": "(loop ((f 1)) (recur (lambda () f)))",
+    "what closures see": "(loop ((f 1)) (let ((xs (range 10000))) (recur (lambda () [f xs]))))",
+    "continuations": (
+        "(define-effect (a)) (loop ((kept ())) (recur [(handle (begin (a) 1) ((a) k k)) kept]))"
+    ),
+    "errors": "(loop ((x 1)) (recur (attempt (raise {reason: 'r details: {x: x}}))))",
+    "a large list": "(map (lambda (x) [x x]) (range 10000000))",
+}
+
 
 @pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
 def test_a_program_that_never_ends_is_ended(text):
@@ -96,3 +114,9 @@ def test_branches_without_end_are_ended(text):
 def test_a_program_that_copies_without_end_is_ended(text):
     """Everything made is charged, whether or not it is kept."""
     assert_ends(text, "limit-allocation", ALLOCATED)
+
+
+@pytest.mark.parametrize("text", KEEPING.values(), ids=KEEPING)
+def test_a_program_that_keeps_without_end_is_ended(text):
+    """By what the process holds, whatever it is that holds on to the rest."""
+    assert_ends(text, "limit-memory", KEPT, seconds=3)

@@ -21,7 +21,7 @@ from sexplang.terms.allowance import ACCOUNT
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
 
-_SHORT = 256
+_SHORT = 64
 _LONG = 500_000
 _UNSEEN = 4_000_000
 """Elements made before somebody looks how much the process holds."""

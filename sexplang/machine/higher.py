@@ -27,9 +27,6 @@ from sexplang.terms.value import (
     truth,
 )
 
-AT_ONCE = 4_096
-"""How long a list may be to go through in one step, where calling needs no frame."""
-
 # -- Calling a function on each element -----------------------------------------------------------
 
 
@@ -44,7 +41,7 @@ def each(
     """Calls `function` on each row in turn; `finish(results, extra)` goes to `k`."""
     if not rows:
         return k[0], finish((), extra), k, s
-    call = direct(function, len(rows[0])) if len(rows) <= AT_ONCE else None
+    call = direct(function, len(rows[0]))
     if call is not None:
         charge(len(rows))
         return k[0], finish(tuple([call(*row) for row in rows]), extra), k, s
@@ -140,7 +137,7 @@ def _reduce(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | Non
 def _fold_on(
     function: Value, value: Value, items: tuple[Value, ...], at: int, k: Frame, s: Segment
 ) -> Step:
-    call = direct(function, 2) if at == 0 and len(items) <= AT_ONCE else None
+    call = direct(function, 2) if at == 0 else None
     if call is not None:
         for item in items:
             value = call(value, item)
@@ -168,7 +165,7 @@ def _seek(
 ) -> Step:
     if at == len(items):
         return k[0], not wanted, k, s
-    call = direct(function, 1) if at == 0 and len(items) <= AT_ONCE else None
+    call = direct(function, 1) if at == 0 else None
     if call is not None:
         return k[0], any(truth(call(item)) is wanted for item in items) is wanted, k, s
     frame = (_seek_next, k, function, items, at + 1, wanted)

@@ -1,6 +1,7 @@
 """Options and settings of all tests."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -16,6 +17,13 @@ def pytest_addoption(parser):
         action="store_true",
         help="rewrite the renderings in fenced `diagnostic` blocks instead of comparing them",
     )
+
+
+def pytest_configure(config):
+    """Whoever starts the tests in the background has Ctrl-C ignored; the commands tested are not
+    to inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -72,6 +72,7 @@ def primitive(name: str, function: Function) -> Primitive:
             raise Fault(reason, str(failed), error=failed.error) from None
         except Fault:
             raise
+        # The function is somebody else's: whatever it raises is an error of the program.
         except Exception as error:
             raise Fault(
                 "primitive-failed",

@@ -213,6 +213,7 @@ def _begun(source: Runnable, given: Settings, on_event: Watch | None) -> Begun:
             effects=given.effects or {},
             on_event=on_event,
         )
+    # Whatever it is goes on; the recording's file does not stay open behind it.
     except BaseException:
         journal.close()
         raise

@@ -122,12 +122,6 @@ class Ctx:
         """The same work, under these deadlines and budgets."""
         return self if scopes == self.scopes else Ctx(self.linked, self.conversations, scopes)
 
-    def without(self, scope: str) -> "Ctx":
-        """The same work, where a scope has broken."""
-        if scope not in self.scopes:
-            return self
-        return self.within(tuple([other for other in self.scopes if other != scope]))
-
 
 class Exit(Exception):
     """The loop is left: somebody outside decides what comes next."""

@@ -134,6 +134,7 @@ class Run:
             if performer is None:
                 raise unhandled(request.operation, self.performers)
             reply = performer(request)
+        # Performers may be a host's functions: what they raise fails the request, not the run.
         except Exception as error:
             self._deliver(request.id, failure(error, request.operation), True, attempts_of(error))
             return True

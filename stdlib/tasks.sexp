@@ -2,7 +2,7 @@
 
 (define (call-atomic-task task (inputs {}) (file_paths nil) (context_management nil)
           (previous_outputs nil) (subtype nil) (max_depth nil) (model nil) (return_expectations nil)
-          (max_turns nil))
+          (max_turns nil) (history nil) (history_config nil))
   (run-task task inputs
     {file_paths: file_paths
      context_management: context_management
@@ -11,4 +11,16 @@
      max_depth: max_depth
      model: model
      return_expectations: return_expectations
-     max_turns: max_turns}))
+     max_turns: max_turns
+     history: history
+     history_config: history_config}))
+
+; What a TaskResult says. nil where it says nothing of it.
+
+(define (is-task-successful? result)
+  (and (equal? result.status "COMPLETE") (nil? result.notes.error)))
+
+(define (get-task-content result) result.content)
+(define (get-task-parsed-content result) result.parsed_content)
+(define (get-task-error-message result) result.notes.error.message)
+(define (get-task-exit-code result) result.notes.exit_code)

@@ -19,6 +19,13 @@ TOOLS = {
 }
 """What a conversation performs for the tools that have an operation of their own."""
 
+LOOKUPS = {
+    "command": "run-script",
+    "description": "search-memory",
+    "context_description": "search-memory",
+}
+"""What a conversation performs to find its files, by the source that its template names."""
+
 
 def turns_of(template: Template, costs: Costs) -> int:
     """How many times a conversation may ask the model, as the tasks room has it."""
@@ -76,8 +83,12 @@ def _performed(
     """What it performs beside `model`. One turn may call tools any number of times."""
     template = task.template
     found: list[tuple[str, Bound]] = []
-    paths = len(template.file_paths.paths)
-    if reads:
+    paths, source = len(template.file_paths.paths), template.file_paths.source
+    looked = LOOKUPS.get(source)
+    if looked is not None:
+        found.append((looked, number(1, span)))
+        found.append(("read-file", unbounded(f"`{task.name}` looks for its files", span)))
+    elif reads:
         found.append(("read-file", unbounded(f"`{task.name}` may be given any files", span)))
     elif paths:
         found.append(("read-file", number(paths, span)))

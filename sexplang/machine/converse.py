@@ -6,6 +6,8 @@ so a continuation captured here captures the conversation.
 
 from typing import Any
 
+from attrs import evolve
+
 from sexplang.machine.control import fail, perform
 from sexplang.machine.exits import Forked, Spawned
 from sexplang.machine.leaving import HandlerKind, Taking
@@ -55,10 +57,18 @@ def _go_on(session: Session, want: Want, s: Segment) -> Step:
         return k[0], want.result, k, s[2]
     if isinstance(want, Broke):
         return fail(want.error, s[1], s[2])
+    if want.items is not None:
+        s = (s[0], s[1], s[2], _with_items(s[3], want.items), s[4])
     if want.together:
         starts = tuple([(start_ask, ask) for ask in want.asks])
         raise Forked(starts, (_all_answered, BOTTOM, session), s)
     return start_ask(want.asks[0], (_answered, BOTTOM, session), s)
+
+
+def _with_items(context: Ctx, items: tuple[Value, ...]) -> Ctx:
+    """The context of the conversation once it has found more for its children to inherit."""
+    *above, own = context.conversations
+    return Ctx(context.linked, (*above, evolve(own, items=items)), context.scopes)
 
 
 def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:

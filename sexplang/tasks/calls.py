@@ -86,6 +86,27 @@ def outcome(value: Value) -> tuple[str, bool]:
         ), True
 
 
+def spent(replies: tuple[Value, ...]) -> tuple[int, int]:
+    """Input and output tokens that subtasks among what answered took, with theirs; a failed one
+    says so in the details of its error."""
+    taken = given = 0
+    for value in replies:
+        if not isinstance(value, Record) or value.kind != "TaskResult":
+            continue
+        notes = fields_of(value.fields.get("notes")) or {}
+        error = fields_of(notes.get("error")) or {}
+        details = fields_of(error.get("details")) or {}
+        usage = notes.get("chain_usage") or details.get("usage") or value.fields.get("usage")
+        counts = fields_of(usage) or {}
+        taken += _count(counts.get("input_tokens"))
+        given += _count(counts.get("output_tokens"))
+    return taken, given
+
+
+def _count(value: Value) -> int:
+    return value if type(value) is int and value > 0 else 0
+
+
 def halting(value: Value) -> Record | None:
     """The error that stopped a chain of subtasks, if that is what answered."""
     if not isinstance(value, Record) or value.fields.get("status") != "FAILED":

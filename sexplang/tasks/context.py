@@ -7,6 +7,10 @@ close its wrapper.
 
 import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from operator import itemgetter
+
+from attrs import frozen
 
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.matching import words
@@ -23,7 +27,7 @@ SEPARATOR = "\n\n===\n\n"
 OVERLAP = 0.1
 _PROVENANCE = frozenset(
     {"template_used", "context_source", "context_files_count", "warnings", "model", "usage"}
-    | {"turns", "repairs"}
+    | {"turns", "repairs", "metrics", "chain_usage", "history"}
 )
 _CLOSING = re.compile(r"<(?=\s*/\s*(?:file|context|previous_outputs)\b)", re.IGNORECASE)
 
@@ -49,10 +53,29 @@ def inherited_items(conversations: tuple[Conversation, ...], inherit: str) -> tu
     return conversations[-1].items if conversations and inherit != "none" else ()
 
 
+MOST_PREVIOUS = 40_000
+"""Characters of earlier outputs that a task is shown."""
+
+
 def previous_text(outputs: Value, accumulation_format: str) -> str:
-    """Earlier outputs as text: of a TaskResult its content, or with notes_only its notes."""
+    """Earlier outputs as text: of a TaskResult its content, or with notes_only its notes.
+
+    What is too long loses its oldest part, and says so."""
     listed = outputs if isinstance(outputs, tuple) else (outputs,)
-    return "\n\n".join(_output(item, accumulation_format) for item in listed)
+    written = [_output(item, accumulation_format) for item in listed]
+    size = sum(map(len, written))
+    if size <= MOST_PREVIOUS:
+        return "\n\n".join(written)
+    first = 0
+    while size > MOST_PREVIOUS and first < len(written) - 1:
+        size -= len(written[first])
+        first += 1
+    left_out = f"[{first} earlier output{'s' * (first != 1)} left out]"
+    if size > MOST_PREVIOUS:
+        cut = size - MOST_PREVIOUS
+        left_out = f"[{first} earlier outputs and {cut} characters left out]"
+        written[first] = written[first][cut:]
+    return "\n\n".join([left_out, *written[first:]])
 
 
 def _output(item: Value, accumulation_format: str) -> str:
@@ -68,20 +91,63 @@ def _output(item: Value, accumulation_format: str) -> str:
     return value_text(item)
 
 
-def composed(gathering: Gathering, files: Iterable[tuple[str, str]]) -> str:
-    """The whole system prompt, once the files are read."""
+@frozen
+class Piece:
+    """One part of the context: which element it belongs to, where it comes from, its text."""
+
+    element: str
+    source: str
+    text: str
+
+
+def pieces(gathering: Gathering, files: Iterable[tuple[str, str]]) -> list[Piece]:
+    """The parts of the context in the order in which they are shown, once the files are read."""
     wanted = words_of(gathering.wanted) if gathering.wanted else None
-    shown: list[str] = []
+    shown: list[Piece] = []
     for item in gathering.items:
         source, body = text(item["source"]), text(item["text"])
         if is_relevant(wanted, f"{source} {body}"):
-            shown.append(wrapped("context", f" source={json_text(source)}", body))
+            written = wrapped("context", f" source={json_text(source)}", body)
+            shown.append(Piece("inherited", source, written))
     for path, body in files:
-        if path not in gathering.inherited or is_relevant(wanted, f"{path} {body}"):
-            shown.append(file_text(path, body))
+        if path not in gathering.inherited:
+            shown.append(Piece("files", path, file_text(path, body)))
+        elif is_relevant(wanted, f"{path} {body}"):
+            shown.append(Piece("inherited", path, file_text(path, body)))
     if gathering.previous:
-        shown.append(wrapped("previous_outputs", "", gathering.previous))
-    return sections(gathering.system, "\n\n".join(shown))
+        element = "previous_outputs"
+        shown.append(Piece(element, "", wrapped(element, "", gathering.previous)))
+    if not gathering.assembly:
+        return shown
+    ranked = [(_rank(piece, gathering.assembly), piece) for piece in shown]
+    return [piece for rank, piece in sorted(ranked, key=itemgetter(0)) if rank < _EXCLUDED]
+
+
+_EXCLUDED = 3
+_RANKS = {"excluded_elements": _EXCLUDED, "primary_elements": 0, "secondary_elements": 2}
+
+
+def _rank(piece: Piece, assembly: tuple[tuple[str, str], ...]) -> int:
+    """Primary, unnamed, secondary, excluded; what several name is placed by the strongest."""
+    settings = dict(assembly)
+    for setting, rank in _RANKS.items():
+        if any(
+            element == piece.element or (piece.source and fnmatchcase(piece.source, element))
+            for element in _elements(settings.get(setting, ""))
+        ):
+            return rank
+    return 1
+
+
+def _elements(written: str) -> list[str]:
+    return written.replace(",", " ").split()
+
+
+def wanted_paths(paths: tuple[str, ...], assembly: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    """The paths without those that `context_assembly` excludes, which are not even read."""
+    if not assembly:
+        return paths
+    return tuple(path for path in paths if _rank(Piece("files", path, ""), assembly) < _EXCLUDED)
 
 
 def words_of(prompt: str) -> frozenset[str]:

@@ -18,6 +18,9 @@ class Body:
     prompt: str
     system: str
     paths: tuple[str, ...]
+    files_text: str
+    """The command or description by which files are found."""
+    description: str
 
 
 def execute_body(prepared: Prepared, values: dict[str, Value]) -> Body:
@@ -26,11 +29,14 @@ def execute_body(prepared: Prepared, values: dict[str, Value]) -> Body:
     prompt = rendered(prepared.instructions, values, missing)
     system = rendered(prepared.system, values, missing)
     paths = tuple([rendered(path, values, missing) for path in prepared.paths])
-    for source in prepared.others:
-        rendered(source, values, missing)
+    files_text = rendered(prepared.files_text, values, missing) if prepared.files_text else ""
+    description = rendered(prepared.description, values, missing)
+    if prepared.criteria:
+        rendered(prepared.criteria, values, missing)
     if missing:
         raise _missing(prepared, missing)
-    return Body(prompt, system, tuple(dict.fromkeys(paths)) if paths else ())
+    unique = tuple(dict.fromkeys(paths)) if paths else ()
+    return Body(prompt, system, unique, files_text, description)
 
 
 def _missing(prepared: Prepared, missing: list[str]) -> Fault:

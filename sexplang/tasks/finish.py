@@ -4,11 +4,14 @@ from typing import Any
 
 from attrs import frozen
 
+from sexplang.tasks.calls import spent
 from sexplang.tasks.failures import misfit
+from sexplang.tasks.history import recorded
+from sexplang.tasks.replies import model_reply
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import HandlerSession, Reading, Rules
 from sexplang.terms.task import task_result
-from sexplang.terms.value import Record, Value
+from sexplang.terms.value import Fault, Record, Value
 
 
 @frozen
@@ -27,10 +30,11 @@ def finished(
 ) -> tuple[Record, Question | None]:
     """The result; with a question, there is none yet. Raises Fault when asking did not help."""
     if session.setup.format.type == "text":
-        return task_result(text, notes=_notes(session, model, ()), usage=_usage(session)), None
+        notes = _notes(session, model, (), text)
+        return task_result(text, notes=notes, usage=_usage(session)), None
     reading = rules.read_reply(text, session.setup.format)
     if reading.problem is None:
-        notes = _notes(session, model, reading.repairs)
+        notes = _notes(session, model, reading.repairs, text)
         _pass_score(notes, reading.value)
         usage = _usage(session)
         return task_result(text, parsed_content=reading.value, notes=notes, usage=usage), None
@@ -55,12 +59,45 @@ def _details(session: HandlerSession, reading: Reading) -> dict[str, Value]:
     }
 
 
+def metrics(session: HandlerSession) -> dict[str, Value]:
+    """ResourceMetrics: turns, and tokens of the context window, with their limits."""
+    now, peak = session.taken
+    return {
+        "turns": {"used": session.turns, "limit": session.setup.max_turns},
+        "context": {"used": now, "limit": session.setup.window, "peak_usage": peak},
+    }
+
+
+def accounted(error: Record, session: HandlerSession, replies: tuple[Value, ...]) -> Record:
+    """The error that ends a conversation, with the tokens that it took and its subtasks too."""
+    taken, given = session.usage
+    # What broke it is in no session any more, and was paid for.
+    last = _read(replies[0]) if session.waits == "model" else spent(replies)
+    before = session.children
+    usage = _usage_of(taken + before[0] + last[0], given + before[1] + last[1])
+    if not any(usage.values()):
+        return error
+    details = {**(fields_of(error.fields.get("details")) or {}), "usage": usage}
+    return Record(error.kind, {**error.fields, "details": details})
+
+
+def _read(reply: Value) -> tuple[int, int]:
+    try:
+        return model_reply(reply).usage
+    except Fault:
+        return 0, 0
+
+
 def _usage(session: HandlerSession) -> dict[str, Value]:
-    return {"input_tokens": session.usage[0], "output_tokens": session.usage[1]}
+    return _usage_of(*session.usage)
+
+
+def _usage_of(taken: int, given: int) -> dict[str, Value]:
+    return {"input_tokens": taken, "output_tokens": given}
 
 
 def _notes(
-    session: HandlerSession, model: str | None, repairs: tuple[str, ...]
+    session: HandlerSession, model: str | None, repairs: tuple[str, ...], text: str
 ) -> dict[str, Value]:
     """Where the result comes from."""
     notes: dict[str, Any] = {
@@ -69,7 +106,14 @@ def _notes(
         "model": model,
         "usage": _usage(session),
         "turns": session.turns,
+        "metrics": metrics(session),
     }
+    if session.children != (0, 0):
+        notes["chain_usage"] = _usage_of(
+            session.usage[0] + session.children[0], session.usage[1] + session.children[1]
+        )
+    if session.setup.history is not None:
+        notes["history"] = recorded(session, text)
     if session.repairs or repairs:
         notes["repairs"] = (*session.repairs, *repairs)
     return notes

@@ -6,17 +6,22 @@ to see, they are read first; then the model is asked.
 
 from hashlib import blake2b
 
-from sexplang.tasks.context import inherited_items, previous_text, sections
-from sexplang.tasks.executor import execute_body
+from attrs import evolve
+
+from sexplang.tasks.context import inherited_items, previous_text, sections, wanted_paths
+from sexplang.tasks.executor import Body, execute_body
 from sexplang.tasks.failures import halted
+from sexplang.tasks.gathering import AUTOMATIC, own_items, running, searching
+from sexplang.tasks.history import configured, shown
 from sexplang.tasks.inputs import bound
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.overrides import NO_OVERRIDES, Overrides
 from sexplang.tasks.prepare import Prepared
-from sexplang.tasks.session import Gathering, HandlerSession, Rules, Setup
+from sexplang.tasks.session import Block, Gathering, HandlerSession, Lookup, Rules, Setup
 from sexplang.tasks.settings import ContextSettings, effective
 from sexplang.tasks.turns import started
-from sexplang.terms.task import Conversation, Perform
+from sexplang.tasks.window import check_room, filled, tokens_in, tokens_of
+from sexplang.terms.task import Ask, Conversation, Want
 from sexplang.terms.text import text
 from sexplang.terms.value import Value
 
@@ -27,7 +32,7 @@ def opened(
     inputs: dict[str, Value],
     overrides: Overrides,
     conversations: tuple[Conversation, ...],
-) -> tuple[Conversation, HandlerSession, Perform]:
+) -> tuple[Conversation, HandlerSession, Want]:
     """The conversation, its session, and what it asks first. Raises Fault."""
     template = prepared.template
     depth = conversations[-1].depth + 1 if conversations else 0
@@ -38,7 +43,8 @@ def opened(
         _check_cycle(template.name, signature, conversations)
     settings = _settings(prepared, overrides)
     body = execute_body(prepared, values)
-    paths = body.paths if overrides.file_paths is None else overrides.file_paths
+    forced = body.paths if overrides.file_paths is None else overrides.file_paths
+    paths = wanted_paths(forced, template.context_assembly)
     items = _items(settings, overrides, conversations)
     payload = prepared.payload.copy()
     payload["system"] = system = sections(
@@ -47,22 +53,31 @@ def opened(
     if overrides.model is not None:
         payload["model"] = overrides.model
     previous, warnings = _previous(settings, overrides)
+    lookups = _lookups(rules, prepared, overrides, settings, body, values)
     gathering = None
-    if paths or items or previous:
+    if paths or items or previous or lookups:
         wanted = body.prompt if settings.inherit_context == "subset" else ""
         gathering = _gathering(system, paths, items, previous, wanted)
+        gathering = evolve(gathering, lookups=lookups, assembly=template.context_assembly)
+    prompt: Block = {"role": "user", "content": ({"type": "text", "text": body.prompt},)}
+    setup = _setup(rules, prepared, overrides, depth)
+    messages: tuple[Block, ...] = (prompt,)
+    if overrides.history is not None:
+        setup, messages = _with_history(setup, prepared, overrides, prompt)
+    tokens = prepared.tool_tokens + tokens_in(system)
+    for message in messages:
+        tokens += tokens_of(message["content"])
+    check_room(0, tokens, setup.window, "the prompt")
+    noted = prepared.warnings + settings.warnings + overrides.warnings + warnings
+    taken, noted = filled((0, 0), noted, tokens, setup.window)
     session = HandlerSession(
-        _setup(prepared, overrides, depth),
-        payload,
-        ({"role": "user", "content": ({"type": "text", "text": body.prompt},)},),
-        warnings=prepared.warnings + settings.warnings + overrides.warnings + warnings,
-        gathering=gathering,
+        setup, payload, messages, taken=taken, warnings=noted, gathering=gathering
     )
-    conversation = Conversation(template.name, signature, depth, _own_items(items, paths))
+    conversation = Conversation(template.name, signature, depth, own_items(items, paths))
     return conversation, *started(session)
 
 
-def _setup(prepared: Prepared, overrides: Overrides, depth: int) -> Setup:
+def _setup(rules: Rules, prepared: Prepared, overrides: Overrides, depth: int) -> Setup:
     template = prepared.template
     notes = prepared.notes
     if overrides.file_paths is not None:
@@ -74,8 +89,54 @@ def _setup(prepared: Prepared, overrides: Overrides, depth: int) -> Setup:
         depth,
         overrides.max_depth,
         min(prepared.max_turns, overrides.max_turns or prepared.max_turns),
+        rules.window(overrides.model or prepared.payload.get("model")),
         notes,
     )
+
+
+def _with_history(
+    setup: Setup, prepared: Prepared, overrides: Overrides, prompt: Block
+) -> tuple[Setup, tuple[Block, ...]]:
+    """The setup that knows the earlier turns, and the messages with those that are shown."""
+    history = overrides.history or ()
+    settings = configured(prepared.template.history_config, overrides.history_config)
+    earlier = shown(history, settings)
+    kept = history if settings.record_in_session_history else None
+    return evolve(setup, history=kept, earlier=len(earlier)), (*earlier, prompt)
+
+
+def _lookups(
+    rules: Rules,
+    prepared: Prepared,
+    overrides: Overrides,
+    settings: ContextSettings,
+    body: Body,
+    values: dict[str, Value],
+) -> tuple[Lookup, ...]:
+    """How files are found that nobody named: as the template says, and by fresh context."""
+    template = prepared.template
+    source = template.file_paths.source
+    lookups: tuple[Lookup, ...] = ()
+    if overrides.file_paths is None and source != "literal":
+        asked = running if source == "command" else _about
+        lookups = (Lookup(f"template_{source}", asked(body.files_text)),)
+        if source != "command":
+            # The template says what to look for: that takes the place of the lookup by itself.
+            return lookups
+    if settings.fresh_context == "enabled" and rules.memory:
+        relevant = {param.name: values[param.name] for param in template.params if param.relevant}
+        query: dict[str, Value] = {
+            "query": "" if body.description else body.prompt,
+            "template_description": body.description,
+            "template_subtype": overrides.subtype or template.subtype,
+            "inputs": relevant,
+        }
+        lookups += (Lookup(AUTOMATIC, searching(query)),)
+    return lookups
+
+
+def _about(words: str) -> Ask:
+    return searching({"query": words})
 
 
 def _check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> None:
@@ -136,14 +197,6 @@ def _items(
     if settings.inherit_context == "subset" and overrides.file_paths:
         return ()
     return inherited_items(conversations, settings.inherit_context)
-
-
-def _own_items(items: tuple[Value, ...], paths: tuple[str, ...]) -> tuple[Value, ...]:
-    """What children may inherit. A file is named rather than quoted: a child reads it itself."""
-    if not paths:
-        return items
-    known = {item["source"] for item in items}
-    return items + tuple({"source": path, "text": None} for path in paths if path not in known)
 
 
 def _previous(settings: ContextSettings, overrides: Overrides) -> tuple[str, tuple[str, ...]]:

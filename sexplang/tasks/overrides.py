@@ -5,7 +5,9 @@ from typing import Any
 from attrs import field, frozen
 
 from sexplang.tasks.failures import bad_input
-from sexplang.tasks.request import FIELDS, snake
+from sexplang.tasks.history import is_history
+from sexplang.tasks.request import FIELDS, fields_of, snake
+from sexplang.tasks.session import Block
 from sexplang.tasks.settings import requested
 from sexplang.terms.value import Procedure, Symbol, Value
 
@@ -21,6 +23,9 @@ class Overrides:
     file_paths: tuple[str, ...] | None = None
     context_management: dict[str, Any] = field(factory=dict)
     previous_outputs: Value = None
+    history: tuple[Block, ...] | None = None
+    """The messages of an earlier conversation that this one goes on with."""
+    history_config: Value = None
     expected_words: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -29,8 +34,7 @@ NO_OVERRIDES = Overrides()
 
 # A call is made with whole requests; these fields have done their work when a template is found.
 _PASSED_OVER = frozenset(
-    {"name", "type", "description", "inputs", "template_hints", "depth", "result"}
-    | {"task_id", "history_config"}
+    {"name", "type", "description", "inputs", "template_hints", "depth", "result"} | {"task_id"}
 )
 
 
@@ -41,6 +45,7 @@ def _is_count(value: Value) -> bool:
 _CHECKS = {
     **FIELDS,
     "model": (lambda value: isinstance(value, str) and value != "", 'write "provider:name"'),
+    "history": (is_history, "write a list of {role content}, role user or assistant"),
     "max_turns": (_is_count, "write an integer of at least 1"),
     "previous_outputs": (lambda value: not isinstance(value, Procedure), "write text or results"),
 }
@@ -78,5 +83,7 @@ def _made(fields: dict[str, Any], warnings: tuple[str, ...]) -> Overrides:
         fields["expected_words"] = f"Form of the answer: {expectations}"
     if "file_paths" in fields:
         fields["file_paths"] = tuple(dict.fromkeys(fields["file_paths"]))
+    if "history" in fields:
+        fields["history"] = tuple(dict(fields_of(item) or {}) for item in fields["history"])
     fields["context_management"] = requested(fields.get("context_management"))
     return Overrides(**fields, warnings=warnings)

@@ -7,6 +7,7 @@ from sexplang.tasks.session import HandlerPayload, Rules
 from sexplang.tasks.settings import ContextSettings, effective
 from sexplang.tasks.substitute import Parts, Slot, parts
 from sexplang.tasks.tools import offered
+from sexplang.tasks.window import tokens_in
 from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Value
 
@@ -18,15 +19,19 @@ class Prepared:
     template: Template
     instructions: Parts
     system: Parts
-    others: tuple[Parts, ...]
-    """Texts that the prompt does not hold but whose slots must lead somewhere all the same."""
+    description: Parts
+    criteria: Parts
+    """Not sent, but its slots must lead somewhere all the same; empty if it has none."""
     paths: tuple[Parts, ...]
+    files_text: Parts
     offered: dict[str, str]
     payload: HandlerPayload
     format_words: str
     settings: ContextSettings | None
     """What holds for a call that overrides nothing; None if the template contradicts itself."""
     max_turns: int
+    tool_tokens: int
+    """What the definitions of the tools take of the context window."""
     notes: dict[str, Value]
     warnings: tuple[str, ...]
 
@@ -37,7 +42,7 @@ def prepare(rules: Rules, template: Template) -> Prepared:
     format_ = template.output_format
     schema = rules.json_schema(format_) if format_.type == "json" else None
     has_instructions = template.instructions.strip() != ""
-    description = parts(template.description)
+    description, criteria = parts(template.description), parts(template.criteria)
     literal = template.file_paths.source == "literal"
 
     warnings: tuple[str, ...] = ()
@@ -47,19 +52,18 @@ def prepare(rules: Rules, template: Template) -> Prepared:
         template=template,
         instructions=parts(template.instructions) if has_instructions else description,
         system=parts(template.system),
-        others=tuple(
-            source
-            for source in (description, parts(template.criteria), parts(template.file_paths.text))
-            if any(isinstance(part, Slot) for part in source)
-        ),
+        description=description,
+        criteria=criteria if any(isinstance(part, Slot) for part in criteria) else (),
         paths=tuple(parts(path) for path in template.file_paths.paths) if literal else (),
+        files_text=() if literal else parts(template.file_paths.text),
         offered=names,
         payload=_payload(rules, template, tools, schema),
         format_words=_format_words(template, schema),
         settings=_settings(template),
         max_turns=_first(template.limits.max_turns, _turns(rules, template)),
-        notes=_notes(template, literal),
-        warnings=warnings + _unresolved(template),
+        tool_tokens=tokens_in(json_text(tools)) if tools else 0,
+        notes=_notes(template),
+        warnings=warnings,
     )
 
 
@@ -111,17 +115,9 @@ def _format_words(template: Template, schema: Value) -> str:
     return f"Answer with one JSON value that fits this schema and nothing else: {json_text(schema)}"
 
 
-def _notes(template: Template, literal: bool) -> dict[str, Value]:
-    source = "template_literal" if template.file_paths.paths else "none"
+def _notes(template: Template) -> dict[str, Value]:
     return {
         "template_used": template.name,
-        "context_source": source if literal else "resolution_failed",
+        "context_source": "template_literal" if template.file_paths.paths else "none",
         "context_files_count": 0,
     }
-
-
-def _unresolved(template: Template) -> tuple[str, ...]:
-    source = template.file_paths.source
-    if source == "literal":
-        return ()
-    return (f"file_paths of source `{source}` cannot be resolved here; no file was read",)

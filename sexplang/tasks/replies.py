@@ -115,7 +115,12 @@ def _usage(value: Value) -> tuple[int, int]:
     fields = fields_of(value)
     if fields is None:
         raise bad_reply("the usage of the model's reply is not a table", field="usage")
-    return _count(fields, "input_tokens"), _count(fields, "output_tokens")
+    # What a provider's cache held is input too; it is counted apart.
+    taken = sum([_count(fields, name) for name in _INPUT])
+    return taken, _count(fields, "output_tokens")
+
+
+_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 def _count(usage: dict[str, Value], name: str) -> int:

@@ -48,6 +48,10 @@ class Rules:
     max_refused: int
     base_prompt: str
     tools: Mapping[str, dict[str, Value]]
+    window: Callable[[str | None], int]
+    """The tokens that a conversation may take of the context window of the model so named."""
+    memory: bool
+    """Whether there is an index that fresh context can come from."""
 
 
 @frozen
@@ -62,14 +66,29 @@ class Setup:
     max_depth: int | None
     """The bound that a request set for the chain from here on, if it is below the system's."""
     max_turns: int
+    window: int
+    """Tokens that the conversation may take in all."""
     notes: dict[str, Value]
+    history: tuple[Block, ...] | None = None
+    """The earlier messages that the call gave, where the result shall hold them and this turn."""
+    earlier: int = 0
+    """How many of them the model is shown."""
+
+
+@frozen
+class Lookup:
+    """A search or a command that finds files, and what files found by it are said to come from."""
+
+    provenance: str
+    ask: Ask
 
 
 @frozen
 class Gathering:
-    """The files that are being read, and what else the system prompt will hold."""
+    """The files that are being found and read, and what else the system prompt will hold."""
 
     paths: tuple[str, ...]
+    """What is always there, in this order."""
     system: str
     items: tuple[Value, ...]
     """Inherited items that have their text already."""
@@ -78,6 +97,11 @@ class Gathering:
     wanted: str
     """With inherit subset, the text that an inherited item has to do with; else empty."""
     previous: str
+    lookups: tuple[Lookup, ...] = ()
+    matched: tuple[str, ...] = ()
+    """The paths among `paths` that a search proposed: without room for them they stay out."""
+    assembly: tuple[tuple[str, str], ...] = ()
+    """`context_assembly`: which elements come first, last, or not at all."""
 
 
 @frozen
@@ -94,7 +118,7 @@ class Calls:
     """The error of a subtask that was refused for its depth or as a cycle."""
 
 
-Waits: TypeAlias = Literal["files", "model", "calls", "subtask"]
+Waits: TypeAlias = Literal["lookups", "files", "model", "calls", "subtask"]
 
 
 @frozen
@@ -110,6 +134,8 @@ class HandlerSession:
     """Assistant messages so far; nothing else counts."""
     usage: tuple[int, int] = (0, 0)
     """Input and output tokens of all turns."""
+    taken: tuple[int, int] = (0, 0)
+    """Tokens of the context window: what it holds now, and the most it has held."""
     said: str = ""
     """Text of paused turns, which the next one continues."""
     repairs: tuple[str, ...] = ()
@@ -117,5 +143,7 @@ class HandlerSession:
     refused: int = 0
     """Turns so far with a subtask request that was malformed, too deep or a cycle."""
     warnings: tuple[str, ...] = ()
+    children: tuple[int, int] = (0, 0)
+    """Input and output tokens of the subtasks, and of theirs."""
     gathering: Gathering | None = None
     calls: Calls | None = None

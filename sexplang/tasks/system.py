@@ -5,12 +5,14 @@ Law: begin, advance and match raise nothing; whatever is wrong is a Broke or an 
 
 from collections.abc import Callable, Mapping
 
+from sexplang.tasks.finish import accounted
 from sexplang.tasks.matching import match
 from sexplang.tasks.opening import opened
 from sexplang.tasks.overrides import overrides_of
 from sexplang.tasks.prepare import Prepared, prepare
-from sexplang.tasks.session import Calls, Gathering, HandlerSession, Reading, Rules, Setup
+from sexplang.tasks.session import Calls, Gathering, HandlerSession, Lookup, Reading, Rules, Setup
 from sexplang.tasks.turns import advanced
+from sexplang.tasks.window import FRACTION, WINDOWS, windows
 from sexplang.terms.task import Broke, Conversation, Session, TaskSystem, Want, error_of
 from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Fault, Value
@@ -30,6 +32,10 @@ def task_system(
     max_refused: int = 2,
     base_prompt: str = "",
     tools: Mapping[str, dict[str, Value]] | None = None,
+    model: str | None = None,
+    max_context_window_fraction: float = FRACTION,
+    context_windows: Mapping[str, int] | None = None,
+    memory: bool = False,
 ) -> TaskSystem:
     """The task system of a run.
 
@@ -37,6 +43,11 @@ def task_system(
     fit its format is asked for again at most `max_repairs` times; a conversation may have at most
     `max_refused` turns with a subtask request that is malformed, too deep or a cycle. `tools`
     describes registered tools by name: `{description input_schema}`.
+
+    A conversation may take `max_context_window_fraction` of its model's window;
+    `context_windows` are tokens by the beginning of a model's name, beside those known here, and
+    `model` is the one that wins over the templates'. With `memory`, there is an index for fresh
+    context.
     """
     rules = Rules(
         read_reply=read_reply,
@@ -48,6 +59,8 @@ def task_system(
         max_refused=max_refused,
         base_prompt=base_prompt,
         tools=tools or {},
+        window=windows(model, max_context_window_fraction, {**WINDOWS, **(context_windows or {})}),
+        memory=memory,
     )
     # By identity, because templates may hold tables. Each keeps its template alive, so an
     # identity is never another template's.
@@ -73,6 +86,6 @@ def task_system(
         try:
             return advanced(rules, session, replies)
         except Fault as fault:
-            return session, Broke(error_of(fault))
+            return session, Broke(accounted(error_of(fault), session, replies))
 
-    return TaskSystem(begin, advance, match, (HandlerSession, Setup, Gathering, Calls))
+    return TaskSystem(begin, advance, match, (HandlerSession, Setup, Gathering, Lookup, Calls))

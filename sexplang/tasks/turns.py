@@ -4,37 +4,43 @@ from collections.abc import Callable
 
 from attrs import evolve
 
-from sexplang.tasks.calls import answered, halting, outcome, planned, spawned
-from sexplang.tasks.context import composed
+from sexplang.tasks.calls import answered, halting, outcome, planned, spawned, spent
 from sexplang.tasks.failures import bad_reply, exhausted, refused
 from sexplang.tasks.finish import finished
+from sexplang.tasks.gathering import Gathered, begun, files_read, looked_up
 from sexplang.tasks.matching import malformed
 from sexplang.tasks.replies import Reply, model_reply
 from sexplang.tasks.request import SubtaskRequest, continuation
 from sexplang.tasks.session import Block, HandlerSession, Rules
+from sexplang.tasks.window import filled, tokens_of, with_more
 from sexplang.terms.task import Ask, Finished, Perform, Want
 from sexplang.terms.value import Fault, Record, Value
 
 Next = tuple[HandlerSession, Want]
 
 
-def started(session: HandlerSession) -> tuple[HandlerSession, Perform]:
-    """The first request: the files there are to see, else the model."""
-    gathering = session.gathering
-    if gathering is None:
-        return session, ask_model(session)
-    if not gathering.paths:
-        return _gathered(session, ())
-    asks = tuple([Ask("read-file", (path,), attempt=True) for path in gathering.paths])
-    return evolve(session, waits="files"), Perform(asks, together=True)
+def started(session: HandlerSession) -> Next:
+    """The first request: what there is to be found and read, else the model."""
+    return _or_model(begun(session))
+
+
+def _or_model(gathered: Gathered) -> Next:
+    session, perform = gathered
+    return session, perform or ask_model(session)
 
 
 def advanced(rules: Rules, session: HandlerSession, replies: tuple[Value, ...]) -> Next:
     """Goes on with the replies to the last Perform. Raises Fault where the task breaks."""
     if session.waits == "model":
         return _model_answered(rules, session, replies[0])
+    if session.waits == "lookups":
+        return _or_model(looked_up(session, replies))
     if session.waits == "files":
-        return _gathered(session, replies)
+        return _or_model(files_read(session, replies))
+    taken, given = spent(replies)
+    if taken or given:
+        before = session.children
+        session = evolve(session, children=(before[0] + taken, before[1] + given))
     if session.waits == "subtask":
         return _subtask_answered(rules, session, replies[0])
     assert session.calls is not None
@@ -50,34 +56,9 @@ def ask_model(session: HandlerSession) -> Perform:
 
 def ask_again(session: HandlerSession, content: tuple[Block, ...]) -> Next:
     """Asks the model to go on after a user message; the turn limit was checked when it spoke."""
+    session = with_more(session, tokens_of(content), "the answer to the model")
     messages = (*session.messages, {"role": "user", "content": content})
     session = evolve(session, messages=messages, waits="model", calls=None)
-    return session, ask_model(session)
-
-
-def _gathered(
-    session: HandlerSession, replies: tuple[Value, ...]
-) -> tuple[HandlerSession, Perform]:
-    """The files are read: what could not be is a warning, the rest is context."""
-    gathering = session.gathering
-    assert gathering is not None
-    files: list[tuple[str, str]] = []
-    warnings: list[str] = []
-    for path, value in zip(gathering.paths, replies, strict=False):
-        words, is_error = outcome(value)
-        if is_error:
-            warnings.append(f"file `{path}` could not be read: {words}")
-        else:
-            files.append((path, words))
-    setup = session.setup
-    session = evolve(
-        session,
-        setup=evolve(setup, notes={**setup.notes, "context_files_count": len(files)}),
-        payload={**session.payload, "system": composed(gathering, files)},
-        waits="model",
-        warnings=session.warnings + tuple(warnings),
-        gathering=None,
-    )
     return session, ask_model(session)
 
 
@@ -109,19 +90,24 @@ def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
         [block for block in reply.content if block.get("type") != "text" or block["text"]]
     )
     message = {"role": "assistant", "content": content or ({"type": "text", "text": "(nothing)"},)}
-    used, given = session.usage, reply.usage
+    before, given, setup = session.usage, reply.usage, session.setup
+    # What the model counted is right; where it counts nothing, the estimates go on.
+    used = sum(given) if given[0] else session.taken[0] + tokens_of(reply.content)
+    taken, warnings = filled(session.taken, session.warnings, used, setup.window)
     return HandlerSession(
-        session.setup,
+        setup,
         session.payload,
         (*session.messages, message),
         "model",
         session.turns + 1,
-        (used[0] + given[0], used[1] + given[1]),
+        (before[0] + given[0], before[1] + given[1]),
+        taken,
         session.said,
         session.repairs,
         session.asked_again,
         session.refused,
-        session.warnings,
+        warnings,
+        session.children,
     )
 
 

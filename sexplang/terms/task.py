@@ -22,6 +22,8 @@ ERROR_TYPES = (
     "USER_ERROR",
 )
 
+STATUSES = ("COMPLETE", "CONTINUATION", "FAILED")
+
 
 def task_result(
     content: str,
@@ -124,11 +126,13 @@ class Perform:
     """The conversation waits for replies, one per ask and in their order.
 
     Together: the asks are branches of a fork (the direct tools of one turn). Else there is
-    exactly one ask, performed in the conversation's own branch.
+    exactly one ask, performed in the conversation's own branch. `items` replace the context
+    items of the conversation, for what is done on its behalf from here on; None keeps them.
     """
 
     asks: tuple[Ask, ...]
     together: bool = False
+    items: tuple[Value, ...] | None = None
 
 
 @frozen

@@ -260,13 +260,16 @@ def test_a_path_may_hold_a_placeholder():
     assert begun(task, {"name": "tea"})[1].asks[0].arguments == ("docs/tea.md",)
 
 
-def test_a_source_that_needs_a_search_is_noted_as_unresolved():
-    """The task runs without these files."""
+def test_a_source_that_finds_nothing_leaves_the_task_without_files():
+    """Nothing found is no fault; a search that fails is one, and is noted."""
     task = template(file_paths=FilePaths("description", text="all about tea"))
-    run = converse(task, [says("ok")])
+    nothing = {"summary": "", "matches": (), "error": None}
+    broken = {**nothing, "error": {"reason": "context_retrieval_failure", "message": "gone"}}
 
+    assert converse(task, [(nothing,), says("ok")]).notes["context_source"] == "none"
+    run = converse(task, [(broken,), says("ok")])
     assert run.notes["context_source"] == "resolution_failed"
-    assert "description" in run.notes["warnings"][0]
+    assert "gone" in run.notes["warnings"][0]
 
 
 def test_full_inheritance_shows_the_items_of_the_nearest_conversation():

@@ -196,7 +196,11 @@ def test_a_model_that_never_stops_calling_tools_ends_at_the_turn_limit():
 
     assert len(run.requests) == 3
     assert (run.error["type"], run.error["reason"]) == ("RESOURCE_EXHAUSTION", "turns")
-    assert run.error["details"] == {"resource": "turns", "metrics": {"used": 3, "limit": 3}}
+    assert run.error["details"] == {
+        "resource": "turns",
+        "metrics": {"used": 3, "limit": 3},
+        "usage": {"input_tokens": 30, "output_tokens": 6},
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,166 @@
+"""What a conversation is to see: found, read and put together before its model is asked.
+
+First the lookups (a command, a search of the memory), then the files, then the system prompt. What
+cannot be found or read is a warning; the task goes on without it.
+"""
+
+import shlex
+from typing import TypeAlias
+
+from attrs import evolve
+
+from sexplang.tasks.calls import outcome
+from sexplang.tasks.context import pieces, sections, wanted_paths
+from sexplang.tasks.request import fields_of
+from sexplang.tasks.session import Gathering, HandlerSession, Lookup
+from sexplang.tasks.substitute import value_text
+from sexplang.tasks.window import room_for, tokens_in, with_more
+from sexplang.terms.task import Ask, Perform
+from sexplang.terms.value import Record, Value
+
+AUTOMATIC = "automatic"
+"""Where files come from that fresh context found."""
+
+COMMAND_SECONDS = 5
+MATCHES = 10
+
+Gathered: TypeAlias = tuple[HandlerSession, Perform | None]
+"""The session and what is to be performed for it; with None, its model can be asked."""
+
+
+def running(command: str) -> Ask:
+    """The request for a command whose output names files, one on each line. No shell."""
+    try:
+        name, *arguments = shlex.split(command) or [""]
+    except ValueError:  # a quotation mark that is never closed
+        name, arguments = command, []
+    return Ask("run-script", (name, tuple(arguments), None, COMMAND_SECONDS), attempt=True)
+
+
+def searching(query: dict[str, Value]) -> Ask:
+    """The request for what the memory knows about a ContextGenerationInput."""
+    known = {key: value for key, value in query.items() if value not in (None, "", {})}
+    asked = {**known, "template_type": "atomic", "matching_strategy": "content", "limit": MATCHES}
+    return Ask("search-memory", (asked,), attempt=True)
+
+
+def begun(session: HandlerSession) -> Gathered:
+    """The first thing to perform, if there is anything to see."""
+    gathering = session.gathering
+    if gathering is None:
+        return session, None
+    if gathering.lookups:
+        asks = tuple([lookup.ask for lookup in gathering.lookups])
+        return evolve(session, waits="lookups"), Perform(asks, together=True)
+    return _reading(session, gathering)
+
+
+def looked_up(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
+    """The lookups are answered: their paths join those that are always there."""
+    gathering = session.gathering
+    assert gathering is not None
+    paths, matched = gathering.paths, gathering.matched
+    warnings, source = session.warnings, session.setup.notes["context_source"]
+    for lookup, value in zip(gathering.lookups, replies, strict=True):
+        found, problem = _found(lookup, value)
+        found = wanted_paths(found, gathering.assembly)
+        if lookup.ask.operation == "search-memory":
+            matched += tuple([path for path in found if path not in paths])
+        paths += found
+        if problem:
+            task = session.setup.task
+            warnings = (*warnings, f"the files of task `{task}` could not be found: {problem}")
+        if source == "none":
+            failed = "none" if lookup.provenance == AUTOMATIC else "resolution_failed"
+            source = lookup.provenance if found else failed if problem else "none"
+    gathering = evolve(gathering, lookups=(), paths=tuple(dict.fromkeys(paths)), matched=matched)
+    notes = {**session.setup.notes, "context_source": source}
+    setup = evolve(session.setup, notes=notes)
+    session = evolve(session, setup=setup, warnings=warnings, gathering=gathering)
+    session, perform = _reading(session, gathering)
+    if perform is None:
+        return session, None
+    return session, evolve(perform, items=own_items(gathering.items, gathering.paths))
+
+
+def _found(lookup: Lookup, value: Value) -> tuple[tuple[str, ...], str]:
+    """The paths that a lookup found, and what went wrong."""
+    reply = fields_of(value)
+    if isinstance(value, Record) and value.fields.get("status") == "FAILED":
+        return (), outcome(value)[0]
+    if reply is None:
+        return (), f"`{lookup.ask.operation}` gave no table"
+    if lookup.ask.operation == "run-script":
+        return _printed(lookup, reply)
+    problem = reply.get("error")
+    matches = reply.get("matches")
+    found: list[str] = []
+    for match in matches if isinstance(matches, tuple) else ():
+        fields = fields_of(match) or {}
+        path = fields.get("source_path") or fields.get("id")
+        if isinstance(path, str) and path:
+            found.append(path)
+    told = fields_of(problem)
+    words = (told or {}).get("message") or problem
+    return tuple(found[:MATCHES]), value_text(words) if problem is not None else ""
+
+
+def _printed(lookup: Lookup, reply: dict[str, Value]) -> tuple[tuple[str, ...], str]:
+    """The lines that a command wrote."""
+    written, code = reply.get("stdout"), reply.get("exit_code")
+    lines = written.splitlines() if isinstance(written, str) else []
+    paths = tuple(line.strip() for line in lines if line.strip())
+    if code in (0, None):
+        return paths, ""
+    said = reply.get("stderr")
+    told = f": {said.strip()}" if isinstance(said, str) and said.strip() else ""
+    return (), f"`{lookup.ask.arguments[0]}` ended with exit code {code}{told}"
+
+
+def _reading(session: HandlerSession, gathering: Gathering) -> Gathered:
+    if not gathering.paths:
+        return files_read(session, ())
+    asks = tuple([Ask("read-file", (path,), attempt=True) for path in gathering.paths])
+    return evolve(session, waits="files"), Perform(asks, together=True)
+
+
+def own_items(items: tuple[Value, ...], paths: tuple[str, ...]) -> tuple[Value, ...]:
+    """What children may inherit. A file is named rather than quoted: a child reads it itself."""
+    known = {item["source"] for item in items}
+    return items + tuple({"source": path, "text": None} for path in paths if path not in known)
+
+
+def files_read(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
+    """The files are read: the system prompt is put together, as far as there is room."""
+    gathering = session.gathering
+    assert gathering is not None
+    files: list[tuple[str, str]] = []
+    warnings: list[str] = []
+    for path, value in zip(gathering.paths, replies, strict=True):
+        words, is_error = outcome(value)
+        if is_error:
+            warnings.append(f"file `{path}` could not be read: {words}")
+        else:
+            files.append((path, words))
+    session = evolve(session, warnings=(*session.warnings, *warnings))
+    shown: list[str] = []
+    count = 0
+    for piece in pieces(gathering, files):
+        tokens = tokens_in(piece.text)
+        if piece.source in gathering.matched and not room_for(session, tokens):
+            left_out = f"file `{piece.source}` was left out: no room in the context window"
+            session = evolve(session, warnings=(*session.warnings, left_out))
+            continue
+        session = with_more(session, tokens, f"`{piece.source or piece.element}`")
+        shown.append(piece.text)
+        count += piece.text.startswith("<file ")
+    setup = session.setup
+    notes = {**setup.notes, "context_files_count": count}
+    system = sections(gathering.system, "\n\n".join(shown))
+    return evolve(
+        session,
+        setup=evolve(setup, notes=notes),
+        payload={**session.payload, "system": system},
+        waits="model",
+        gathering=None,
+    ), None

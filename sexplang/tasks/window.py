@@ -1,0 +1,119 @@
+"""Texts to tokens, and a session to the same session with more in its context window.
+
+Estimated before anything is added (inventory 4.3), and replaced by what a model reports. Nothing is
+trimmed here: what does not fit is refused.
+"""
+
+from collections.abc import Callable, Mapping
+from math import ceil, floor
+
+from attrs import evolve
+
+from sexplang.tasks.failures import exhausted
+from sexplang.tasks.json_text import json_text
+from sexplang.tasks.session import Block, HandlerSession
+from sexplang.terms.value import Value
+
+FRACTION = 0.8
+"""Of the model's window a conversation may take this part."""
+
+WINDOWS: Mapping[str, int] = {
+    "claude-3-sonnet": 180_000,
+    "claude-3-haiku": 150_000,
+    "claude": 200_000,
+    "gpt-4": 128_000,
+    "gpt-3.5-turbo": 16_000,
+    "local": 8_192,
+    "": 100_000,
+}
+"""Context windows in tokens by the beginning of a model's name; the documents' figures."""
+
+# Prose has more characters to a token, code and other alphabets fewer: rather too many tokens.
+_BYTES_IN_TOKEN = 3.5
+_IN_MESSAGE = 4
+_IN_MEDIA = 1_600
+"""An image or a page, whatever its bytes are."""
+
+
+def windows(
+    flag: str | None = None, fraction: float = FRACTION, known: Mapping[str, int] = WINDOWS
+) -> Callable[[str | None], int]:
+    """The function from a template's model to the tokens that a conversation with it may take.
+    `flag` is the model that wins over what templates say."""
+    by_length = sorted(known, key=len, reverse=True)
+    found: dict[str | None, int] = {}
+
+    def window(model: str | None) -> int:
+        size = found.get(model)
+        if size is None:
+            name = flag or model or ""
+            # `anthropic:claude-…` and `http://host#claude-…` are found by what they end with.
+            names = (name, name.replace("#", ":").rsplit(":", 1)[-1])
+            start = next(start for start in by_length if any(n.startswith(start) for n in names))
+            size = found[model] = floor(known[start] * fraction)
+        return size
+
+    return window
+
+
+def tokens_in(text: str) -> int:
+    """Rather too many than too few."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    return ceil(size / _BYTES_IN_TOKEN)
+
+
+def tokens_of(content: Value) -> int:
+    """Of a message's content: a text or a list of blocks."""
+    if isinstance(content, str):
+        return _IN_MESSAGE + tokens_in(content)
+    return _IN_MESSAGE + sum([_of_block(block) for block in content])
+
+
+def _of_block(block: Block) -> int:
+    kind = block.get("type")
+    if kind == "text":
+        return tokens_in(block["text"])
+    if kind in ("image", "document"):
+        return _IN_MEDIA
+    if kind == "tool_result" and isinstance(block.get("content"), str):
+        return _IN_MESSAGE + tokens_in(block["content"])
+    return tokens_in(json_text(block))
+
+
+def room_for(session: HandlerSession, tokens: int) -> bool:
+    """Whether so much more fits."""
+    return session.taken[0] + tokens <= session.setup.window
+
+
+def with_more(session: HandlerSession, tokens: int, what: str) -> HandlerSession:
+    """The session with so much more in its window. Raises Fault where it does not fit."""
+    now = session.taken[0]
+    check_room(now, tokens, session.setup.window, what, session.said)
+    taken, warnings = filled(session.taken, session.warnings, now + tokens, session.setup.window)
+    return evolve(session, taken=taken, warnings=warnings)
+
+
+def check_room(now: int, tokens: int, limit: int, what: str, said: str = "") -> None:
+    """Raises Fault where so much more does not fit."""
+    if now + tokens > limit:
+        raise exhausted(
+            "context",
+            f"{what} does not fit into the context window: "
+            f"{now} of {limit} tokens are used, and it takes about {tokens}",
+            "pass less text or fewer files, or split the task",
+            said,
+            used=now,
+            limit=limit,
+        )
+
+
+def filled(
+    before: tuple[int, int], warnings: tuple[str, ...], used: int, limit: int
+) -> tuple[tuple[int, int], tuple[str, ...]]:
+    """Tokens now and at most, once so many are used; at four fifths there is a warning, once."""
+    peak = before[1]
+    if used <= peak:
+        return (used, peak), warnings
+    if used * 5 >= limit * 4 > peak * 5:
+        warnings = (*warnings, f"{used} of {limit} tokens of context are used")
+    return (used, used), warnings

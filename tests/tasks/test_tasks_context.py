@@ -1,0 +1,250 @@
+"""What a conversation sees: lookups, the window, earlier turns, what children inherit and cost."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tasks_driver import converse, failure, says, template, uses
+
+from sexplang.tasks.window import tokens_in, windows
+from sexplang.terms.task import Conversation, Perform, task_result
+from sexplang.terms.template import (
+    ContextManagement,
+    FilePaths,
+    HistoryConfig,
+    Limits,
+    Param,
+    Template,
+)
+from sexplang.terms.text import value_of
+from sexplang.terms.value import Value
+
+
+def found(*paths: str, **more: Any) -> tuple[Value]:
+    """The answer to a search."""
+    matches = [{"id": path, "source_path": path, "relevance_score": 0.5} for path in paths]
+    return (value_of({"summary": "", "matches": matches, "error": None, **more}),)
+
+
+def asked(run: Any, operation: str) -> list[Any]:
+    """The arguments of all requests of a kind."""
+    return [
+        ask.arguments
+        for perform in run.performed
+        for ask in perform.asks
+        if ask.operation == operation
+    ]
+
+
+FRESH = ContextManagement(fresh_context="enabled")
+
+
+def test_fresh_context_asks_the_memory_if_there_is_one():
+    """The inputs that context_relevance keeps out are not in the query."""
+    task = Template(
+        "t",
+        (Param("topic"), Param("key", relevant=False)),
+        "Write about {{topic}} {{key}}.",
+        "Writes texts.",
+        context_management=FRESH,
+    )
+    inputs: dict[str, Value] = {"topic": "tea", "key": "hidden"}
+    run = converse(task, [found("a.md"), ("A",), says("ok")], inputs, memory=True)
+
+    (query,) = asked(run, "search-memory")[0]
+    assert query["template_description"] == "Writes texts."
+    assert query["inputs"] == {"topic": "tea"}
+    assert "hidden" not in repr(query)
+    assert run.notes["context_source"] == "automatic"
+    assert run.requests[0]["system"] == '<file path="a.md">\nA\n</file>'
+    assert asked(converse(task, [says("ok")], inputs), "search-memory") == []
+
+
+def test_named_files_come_first_and_are_not_read_twice():
+    """With fresh context, what was named is always there, and what matches is added."""
+    task = template(file_paths=FilePaths(paths=("a.md",)), context_management=FRESH)
+    run = converse(task, [found("b.md", "a.md"), ("A", "B"), says("ok")], memory=True)
+
+    assert asked(run, "read-file") == [("a.md",), ("b.md",)]
+    assert run.notes["context_source"] == "template_literal"
+    assert run.notes["context_files_count"] == 2
+
+
+def test_a_calls_files_win_over_the_templates_source():
+    task = template(file_paths=FilePaths("description", text="tea"))
+    run = converse(task, [("B",), says("ok")], overrides={"file_paths": ("b.md",)})
+
+    assert asked(run, "search-memory") == []
+    assert run.notes["context_source"] == "explicit_request"
+
+
+def test_a_context_query_takes_the_place_of_the_automatic_lookup():
+    task = template(
+        file_paths=FilePaths("context_description", text="tea"), context_management=FRESH
+    )
+    run = converse(task, [found(), says("ok")], memory=True)
+
+    assert len(asked(run, "search-memory")) == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        failure("permission_denied"),
+        "nonsense",
+        value_of({"exit_code": 2, "stdout": "", "stderr": "no", "truncated": False}),
+    ],
+)
+def test_a_command_that_fails_is_a_warning(reply: Value):
+    task = template(file_paths=FilePaths("command", text="ls 'unclosed"))
+    run = converse(task, [(reply,), says("ok")])
+
+    assert run.notes["context_source"] == "resolution_failed"
+    assert len(run.notes["warnings"]) == 1
+
+
+def test_children_inherit_what_a_lookup_found():
+    """The conversation's items grow once the files are known."""
+    task = template(file_paths=FilePaths("description", text="tea"))
+    run = converse(task, [found("a.md"), ("A",), says("ok")])
+
+    reading = run.performed[1]
+    assert isinstance(reading, Perform)
+    assert reading.items == ({"source": "a.md", "text": None},)
+
+
+def test_what_matches_stays_out_where_there_is_no_room():
+    """A file that was named is an error there; a proposal is a warning."""
+    sizes = {"": 100}
+    task = template(file_paths=FilePaths(paths=("a.md",)), context_management=FRESH)
+    options: dict[str, Any] = {"memory": True, "context_windows": sizes}
+    run = converse(task, [found("big.md"), ("A", "x" * 2000), says("ok")], **options)
+
+    assert run.requests[0]["system"] == '<file path="a.md">\nA\n</file>'
+    assert "`big.md` was left out" in run.notes["warnings"][-1]
+    failed = converse(task, [found("big.md"), ("x" * 2000, "B")], **options)
+    assert failed.error["reason"] == "context"
+    assert failed.error["details"]["metrics"]["limit"] == 80
+
+
+def test_the_window_is_checked_before_a_message_is_added():
+    """A tool's result that does not fit ends the task; the metrics say what was used."""
+    task = template(allowed_tools=("lookup",))
+    script = [uses(("1", "lookup", {})), ("x" * 5000,)]
+    run = converse(task, script, context_windows={"": 500})
+
+    assert run.error["type"] == "RESOURCE_EXHAUSTION"
+    assert run.error["details"]["metrics"] == {"used": 12, "limit": 400}
+    assert run.error["details"]["usage"] == {"input_tokens": 10, "output_tokens": 2}
+
+
+def test_four_fifths_of_the_window_are_warned_of_once():
+    task = template(allowed_tools=("lookup",))
+    full: dict[str, Any] = {"usage": {"input_tokens": 340, "output_tokens": 1}}
+    call = {**uses(("1", "lookup", {})), **full}
+    run = converse(task, [call, ("a",), call, ("b",), says("ok")], context_windows={"": 500})
+
+    assert run.notes["warnings"] == ("341 of 400 tokens of context are used",)
+    assert run.notes["metrics"]["context"] == {"used": 12, "limit": 400, "peak_usage": 350}
+
+
+def test_input_that_a_providers_cache_held_counts():
+    usage = {
+        "input_tokens": 5,
+        "cache_creation_input_tokens": 10,
+        "cache_read_input_tokens": 20,
+        "output_tokens": 1,
+    }
+    run = converse(template(), [says("ok", usage=usage)])
+
+    assert run.result.fields["usage"] == {"input_tokens": 35, "output_tokens": 1}
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        ("claude-opus-5-5", 160_000),
+        ("anthropic:claude-3-haiku-20240307", 120_000),
+        ("http://127.0.0.1:80#gpt-3.5-turbo", 12_800),
+        ("local", 6_553),
+        ("some-model", 80_000),
+        (None, 80_000),
+    ],
+)
+def test_the_window_follows_the_model(model: str | None, tokens: int):
+    assert windows()(model) == tokens
+    assert windows("local")(model) == 6_553
+
+
+@given(st.text(), st.text())
+def test_estimates_grow_with_texts(one: str, other: str):
+    """Two texts together never take more than apart, nor less than one of them."""
+    both = tokens_in(one + other)
+    assert max(tokens_in(one), tokens_in(other)) <= both <= tokens_in(one) + tokens_in(other)
+
+
+HISTORY = (
+    {"role": "user", "content": "1"},
+    {"role": "assistant", "content": "2"},
+    {"role": "user", "content": "3"},
+    {"role": "assistant", "content": "4"},
+)
+
+
+@given(st.integers(1, 4), st.booleans(), st.booleans())
+def test_history_is_shown_and_recorded_as_its_settings_say(most: int, use: bool, record: bool):
+    task = template(history_config=HistoryConfig(use, most, record))
+    run = converse(task, [says("ok")], overrides={"history": HISTORY})
+
+    earlier = run.requests[0]["messages"][:-1]
+    assert earlier == (HISTORY[-2 * most :] if use else ())
+    history = run.notes.get("history")
+    assert (history is not None) == record
+    assert history is None or (history[:4], len(history)) == (HISTORY, 6)
+
+
+def test_no_history_is_noted_where_none_was_given():
+    assert "history" not in converse(template(), [says("ok")]).notes
+
+
+def test_the_tokens_of_subtasks_are_the_chains():
+    """Those that succeeded and those that failed; the task's own stay apart."""
+    task = template(allowed_tools=("spawn_subtask",))
+    child = task_result("done", usage={"input_tokens": 7, "output_tokens": 3})
+    deep = task_result("x", usage={"input_tokens": 1}, notes={"chain_usage": {"input_tokens": 50}})
+    call = ("1", "spawn_subtask", {"description": "d", "inputs": {}})
+    run = converse(task, [uses(call), child, uses(call), deep, says("ok")])
+
+    assert run.result.fields["usage"] == {"input_tokens": 30, "output_tokens": 6}
+    assert run.notes["chain_usage"] == {"input_tokens": 87, "output_tokens": 9}
+
+
+def test_a_failed_task_says_what_it_took():
+    task = template(limits=Limits(max_turns=1))
+    run = converse(task, [says("cut", "max_tokens")])
+
+    assert run.error["details"]["usage"] == {"input_tokens": 10, "output_tokens": 2}
+
+
+def test_earlier_outputs_are_bounded_and_say_so():
+    """The oldest go first; of a single one that is too long, its beginning."""
+    task = template(context_management=ContextManagement(accumulation_format="full_output"))
+    long = tuple(str(number) * 15_000 for number in range(4))
+    system = converse(task, [says("ok")], overrides={"previous_outputs": long}).requests[0][
+        "system"
+    ]
+
+    assert "[2 earlier outputs left out]" in system
+    assert "1" * 100 not in system and "2" * 15_000 in system
+    single = converse(task, [says("ok")], overrides={"previous_outputs": "x" * 50_000 + "end"})
+    shown = single.requests[0]["system"]
+    assert "10003 characters left out" in shown and "end" in shown and len(shown) < 40_200
+
+
+def test_a_grandchild_inherits_through_its_parent():
+    above = (Conversation("p", "s", 0, ({"source": "memo", "text": "Tea is wet."},)),)
+    task = template("Write.", context_management=ContextManagement(inherit_context="full"))
+    run = converse(task, [says("ok")], conversations=above)
+
+    assert run.conversation.items == ({"source": "memo", "text": "Tea is wet."},)

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from attrs import define, field
 
 from sexplang.hosts.show import drawn
-from sexplang.runtime.events import Event, Finished, Progressed, Retrying, Started, Withdrawn
+from sexplang.runtime.events import Event, Finished, Progressed, Retrying, Said, Started, Withdrawn
 
 TICK = 0.25
 LONGEST = 100
@@ -96,6 +96,8 @@ class Progress:
             self._calls.pop(event.id, None)
         elif isinstance(event, Retrying) and event.id in self._calls:
             self._calls[event.id].note = f"again in {event.wait:.1f} s (attempt {event.attempt})"
+        elif isinstance(event, Said) and event.id in self._calls:
+            self._calls[event.id].note = f"{event.characters} characters so far"
         elif isinstance(event, Progressed):
             share = f" {event.fraction:.0%}" if event.fraction is not None else ""
             self._said = f"{event.text}{share}"

@@ -34,6 +34,14 @@ class Finished:
 
 
 @frozen
+class Said:
+    """A model is writing: so many characters of its reply have arrived."""
+
+    id: str
+    characters: int
+
+
+@frozen
 class Withdrawn:
     """A request whose answer nobody wants any more."""
 
@@ -60,7 +68,7 @@ class Progressed:
     fraction: float | None = None
 
 
-Event: TypeAlias = Started | Finished | Withdrawn | Retrying | Progressed
+Event: TypeAlias = Started | Said | Finished | Withdrawn | Retrying | Progressed
 
 
 def task_of(request: Request) -> str | None:

@@ -253,6 +253,7 @@ def _refused(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
 _STOPS: dict[str, Callable[[Rules, HandlerSession, Reply], Next]] = {
     "tool_use": _calling,
     "pause_turn": _paused,
+    "compaction": _paused,
     "max_tokens": _full,
     "model_context_window_exceeded": _overflowed,
     "refusal": _refused,

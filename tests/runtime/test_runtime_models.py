@@ -10,7 +10,7 @@ from support.messages_server import MessagesServer
 
 from sexplang.machine import Done
 from sexplang.runtime import Endpoint, Journal, Refusal, Retries, choose_model, drive
-from sexplang.runtime.events import Finished, Retrying, Started
+from sexplang.runtime.events import Finished, Retrying, Said, Started
 from sexplang.runtime.models.messages import target, wire
 from sexplang.runtime.wrappers import pause
 
@@ -56,6 +56,17 @@ def test_the_body_holds_the_request_and_nothing_of_the_run():
 
     assert {"model", "max_tokens", "messages", "system", "stream"} == set(server.journal[0])
     assert [{"role": "user", "content": "Hello?"}] == server.journal[0]["messages"]
+
+
+def test_whoever_watches_is_told_how_much_has_arrived(monkeypatch):
+    """Now and then, not for each piece; here for each."""
+    monkeypatch.setattr("sexplang.runtime.models.messages.TELLING", 0.0)
+    seen = []
+    with MessagesServer("a long answer") as server:
+        asked(f"{server.url}#m", on_event=seen.append)
+
+    said = [event.characters for event in seen if isinstance(event, Said)]
+    assert said and said == sorted(said) and said[-1] == len("a long answer")
 
 
 def test_a_schema_for_the_reply_is_sent_in_the_form_that_servers_enforce():

@@ -6,6 +6,7 @@
 Each item of the script answers one request; the last one answers all that follow. An item is
     a string                       a reply with that text
     {"tool_use": {"name", "input"}}  a reply that calls a tool
+    a list of blocks               a reply that calls several
     {"status": 429, "headers": {…}, "type": "rate_limit_error"}
     {"fail": "hang" | "reset" | "cut" | "garbage" | "html" | "error" | "malformed" | "silence" |
               "trickle" | "flood"}
@@ -187,6 +188,8 @@ def message(body: dict[str, Any], item: Any) -> dict[str, Any]:
     """The whole reply for an item of a script."""
     if isinstance(item, str):
         content, stop = [{"type": "text", "text": item}], "end_turn"
+    elif isinstance(item, list):
+        content, stop = item, "tool_use"
     elif "tool_use" in item:
         content = [{"type": "tool_use", "id": "toolu_1", **item["tool_use"]}]
         stop = "tool_use"

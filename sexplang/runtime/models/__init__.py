@@ -6,6 +6,7 @@ from typing import Any
 
 from attrs import frozen
 
+from sexplang.runtime.answers import Watch
 from sexplang.runtime.redact import clean_data
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.terms.effect import Request
@@ -61,7 +62,7 @@ def choose_model(
 
 
 def modelling(
-    flag: str | None, configured: str | None, endpoint: Endpoint
+    flag: str | None, configured: str | None, endpoint: Endpoint, on_event: Watch | None = None
 ) -> Callable[[Request], Any]:
     """The performer of `model`. Each model is opened once, at its first call."""
     opened: dict[str, Model] = {}
@@ -78,7 +79,7 @@ def modelling(
         name = choose_model(flag, payload.get("model"), configured)
         model = opened.get(name)
         if model is None:
-            model = opened[name] = open_model(name, endpoint)
+            model = opened[name] = open_model(name, endpoint, on_event)
         reply = model(payload, request)
         return _awaited(reply) if hasattr(reply, "__await__") else clean_data(reply)
 
@@ -113,8 +114,9 @@ def _is_content(message: dict[str, Any]) -> bool:
     return isinstance(content, (str, list)) and all(isinstance(block, dict) for block in blocks)
 
 
-def open_model(name: str, endpoint: Endpoint) -> Model:
-    """The model that a name stands for. Raises a Refusal for a name that stands for none."""
+def open_model(name: str, endpoint: Endpoint, on_event: Watch | None = None) -> Model:
+    """The model that a name stands for, telling `on_event` what arrives. Raises a Refusal for a
+    name that stands for none."""
     scheme, _, rest = name.partition(":")
     if scheme == "scripted":
         from sexplang.runtime.models.scripted import scripted
@@ -131,7 +133,7 @@ def open_model(name: str, endpoint: Endpoint) -> Model:
     if scheme in ("http", "https", "anthropic") and rest:
         from sexplang.runtime.models.messages import messages
 
-        return messages(name, endpoint)
+        return messages(name, endpoint, on_event)
     raise unknown(name)
 
 

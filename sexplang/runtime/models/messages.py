@@ -7,11 +7,14 @@ retries; `wrappers.py` does, and counts.
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib import import_module
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from attrs import field, frozen
 
+from sexplang.runtime.answers import Watch
+from sexplang.runtime.events import Said
 from sexplang.runtime.models import Endpoint
 from sexplang.runtime.models.failures import cut_short, not_a_reply, refusal_of, timed_out
 from sexplang.runtime.refusal import broken
@@ -21,6 +24,9 @@ MAX_TOKENS = 4096
 """For a payload that names none: the protocol wants one."""
 
 COUNTS = ("input_tokens", "output_tokens")
+
+# The SDK's events that hold a piece of what the model writes, and where.
+_PIECES = {"text": "text", "input_json": "partial_json", "thinking": "thinking"}
 
 PLACEHOLDER = "none"
 """The key for a server of one's own, which asks for none."""
@@ -46,7 +52,7 @@ class Target:
 
 
 def messages(
-    name: str, endpoint: Endpoint
+    name: str, endpoint: Endpoint, on_event: Watch | None = None
 ) -> Callable[[dict[str, Any], Request], Awaitable[dict[str, Any]]]:
     """The model called `anthropic:ID` or `http(s)://HOST:PORT[/PATH][#ID]`."""
     at = target(name)
@@ -57,9 +63,10 @@ def messages(
         import anyio
 
         client, body = _client(at, endpoint), wire(payload, at.model)
+        tell = _telling(on_event, request.id)
         try:
             with anyio.fail_after(endpoint.total):
-                return await _call(at, client, body)
+                return await _call(at, client, body, tell)
         except TimeoutError:
             # What took all that time once will take it again.
             raise timed_out(at.shown, endpoint.total, again=False) from None
@@ -113,12 +120,26 @@ def wire(payload: dict[str, Any], model: str) -> dict[str, Any]:
     for key in ("system", "tools", "tool_choice", "stop_sequences", "thinking"):
         if payload.get(key):
             body[key] = payload[key]
+    if body.get("tools"):
+        _cached(body)
     schema = payload.get("output_schema")
     if schema is not None:
         strict = _strict(schema)
         if strict is not None:
             body["output_config"] = {"format": {"type": "json_schema", "schema": strict}}
     return body
+
+
+_CACHE = {"type": "ephemeral"}
+
+
+def _cached(body: dict[str, Any]) -> None:
+    """A conversation with tools goes on: what was sent before is the beginning of what is sent
+    next. The first mark keeps tools and system prompt; the one for the whole request moves along
+    with the last message, and leaves the messages before it byte for byte as they were."""
+    if isinstance(body.get("system"), str):
+        body["system"] = [{"type": "text", "text": body["system"], "cache_control": _CACHE}]
+    body["cache_control"] = _CACHE
 
 
 def _sent(message: dict[str, Any]) -> dict[str, Any]:
@@ -137,12 +158,37 @@ def _strict(schema: dict[str, Any]) -> dict[str, Any] | None:
     return strict
 
 
-async def _call(at: Target, client: Any, body: dict[str, Any]) -> dict[str, Any]:
+TELLING = 0.1
+"""Seconds between two events of a reply that is being written."""
+
+
+def _telling(on_event: Watch | None, id: str) -> Callable[[str], None] | None:
+    """What is told each piece of text, and tells `on_event` now and then how much there is."""
+    if on_event is None:
+        return None
+    said, last = 0, monotonic()
+
+    def tell(piece: str) -> None:
+        nonlocal said, last
+        said += len(piece)
+        now = monotonic()
+        if now - last >= TELLING:
+            last = now
+            on_event(Said(id, said))
+
+    return tell
+
+
+async def _call(
+    at: Target, client: Any, body: dict[str, Any], tell: Callable[[str], None] | None
+) -> dict[str, Any]:
     last = None
     try:
         async with client.messages.stream(**body) as stream:
             async for event in stream:
                 last = event.type
+                if tell is not None and last in _PIECES:
+                    tell(getattr(event, _PIECES[last]))
             if last is None:
                 raise not_a_reply(at.shown, "no event of the protocol arrived")
             if last != "message_stop":

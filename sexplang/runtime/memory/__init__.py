@@ -1,0 +1,10 @@
+"""Folders and git repositories → an index of their files, and queries → the files that fit.
+
+SQLite finds them (FTS5, BM25); no model is needed, and no contents are kept. Nothing here is
+imported before a program searches or somebody makes an index.
+"""
+
+from sexplang.runtime.memory.places import place_for
+from sexplang.runtime.memory.system import MemorySystem
+
+__all__ = ["MemorySystem", "place_for"]

@@ -1,0 +1,131 @@
+"""What an index keeps of one file: the row, its metadata as text, the words that it is found by."""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.runtime.memory.history import NEVER, Change
+from sexplang.runtime.memory.kinds import extension_of
+from sexplang.runtime.memory.words import words
+
+
+@frozen(kw_only=True)
+class Entry:
+    """A file as the index knows it; `key` is what the index calls it.
+
+    `given` is the whole metadata where a host has given it. `skipped` says why a file that was
+    looked at is not found by anything: it is kept so that it need not be looked at again.
+    """
+
+    key: str
+    size: int | None = None
+    mtime_ns: int | None = None
+    digest: str | None = None
+    summary: str = ""
+    identifiers: tuple[str, ...] = ()
+    change: Change = NEVER
+    given: str | None = None
+    skipped: str | None = None
+
+    @property
+    def filename(self) -> str:
+        return self.key.rpartition("/")[2]
+
+    @property
+    def extension(self) -> str:
+        return extension_of(self.filename)
+
+    def text(self, path: str) -> str:
+        """The metadata for a model to read, of the file under the path that it is shown as."""
+        if self.given is not None:
+            return self.given
+        lines = {
+            "File": path,
+            "Filename": self.filename,
+            "Extension": self.extension,
+            "Size": f"{self.size} bytes" if self.size is not None else "",
+            "Summary": self.summary,
+            "Identifiers": ", ".join(self.identifiers),
+            "Commit": self.change.commit,
+            "Author": self.change.author,
+            "Date": self.change.date,
+        }
+        return "\n".join(f"{name}: {line}" for name, line in lines.items() if line)
+
+    def table(self) -> dict[str, Any]:
+        """The metadata as plain data."""
+        return {
+            "filename": self.filename,
+            "extension": self.extension,
+            "size": self.size,
+            "mtime": None if self.mtime_ns is None else self.mtime_ns / 1e9,
+            "digest": self.digest,
+            "summary": self.summary,
+            "identifiers": list(self.identifiers),
+            "commit": self.change.commit,
+            "author": self.change.author,
+            "date": self.change.date,
+        }
+
+
+_COLUMNS = (
+    *("id", "path", "size", "mtime_ns", "digest", "summary", "identifiers"),
+    *("commit_id", "author", "date", "given", "skipped"),
+)
+SELECT = f"select {', '.join(f'files.{name}' for name in _COLUMNS)} from files"
+_INSERT = f"insert into files ({', '.join(_COLUMNS[1:])}) values ({', '.join('?' * 11)})"
+
+
+def entry_of(row: Iterable[Any]) -> Entry:
+    """The entry that a row of `SELECT` holds."""
+    _, key, size, mtime_ns, digest, summary, identifiers, *rest = row
+    commit, author, date, given, skipped = rest
+    return Entry(
+        key=key,
+        size=size,
+        mtime_ns=mtime_ns,
+        digest=digest,
+        summary=summary,
+        identifiers=tuple(identifiers.split("\n")) if identifiers else (),
+        change=Change(commit, author, date),
+        given=given,
+        skipped=skipped,
+    )
+
+
+def put(connection: sqlite3.Connection, entry: Entry) -> None:
+    """Keeps an entry in place of what was known of its file."""
+    drop(connection, entry.key)
+    change = entry.change
+    row = (
+        *(entry.key, entry.size, entry.mtime_ns, entry.digest, entry.summary),
+        *("\n".join(entry.identifiers), change.commit, change.author, change.date),
+        *(entry.given, entry.skipped),
+    )
+    id = connection.execute(_INSERT, row).lastrowid
+    if entry.skipped is None:
+        connection.execute(
+            "insert into words (rowid, names, summary, identifiers, facts) values (?, ?, ?, ?, ?)",
+            (id, *map(_spread, _columns(entry))),
+        )
+
+
+def drop(connection: sqlite3.Connection, key: str) -> None:
+    """Forgets a file, if it was known."""
+    known = "select id from files where path = ?"
+    connection.execute(f"delete from words where rowid in ({known})", (key,))
+    connection.execute("delete from files where path = ?", (key,))
+
+
+def _columns(entry: Entry) -> tuple[str, str, str, str]:
+    change = entry.change
+    said = entry.summary if entry.given is None else entry.given
+    commit = f"{change.commit[:7]} {change.commit}"
+    facts = f"{entry.extension} {change.author} {change.date[:10]} {commit}"
+    return entry.key, said, " ".join(entry.identifiers), facts
+
+
+def _spread(text: str) -> str:
+    return " ".join(words(text))

@@ -1,0 +1,231 @@
+"""A folder or a file → its part of an index, brought up to date in one transaction.
+
+What has the size and the time that it had is not read again; what is gone is forgotten.
+"""
+
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from time import monotonic, time
+from typing import Any
+
+from attrs import asdict, evolve, field, frozen
+
+from sexplang.runtime.memory.entries import SELECT, Entry, drop, entry_of, put
+from sexplang.runtime.memory.history import (
+    NEVER,
+    Changes,
+    all_changes,
+    changes_since,
+    head_of,
+)
+from sexplang.runtime.memory.kinds import text_of
+from sexplang.runtime.memory.places import home_of, key_of, keys_below
+from sexplang.runtime.memory.store import changing, missing
+from sexplang.runtime.memory.walking import LARGEST_FILE, Found, Walk
+from sexplang.runtime.refusal import Refusal, refused
+
+Watch = Callable[[int, int], None]
+"""Called with how many of how many files have been read."""
+
+Entries = dict[str, Entry]
+
+
+@frozen
+class Report:
+    """What the indexer found below a path. Counts are of files."""
+
+    index: str
+    path: str
+    files: int
+    """Those that are in the index now."""
+    new: int
+    changed: int
+    gone: int
+    skipped: dict[str, int] = field(factory=dict)
+    """Left out, by reason: binary, large, linked, unreadable."""
+    seconds: float = 0.0
+
+    def plain(self) -> dict[str, Any]:
+        """The report as data."""
+        return asdict(self) | {"seconds": round(self.seconds, 3)}
+
+
+@frozen(eq=False)
+class _Job:
+    """One run of the indexer: the open index, its home, the path, and what was known below it."""
+
+    connection: sqlite3.Connection
+    home: str
+    path: str
+    walk: Walk
+    known: Entries
+
+    @property
+    def is_folder(self) -> bool:
+        return self.path == self.walk.root
+
+
+def indexed(
+    index: str,
+    target: str,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    largest: int = LARGEST_FILE,
+    watch: Watch | None = None,
+) -> Report:
+    """Brings what an index knows of a folder, or of one file, up to date.
+
+    Patterns are those of a `.gitignore`; `largest` is in bytes. Raises a Refusal:
+    `file-not-found`, `bad-pattern`, and whatever is wrong with the index; then nothing has changed.
+    """
+    since = monotonic()
+    path, home = os.path.realpath(target), home_of(index)
+    root = path if os.path.isdir(path) else os.path.dirname(path)
+    if missing(index) and not os.path.exists(path):
+        raise _not_found(target, "there is nothing")  # and no index is made for nothing
+    walk = Walk(root, tuple(include), tuple(exclude), largest)
+    with changing(index) as connection:
+        job = _Job(connection, home, path, walk, _known(connection, home, path))
+        found = {key_of(os.path.join(root, each.path), home): each for each in _found(job, target)}
+        entries = _dated(job, found, _read(job, found, watch))
+        _write(job, entries)
+    return evolve(_report(job, entries), index=index, seconds=monotonic() - since)
+
+
+def _known(connection: sqlite3.Connection, home: str, path: str) -> Entries:
+    """What the index knows of a path and of all below it."""
+    is_part = keys_below(path, home)
+    rows = connection.execute(SELECT)
+    return {key: entry_of(row) for row in rows if is_part(key := row[1])}
+
+
+def _found(job: _Job, target: str) -> Iterable[Found]:
+    if job.is_folder:
+        return job.walk.files()
+    try:
+        found = job.walk.file(os.path.basename(job.path))
+    except OSError as error:
+        if job.known:
+            return ()  # what is no longer there is forgotten
+        raise _not_found(target, error.strerror or str(error)) from None
+    return () if found is None else (found,)
+
+
+def _not_found(target: str, why: str) -> Refusal:
+    return refused(
+        "file-not-found",
+        f"cannot index `{target}`: {why}",
+        hint="name a folder, a git repository or a file that may be read",
+        path=target,
+    )
+
+
+def _read(job: _Job, found: dict[str, Found], watch: Watch | None) -> Entries:
+    """An entry for each file: as it was known, or read."""
+    entries = {key: job.known[key] for key, file in found.items() if _is_same(job, key, file)}
+    rest = found.keys() - entries.keys()
+    for done, key in enumerate(sorted(rest)):
+        if watch is not None:
+            watch(done, len(rest))
+        try:
+            data = job.walk.read(found[key])
+        except OSError:
+            job.walk.skipped["unreadable"] += 1
+            continue
+        if len(data) > job.walk.largest:  # it has grown since it was listed
+            job.walk.skipped["large"] += 1
+            continue
+        entries[key] = _entry(key, found[key], data)
+    return entries
+
+
+def _is_same(job: _Job, key: str, file: Found) -> bool:
+    known = job.known.get(key)
+    return known is not None and (known.size, known.mtime_ns) == (file.size, file.mtime_ns)
+
+
+def _entry(key: str, file: Found, data: bytes) -> Entry:
+    bare = Entry(key=key, size=file.size, mtime_ns=file.mtime_ns, digest=sha256(data).hexdigest())
+    from sexplang.runtime.memory.summary import facts_of  # many patterns: only where one is read
+
+    text = text_of(data)
+    if text is None:
+        return evolve(bare, skipped="binary")
+    facts = facts_of(text, bare.filename)
+    return evolve(bare, summary=facts.summary, identifiers=facts.identifiers)
+
+
+# -- Commits ---------------------------------------------------------------------------------------
+
+
+def _dated(job: _Job, found: dict[str, Found], entries: Entries) -> Entries:
+    """The entries with the last change of each file, as far as git knows it.
+
+    Of a folder whose last commit was seen before, git is only asked for what came after it, and
+    for files that nothing was known of.
+    """
+    root = job.walk.root
+    head = head_of(root)
+    if not job.is_folder:
+        changes = all_changes(root, head, [os.path.basename(job.path)]) if head else {}
+        return _with(entries, found, changes)
+    key = key_of(root, job.home)
+    (since,) = job.connection.execute(
+        "select max(head) from roots where path = ?", (key,)
+    ).fetchone()
+    row = (key, "\n".join(job.walk.include), "\n".join(job.walk.exclude), head, time())
+    job.connection.execute("insert or replace into roots values (?, ?, ?, ?, ?)", row)
+    if not head:
+        return _with(entries, found, {})
+    recent = {} if since == head else changes_since(root, since or "", head)
+    if recent is None:
+        return _with(entries, found, all_changes(root, head))
+    old = {found[key].path: entry.change for key, entry in job.known.items() if key in entries}
+    new = [found[key].path for key in entries if key not in job.known]
+    unseen = [path for path in new if path not in recent]
+    asked = all_changes(root, head, unseen) if unseen else {}
+    return _with(entries, found, old | asked | recent)
+
+
+def _with(entries: Entries, found: dict[str, Found], changes: Changes) -> Entries:
+    dated = {}
+    for key, entry in entries.items():
+        change = changes.get(found[key].path, NEVER)
+        dated[key] = entry if entry.change == change else evolve(entry, change=change)
+    return dated
+
+
+# -- The end ---------------------------------------------------------------------------------------
+
+
+def _write(job: _Job, entries: Entries) -> None:
+    for key in _gone(job, entries):
+        drop(job.connection, key)
+    for key, entry in entries.items():
+        if entry != job.known.get(key):
+            put(job.connection, entry)
+
+
+def _gone(job: _Job, entries: Entries) -> list[str]:
+    """What the index knew and the folder no longer has; what a host has said of a file stays."""
+    return [key for key, entry in job.known.items() if key not in entries and entry.given is None]
+
+
+def _report(job: _Job, entries: Entries) -> Report:
+    before = {key: entry.digest for key, entry in job.known.items() if entry.skipped is None}
+    now = {key: entry.digest for key, entry in entries.items() if entry.skipped is None}
+    skipped = job.walk.skipped + Counter(
+        entry.skipped for entry in entries.values() if entry.skipped is not None
+    )
+    return Report(
+        index="",
+        path=job.path,
+        files=len(now),
+        new=len(now.keys() - before.keys()),
+        changed=sum(before.get(key, digest) != digest for key, digest in now.items()),
+        gone=sum(key in before for key in _gone(job, entries)),
+        skipped=dict(sorted(skipped.items())),
+    )

@@ -1,0 +1,59 @@
+"""An index → all that is in it; and what a host knows of files, merged into it."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from sexplang.runtime.memory.entries import SELECT, Entry, entry_of, put
+from sexplang.runtime.memory.places import home_of, key_of, path_of
+from sexplang.runtime.memory.store import changing, reading
+
+
+@frozen
+class Listing:
+    """Roots and files by absolute path, in order."""
+
+    index: str
+    roots: dict[str, dict[str, Any]]
+    files: dict[str, Entry]
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "index": self.index,
+            "roots": [{"path": path, **root} for path, root in self.roots.items()],
+            "files": [{"path": path, **entry.table()} for path, entry in self.files.items()],
+        }
+
+
+def listed(index: str) -> Listing:
+    """What is in an index; nothing where there is none."""
+    roots: dict[str, dict[str, Any]] = {}
+    files: dict[str, Entry] = {}
+    with reading(index) as connection:
+        if connection is not None:
+            home = home_of(index)
+            for key, include, exclude, head, indexed in connection.execute("select * from roots"):
+                roots[path_of(key, home)] = {
+                    "include": include.splitlines(),
+                    "exclude": exclude.splitlines(),
+                    "commit": head,
+                    "indexed": indexed,
+                }
+            for entry in map(entry_of, connection.execute(f"{SELECT} where skipped is null")):
+                files[path_of(entry.key, home)] = entry
+    return Listing(index, dict(sorted(roots.items())), dict(sorted(files.items())))
+
+
+def merge(index: str, entries: Mapping[str, str]) -> None:
+    """Keeps metadata for files in place of what was known of them, all or none."""
+    for path, metadata in entries.items():
+        if not isinstance(path, str) or not isinstance(metadata, str):
+            raise TypeError(f"an index takes texts by path, not {path!r}: {metadata!r}")
+        if not os.path.isabs(path):
+            raise ValueError(f"an index is updated by absolute paths, and `{path}` is relative")
+    home = home_of(index)
+    with changing(index) as connection:
+        for path, metadata in entries.items():
+            put(connection, Entry(key=key_of(os.path.realpath(path), home), given=metadata))

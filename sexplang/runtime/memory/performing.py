@@ -1,0 +1,59 @@
+"""`search-memory` → its reply, whatever happens: what fails is told in the reply, never raised."""
+
+import os
+from typing import Any
+
+from sexplang.runtime.memory.asking import Malformed, query_of
+from sexplang.runtime.memory.places import discovered, is_below
+from sexplang.runtime.memory.searching import NO_INDEX, Reply, Shown, reply, searched
+from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.refusal import Refusal
+from sexplang.terms.task import error_record
+from sexplang.terms.value import Fault, Record, Value
+
+RETRIEVAL, PARSING = "context_retrieval_failure", "context_parsing_failure"
+
+
+def search(asked: Value, index: str | None, permissions: Permissions) -> Reply:
+    """The reply of an index, or where none is named of the one that the program's folder sees. It
+    holds only files that may be read."""
+    place = index or discovered(permissions.base)
+    return reply(NO_INDEX) if place is None else answered(place, asked, sight(permissions))
+
+
+def answered(index: str, asked: Value, shown: Shown) -> Reply:
+    """The reply to a query, or to what is none. What fails is tried once more: another process may
+    have been in the way."""
+    try:
+        query = query_of(asked)
+    except (Malformed, Fault) as wrong:
+        return reply("", error=_failure(PARSING, str(wrong)))
+    for _ in range(2):
+        try:
+            return searched(index, query, shown)
+        except Refusal as refused:
+            error = refused.error.fields
+    details = {"code": error["reason"], **error["details"]}
+    return reply("", error=_failure(RETRIEVAL, error["message"], details, error["hint"]))
+
+
+def sight(permissions: Permissions) -> Shown:
+    """Shows what may be read: relative to the program's folder where it lies below that."""
+    places = [os.path.realpath(place) for place in permissions.grants("read")]
+    base = os.path.realpath(permissions.base)
+
+    def shown(path: str) -> str | None:
+        for place in places:
+            # As for `read-file`: a folder's grant does not cover names that begin with a dot.
+            below = is_below(path, place) and "/." not in path[len(place.rstrip("/")) :]
+            if below or path == place:
+                return path[len(base.rstrip("/")) + 1 :] if is_below(path, base) else path
+        return None
+
+    return shown
+
+
+def _failure(
+    reason: str, message: str, details: dict[str, Any] | None = None, hint: str | None = None
+) -> Record:
+    return error_record("TASK_FAILURE", reason, message, details=details, hint=hint)

@@ -1,0 +1,221 @@
+"""The file of an index → a connection to it: SQLite, one transaction for whatever changes.
+
+Law: whoever reads sees the index before a change or after it, never between; a process that is
+killed while it writes leaves the index as it was.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+
+from sexplang.runtime.memory.places import FOLDER
+from sexplang.runtime.refusal import Refusal, refused
+
+VERSION = 1
+APPLICATION = 0x73657870
+"""What tells this kind of file from other databases: `sexp`."""
+
+PATIENCE = 60.0
+"""Seconds for which another process that changes the index is waited for."""
+_TICK = 0.05
+
+_SCHEMA = (
+    """create table roots (
+        path text primary key, include text not null, exclude text not null,
+        head text not null, indexed real not null)""",
+    """create table files (
+        id integer primary key, path text not null unique, size integer, mtime_ns integer,
+        digest text, summary text not null, identifiers text not null,
+        commit_id text not null, author text not null, date text not null,
+        given text, skipped text)""",
+    """create virtual table words using fts5 (
+        names, summary, identifiers, facts, tokenize = 'porter unicode61')""",
+    f"pragma application_id = {APPLICATION}",
+    f"pragma user_version = {VERSION}",
+)
+
+
+_HEADER = b"SQLite format 3\0"
+
+
+def missing(path: str) -> bool:
+    """Whether there is no index yet: no file, or one that an interrupted first run left empty."""
+    try:
+        return os.path.getsize(path) == 0
+    except OSError:
+        return not os.path.lexists(path)
+
+
+@contextmanager
+def reading(path: str) -> Iterator[sqlite3.Connection | None]:
+    """The index to look into; None where there is none. Raises a Refusal: `bad-index`,
+    `index-too-new`, `index-failed`."""
+    if missing(path):
+        yield None
+        return
+    with _explained(path):
+        _check_header(path)
+        connection = _opened(path)
+        try:
+            connection.execute("pragma trusted_schema = off")
+            yield connection if _is_index(connection, path) else None
+        finally:
+            connection.close()
+
+
+@contextmanager
+def changing(path: str, patience: float = PATIENCE) -> Iterator[sqlite3.Connection]:
+    """The index to change, made where there is none. All changes are kept at the end, or none if
+    anything is raised. Those who change it take turns. Raises a Refusal as `reading` does, and
+    `index-busy`."""
+    _make_folder(path)
+    with _explained(path):
+        _check_header(path)
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+        try:
+            _begin(connection, path, patience)
+            try:
+                if not _is_index(connection, path):
+                    for statement in _SCHEMA:
+                        connection.execute(statement)
+                yield connection
+                connection.execute("commit")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("rollback")
+        finally:
+            connection.close()
+
+
+def _begin(connection: sqlite3.Connection, path: str, patience: float) -> None:
+    """Begins to change; between two looks whether it is our turn, Ctrl-C is heard."""
+    until = monotonic() + patience
+    while True:
+        try:
+            _is_index(connection, path)  # nobody else's database is touched
+            connection.execute("pragma journal_mode = wal")
+            connection.execute("begin immediate")
+            return
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error):
+                raise
+            if monotonic() > until:
+                raise refused(
+                    "index-busy",
+                    f"another process has been changing {path} for {patience:g} seconds",
+                    hint="wait for it, or end it: the index then stays as it was",
+                    path=path,
+                ) from None
+        sleep(_TICK)
+
+
+def _opened(path: str) -> sqlite3.Connection:
+    """An existing file. Where nothing can be written, not even beside it, the file as it is."""
+    uri = Path(os.path.abspath(path)).as_uri()
+    connection = sqlite3.connect(f"{uri}?mode=rw", uri=True, timeout=5, isolation_level=None)
+    try:
+        connection.execute("pragma query_only = on")
+        connection.execute("select count(*) from sqlite_master")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if _is_busy(error) or os.access(os.path.dirname(path) or ".", os.W_OK):
+            raise
+        return sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
+    return connection
+
+
+def _check_header(path: str) -> None:
+    """SQLite takes a short file of any kind for an empty database, and would replace it."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(len(_HEADER))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _failed(path, error.strerror or str(error)) from None
+    if head not in (b"", _HEADER):
+        raise _bad(path, "it is no database")
+
+
+def _is_index(connection: sqlite3.Connection, path: str) -> bool:
+    """Whether this is an index of ours; an empty database is none yet. Raises a Refusal for
+    whatever else it is."""
+    (application,) = connection.execute("pragma application_id").fetchone()
+    (version,) = connection.execute("pragma user_version").fetchone()
+    (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
+    if application == 0 and version == 0 and tables == 0:
+        return False
+    if application != APPLICATION:
+        raise _bad(path, "it is a database of something else")
+    if version > VERSION:
+        raise refused(
+            "index-too-new",
+            f"{path} was made by a newer version of sexplang",
+            hint="update sexplang, or name another file with --index FILE",
+            path=path,
+            version=version,
+            known=VERSION,
+        )
+    return True
+
+
+def _make_folder(path: str) -> None:
+    """The folder of an index. Our own keeps itself out of git."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(folder):
+        return
+    try:
+        os.makedirs(folder)
+        if os.path.basename(folder) == FOLDER:
+            with open(os.path.join(folder, ".gitignore"), "w", encoding="utf-8") as file:
+                file.write("*\n")
+    except FileExistsError:
+        if not os.path.isdir(folder):
+            raise _failed(path, f"{folder} is no folder") from None
+    except OSError as error:
+        raise _failed(path, error.strerror or str(error)) from None
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """Whatever SQLite says, as a Refusal."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        # A plain error is one of the statement: the tables are not those that it speaks of.
+        explain = _bad if _code(error) == sqlite3.SQLITE_ERROR else _failed
+        raise explain(path, str(error)) from None
+    except sqlite3.DatabaseError as error:
+        if type(error) is not sqlite3.DatabaseError:
+            raise
+        raise _bad(path, str(error)) from None
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _bad(path: str, why: str) -> Refusal:
+    return refused(
+        "bad-index",
+        f"{path} is no index that can be used: {why}",
+        hint="if it was an index, remove it and make it again with `sexplang index PATH`; "
+        "else name another file with --index FILE",
+        path=path,
+    )
+
+
+def _failed(path: str, why: str) -> Refusal:
+    return refused(
+        "index-failed",
+        f"the index {path} cannot be used: {why}",
+        hint="name a file in a folder that you may write, with --index FILE",
+        path=path,
+    )

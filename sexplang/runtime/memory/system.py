@@ -1,0 +1,77 @@
+"""The MemorySystem of the documents: an index of files, kept in one file of SQLite.
+
+What is kept of a file is its name, size, time, digest, a summary, what it defines, and its last
+commit; never its contents. `entries` and `update` are the documents' global index, `search` is
+their getRelevantContextFor. Nothing else is imported before it is needed.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from sexplang.terms.value import Value
+
+if TYPE_CHECKING:
+    from sexplang.runtime.memory.indexing import Report
+    from sexplang.runtime.memory.searching import Reply
+
+
+def _whole(path: str | os.PathLike[str]) -> str:
+    return os.path.abspath(os.fspath(path))
+
+
+@frozen
+class MemorySystem:
+    """The index in a file, which need not be there yet. Every method raises a Refusal
+    (`bad-index`, `index-too-new`, `index-busy`, `index-failed`) if that cannot be used."""
+
+    index: str = field(converter=_whole)
+
+    def add(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        watch: Callable[[int, int], None] | None = None,
+    ) -> "Report":
+        """Brings the entries of a folder, a git repository or a file up to date; all of them or,
+        if anything is raised, none.
+
+        Patterns are those of a `.gitignore`. Also raises `file-not-found` and `bad-pattern`.
+        """
+        from sexplang.runtime.memory.indexing import indexed
+
+        return indexed(self.index, os.fspath(target), include, exclude, watch=watch)
+
+    def update(self, entries: Mapping[str, str]) -> None:
+        """Merges metadata that a host has of files, by absolute path; all of it or none.
+
+        Raises ValueError for a path that is relative, TypeError for what is no text.
+        """
+        from sexplang.runtime.memory.listing import merge
+
+        merge(self.index, entries)
+
+    def entries(self) -> dict[str, str]:
+        """The metadata of every file as text, by absolute path."""
+        from sexplang.runtime.memory.listing import listed
+
+        return {path: entry.text(path) for path, entry in listed(self.index).files.items()}
+
+    def status(self) -> dict[str, Any]:
+        """`{index roots files}` as data: each root with its `path include exclude indexed`, each
+        file with its path and metadata."""
+        from sexplang.runtime.memory.listing import listed
+
+        return listed(self.index).plain()
+
+    def search(self, query: Value) -> "Reply":
+        """`{summary matches error}` for a text or a table of ContextGenerationInput, of all files;
+        what goes wrong is told in `error`."""
+        from sexplang.runtime.memory.performing import answered
+        from sexplang.runtime.memory.searching import as_it_is
+
+        return answered(self.index, query, as_it_is)

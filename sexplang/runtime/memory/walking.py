@@ -1,0 +1,156 @@
+"""A folder → the files in it that belong to an index.
+
+Left out are names that begin with a dot, what `.gitignore` files say, links, files with another
+name elsewhere, what is too large, what is no text by its name, and what the patterns leave out.
+Law: nothing outside the folder is opened, whatever is a link and whoever swaps one in.
+"""
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from attrs import define, field, frozen
+
+from sexplang.runtime.beneath import open_beneath
+from sexplang.runtime.memory.ignoring import (
+    LARGEST,
+    NAME,
+    Rules,
+    is_ignored,
+    pattern,
+    rules,
+    rules_above,
+)
+from sexplang.runtime.memory.kinds import is_named_binary
+from sexplang.runtime.surrogates import is_text
+
+LARGEST_FILE = 1 << 20
+"""Bytes."""
+
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
+
+
+@frozen
+class Found:
+    """A file: its path relative to the folder, and what tells whether it has changed."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+@define(eq=False)
+class Walk:
+    """One way through a folder. `skipped` counts, by reason, what was looked at and left out.
+    Raises a Refusal `bad-pattern`."""
+
+    root: str
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    largest: int = LARGEST_FILE
+    skipped: Counter[str] = field(factory=Counter)
+    _included: Any = None
+    _excluded: Any = None
+
+    def __attrs_post_init__(self) -> None:
+        self._included, self._excluded = pattern(self.include), pattern(self.exclude)
+
+    def files(self) -> Iterator[Found]:
+        """The files, in no particular order. Raises OSError if the folder cannot be opened."""
+        work: list[tuple[str, tuple[Rules, ...]]] = [("", rules_above(self.root))]
+        while work:
+            prefix, stack = work.pop()
+            try:
+                entries, text = self._listed(prefix)
+            except OSError:
+                if not prefix:
+                    raise
+                self.skipped["unreadable"] += 1
+                continue
+            if text is not None:
+                stack += rules(text, len(prefix))
+            for entry, status in entries:
+                path = prefix + entry
+                is_folder = stat.S_ISDIR(status.st_mode)
+                shown = path + "/" if is_folder else path
+                if is_ignored(shown, stack) or self._is_excluded(shown):
+                    continue
+                if is_folder:
+                    work.append((shown, stack))
+                elif self._is_included(path) and self._suits(path, status):
+                    yield Found(path, status.st_size, status.st_mtime_ns)
+
+    def _is_included(self, path: str) -> bool:
+        return self._included is None or bool(self._included.match_file(path))
+
+    def _is_excluded(self, path: str) -> bool:
+        return self._excluded is not None and bool(self._excluded.match_file(path))
+
+    def file(self, path: str) -> Found | None:
+        """One file that was asked for by name; None if it does not suit. Raises OSError."""
+        file = self.opened(path)
+        try:
+            status = os.fstat(file)
+        finally:
+            os.close(file)
+        if not stat.S_ISREG(status.st_mode) or not self._suits(path, status):
+            return None
+        return Found(path, status.st_size, status.st_mtime_ns)
+
+    def opened(self, path: str) -> int:
+        """A file below the folder, open for reading. Raises OSError."""
+        return open_beneath(self.root, path, _FLAGS)
+
+    def read(self, found: Found) -> bytes:
+        """What is in a file, at most as much as one may hold. Raises OSError."""
+        with os.fdopen(self.opened(found.path), "rb") as file:
+            return file.read(self.largest + 1)
+
+    def _listed(self, prefix: str) -> tuple[list[tuple[str, os.stat_result]], str | None]:
+        """Folders and regular files of a folder, and the text of its `.gitignore`."""
+        folder = open_beneath(self.root, prefix.rstrip("/"), _FLAGS | os.O_DIRECTORY)
+        try:
+            with os.scandir(folder) as entries:
+                listed = [(entry.name, self._status(entry)) for entry in entries]
+            names = {name for name, _ in listed}
+            text = self._rules(folder) if NAME in names else None
+        finally:
+            os.close(folder)
+        kept = [
+            (name, status)
+            for name, status in listed
+            if status is not None and not name.startswith(".") and is_text(name)
+        ]
+        return kept, text
+
+    def _status(self, entry: Any) -> os.stat_result | None:
+        try:
+            if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
+                status: os.stat_result = entry.stat(follow_symlinks=False)
+                return status
+        except OSError:  # gone since it was listed
+            self.skipped["unreadable"] += 1
+        return None
+
+    def _rules(self, folder: int) -> str | None:
+        try:
+            file = os.open(NAME, _FLAGS, dir_fd=folder)
+        except OSError:
+            return None
+        with os.fdopen(file, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                return None
+            return stream.read(LARGEST).decode("utf-8", "replace")
+
+    def _suits(self, path: str, status: os.stat_result) -> bool:
+        if status.st_nlink > 1:
+            self.skipped["linked"] += 1
+        elif status.st_size > self.largest:
+            self.skipped["large"] += 1
+        elif is_named_binary(path.rpartition("/")[2]):
+            self.skipped["binary"] += 1
+        else:
+            return True
+        return False

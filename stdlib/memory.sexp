@@ -1,0 +1,174 @@
+; What the index of a project knows for a query. No model is asked, unless there is a matcher.
+;
+; A matcher is a function `(matcher input candidates)`. `input` is the query, a table of
+; ContextGenerationInput; `candidates` is a list of `{path metadata}`. It gives
+; `{summary matches: [{path relevance_score} …]}`, the list alone, or a text or a task's result
+; that holds either as JSON.
+
+(define _SHARD 4000)
+(define _SHARDS 8)
+
+; A search reads at most this many entries of the index; a part of them fits into the shards.
+(define _CANDIDATES 1000)
+
+(define (get-context (query nil) (template_description nil) (template_type nil)
+          (template_subtype nil) (inputs nil) (inherited_context nil) (previous_outputs nil)
+          (matching_strategy nil) (limit nil) (matcher nil))
+  (bind input
+    (_given {query: query
+             template_description: template_description
+             template_type: template_type
+             template_subtype: template_subtype
+             inputs: (_table inputs)
+             inherited_context: inherited_context
+             previous_outputs: previous_outputs
+             matching_strategy: (_strategy matching_strategy)
+             limit: limit}))
+  (bind chosen (if (nil? matcher) (task-of "associative_matching") matcher))
+  (unless (or (not chosen) (procedure? chosen))
+    (_refuse (format "`matcher:` is a task or a function, not ~s" chosen)
+             "write matcher: (lambda (input candidates) …), or matcher: false for none"))
+  (if chosen (match-memory chosen input) (search-memory input)))
+
+; Answers `search-memory` in the body by a matcher, so that fresh context is found by it too.
+(define (with-matcher matcher body)
+  (handle (body)
+    ((search-memory query) resume (resume (match-memory matcher query)))))
+
+; Candidates are asked about in shards, side by side; a shard that fails does not spoil the others.
+(define (match-memory matcher query (token_size_per_shard _SHARD) (max_shards _SHARDS))
+  (bind input (if (table? query) query {query: query}))
+  (bind wanted (merge {query: (str input.template_description)} input))
+  (bind found (search-memory (merge input {limit: _CANDIDATES include_unmatched: true})))
+  (if (or found.error (empty? found.matches))
+      found
+      (_merged input
+               found.matches
+               (par-map (lambda (shard) (_asked matcher wanted shard))
+                        (take (_packed found.matches token_size_per_shard max_shards) _SHARDS)))))
+
+; -- Shards ---------------------------------------------------------------------------------------
+
+; The best first, each into the shard with the least in it; what fits into none is left out.
+(define (_packed candidates size most)
+  (fold (lambda (shards candidate) (_with shards candidate size most)) [] candidates))
+
+(define (_with shards candidate size most)
+  (bind cost (* 0.25 (string-length (str candidate.source_path candidate.content))))
+  (bind ranked (sort-by (lambda (shard) shard.load) shards))
+  (bind load (if (empty? ranked) size (get-in ranked [0 "load"])))
+  (bind row {path: candidate.source_path metadata: candidate.content})
+  (cond ((<= (+ load cost) size)
+         (cons {load: (+ load cost) rows: (cons row (get-in ranked [0 "rows"]))} (rest ranked)))
+        ((and (<= cost size) (< (length shards) most))
+         (cons {load: cost rows: [row]} ranked))
+        (else shards)))
+
+; What fails is tried once more, and outside of what failed.
+(define (_asked matcher input shard)
+  (define (ask)
+    (try (_reply (matcher input (reverse shard.rows)))
+      (catch (err) {failed: err})))
+  (bind once (ask))
+  (if (has-key? once "failed") (ask) once))
+
+; -- Replies --------------------------------------------------------------------------------------
+
+(define (_reply given)
+  (match given
+    ((? list? rows) {summary: "" rows: rows})
+    ({matches: (? list? rows)} {summary: (str (get given "summary")) rows: rows})
+    ({content: content parsed_content: nil} (_reply-in content))
+    ({content: _ parsed_content: parsed} (_reply parsed))
+    (_ (_reply-in given))))
+
+(define (_reply-in text)
+  (match (try (json-parse (_unfenced text)) (catch (_) nil))
+    ((? list? rows) {summary: "" rows: rows})
+    ({matches: (? list? rows)} (_reply {matches: rows}))
+    (_
+     (raise {type: "TASK_FAILURE"
+             reason: "context_matching_failure"
+             message: (format "the matcher gave ~s" text)
+             hint: "it gives {\"matches\": [{\"path\": \"a.py\", \"relevance_score\": 0.9}]}"
+             span: nil}))))
+
+; Models like to put a fence around JSON.
+(define (_unfenced text)
+  (bind lines (string-split (str text) "\n"))
+  (string-join (filter (lambda (line) (not (string-contains? line "```"))) lines) "\n"))
+
+(define (_merged input candidates replies)
+  (bind good (filter (lambda (reply) (has-key? reply "rows")) replies))
+  (bind bad (filter (lambda (reply) (has-key? reply "failed")) replies))
+  (if (and (empty? good) (not (empty? bad)))
+      {summary: "" matches: [] error: (_failure (get (first bad) "failed"))}
+      {summary: (_summary good bad)
+       matches: (take (_ranked candidates (apply append (map (lambda (reply) reply.rows) good)))
+                      (or input.limit (if (equal? input.matching_strategy "metadata") 5 10)))
+       error: nil}))
+
+(define (_failure err)
+  (get-in (attempt (raise {type: "TASK_FAILURE"
+                           reason: "context_matching_failure"
+                           message: (str "nothing could be matched: " err.message)
+                           details: {error: err}
+                           hint: err.hint
+                           span: nil}))
+          ["notes" "error"]))
+
+(define (_summary good bad)
+  (bind said (map (lambda (reply) reply.summary) good))
+  (bind failed
+    (map (lambda (reply)
+           (str "a part of the files could not be matched: " reply.failed.message))
+         bad))
+  (bind lines (filter (lambda (line) (not (empty? line))) (append said failed)))
+  (string-join (distinct lines) "\n"))
+
+; Each path once, with its best score; what is not in the index was made up.
+(define (_ranked candidates rows)
+  (bind known (fold (lambda (t each) (put t each.source_path each)) {} candidates))
+  (bind scored (filter (lambda (row) (has-key? known row.path)) (map _scored rows)))
+  (bind sorted (sort-by (lambda (row) (- row.score)) (sort-by (lambda (row) row.path) scored)))
+  (bind paths (distinct (map (lambda (row) row.path) sorted)))
+  (bind best (fold (lambda (t row) (put t row.path row.score)) {} (reverse sorted)))
+  (map (lambda (path) (merge (get known path) {relevance_score: (get best path)})) paths))
+
+(define (_scored row)
+  (match row
+    ((? string? path) {path: path score: 0.5})
+    ((? table? fields)
+     {path: (str (or fields.path fields.source_path fields.id))
+      score: (_clamped (or fields.relevance_score fields.score))})
+    (_ {path: "" score: 0})))
+
+(define (_clamped score) (if (number? score) (max 0 (min 1 score)) 0.5))
+
+; -- What is asked --------------------------------------------------------------------------------
+
+(define (_given fields)
+  (fold (lambda (kept key)
+          (bind value (get fields key))
+          (if (nil? value) kept (put kept key value)))
+        {}
+        (keys fields)))
+
+; A quoted list of pairs is a table, too.
+(define (_table inputs)
+  (if (list? inputs)
+      (fold (lambda (t pair) (put t (str (first pair)) (nth pair 1))) {} inputs)
+      inputs))
+
+(define (_strategy given)
+  (bind name (str given))
+  (unless (or (nil? given) (equal? name "content") (equal? name "metadata"))
+    (_refuse (format "`matching_strategy:` is \"content\" or \"metadata\", not ~s" given)
+             "leave it out for \"content\""))
+  (if (nil? given) nil name))
+
+(define (_refuse message hint)
+  (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint span: nil}))
+
+; The documents' own spelling.
+(define get_context get-context)

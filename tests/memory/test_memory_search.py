@@ -1,0 +1,318 @@
+"""What a query finds and in which order; a query may be anything."""
+
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memory_support import committed, filled, found, indexed, repository
+
+from sexplang.runtime import Permissions
+from sexplang.runtime.memory import MemorySystem
+from sexplang.runtime.memory.performing import search
+from sexplang.runtime.memory.words import terms, words
+from sexplang.terms.task import task_result
+from sexplang.terms.value import symbol
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """A repository and its index."""
+    folder = repository(tmp_path_factory.mktemp("memory") / "shop")
+    filled(
+        folder,
+        {
+            "docs/日本語.md": "# 緑茶の淹れ方\n\nお湯を沸かす。\n",
+            "docs/über.md": "# Überprüfung der Größe\n\nNaïve Façade, ＷＩＤＥ.\n",
+            "src/parse_header.py": '"""Reads headers."""\n\n\ndef parseHTTPHeader2(text): ...\n',
+        },
+    )
+    committed(folder, person="Grace Moss", date="2026-03-04T05:06:07+00:00")
+    return folder, indexed(folder)
+
+
+def error(memory, query):
+    fields = memory.search(query)["error"].fields
+    return fields["type"], fields["reason"], fields["message"]
+
+
+def test_a_match_says_what_it_is(shop):
+    """id content relevance_score content_type source_path metadata."""
+    folder, memory = shop
+    reply = memory.search("kettle")
+    (match,) = reply["matches"]
+    path = str(folder / "src/kettle.py")
+
+    assert {"summary": f"1 match: {path}", "matches": [match], "error": None} == reply
+    assert (path, path) == (match["id"], match["source_path"])
+    assert ("file_summary", 1.0) == (match["content_type"], match["relevance_score"])
+    assert match["content"].startswith(f"File: {path}\nFilename: kettle.py\nExtension: py\nSize: ")
+    assert "\nAuthor: Ada Bell\nDate: 2026-01-02T03:04:05+00:00" in match["content"]
+    assert ["Kettle", "boilWater"] == match["metadata"]["identifiers"]
+
+
+@pytest.mark.parametrize(
+    ("query", "files"),
+    [
+        ("green tea", ["docs/tea.md", "settings.toml"]),
+        ("How do I make COFFEES?", ["docs/coffee.md"]),
+        ("brewing", ["src/cup.py", "docs/tea.md"]),
+        ("boil water", ["src/kettle.py", "docs/tea.md"]),
+        ("boilWater", ["src/kettle.py", "docs/tea.md"]),
+        ("parse", ["src/parse_header.py"]),
+        ("http", ["src/parse_header.py"]),
+        ("pour_into()", ["src/cup.py"]),
+        ("src/kettle.py", ["src/kettle.py", "src/cup.py", "src/parse_header.py"]),
+        ("緑茶", ["docs/日本語.md"]),
+        ("日本", ["docs/日本語.md"]),
+        ("uberprufung", ["docs/über.md"]),
+        ("U\u0308BERPRU\u0308FUNG", ["docs/über.md"]),
+        ("facade wide", ["docs/über.md"]),
+        ("porcelain", []),
+    ],
+)
+def test_files_are_found_by_what_is_known_of_them(shop, query, files):
+    """Names, summaries, identifiers and their parts, whatever their case, ending or script."""
+    folder, memory = shop
+
+    assert files == found(memory, query, folder)
+
+
+def test_a_name_counts_more_than_a_summary(tmp_path):
+    """Names, then summaries, then identifiers."""
+    files = {
+        "one.md": "# x\n\n## kettle\n",
+        "two.md": "# kettle of it\n\n## x\n",
+        "kettle.md": "# x\n\n## x\n",
+    }
+    memory = indexed(filled(tmp_path, files))
+
+    assert ["kettle.md", "two.md", "one.md"] == found(memory, "kettle", tmp_path)
+
+
+def test_the_strategy_says_what_is_looked_at(shop):
+    """By metadata: names, extensions, people and dates; at most five, where nothing is said."""
+    folder, memory = shop
+
+    def by(query, strategy):
+        return found(memory, {"query": query, "matching_strategy": strategy}, folder)
+
+    assert ["src/cup.py", "docs/tea.md"] == by("brewed", "content")
+    assert [] == by("brewed", "metadata")
+    assert [] == by("Grace", "content")
+    assert 3 == len(by("Grace", symbol("metadata")))
+    assert ["settings.toml"] == by("toml", "metadata")
+    assert 5 == len(by("2026", "metadata"))
+
+
+def test_what_is_asked_for_counts_more_than_what_is_around(shop):
+    """`query`, `template_description` and `inputs` against what was inherited and said before."""
+    folder, memory = shop
+    around = {"inherited_context": [{"source": "a", "text": "coffee with milk"}]}
+
+    assert ["docs/coffee.md"] == found(memory, around, folder)
+    asked = {"template_description": "Heat it", "inputs": {"what": {"thing": "kettle"}}}
+    for query in (asked | around, asked | {"previous_outputs": task_result("coffee, milk")}):
+        assert ["src/kettle.py", "docs/coffee.md"] == found(memory, query, folder)
+
+
+def test_fields_may_be_written_as_models_write_them(shop):
+    """camelCase, nil for what is not given, symbols for texts."""
+    folder, memory = shop
+    query = {"templateDescription": symbol("coffee"), "query": None, "matchingStrategy": None}
+
+    assert ["docs/coffee.md"] == found(memory, query, folder)
+    assert ["docs/coffee.md"] == found(memory, task_result("coffee"), folder)
+
+
+def test_what_ranks_alike_is_in_order_of_its_path(tmp_path):
+    """So the same index and query give the same, however the index came to be."""
+    files = {f"{name}/x.md": "# Tea\n\nThe same.\n" for name in "dbace"}
+    one, two = tmp_path / "one", tmp_path / "two"
+    first = indexed(filled(one, files))
+    second = MemorySystem(two / ".sexplang/index.db")
+    for name in reversed(files):
+        filled(two, {name: files[name]})
+        second.add(two)
+
+    assert sorted(files) == found(first, "tea", one) == found(second, "tea", two)
+    assert {1.0} == {match["relevance_score"] for match in second.search("tea")["matches"]}
+
+
+def test_scores_are_between_0_and_1_and_fall(shop):
+    """The best has 1, also where other words help."""
+    _, memory = shop
+    query = {"query": "tea water kettle", "inherited_context": "coffee tea cup", "limit": 50}
+    scores = [match["relevance_score"] for match in memory.search(query)["matches"]]
+
+    assert 1.0 == scores[0]
+    assert sorted(scores, reverse=True) == scores
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_the_unmatched_follow_if_they_are_asked_for(shop):
+    """With the score 0, in order of their paths: what a matcher chooses from."""
+    folder, memory = shop
+    query = {"query": "coffee", "include_unmatched": True, "limit": 3}
+
+    assert ["docs/coffee.md", "docs/tea.md", "docs/über.md"] == found(memory, query, folder)
+    scores = [match["relevance_score"] for match in memory.search(query)["matches"]]
+    assert [1.0, 0.0, 0.0] == scores
+    everything = {"include_unmatched": True, "limit": 1000}
+    assert 8 == len(found(memory, everything, folder))
+
+
+# -- What is no good query
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("", " ", "\0", "???", '"', '""', "\\", "%s %d", "\ud800", "🫖", "(" * 500),
+        *("foo-bar(", "a AND b NOT c", "NEAR(x y, 3)", "x* ^y", "{a} : b", "names : kettle2"),
+        *("'; drop table files; --", "-- * -- *"),
+    ],
+)
+def test_nothing_that_a_query_says_is_syntax(shop, query):
+    """It finds nothing, and nothing breaks."""
+    folder, memory = shop
+
+    assert [] == found(memory, query, folder)
+
+
+@pytest.mark.parametrize(
+    "query", ["kettle(", '"kettle"', "kettle*", "-kettle", "kettle\0cup2", "x OR kettle AND"]
+)
+def test_marks_around_a_word_do_not_hide_it(shop, query):
+    """Only its words count."""
+    folder, memory = shop
+
+    assert ["src/kettle.py"] == found(memory, query, folder)
+
+
+def test_a_query_may_be_very_long(shop):
+    """A million characters, or as many words as one likes: those said most often count."""
+    folder, memory = shop
+    many = " ".join(f"word{n}" for n in range(20_000))
+
+    assert [] == found(memory, "x" * 1_000_000, folder)
+    assert ["src/kettle.py"] == found(memory, "kettle " * 150_000, folder)
+    assert ["src/kettle.py"] == found(memory, f"kettle {many} kettle", folder)
+    assert 64 == len(terms([many]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=60))
+def test_any_text_is_a_query(shop, query):
+    """It gives matches, never an error; twice the same."""
+    _, memory = shop
+    reply = memory.search(query)
+
+    assert reply["error"] is None
+    assert reply == memory.search(query)
+
+
+@given(st.text(max_size=40))
+def test_words_are_letters_and_digits(text):
+    """Nothing else goes to the index or to the search."""
+    assert all(word.isalnum() for word in words(text))
+
+
+def test_idle_words_are_left_out_unless_there_are_no_others():
+    """`how do I …` says nothing."""
+    assert ("make", "tea") == terms(["How do I make the tea?"])
+    assert ("how", "do") == terms(["How do"])
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        (None, "a query is a text or a table"),
+        (3, "a query is a text or a table"),
+        (("tea",), "a query is a text or a table"),
+        ({"qury": "tea"}, "no field `qury`"),
+        ({"query": 3}, "`query` is a text"),
+        ({"query": {"a": 1}}, "`query` is a text"),
+        ({"query": "tea", "matching_strategy": "both"}, "`matching_strategy` is"),
+        ({"query": "tea", "matching_strategy": ("content",)}, "`matching_strategy` is"),
+        ({"query": "tea", "limit": 0}, "`limit` is an integer from 1 to 1,000"),
+        ({"query": "tea", "limit": 1001}, "`limit`"),
+        ({"query": "tea", "limit": True}, "`limit`"),
+        ({"query": "tea", "limit": 2.0}, "`limit`"),
+    ],
+)
+def test_what_is_no_query_is_told_in_the_reply(shop, query, says):
+    """A record with an error, not an exception."""
+    kind, reason, message = error(shop[1], query)
+
+    assert ("TASK_FAILURE", "context_parsing_failure") == (kind, reason)
+    assert says in message
+
+
+# -- What may be seen
+
+
+def test_only_what_may_be_read_is_found(shop):
+    """Below the program's folder by relative path, elsewhere by absolute path, else not at all."""
+    folder, memory = shop
+
+    def paths(query="tea kettle", **rights):
+        return [
+            match["source_path"]
+            for match in search(query, memory.index, Permissions(**rights))["matches"]
+        ]
+
+    tea, settings_file = str(folder / "docs/tea.md"), str(folder / "settings.toml")
+    assert ["src/kettle.py", "docs/tea.md", "settings.toml"] == paths(folder=folder)
+    assert ["tea.md"] == paths(folder=folder / "docs")
+    assert ["tea.md", settings_file] == paths(folder=folder / "docs", read=[settings_file])
+    assert [tea] == paths(folder=folder / "src", read=[tea], query="green")
+    assert [] == paths() == paths(folder=folder / "doc") == paths(read=[folder / "docs/te"])
+
+
+def test_nothing_is_told_of_what_may_not_be_read(shop):
+    """Whether it would have fitted cannot be seen."""
+    folder, memory = shop
+    rights = Permissions(folder=folder / "docs")
+
+    assert search("kettle", memory.index, rights) == search("porcelain", memory.index, rights)
+    (match,) = search("boil water", memory.index, rights)["matches"]
+    assert ("tea.md", 1.0) == (match["source_path"], match["relevance_score"])
+
+
+def test_names_with_a_dot_are_seen_by_a_grant_that_names_them(tmp_path):
+    """As for `read-file`."""
+    folder = filled(tmp_path / ".hidden/shop")
+    memory = MemorySystem(tmp_path / "a.db")
+    memory.add(folder)
+
+    def count(**rights):
+        return len(search("tea", memory.index, Permissions(**rights))["matches"])
+
+    assert (0, 2, 2) == (count(folder=tmp_path), count(folder=folder), count(read=[folder.parent]))
+
+
+def test_a_link_to_the_project_shows_the_same(tmp_path, shop):
+    """The program's folder may have another name."""
+    folder, memory = shop
+    (tmp_path / "link").symlink_to(folder)
+    reply = search("kettle", memory.index, Permissions(folder=tmp_path / "link"))
+
+    assert ["src/kettle.py"] == [match["id"] for match in reply["matches"]]
+
+
+def test_a_program_sees_the_nearest_index_above_it(tmp_path):
+    """Unless another is named."""
+    outer = filled(tmp_path / "outer")
+    inner = filled(outer / "inner", {"a.md": "# Tea"})
+    indexed(outer, exclude=["inner/"])
+    rights = Permissions(folder=inner, read=[outer])
+
+    def paths(index=None):
+        return [os.path.basename(match["id"]) for match in search("tea", index, rights)["matches"]]
+
+    assert ["tea.md", "settings.toml"] == paths()
+    own = indexed(inner)
+    assert ["a.md"] == paths()
+    assert [] == paths(str(tmp_path / "none.db"))
+    assert ["a.md"] == paths(own.index)

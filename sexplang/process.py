@@ -1,10 +1,13 @@
-"""How much memory this process holds."""
+"""This process: how much memory it holds, and who may look into it."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from resource import getpagesize
 
 _PAGE = getpagesize()
+_DUMPABLE = 4
+"""PR_SET_DUMPABLE, which decides it."""
 
 
 def growth() -> Callable[[], int]:
@@ -19,3 +22,12 @@ def held() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
     except OSError:
         return 0
+
+
+def hide() -> None:
+    """From here on no other process of the same user can look into this one: at its environment,
+    in which there may be a key, or at its memory. Nobody can keep that from a superuser."""
+    import ctypes
+
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DUMPABLE, 0, 0, 0, 0)

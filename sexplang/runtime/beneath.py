@@ -2,7 +2,7 @@
 
 Law: no path is checked first and opened afterwards; whoever swaps a link in between wins nothing.
 The kernel resolves it (`openat2` with RESOLVE_BENEATH) or, where it cannot, every component is
-opened on its own and no link is followed.
+opened on its own and no link is followed at all.
 """
 
 import errno
@@ -13,6 +13,7 @@ from typing import Any
 
 _OPENAT2 = 437
 _BENEATH_NO_MAGICLINKS = 0x08 | 0x02
+_NO_SYMLINKS = 0x04
 _AT_FDCWD = -100
 
 
@@ -20,12 +21,18 @@ def open_beneath(root: str, relative: str, flags: int) -> int:
     """Open `relative` (no `..`, not absolute) below the folder `root`. Raises OSError."""
     folder = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        flags |= os.O_CLOEXEC
-        if _kernel_resolves():
-            return _openat2(folder, relative or ".", flags)
-        return _step_by_step(folder, relative or ".", flags)
+        return open_inside(folder, relative, flags, links=True)
     finally:
         os.close(folder)
+
+
+def open_inside(folder: int, relative: str, flags: int, *, links: bool = False) -> int:
+    """The same below an open folder; without `links`, a link on the way is an OSError too."""
+    flags |= os.O_CLOEXEC
+    if _kernel_resolves():
+        how = _BENEATH_NO_MAGICLINKS | (0 if links else _NO_SYMLINKS)
+        return _openat2(folder, relative or ".", flags, how)
+    return _step_by_step(folder, relative or ".", flags)
 
 
 def place_of(file: int) -> str | None:
@@ -36,10 +43,10 @@ def place_of(file: int) -> str | None:
         return None
 
 
-def _openat2(folder: int, relative: str, flags: int) -> int:
+def _openat2(folder: int, relative: str, flags: int, resolve: int) -> int:
     import ctypes
 
-    how = (ctypes.c_uint64 * 3)(flags, 0, _BENEATH_NO_MAGICLINKS)  # struct open_how
+    how = (ctypes.c_uint64 * 3)(flags, 0, resolve)  # struct open_how
     size = ctypes.c_size_t(ctypes.sizeof(how))
     name = ctypes.c_char_p(os.fsencode(relative))
     for _ in range(8):  # EAGAIN: a folder moved while the kernel resolved `..` in a link
@@ -87,7 +94,7 @@ def _syscall() -> Any:
 @cache
 def _kernel_resolves() -> bool:
     try:
-        os.close(_openat2(_AT_FDCWD, ".", os.O_PATH | os.O_CLOEXEC))
+        os.close(_openat2(_AT_FDCWD, ".", os.O_PATH | os.O_CLOEXEC, _BENEATH_NO_MAGICLINKS))
     except (OSError, AttributeError):  # an old kernel, a sandbox, another system
         return False
     return True

@@ -3,9 +3,10 @@
 import errno
 import os
 import stat
+from base64 import b64encode
 from collections.abc import Iterator
 
-from sexplang.runtime.beneath import open_beneath, place_of
+from sexplang.runtime.beneath import open_beneath, open_inside, place_of
 from sexplang.runtime.names import matches, split_pattern
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refused
@@ -16,28 +17,43 @@ MOST_NAMES = 100_000
 
 _DENIED = {errno.EACCES, errno.EPERM}
 _UNSUITED = {errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG}
+_NO_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
+
+
+MOST_MEDIA_BYTES = 5_000_000
+"""Of an image or a PDF; what providers take at most."""
+
+
+def read_base64(path: str, permissions: Permissions) -> str:
+    """The bytes of a file as base64 text."""
+    return b64encode(_data(path, permissions, MOST_MEDIA_BYTES)).decode()
 
 
 def read_file(path: str, permissions: Permissions, most: int = MOST_BYTES) -> str:
     """The text of a file: regular, with no other name, UTF-8, at most `most` bytes."""
-    root, relative = located(path, permissions, "read")
-    file = _opened(root, relative, os.O_RDONLY | os.O_NONBLOCK, path)
-    try:
-        status = os.fstat(file)
-        _check(status, path)
-        no_dots_inside(file, root, relative, path)
-        data = _bytes(file, most, path)
-    finally:
-        os.close(file)
+    data = _data(path, permissions, most)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise refused(
             "not-text",
             f"{path} is not UTF-8 text: byte {error.start} is {data[error.start]:#04x}",
-            hint="convert it to UTF-8 first, or name another file",
+            hint='convert it to UTF-8 first, or read its bytes: (read-file path "base64")',
             path=path,
         ) from None
+
+
+def _data(path: str, permissions: Permissions, most: int) -> bytes:
+    """The bytes of a regular file that has no other name."""
+    root, relative = located(path, permissions, "read")
+    file = _opened(root, relative, os.O_RDONLY | os.O_NONBLOCK, path)
+    try:
+        status = os.fstat(file)
+        _check(status, path)
+        no_dots_inside(file, root, relative, path)
+        return _bytes(file, most, path)
+    finally:
+        os.close(file)
 
 
 def list_files(pattern: str, permissions: Permissions, most: int = MOST_NAMES) -> tuple[str, ...]:
@@ -45,13 +61,13 @@ def list_files(pattern: str, permissions: Permissions, most: int = MOST_NAMES) -
     the program's folder where they lie below it. Names that begin with a dot do not count."""
     fixed, rest = split_pattern(_text(pattern, "pattern", "read"))
     root, relative = located(fixed or ".", permissions, "read")
-    shown = os.path.join(root, relative) if relative else root
+    start = os.path.join(root, relative) if relative else root
     depth = None if "**" in rest else len(rest)
     found = []
     try:
         for name in _below(root, relative, most, pattern, depth):
             if matches(name.split("/"), rest):
-                found.append(_shown(f"{shown.rstrip('/')}/{name}", permissions))
+                found.append(shown(f"{start.rstrip('/')}/{name}", permissions))
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             return ()
@@ -112,8 +128,8 @@ def _text(path: str, what: str, right: str) -> str:
     except UnicodeEncodeError:
         raise denied("this path", "it cannot be written in UTF-8", right, hint) from None
     if "\0" in path or not path:
-        shown = path.replace("\0", "\\0") or "the empty path"
-        raise denied(shown, "no file has such a name", right, hint)
+        words = path.replace("\0", "\\0") or "the empty path"
+        raise denied(words, "no file has such a name", right, hint)
     return path
 
 
@@ -185,18 +201,33 @@ def _bytes(file: int, most: int, path: str) -> bytes:
     )
 
 
-def _shown(whole: str, permissions: Permissions) -> str:
+def shown(whole: str, permissions: Permissions) -> str:
+    """A path relative to the program's folder, if it lies below that."""
     base = permissions.base.rstrip("/") + "/"
     return whole[len(base) :] if whole.startswith(base) else whole
 
 
 def _below(root: str, start: str, most: int, pattern: str, depth: int | None) -> Iterator[str]:
     """Regular files below a folder, as paths relative to it; links are not followed."""
+    top = open_beneath(root, start, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        no_dots_inside(top, root, start, pattern)
+        yield from _walked(top, most, pattern, depth)
+    finally:
+        os.close(top)
+
+
+def _walked(top: int, most: int, pattern: str, depth: int | None) -> Iterator[str]:
     work = [""]
     seen = 0
     while work:
         prefix = work.pop()
-        folder = open_beneath(root, _joined(start, prefix), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            folder = open_inside(top, prefix, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            if error.errno in _NO_FOLDER and prefix:  # not any more
+                continue
+            raise
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:

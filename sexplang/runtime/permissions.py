@@ -18,9 +18,18 @@ def _places(paths: Iterable[Place]) -> tuple[str, ...]:
     return tuple(os.path.abspath(os.fspath(path)) for path in paths)
 
 
+def _executables(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(os.path.abspath(name) if "/" in name else name for name in names)
+
+
+def _hosts(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name.lower() for name in names)
+
+
 @frozen
 class Permissions:
-    """Folders and files that may be read and written, programs that may be run, hosts.
+    """Folders and files that may be read and written, executables that may be run, by name or by
+    path, and hosts (`HOST`, `HOST:PORT`) that may be reached.
 
     `folder` is the program's own folder: it may be read, and relative paths start there; None
     (a program from standard input or from Python text) gives nothing and starts in the working
@@ -29,8 +38,8 @@ class Permissions:
 
     read: tuple[str, ...] = field(default=(), converter=_places)
     write: tuple[str, ...] = field(default=(), converter=_places)
-    run: tuple[str, ...] = field(default=(), converter=tuple)
-    net: tuple[str, ...] = field(default=(), converter=tuple)
+    run: tuple[str, ...] = field(default=(), converter=_executables)
+    net: tuple[str, ...] = field(default=(), converter=_hosts)
     folder: str | None = field(default=None, converter=_place)
 
     def grants(self, right: str) -> tuple[str, ...]:

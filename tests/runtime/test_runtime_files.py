@@ -279,3 +279,20 @@ def test_half_of_a_surrogate_pair_is_no_text_to_write(home, arguments):
     error = error_of(drive(begun(perform("write-file", *arguments)), table(permissions=allowed)))
 
     assert "not-text" == error["reason"]
+
+
+def test_bytes_are_read_as_base64(tmp_path):
+    """What is no text can be read so; what is too large for a model is refused."""
+    (tmp_path / "cup.png").write_bytes(b"\x89PNG\r\n")
+    (tmp_path / "big.png").write_bytes(b"x" * 5_000_001)
+    permissions = Permissions(folder=tmp_path)
+
+    def read(*arguments):
+        return drive(begun(perform("read-file", *arguments)), table(permissions=permissions))
+
+    assert Done("iVBORw0K") == read("cup.png", "base64")
+    assert "not-text" == error_of(read("cup.png"))["details"].get(
+        "code", error_of(read("cup.png"))["reason"]
+    )
+    assert "big.png" in error_of(read("big.png", "base64"))["message"]
+    assert "base64" in error_of(read("cup.png", "hex"))["message"]

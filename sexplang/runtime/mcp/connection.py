@@ -1,0 +1,218 @@
+"""A server → its tools and their answers, over one connection that is made when it is wanted.
+
+Everything here runs in the thread of `thread.py`.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from attrs import define, field, frozen
+from httpx2 import AsyncClient, Response, Timeout
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import (
+    CONNECTION_CLOSED,
+    INVALID_REQUEST,
+    REQUEST_TIMEOUT,
+    CallToolRequest,
+    CallToolRequestParams,
+    CallToolResult,
+)
+
+from sexplang.runtime.mcp.replies import LONGEST, MOST_BYTES, definition, failed, value_of_result
+from sexplang.runtime.mcp.specs import Server
+from sexplang.runtime.mcp.stdio import speaking
+from sexplang.runtime.refusal import Refusal, broken, refused
+from sexplang.runtime.scripts.process import Command
+from sexplang.terms.value import Value
+
+START = 60.0
+"""Seconds for a server to be there and to say what it has."""
+
+END = 5.0
+"""Seconds for one to go."""
+
+MOST_TOOLS = 1000
+
+# What the library has to say about a server, our errors do.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
+
+
+@frozen(eq=False)
+class _Live:
+    """A connection that has been made."""
+
+    client: Client
+    tools: dict[str, dict[str, Value]]
+    over: asyncio.Event
+
+
+@define(eq=False)
+class Connection:
+    """A server that is started, or called up, when it is first asked, and again when it is gone."""
+
+    server: Server
+    command: Command | None
+    _owner: "asyncio.Task[None] | None" = None
+    """Who holds it: what enters the library's contexts has to leave them, too."""
+    _live: "asyncio.Future[_Live] | None" = None
+    _said: bytearray = field(factory=bytearray)
+
+    async def tools(self) -> dict[str, dict[str, Value]]:
+        """What the server offers: `{description input_schema}` by name. Raises a Refusal."""
+        return (await self._ready()).tools
+
+    async def call(self, tool: str, inputs: dict[str, Any]) -> Any:
+        """The answer of a tool. Raises a Refusal."""
+        live = await self._ready()
+        name = f"{self.server.name}:{tool}"
+        if tool not in live.tools:
+            raise unknown(name, live.tools, self.server.name)
+        asked = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=inputs))
+        try:
+            # Not `call_tool`, which matches what comes with the server's own patterns, by an
+            # engine that may take any time for them.
+            result = await live.client.session.send_request(
+                asked, CallToolResult, request_read_timeout_seconds=self.server.seconds
+            )
+        except MCPError as error:
+            raise await self._refusal(error, name, live) from None
+        # The library's own checks, and whatever a server can do to it: errors of this call.
+        except Exception as error:
+            raise self._failed(f"answered `{name}` with no result: {error!s:.{LONGEST}}") from None
+        return value_of_result(result, name)
+
+    async def close(self) -> None:
+        """Ends the connection, and a server that we started with it."""
+        if self._owner is None or self._owner.done():
+            return
+        if self._live is not None and self._live.done() and not self._live.exception():
+            self._live.result().over.set()
+            await asyncio.wait([self._owner], timeout=END)
+        self._owner.cancel()
+        await asyncio.wait([self._owner], timeout=END)
+
+    async def _ready(self) -> _Live:
+        if self._owner is None or self._owner.done() or self._live is None:
+            self._live = asyncio.get_running_loop().create_future()
+            self._owner = asyncio.create_task(self._hold(self._live))
+        return await asyncio.shield(self._live)
+
+    async def _hold(self, live: "asyncio.Future[_Live]") -> None:
+        """Makes the connection and keeps it until it is over."""
+        self._said.clear()
+        try:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(START):
+                    client = await stack.enter_async_context(Client(self._streams(), cache=None))
+                    tools = await self._listed(client)
+                over = asyncio.Event()
+                live.set_result(_Live(client, tools, over))
+                await over.wait()
+        # Whatever goes wrong between a server and the library; later, calls say what.
+        except Exception as error:
+            if not live.done():
+                live.set_exception(self._not_started(error))
+        finally:
+            live.cancel()
+
+    def _streams(self) -> Any:
+        if self.command is not None:
+            return speaking(self.command, MOST_BYTES, self._said)
+        assert self.server.url is not None
+        return _reaching(self.server.url, self.server.seconds)
+
+    async def _listed(self, client: Client) -> dict[str, dict[str, Value]]:
+        tools: dict[str, dict[str, Value]] = {}
+        cursor = None
+        while True:
+            page = await client.list_tools(cursor=cursor)
+            for tool in page.tools:
+                tools.setdefault(tool.name, definition(tool, self.server.name))
+            if len(tools) > MOST_TOOLS:
+                raise self._failed(f"has more than {MOST_TOOLS} tools", "connection_error")
+            if page.next_cursor is None or page.next_cursor == cursor:
+                return tools
+            cursor = page.next_cursor
+
+    async def _refusal(self, error: MCPError, name: str, live: _Live) -> Refusal:
+        message = error.message[:LONGEST]
+        if error.code == REQUEST_TIMEOUT:
+            return broken(
+                "tool_execution_error",
+                "mcp-timeout",
+                f"the tool `{name}` did not answer within {self.server.seconds:g} seconds",
+                hint="ask for less at once, or give the server a longer `timeout`",
+                tool=name,
+            )
+        if error.code not in (CONNECTION_CLOSED, INVALID_REQUEST):
+            return broken(
+                "tool_execution_error",
+                "tool-failed",
+                f"the tool `{name}` failed: {message}",
+                hint="give it other inputs; what it says is the server's",
+                tool=name,
+            )
+        # The next call begins with a new connection.
+        live.over.set()
+        if self._owner is not None:
+            await asyncio.wait([self._owner], timeout=END)
+        return self._failed(f"went away while `{name}` was at work: {message}")
+
+    def _failed(self, why: str, reason: str = "tool_execution_error") -> Refusal:
+        return failed(self.server.name, why, bytes(self._said), reason)
+
+    def _not_started(self, error: BaseException) -> Refusal:
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if isinstance(error, Refusal):
+            return error
+        if isinstance(error, TimeoutError):
+            return self._failed(f"is not there after {START:g} seconds", "connection_error")
+        words = f"cannot be used: {str(error)[:LONGEST] or type(error).__name__}"
+        return self._failed(words, "connection_error")
+
+
+def unknown(name: str, known: Any, server: str) -> Refusal:
+    """There is no such tool."""
+    from difflib import get_close_matches
+
+    listed = sorted(known)
+    near = get_close_matches(name.partition(":")[2], listed, 1)
+    guess = f"did you mean `{server}:{near[0]}`? " if near else ""
+    return refused(
+        "unknown-tool",
+        f"there is no tool `{name}`",
+        hint=f"{guess}the server has {', '.join(listed) or 'none'}",
+        tool=name,
+    )
+
+
+@asynccontextmanager
+async def _reaching(url: str, seconds: float) -> AsyncIterator[Any]:
+    """The streams of a server at an address, whose answers have an end."""
+    timeout = Timeout(START, read=seconds)
+    async with (
+        AsyncClient(timeout=timeout, event_hooks={"response": [_bound]}) as client,
+        streamable_http_client(url, http_client=client, max_sse_event_size=MOST_BYTES) as streams,
+    ):
+        yield streams
+
+
+async def _bound(response: Response) -> None:
+    if "text/event-stream" in response.headers.get("content-type", ""):
+        return  # of events each is bounded
+    pieces: Any = response.aiter_bytes
+
+    async def bounded(*arguments: Any) -> AsyncIterator[bytes]:
+        size = 0
+        async for piece in pieces(*arguments):
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise ValueError(f"an answer of more than {MOST_BYTES:,} bytes")
+            yield piece
+
+    vars(response)["aiter_bytes"] = bounded

@@ -1,0 +1,64 @@
+"""What a server says → plain data, or a Refusal that says what went wrong."""
+
+import json
+from typing import Any
+
+from sexplang.runtime.redact import clean, clean_data
+from sexplang.runtime.refusal import Refusal, broken
+from sexplang.terms.text import value_of
+from sexplang.terms.value import Fault, Value
+
+MOST_BYTES = 4_000_000
+"""Of one message of a server."""
+
+MOST_DESCRIBED = 100_000
+"""Characters that describe one tool: they are in every prompt."""
+
+LONGEST = 500
+"""Characters of an error of the protocol that are told."""
+
+
+def definition(tool: Any, server: str) -> dict[str, Value]:
+    """`{description input_schema}`, for a model. Raises a Refusal."""
+    described = {"description": tool.description or "", "input_schema": tool.input_schema}
+    try:
+        if len(json.dumps(described)) > MOST_DESCRIBED:
+            raise failed(server, f"its tool `{tool.name}` has too long a description")
+        made: dict[str, Value] = value_of(clean_data(described))
+    except (Fault, RecursionError, ValueError):
+        raise failed(server, f"the schema of its tool `{tool.name}` is no data") from None
+    return made
+
+
+def value_of_result(result: Any, name: str) -> Any:
+    """The value of a call: its structured content if it has one, else its text, else its blocks
+    as tables. Raises a Refusal if the tool says that it has failed."""
+    texts = [block.text for block in result.content if block.type == "text"]
+    if result.is_error:
+        raise broken(
+            "tool_execution_error",
+            "tool-failed",
+            f"the tool `{name}` failed: {clean(chr(10).join(texts)) or 'it did not say why'}",
+            hint="give it other inputs; what it says is the server's",
+            tool=name,
+        )
+    if result.structured_content is not None:
+        # Within a list, because a text is clean data too.
+        return clean_data([result.structured_content])[0]
+    if len(texts) == len(result.content):
+        return clean("\n".join(texts))
+    blocks = [block.model_dump(mode="json", exclude_none=True) for block in result.content]
+    return clean_data(blocks)
+
+
+def failed(server: str, why: str, said: bytes = b"", reason: str = "connection_error") -> Refusal:
+    """The server does not do what it should; `said` is what it complained about."""
+    words = bytes(said).decode("utf-8", "replace").strip()
+    return broken(
+        reason,
+        "mcp-failed",
+        f"the MCP server `{server}` {why}",
+        hint="start it outside the program, and look at what it says",
+        server=server,
+        said=clean(words) or None,
+    )

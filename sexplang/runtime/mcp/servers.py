@@ -1,0 +1,177 @@
+"""The MCP servers that a run may use, each when it is first wanted, and all ended with the run."""
+
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any
+
+from attrs import define, field
+
+from sexplang.runtime.mcp.specs import Server
+from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.refusal import Refusal, refused
+from sexplang.terms.value import Value
+
+INSTALL = "pip install 'sexplang[mcp]'"
+
+Described = dict[str, dict[str, Value]]
+"""`{description input_schema}` by `server:name`."""
+
+
+@define(eq=False)
+class Servers:
+    """Servers by name, and what this run has of them."""
+
+    known: Mapping[str, Server]
+    permissions: Permissions
+    _background: Any = None
+    _connections: dict[str, Any] = field(factory=dict)
+
+    def mentioned(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of the tools' names that are tools of a server."""
+        return tuple([name for name in dict.fromkeys(names) if self._parts(name)[1]])
+
+    def describe(self, names: Iterable[str]) -> Described:
+        """What a model is told of these tools. Waits for their servers; raises a Refusal."""
+        wanted = self.mentioned(names)
+        return self._describing(wanted).result() if wanted else {}
+
+    async def adescribe(self, names: Iterable[str]) -> Described:
+        """The same for callers with an event loop."""
+        wanted = self.mentioned(names)
+        if not wanted:
+            return {}
+        from sexplang.runtime.mcp.thread import awaited
+
+        return await awaited(self._describing(wanted))
+
+    def tool(self, name: str) -> Callable[[dict[str, Any]], Any] | None:
+        """What answers a tool; None if it is none of a server."""
+        server, tool = self._parts(name)
+        if not tool:
+            return None
+
+        async def answer(inputs: dict[str, Any]) -> Any:
+            from sexplang.runtime.mcp.thread import awaited
+
+            self._permit(server)
+            return await awaited(self._begin(self._called(server, tool, inputs)))
+
+        return answer
+
+    def close(self) -> None:
+        """Ends every connection, and every server that was started."""
+        if self._background is not None:
+            with suppress(Exception):  # whatever they have to say, they are ended
+                self._begin(self._closed()).result()
+            self._background.stop()
+            self._background = None
+
+    async def aclose(self) -> None:
+        """The same for callers with an event loop, also when they are cancelled."""
+        if self._background is None:
+            return
+        import anyio
+
+        from sexplang.runtime.mcp.thread import awaited
+
+        with anyio.CancelScope(shield=True), suppress(Exception):
+            await awaited(self._begin(self._closed()))
+        self._background.stop()
+        self._background = None
+
+    def _parts(self, name: str) -> tuple[str, str]:
+        server, _, tool = name.partition(":")
+        return (server, tool) if server in self.known else ("", "")
+
+    def _describing(self, names: tuple[str, ...]) -> "Future[Described]":
+        for name in names:
+            self._permit(self._parts(name)[0])
+        return self._begin(self._described(names))
+
+    def _begin(self, work: Coroutine[Any, Any, Any]) -> "Future[Any]":
+        if self._background is None:
+            from sexplang.runtime.mcp.thread import Background
+
+            self._background = Background()
+        begun: Future[Any] = self._background.begin(work)
+        return begun
+
+    def _permit(self, name: str) -> None:
+        """Naming a server grants nothing: what it is must be permitted."""
+        from sexplang.runtime.scripts.asking import name_granted, not_permitted
+        from sexplang.runtime.scripts.process import can_supervise
+
+        server = self.known[name]
+        if server.url is not None:
+            if not set(server.host) & set(self.permissions.net):
+                raise refused(
+                    "net-denied",
+                    f"{server.host[0]} may not be reached, where the MCP server `{name}` is",
+                    hint=f"allow it with --allow-net {server.host[0]}",
+                    host=server.host[0],
+                )
+            return
+        if name_granted(server.words[0], self.permissions) not in self.permissions.run:
+            raise not_permitted(server.words[0], "--allow-run")
+        if not can_supervise():
+            raise refused(
+                "not-available",
+                "MCP servers are started on Linux alone: elsewhere they could not be ended",
+                hint="start it outside the program, and give its address",
+            )
+
+    # -- in the thread
+
+    async def _described(self, names: tuple[str, ...]) -> Described:
+        import asyncio
+
+        wanted = dict.fromkeys(self._parts(name)[0] for name in names)
+        connections = [self._connection(server) for server in wanted]
+        offers = dict(
+            zip(wanted, await asyncio.gather(*[each.tools() for each in connections]), strict=True)
+        )
+        found: Described = {}
+        for name in names:
+            server, tool = self._parts(name)
+            if tool not in offers[server]:
+                from sexplang.runtime.mcp.connection import unknown
+
+                raise unknown(name, offers[server], server)
+            found[name] = offers[server][tool]
+        return found
+
+    async def _called(self, server: str, tool: str, inputs: dict[str, Any]) -> Any:
+        return await self._connection(server).call(tool, inputs)
+
+    async def _closed(self) -> None:
+        import asyncio
+
+        await asyncio.gather(*[each.close() for each in self._connections.values()])
+
+    def _connection(self, name: str) -> Any:
+        if name not in self._connections:
+            self._connections[name] = self._made(self.known[name])
+        return self._connections[name]
+
+    def _made(self, server: Server) -> Any:
+        try:
+            from sexplang.runtime.mcp.connection import Connection
+        except ModuleNotFoundError as missing:
+            raise _not_installed(missing) from None
+        if server.url is not None:
+            return Connection(server, None)
+        from math import inf
+
+        from sexplang.runtime.scripts.asking import command_of
+
+        command = command_of(server.words, self.permissions.base, inf, dict(server.environment))
+        return Connection(server, command)
+
+
+def _not_installed(missing: ModuleNotFoundError) -> Refusal:
+    return refused(
+        "not-available",
+        f"MCP servers need a library that is not installed: {missing.name}",
+        hint=f"type: {INSTALL}",
+    )

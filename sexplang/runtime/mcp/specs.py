@@ -1,0 +1,130 @@
+"""What a person says about an MCP server → how it is reached. Raises Diagnostics."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from attrs import field, frozen
+
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+
+SECONDS = 300.0
+"""For one call, where nothing else is said."""
+
+RESERVED = "system"
+"""`system:run_script` is a tool of the language itself."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_KEYS = ("command", "args", "env", "url", "timeout")
+
+
+@frozen(kw_only=True)
+class Server:
+    """A server: a command that speaks over its standard input and output, or an address."""
+
+    name: str
+    words: tuple[str, ...] = ()
+    """The executable and its arguments."""
+    environment: Mapping[str, str] = field(factory=dict)
+    """What it sees beside what every script sees."""
+    url: str | None = None
+    seconds: float = SECONDS
+    """How long a call may take."""
+
+    @property
+    def host(self) -> tuple[str, str]:
+        """What a permission for its address says: HOST, or HOST:PORT."""
+        parts = urlsplit(self.url or "")
+        host = (parts.hostname or "").lower()
+        return host, f"{host}:{parts.port or _PORTS[parts.scheme]}"
+
+
+_PORTS = {"http": 80, "https": 443}
+
+
+def servers_of(given: Mapping[str, Any]) -> dict[str, Server]:
+    """Servers by name. Each is given as a command line, as an address, or as a table with
+    `command` (and `args`, `env`) or `url`, and maybe `timeout` in seconds."""
+    return {name: server_of(name, said) for name, said in given.items()}
+
+
+def server_of(name: str, given: Any) -> Server:
+    """One of them."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name == RESERVED:
+        raise _bad(name, "a name is made of letters, digits, `-` and `_`; `system` is taken")
+    if isinstance(given, str):
+        address = given.startswith(("http://", "https://"))
+        given = {"url" if address else "command": given}
+        words = _split(name, given.get("command", ""))
+    elif isinstance(given, Mapping):
+        words = _words(name, given)
+    else:
+        raise _bad(name, "it is a command line, an address or a table")
+    unknown = [key for key in given if key not in _KEYS]
+    if unknown:
+        raise _bad(name, f"there is no `{unknown[0]}`; it has {', '.join(_KEYS)}")
+    if ("url" in given) is bool(words):
+        raise _bad(name, "it has either a `command` or a `url`")
+    seconds = given.get("timeout", SECONDS)
+    if type(seconds) not in (int, float) or not 0 < seconds < float("inf"):
+        raise _bad(name, "`timeout` is a number of seconds")
+    return Server(
+        name=name,
+        words=words,
+        environment=_environment(name, given.get("env", {})),
+        url=_address(name, given["url"]) if "url" in given else None,
+        seconds=float(seconds),
+    )
+
+
+def _split(name: str, line: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(line))
+    except ValueError:
+        raise _bad(name, "a quotation mark in its command is never closed") from None
+
+
+def _words(name: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+    command, arguments = given.get("command"), given.get("args", ())
+    if command is None:
+        return ()
+    if not isinstance(command, str) or not command:
+        raise _bad(name, "`command` is the name of an executable")
+    if not isinstance(arguments, (list, tuple)) or not all(isinstance(x, str) for x in arguments):
+        raise _bad(name, "`args` is a list of texts")
+    return (command, *arguments)
+
+
+def _environment(name: str, given: Any) -> dict[str, str]:
+    texts = isinstance(given, Mapping) and all(isinstance(value, str) for value in given.values())
+    if not texts:
+        raise _bad(name, "`env` is a table of texts")
+    for each in given:
+        # They would say which file is run, or what is run with it.
+        if each == "PATH" or each.startswith("LD_"):
+            raise _bad(name, f"`{each}` decides what is run, and cannot be set here")
+    return dict(given)
+
+
+def _address(name: str, given: Any) -> str:
+    try:
+        parts = urlsplit(given)
+        if parts.scheme in _PORTS and parts.hostname and parts.port != 0:
+            return str(given)
+    except (TypeError, ValueError, AttributeError):
+        pass
+    raise _bad(name, "`url` is an address such as http://127.0.0.1:8000/mcp")
+
+
+def _bad(name: object, why: str) -> Diagnostics:
+    return Diagnostics(
+        [
+            Diagnostic(
+                "bad-server",
+                f"the MCP server `{name}` cannot be used: {why}",
+                hint='[mcp.files] command = "npx" args = ["server"], or url = "http://HOST/mcp"',
+            )
+        ]
+    )

@@ -1,0 +1,95 @@
+"""Commands that only name files and so need no permission to run: a small part of `ls` and `find`.
+
+Whoever finds files for a task by a command (`file_paths source="command"`) relies on these. What
+such a command can do follows from the words that it may be given. What it says is looked at again,
+line by line, because a link may have been put where there was a folder.
+"""
+
+import os
+import re
+import stat
+
+from sexplang.runtime.beneath import open_beneath
+from sexplang.runtime.files import located, no_dots_inside, shown
+from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.refusal import Refusal
+
+SECONDS = 5.0
+MOST_BYTES = 10_000
+
+_LS = re.compile(r"-[1AadRrtS]+")
+_BRACKETS = ("!", "(", ")")
+_ALONE = frozenset(
+    ("-a", "-and", "-o", "-or", "-not", "-print", "-empty", "-prune", "-xdev", "-depth")
+)
+_WITH_VALUE = frozenset(
+    ("-name", "-iname", "-path", "-ipath", "-type", "-size", "-mtime", "-maxdepth", "-mindepth")
+)
+
+
+def is_listing(words: tuple[str, ...], permissions: Permissions) -> bool:
+    """Whether a command with its arguments only names files, in places that may be read."""
+    name, *arguments = words
+    if name == "find":
+        places = _places_of_find(arguments)
+    elif name in ("ls", "dir"):
+        places = _places_of_ls(arguments)
+    else:
+        return False
+    return places is not None and all(_is_open(place, permissions) for place in places or ["."])
+
+
+def listed(output: str, cut: bool, permissions: Permissions) -> str:
+    """Of the lines of an output those that are files which may be read, as `list-files` says
+    them."""
+    lines = output.split("\n")
+    if cut:
+        lines.pop()  # maybe another file's name, cut short
+    found = [_shown(line, permissions) for line in lines if line]
+    return "".join(f"{name}\n" for name in dict.fromkeys(found) if name is not None)
+
+
+def _places_of_find(arguments: list[str]) -> list[str] | None:
+    """The folders that it looks through; None if it is told more than what to look for."""
+    places = []
+    rest = iter(arguments)
+    for word in rest:
+        if word in _WITH_VALUE:
+            next(rest, None)
+        elif word.startswith("-") and word not in _ALONE:
+            return None
+        elif word not in _ALONE and word not in _BRACKETS:
+            places.append(word)
+    return places
+
+
+def _places_of_ls(arguments: list[str]) -> list[str] | None:
+    options = [word for word in arguments if word.startswith("-")]
+    if not all(_LS.fullmatch(word) for word in options):
+        return None
+    return [word for word in arguments if not word.startswith("-")]
+
+
+def _is_open(place: str, permissions: Permissions) -> bool:
+    try:
+        located(place, permissions, "read")
+        located(os.path.realpath(os.path.join(permissions.base, place)), permissions, "read")
+    except Refusal:
+        return False
+    return True
+
+
+def _shown(line: str, permissions: Permissions) -> str | None:
+    try:
+        root, relative = located(line, permissions, "read")
+        file = open_beneath(root, relative, os.O_PATH | os.O_NOFOLLOW)
+    except (Refusal, OSError):
+        return None
+    try:
+        no_dots_inside(file, root, relative, line)
+        is_file = stat.S_ISREG(os.fstat(file).st_mode)
+    except Refusal:
+        return None
+    finally:
+        os.close(file)
+    return shown(os.path.join(root, relative), permissions) if is_file else None

@@ -1,0 +1,111 @@
+"""A script → `{exit_code stdout stderr truncated}`, or a Refusal that says why there is none."""
+
+import codecs
+import os
+from typing import Any
+
+import anyio
+from attrs import define, field
+
+from sexplang.runtime.redact import clean
+from sexplang.runtime.refusal import Refusal, broken, refused
+from sexplang.runtime.scripts.process import Command, Process, supervised
+
+DRAIN = 1.0
+"""Seconds for what is left in the pipes of a script that has ended."""
+
+TOLD = 10_000
+"""Characters of the end of each output that an error tells."""
+
+
+@define(eq=False)
+class Kept:
+    """The beginning of an output; what is more than `most` bytes is dropped."""
+
+    most: int
+    data: bytearray = field(factory=bytearray)
+    cut: bool = False
+    whole: anyio.Event = field(factory=anyio.Event)
+
+    def take(self, piece: bytes) -> None:
+        room = self.most - len(self.data)
+        self.data += piece[:room]
+        self.cut = self.cut or len(piece) > room
+
+    @property
+    def text(self) -> str:
+        """As UTF-8; what is none becomes U+FFFD, half a character at a cut nothing at all."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        return clean(decoder.decode(bytes(self.data), not self.cut))
+
+
+async def ran(command: Command, given: str, most: int) -> dict[str, Any]:
+    """Runs a script to its end. Raises a Refusal if it does not start or takes too long."""
+    out, err = Kept(most), Kept(most)
+    name = command.words[0]
+    try:
+        async with supervised(command) as process, anyio.create_task_group() as group:
+            group.start_soon(_feed, process, given)
+            group.start_soon(_collect, process, out, False)
+            group.start_soon(_collect, process, err, True)
+            word, _, number = (await process.ended()).partition(" ")
+            with anyio.move_on_after(DRAIN):
+                await out.whole.wait()
+                await err.whole.wait()
+            group.cancel_scope.cancel()
+    except OSError as error:
+        raise _not_started(name, error.errno or 0) from None
+    if word == "exit":
+        made = {"exit_code": int(number), "stdout": out.text, "stderr": err.text}
+        return {**made, "truncated": out.cut or err.cut}
+    if word == "timeout":
+        raise _too_long(name, command.seconds, out, err)
+    if word == "error":
+        raise _not_started(name, int(number))
+    raise _lost(name)
+
+
+async def _feed(process: Process, given: str) -> None:
+    try:
+        await process.send(given.encode())
+    except OSError:
+        return  # it does not want to read that much
+    finally:
+        process.close_input()
+
+
+async def _collect(process: Process, kept: Kept, errors: bool) -> None:
+    while piece := await process.receive(errors=errors):
+        kept.take(piece)
+    kept.whole.set()
+
+
+def _too_long(name: str, seconds: float, out: Kept, err: Kept) -> Refusal:
+    return broken(
+        "execution_timeout",
+        "script-timeout",
+        f"`{name}` was ended: it takes longer than {seconds:g} seconds",
+        hint="give it more with `timeout`, or less to do",
+        script_stdout=out.text[-TOLD:],
+        script_stderr=err.text[-TOLD:],
+        limit=seconds,
+    )
+
+
+def _not_started(name: str, number: int) -> Refusal:
+    return refused(
+        "script-failed",
+        f"`{name}` cannot be started: {os.strerror(number)}",
+        hint="try it outside the program; what is long goes to its input, not its arguments",
+        command=name,
+    )
+
+
+def _lost(name: str) -> Refusal:
+    return broken(
+        "tool_execution_error",
+        "script-failed",
+        f"what watched over `{name}` was killed, and so was the script",
+        hint="run it again; a script that kills its parent cannot be run here",
+        command=name,
+    )

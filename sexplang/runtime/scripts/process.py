@@ -1,0 +1,130 @@
+"""A command → its process under a supervisor: three pipes, and word of how it ended.
+
+Law: nothing that it started outlives the `async with`, nor this interpreter.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from math import inf
+from pathlib import Path
+
+import anyio
+from attrs import define, frozen
+
+GRACE = 5.0
+"""Seconds to see that all is gone. The supervisor goes on after them, with nobody to tell."""
+
+PIECE = 65536
+
+_SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
+
+
+@frozen
+class Command:
+    """What is to be run: a file, its name and arguments, and all that it sees of ours."""
+
+    executable: str
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+    folder: str
+    seconds: float = inf
+    """After these it is ended."""
+
+
+@define(eq=False)
+class Process:
+    """A command that runs. Its pipes do not block; each has one reader or writer at a time."""
+
+    popen: "subprocess.Popen[bytes]"
+    line: socket.socket
+
+    async def send(self, data: bytes) -> None:
+        """Writes to its standard input. Raises OSError when nobody reads it any more."""
+        assert self.popen.stdin is not None
+        file, rest = self.popen.stdin.fileno(), memoryview(data)
+        while rest:
+            await anyio.wait_writable(file)
+            with suppress(BlockingIOError):
+                rest = rest[os.write(file, rest) :]
+
+    def close_input(self) -> None:
+        """Ends its standard input."""
+        assert self.popen.stdin is not None
+        self.popen.stdin.close()
+
+    async def receive(self, *, errors: bool = False) -> bytes:
+        """A piece of its output; empty at the end."""
+        pipe = self.popen.stderr if errors else self.popen.stdout
+        assert pipe is not None
+        while True:
+            # Waiting first lets others run, too, however fast it writes.
+            await anyio.wait_readable(pipe.fileno())
+            with suppress(BlockingIOError):
+                return os.read(pipe.fileno(), PIECE)
+
+    async def ended(self) -> str:
+        """How it ended, all that it started with it: `exit N`, `timeout`, `error ERRNO`; "" if
+        nobody can say."""
+        await anyio.wait_readable(self.line)
+        return self.line.recv(100).partition(b"\n")[0].decode()
+
+
+def can_supervise() -> bool:
+    """Whether this system has what it takes to leave no process behind."""
+    has_parts = hasattr(os, "pidfd_open") and os.path.exists("/proc/self/stat")
+    return sys.platform == "linux" and has_parts and bool(sys.executable)
+
+
+@asynccontextmanager
+async def supervised(command: Command) -> AsyncIterator[Process]:
+    """Starts a command; whatever happens inside, all its processes end with it. Raises OSError."""
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs:
+            popen = _started(command, theirs.fileno())
+        ours.setblocking(False)
+        pipes = [pipe for pipe in (popen.stdin, popen.stdout, popen.stderr) if pipe is not None]
+        for pipe in pipes:
+            os.set_blocking(pipe.fileno(), False)
+    except BaseException:
+        ours.close()
+        raise
+    try:
+        yield Process(popen, ours)
+    finally:
+        ours.close()
+        with anyio.CancelScope(shield=True), anyio.move_on_after(GRACE):
+            await _gone(popen)
+        for pipe in pipes:
+            pipe.close()
+
+
+def _started(command: Command, line: int) -> "subprocess.Popen[bytes]":
+    words = [sys.executable, "-I", "-S", _SUPERVISOR, str(line), str(command.seconds)]
+    return subprocess.Popen(
+        [*words, command.executable, *command.words],
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=(line,),
+        cwd=command.folder,
+        env=dict(command.environment),
+        start_new_session=True,  # Ctrl-C on the terminal is ours to pass on
+    )
+
+
+async def _gone(popen: "subprocess.Popen[bytes]") -> None:
+    try:
+        file = os.pidfd_open(popen.pid)
+    except ProcessLookupError:  # somebody else has waited for it
+        return
+    try:
+        await anyio.wait_readable(file)
+    finally:
+        os.close(file)
+    popen.wait()

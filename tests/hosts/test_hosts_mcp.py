@@ -1,0 +1,246 @@
+"""Programs and conversations with tools of MCP servers, from Python and from the command."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import anyio
+import pytest
+from support import mcp_server, odd_mcp_server
+from support.command import SEXPLANG, sexplang
+from support.markdown import ROOT
+
+import sexplang as package
+from sexplang import Permissions
+
+PYTHON = sys.executable
+SERVER = {"demo": {"command": PYTHON, "args": [mcp_server.__file__]}}
+ODD = f"odd={PYTHON} {odd_mcp_server.__file__}"
+ALLOWED = Permissions(run=[PYTHON])
+
+CALCULATE = """
+(defatom calculate (params question) (allowed_tools demo:add lookup)
+  (instructions "{{question}}"))
+(str (calculate "What is 1 + 2?"))
+"""
+
+
+def lookup(word: str) -> str:
+    """Looks a word up."""
+    return word
+
+
+def model(seen, *uses):
+    """A model that makes the calls, and then says what it was told last."""
+
+    def reply(payload):
+        seen.append(payload)
+        done = sum(message["role"] == "assistant" for message in payload["messages"])
+        if done < len(uses):
+            return {"tool_use": uses[done]}
+        (told,) = payload["messages"][-1]["content"]
+        return f"{told.get('is_error', False)} {told['content']}"
+
+    return reply
+
+
+@pytest.mark.parametrize("way", ["run", "asyncio", "trio"])
+def test_a_conversation_uses_tools_of_a_server(way):
+    """The model sees their schemas under names that it can take; the answer goes back to it."""
+    seen = []
+    given = {
+        "model": model(seen, {"name": "demo_add", "input": {"a": 1, "b": 2}}),
+        "mcp": SERVER,
+        "tools": [lookup],
+        "permissions": ALLOWED,
+    }
+    if way == "run":
+        said = package.run(CALCULATE, **given)
+    else:
+        said = anyio.run(lambda: package.arun(CALCULATE, **given), backend=way)
+
+    assert 'False {"result": 3}' == said
+    add, other = seen[0]["tools"]
+    assert ("demo_add", "Adds two whole numbers.") == (add["name"], add["description"])
+    assert ["a", "b"] == add["input_schema"]["required"]
+    assert "lookup" == other["name"]
+
+
+def test_what_a_server_refuses_the_model_is_told():
+    """As an error of the tool, not of the task."""
+    seen = []
+    said = package.run(
+        CALCULATE,
+        model=model(seen, {"name": "demo_add", "input": {"a": "one"}}),
+        mcp=SERVER,
+        permissions=ALLOWED,
+    )
+
+    assert said.startswith("True ") and "tool_execution_error" in said
+
+
+def test_a_server_that_a_task_needs_is_there_or_the_program_does_not_begin():
+    """Denied, or without such a tool: said before anything has happened."""
+    happened = []
+    program = f'(note "begun") {CALCULATE.replace("demo:add", "demo:ad")}'
+    for permissions, reason in ((None, "run-denied"), (ALLOWED, "unknown-tool")):
+        with pytest.raises(package.Failed) as raised:
+            package.run(
+                program,
+                effects={"note": happened.append},
+                mcp=SERVER,
+                permissions=permissions,
+                model=["x"],
+            )
+        assert reason == raised.value.reason
+    assert [] == happened
+
+
+def test_names_of_tools_are_unique():
+    """A function cannot be called like a tool of a server, nor like one of the language."""
+    for tools in ({"demo:add": lookup}, {"read_file": lookup}, {"system:run_script": lookup}):
+        with pytest.raises(package.Diagnostics) as raised:
+            package.run("1", tools=tools, mcp=SERVER)
+        assert "bad-function" == raised.value.diagnostics[0].code
+
+
+def test_a_tool_of_a_server_is_dispatched_by_its_name():
+    """Like a function of Python."""
+    given = {"mcp": SERVER, "permissions": ALLOWED}
+    result = package.dispatch("demo:add", {"a": 1, "b": 2}, **given)
+
+    assert ("COMPLETE", "direct_tool") == (result.status, result.notes["execution_path"])
+    assert "3" in result.content
+
+
+# -- The command
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A program in a project that names a server."""
+    (tmp_path / "sexplang.toml").write_text(
+        f'[mcp.demo]\ncommand = "{PYTHON}"\nargs = ["{mcp_server.__file__}"]\n'
+    )
+    (tmp_path / "programs").mkdir()
+    file = tmp_path / "programs" / "ask.sexp"
+    file.write_text('(get (tool "demo:add" {a: 1 b: 2}) "result")')
+    return file
+
+
+def test_the_configuration_names_servers_and_grants_nothing(project):
+    """It is looked for upward from the program."""
+    denied = sexplang("run", project)
+    done = sexplang("run", project, "--allow-run", PYTHON)
+
+    assert (1, "") == (denied.returncode, denied.stdout)
+    assert f"allow it with --allow-run {PYTHON}" in denied.stderr
+    assert ("3\n", "", 0) == (done.stdout, done.stderr, done.returncode)
+
+
+def test_the_command_names_servers_too():
+    """And wins."""
+    program = '(tool "odd:ping" {})'
+    done = sexplang("run", "-e", program, "--mcp", f"{ODD} good", "--allow-run", PYTHON)
+
+    assert ("pong\n", "", 0) == (done.stdout, done.stderr, done.returncode)
+
+
+def test_servers_that_nobody_asks_are_not_started(project):
+    """Nor is the library loaded."""
+    project.write_text("(print 1)")
+    watch = (
+        "import sys; from sexplang.hosts import main; status = main(sys.argv[1:]);"
+        "print([name for name in sys.modules if name.split('.')[0] == 'mcp'])"
+    )
+    done = subprocess.run(
+        [PYTHON, "-c", watch, "run", str(project)], capture_output=True, text=True, cwd=ROOT
+    )
+
+    assert "1\n[]\n" == done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[mcp.demo", "sexplang.toml cannot be used"),
+        ("mcp = 3", "`mcp` is no table"),
+        ("[mcp.demo]\ncolour = 1", "there is no `colour`"),
+        ("[mcp]\ndemo = 'unclosed \" quote'", "never closed"),
+        ("\xff", "cannot be used"),
+    ],
+)
+def test_a_configuration_that_is_none_is_misuse(project, text, words):
+    """Nothing runs."""
+    file = project.parent.parent / "sexplang.toml"
+    file.write_bytes(text.encode("latin-1"))
+    done = sexplang("run", project)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert words in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_person_has_a_configuration_as_well(project, tmp_path):
+    """The project's wins."""
+    home = tmp_path / "home" / "sexplang"
+    home.mkdir(parents=True)
+    (home / "sexplang.toml").write_text('[mcp.demo]\ncommand = "nobody"\n[mcp.own]\nurl = "x"')
+    done = sexplang("run", project, XDG_CONFIG_HOME=str(home.parent))
+
+    assert 2 == done.returncode
+    assert "the MCP server `own` cannot be used" in done.stderr
+
+
+@pytest.mark.parametrize("given", ["demo", "=x", "demo=", "demo= "])
+def test_an_option_that_names_no_server_is_misuse(given):
+    """With how to write it."""
+    done = sexplang("run", "-e", "1", "--mcp", given)
+
+    assert 2 == done.returncode
+    assert "bad-server" in done.stderr
+
+
+# -- Nothing is left
+
+
+def is_alive(mark):
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if mark.encode() in place.read_bytes().split(b"\0"):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def until(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGINT, signal.SIGKILL])
+def test_a_server_ends_with_the_run(number):
+    """Also one that does not hear, and has left somebody behind: at the run's own end, by Ctrl-C,
+    by kill -9."""
+    mark = f"7{os.getpid()}.{number or 0}"
+    program = f'(print (tool "odd:ping" {{}})) {"(sleep 60)" if number else "1"}'
+    with subprocess.Popen(
+        [*SEXPLANG, "run", "-e", program, "--mcp", f"{ODD} deaf {mark}", "--allow-run", PYTHON],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert "pong\n" == process.stdout.readline(), process.stderr.read()
+        assert number is None or is_alive(mark)
+        if number is not None:
+            process.send_signal(number)
+        process.communicate(timeout=30)
+
+    until(lambda: not is_alive(mark))
+    assert {None: 0, 2: 130, 9: -9}[number] == process.returncode

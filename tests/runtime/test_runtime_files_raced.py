@@ -1,0 +1,202 @@
+"""Files while somebody swaps folders and links under our hands: nothing outside is read, named or
+written."""
+
+import ctypes
+import errno
+import os
+import stat
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from sexplang.runtime import Permissions, Refusal, beneath, files, placing, writing
+
+ROUNDS = 2000
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def exchange(one, other):
+    """Each takes the other's name, at one blow."""
+    assert 0 == _libc.renameat2(-100, os.fsencode(one), -100, os.fsencode(other), 2)
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A folder with a link to a neighbour's, whose files have the same names and other contents."""
+    home, evil = tmp_path / "home", tmp_path / "evil"
+    for folder, words in ((home / "docs", "mine"), (evil, "secret"), (home / ".git", "hidden")):
+        (folder / "deep").mkdir(parents=True)
+        (folder / "a.txt").write_text(words)
+        (folder / "deep" / "a.txt").write_text(words)
+        (folder / f"{words}.txt").write_text(words)
+        (folder / "deep" / f"{words}.txt").write_text(words)
+    return home
+
+
+@pytest.fixture(params=["out", "hidden"])
+def link(request, home):
+    """Where an attacker's link leads: to the neighbour, to what a folder's grant does not cover."""
+    link = home / "link"
+    link.symlink_to("../evil" if request.param == "out" else ".git")
+    return link
+
+
+@pytest.fixture(params=["kernel", "step by step"])
+def both_ways(request, monkeypatch):
+    """With the kernel's own resolution and without it."""
+    if request.param == "step by step":
+        monkeypatch.setattr(beneath, "_kernel_resolves", lambda: False)
+
+
+@contextmanager
+def swapping(*pairs):
+    """Within this, a thread exchanges folders and links as fast as it can."""
+    done = threading.Event()
+
+    def swap():
+        while not done.is_set():
+            for one, other in pairs:
+                exchange(one, other)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def tried(action, *arguments):
+    """What an action gives, or the code of its refusal."""
+    try:
+        return action(*arguments)
+    except Refusal as refusal:
+        return refusal.error.fields["reason"]
+
+
+def test_no_file_is_read_through_a_swapped_folder(home, link, both_ways):
+    """At its end or on the way there."""
+    own = Permissions(folder=home)
+    with swapping((home / "docs", link)):
+        seen = {
+            tried(files.read_file, path, own)
+            for _ in range(ROUNDS)
+            for path in ("docs/a.txt", "docs/deep/a.txt")
+        }
+
+    assert "mine" in seen
+    assert seen <= {"mine", "path-denied", "file-not-found"}
+
+
+def test_no_name_is_listed_through_a_swapped_folder(home, link, both_ways):
+    """Also while a listing goes from folder to folder."""
+    own = Permissions(folder=home)
+    deep = home / "docs" / "deep"
+    (home / "link-2").symlink_to(os.path.join("..", os.readlink(link)))
+    with swapping((home / "docs", link)):
+        seen = {tried(files.list_files, "docs/**", own) for _ in range(ROUNDS // 4)}
+        seen |= {tried(files.list_files, "**", own) for _ in range(ROUNDS // 4)}
+    if not (home / "docs").is_symlink():
+        with swapping((deep, home / "link-2")):
+            seen |= {tried(files.list_files, "docs/**", own) for _ in range(ROUNDS // 4)}
+
+    names = {os.path.basename(name) for found in seen if isinstance(found, tuple) for name in found}
+    assert {"a.txt", "mine.txt"} <= names
+    assert not names & {"secret.txt", "hidden.txt"}
+
+
+def test_nothing_is_written_through_a_swapped_folder(home, link, both_ways):
+    """Neither a file nor a part of one."""
+    allowed = Permissions(folder=home, write=[home])
+    with swapping((home / "docs", link)):
+        for number in range(ROUNDS // 4):
+            tried(writing.write_file, f"docs/new-{number}", "x", allowed)
+            tried(writing.write_file, "docs/a.txt", "mine", allowed)
+
+    there = home.parent / "evil", home / ".git"
+    assert [3, 3] == [len(os.listdir(folder)) for folder in there]
+    assert ["secret", "hidden"] == [(folder / "a.txt").read_text() for folder in there]
+
+
+def test_no_import_of_a_listing_is_through_a_link(home):
+    """A link that is there all the time is no more than one that is swapped in."""
+    (home / "hidden").symlink_to(".git")
+    own = Permissions(folder=home)
+
+    assert "path-denied" == tried(files.list_files, "hidden/*", own)
+    assert "path-denied" == tried(files.read_file, "hidden/a.txt", own)
+
+
+def test_a_folder_that_goes_away_meanwhile_takes_only_itself_along(home):
+    """The rest is listed all the same."""
+    own = Permissions(folder=home)
+    with swapping((home / "docs" / "deep", home / "docs" / "a.txt")):
+        listings = [files.list_files("docs/**", own) for _ in range(ROUNDS // 4)]
+
+    assert all("docs/mine.txt" in found for found in listings)
+
+
+def unlike(folder):
+    """The names in a folder that are no regular files, but pipes."""
+    return [name for name in os.listdir(folder) if stat.S_ISFIFO(os.lstat(folder / name).st_mode)]
+
+
+def test_a_pipe_that_is_swapped_in_is_not_replaced(home):
+    """Whenever it comes: it is there afterwards, under one of its names, and the text was written
+    to a file or not at all."""
+    allowed = Permissions(folder=home, write=[home])
+    docs = home / "docs"
+    os.mkfifo(docs / "pipe")
+    with swapping((docs / "a.txt", docs / "pipe")):
+        seen = {
+            tried(writing.write_file, "docs/a.txt", str(at), allowed) for at in range(ROUNDS * 5)
+        }
+
+    assert {None, "path-denied"} == seen
+    assert 1 == len(unlike(docs))
+    assert {"a.txt", "pipe", "deep", "mine.txt"} == set(os.listdir(docs))
+
+
+def test_a_pipe_that_comes_in_place_of_a_file_is_not_replaced(home):
+    """Each time by another one, so that names come and go as well."""
+    allowed = Permissions(folder=home, write=[home])
+    target, pipe = home / "new.txt", home / "pipe"
+    done = threading.Event()
+    made = []
+
+    def replacing():
+        while not done.is_set():
+            os.mkfifo(pipe)
+            made.append(os.lstat(pipe).st_ino)
+            os.rename(pipe, target)
+            assert made[-1] == os.lstat(target).st_ino or not unlike(home)
+            os.unlink(target)
+
+    thread = threading.Thread(target=replacing)
+    thread.start()
+    try:
+        seen = {tried(writing.write_file, "new.txt", "mine", allowed) for _ in range(ROUNDS)}
+    finally:
+        done.set()
+        thread.join()
+
+    assert seen <= {None, "path-denied", "file-failed"}
+    assert [] == [name for name in os.listdir(home) if name.startswith(".new")]
+
+
+def test_where_nothing_can_change_places_nothing_is_written(home, monkeypatch):
+    """A protection that is missing refuses; the file is as it was."""
+
+    def unknown(*arguments):
+        ctypes.set_errno(errno.EINVAL)
+        return -1
+
+    monkeypatch.setattr(placing, "_call", lambda: unknown)
+    allowed = Permissions(folder=home, write=[home])
+
+    assert "file-failed" == tried(writing.write_file, "docs/a.txt", "x", allowed)
+    assert "mine" == (home / "docs/a.txt").read_text()
+    assert {"a.txt", "deep", "mine.txt"} == set(os.listdir(home / "docs"))

@@ -1,0 +1,321 @@
+"""MCP servers: real ones, on pipes and on the loopback, asked by programs and by conversations."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+import anyio
+import pytest
+from runtime_support import begun, error_of, par, perform, table
+from support import mcp_server, odd_mcp_server
+
+import sexplang
+from sexplang.machine import Done
+from sexplang.runtime import Permissions, Refusal, adrive, drive
+from sexplang.runtime.mcp import Servers, connection, servers_of
+
+PYTHON = sys.executable
+STDIO = [mcp_server.__file__]
+
+
+def odd(kind, *more):
+    return {"command": PYTHON, "args": [odd_mcp_server.__file__, kind, *more]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("program")
+
+
+@pytest.fixture(scope="module")
+def address():
+    """Where a server listens on the loopback."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with subprocess.Popen([PYTHON, *STDIO, str(port)], stderr=subprocess.DEVNULL) as process:
+        for _ in range(3000):
+            with socket.socket() as trial:
+                if trial.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{port}/mcp"
+        process.kill()
+
+
+@pytest.fixture(scope="module")
+def servers(folder, address):
+    """The same server twice: as `pipe` and as `net`."""
+    given = {
+        "pipe": {"command": PYTHON, "args": STDIO, "env": {"COLOUR": "green"}},
+        "net": {"url": address},
+    }
+    allowed = Permissions(folder=folder, run=[PYTHON], net=["127.0.0.1"])
+    made = Servers(servers_of(given), allowed)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def serving(folder):
+    """Makes servers for one test, and ends them."""
+    made = []
+
+    def serve(given, **allowed):
+        permissions = Permissions(**{"folder": folder, "run": [PYTHON], **allowed})
+        made.append(Servers(servers_of(given), permissions))
+        return made[-1]
+
+    yield serve
+    for each in made:
+        each.close()
+
+
+def called(servers, tool, inputs=None):
+    return drive(begun(perform("tool", tool, inputs or {})), table(servers=servers))
+
+
+def refused(servers, tool, inputs=None):
+    error = error_of(called(servers, tool, inputs))
+    return error["reason"], error["details"].get("code"), error["message"]
+
+
+# -- What a server does
+
+
+@pytest.mark.parametrize("name", ["pipe", "net"])
+def test_tools_are_described_with_their_schemas(servers, name):
+    """As a model is to see them; what is no server's tool is left alone."""
+    found = servers.describe([f"{name}:add", "read_file", "elsewhere:add"])
+
+    assert [f"{name}:add"] == list(found)
+    assert "Adds two whole numbers." == found[f"{name}:add"]["description"]
+    schema = found[f"{name}:add"]["input_schema"]
+    assert ("object", ("a", "b")) == (schema["type"], schema["required"])
+
+
+@pytest.mark.parametrize("name", ["pipe", "net"])
+def test_a_program_calls_a_tool(servers, name):
+    """What comes back is plain data: what is structured, else text, else the blocks."""
+    assert Done({"result": 5}) == called(servers, f"{name}:add", {"a": 2, "b": 3})
+    assert Done("Hello, Ann.") == called(servers, f"{name}:greet", {"name": "Ann"})
+    words, picture = called(servers, f"{name}:show").value
+    assert {"type": "text", "text": "a picture"} == words
+    assert ("image", "image/png") == (picture["type"], picture["mime_type"])
+
+
+@pytest.mark.parametrize("name", ["pipe", "net"])
+def test_a_tool_that_fails_is_an_error_of_the_tool(servers, name):
+    """With its own words; the server goes on."""
+    reason, code, message = refused(servers, f"{name}:refuse", {"why": "it is late"})
+
+    assert ("tool_execution_error", "tool-failed") == (reason, code)
+    assert message.endswith("failed: it is late")
+    assert "tool-failed" == refused(servers, f"{name}:add", {"a": "one"})[1]
+    assert Done({"result": 2}) == called(servers, f"{name}:add", {"a": 1, "b": 1})
+
+
+def test_a_tool_that_is_not_there_is_unknown(servers):
+    """With the nearest one that is."""
+    error = error_of(called(servers, "pipe:ad", {}))
+
+    assert "unknown-tool" == error["reason"]
+    assert "did you mean `pipe:add`?" in error["hint"]
+    assert "unknown-tool" == error_of(called(servers, "other:add", {}))["reason"]
+    with pytest.raises(Refusal) as raised:
+        servers.describe(["net:greed"])
+    assert "unknown-tool" == raised.value.error.fields["reason"]
+
+
+def test_branches_ask_at_the_same_time(servers, tmp_path):
+    """Each call waits for its own answer."""
+    slow = [perform("tool", "pipe:wait", {"seconds": 0.3, "mark": str(tmp_path / n)}) for n in "ab"]
+    quick = perform("tool", "pipe:add", {"a": 1, "b": 2})
+    done = drive(begun(par(*slow, quick)), table(servers=servers))
+
+    assert ({"result": "done"}, {"result": "done"}, {"result": 3}) == done.value
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("name", ["pipe", "net"])
+def test_a_call_that_is_cancelled_is_cancelled_there_too(servers, name, backend, tmp_path):
+    """The server is told."""
+    mark = tmp_path / "mark"
+    program = begun(perform("tool", f"{name}:wait", {"seconds": 60, "mark": str(mark)}))
+
+    async def main():
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as group:
+                group.start_soon(lambda: adrive(program, table(servers=servers)))
+                while not mark.exists():
+                    await anyio.sleep(0.01)
+                group.cancel_scope.cancel()
+            while mark.read_text() != "cancelled":
+                await anyio.sleep(0.01)
+
+    anyio.run(main, backend=backend)
+
+
+def test_a_server_sees_as_little_as_a_script(servers, folder, monkeypatch):
+    """The program's folder, a small environment, and what is said to be added to it."""
+    seen = called(servers, "pipe:describe", {"path": "a"}).value
+
+    assert os.path.realpath(folder) == os.path.realpath(seen["folder"])
+    assert (
+        {"COLOUR", "PATH"}
+        <= {*seen["environment"]}
+        <= {*("COLOUR", "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")}
+    )
+
+
+def test_a_server_that_dies_is_an_error_and_begins_anew(serving):
+    """With its last words; the next call finds it well."""
+    servers = serving({"pipe": {"command": PYTHON, "args": STDIO}})
+    error = error_of(called(servers, "pipe:die"))
+
+    assert ("tool_execution_error", "mcp-failed") == (error["reason"], error["details"]["code"])
+    assert "went away while `pipe:die` was at work" in error["message"]
+    assert "no more" in error["details"]["said"]
+    assert Done({"result": 2}) == called(servers, "pipe:add", {"a": 1, "b": 1})
+
+
+def test_a_call_has_its_time(serving, address, tmp_path):
+    """Then it is an error, and cancelled."""
+    servers = serving({"net": {"url": address, "timeout": 0.3}}, net=["127.0.0.1"])
+    mark = tmp_path / "mark"
+    reason, code, message = refused(servers, "net:wait", {"seconds": 60, "mark": str(mark)})
+
+    assert ("tool_execution_error", "mcp-timeout") == (reason, code)
+    assert "within 0.3 seconds" in message
+
+
+@pytest.mark.parametrize("name", ["pipe", "net"])
+def test_what_a_server_says_is_bounded(servers, name):
+    """One message of more than four million bytes is no answer; the next call is answered."""
+    assert 3_000_000 == len(called(servers, f"{name}:flood", {"size": 3_000_000}).value)
+    assert "mcp-failed" == refused(servers, f"{name}:flood", {"size": 5_000_000})[1]
+    assert Done({"result": 2}) == called(servers, f"{name}:add", {"a": 1, "b": 1})
+
+
+# -- What a server should not do
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "words"),
+    [
+        ("huge", "mcp-failed", "went away"),
+        ("odd", "mcp-failed", "with no result"),
+        ("nonsense", "tool-failed", "it broke"),
+    ],
+)
+def test_a_call_that_goes_wrong_is_an_error(serving, kind, code, words):
+    """Whatever a server sends."""
+    reason, found, message = refused(serving({"odd": odd(kind)}), "odd:ping")
+
+    assert ("tool_execution_error", code) == (reason, found)
+    assert words in message
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (odd("many"), "more than 1000 tools"),
+        (odd("verbose"), "too long a description"),
+        (odd("mute"), "is not there after 0.5 seconds"),
+        ({"command": PYTHON, "args": ["-c", "print('hello')"]}, "cannot be used"),
+        ({"command": PYTHON, "args": ["-c", "while True: print('y' * 999)"]}, "is not there after"),
+        ({"url": "http://127.0.0.1:9/mcp"}, "cannot be used"),
+    ],
+)
+def test_what_is_no_server_is_an_error(serving, monkeypatch, given, words):
+    """Before the program begins, and at a call."""
+    if "is not there" in words:
+        monkeypatch.setattr(connection, "START", 0.5)
+    servers = serving({"odd": given}, net=["127.0.0.1"])
+    with pytest.raises(Refusal) as raised:
+        servers.describe(["odd:ping"])
+
+    error = raised.value.error.fields
+    assert ("connection_error", "mcp-failed") == (error["reason"], error["details"]["code"])
+    assert words in error["message"]
+    assert "mcp-failed" == refused(servers, "odd:ping")[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed", "reason", "hint"),
+    [
+        (odd("good"), {"run": []}, "run-denied", f"--allow-run {PYTHON}"),
+        (odd("good"), {"run": ["python3"]}, "run-denied", f"--allow-run {PYTHON}"),
+        ({"command": "no-such-server"}, {"run": ["no-such-server"]}, "script-not-found", "PATH"),
+        ("http://Tools.example/mcp", {}, "net-denied", "--allow-net tools.example"),
+        ("http://tools.example:81/mcp", {"net": ["tools.example:80"]}, "net-denied", "--allow-net"),
+        ("http://tools.example/mcp", {"net": ["example"]}, "net-denied", "--allow-net"),
+    ],
+)
+def test_naming_a_server_grants_nothing(serving, given, allowed, reason, hint):
+    """Neither to start it nor to reach it."""
+    servers = serving({"odd": given}, **allowed)
+    with pytest.raises(Refusal) as raised:
+        servers.describe(["odd:ping"])
+
+    assert reason == raised.value.error.fields["reason"]
+    assert hint in raised.value.error.fields["hint"]
+    assert reason == error_of(called(servers, "odd:ping"))["reason"]
+
+
+def test_a_host_may_be_permitted_with_its_port(serving, address):
+    """And then with no other."""
+    port = re.search(r":(\d+)/", address)[1]
+
+    assert serving({"net": address}, net=[f"127.0.0.1:{port}"]).describe(["net:add"])
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "words"),
+    [
+        ("system", "x", "`system` is taken"),
+        ("a:b", "x", "letters"),
+        ("", "x", "letters"),
+        ("a", 3, "a command line, an address or a table"),
+        ("a", "", "either"),
+        ("a", "x 'y", "never closed"),
+        ("a", {}, "either"),
+        ("a", {"command": "x", "url": "http://h"}, "either"),
+        ("a", {"command": ["x"]}, "executable"),
+        ("a", {"command": "x", "args": "y"}, "list of texts"),
+        ("a", {"command": "x", "args": [1]}, "list of texts"),
+        ("a", {"command": "x", "env": {"A": 1}}, "table of texts"),
+        ("a", {"command": "x", "env": {"LD_PRELOAD": "evil.so"}}, "what is run"),
+        ("a", {"command": "x", "env": {"PATH": "."}}, "what is run"),
+        ("a", {"command": "x", "timeout": 0}, "seconds"),
+        ("a", {"command": "x", "timeout": True}, "seconds"),
+        ("a", {"command": "x", "colour": "red"}, "no `colour`"),
+        ("a", {"url": "ftp://h/x"}, "address"),
+        ("a", {"url": "http://"}, "address"),
+        ("a", {"url": "http://h:99999/"}, "address"),
+        ("a", {"url": 3}, "address"),
+    ],
+)
+def test_what_names_no_server_is_refused(name, given, words):
+    """Where it stands, before anything is started."""
+    with pytest.raises(sexplang.Diagnostics) as raised:
+        servers_of({name: given})
+
+    (found,) = raised.value.diagnostics
+    assert "bad-server" == found.code
+    assert words in found.title
+
+
+def test_without_the_library_it_is_said_how_to_get_it(serving, monkeypatch):
+    """It is an extra, and loaded by nobody who does not use it."""
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.delitem(sys.modules, "sexplang.runtime.mcp.connection")
+    error = error_of(called(serving({"odd": odd("good")}), "odd:ping"))
+
+    assert ("not-available", "type: pip install 'sexplang[mcp]'") == (
+        error["reason"],
+        error["hint"],
+    )

@@ -1,0 +1,308 @@
+"""Scripts: what may be run, what it sees, what comes back of it, within which bounds."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from runtime_support import begun, error_of, par, perform, table
+from support.command import sexplang
+
+from sexplang.runtime import Permissions, drive
+
+HERE = {"exit_code", "stdout", "stderr", "truncated"}
+
+
+def script(*arguments, run=("sh",), folder=None, **settings):
+    """The end of a run of one `run-script`."""
+    allowed = Permissions(folder=folder, run=run)
+    core = begun(perform("run-script", *arguments))
+    return drive(core, table(permissions=allowed, **settings))
+
+
+def sh(text, *more, **settings):
+    return script("sh", ("-c", text), *more, **settings).value
+
+
+def refused(*arguments, **settings):
+    return error_of(script(*arguments, **settings))
+
+
+def test_a_script_gives_its_status_and_its_output():
+    """All four parts, also when it fails: that is for the program to judge."""
+    good, bad = sh("echo tea"), sh("echo tea; echo hot >&2; exit 3")
+
+    assert {"exit_code": 0, "stdout": "tea\n", "stderr": "", "truncated": False} == good
+    assert (3, "tea\n", "hot\n") == (bad["exit_code"], bad["stdout"], bad["stderr"])
+    assert 137 == sh("kill -9 $$")["exit_code"]
+
+
+def test_input_is_given_whole_and_then_closed():
+    """Also when nobody reads it to its end."""
+    text = "ä" * 400_000
+
+    assert text == sh("cat", text)["stdout"]
+    assert "0\n" == sh("wc -c")["stdout"]
+    assert 0 == sh("exit 0", text)["exit_code"]
+
+
+def test_no_shell_comes_between():
+    """What a shell would act upon are plain arguments, numbers and symbols their texts."""
+    given = ("a; rm -rf /", "$(id)", "`id`", "a\nb", "*", "", "-n", 3, 1.5)
+    done = script("printf", ("%s|", *given), run=["printf"])
+
+    assert "a; rm -rf /|$(id)|`id`|a\nb|*||-n|3|1.5|" == done.value["stdout"]
+
+
+def test_a_script_runs_in_the_programs_folder(tmp_path):
+    """Where relative paths of the program start, too."""
+    assert f"{tmp_path.resolve()}\n" == sh("pwd -P", folder=tmp_path)["stdout"]
+
+
+def test_a_script_sees_little_of_the_environment(monkeypatch):
+    """No key, and nothing that nobody chose."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-secret-123")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("TZ", "UTC")
+    seen = dict(line.split("=", 1) for line in sh("env")["stdout"].splitlines())
+
+    assert "UTC" == seen.pop("TZ")
+    assert {*seen} <= {"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "PWD", "OLDPWD"} | {
+        "SHLVL",
+        "_",
+    }
+
+
+def test_a_key_that_a_script_prints_is_redacted(monkeypatch):
+    """It may have been in a file."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-secret-123")
+
+    assert "[redacted]\n" == sh("echo sk-ant-secret-123")["stdout"]
+
+
+def test_a_script_has_nothing_of_ours_open():
+    """Its three pipes, and no more."""
+    listed = script("ls", ("/proc/self/fd",), run=["ls"]).value["stdout"].split()
+
+    assert ["0", "1", "2", "3"] == listed  # the last is the folder that is being listed
+
+
+def test_an_output_without_end_is_cut():
+    """Each to its first million bytes; the rest is dropped, and the script goes on to its end."""
+    done = sh("yes | head -c 5000000; yes | head -c 10 >&2; echo over >&2")
+
+    assert (1_000_000, True) == (len(done["stdout"]), done["truncated"])
+    assert done["stderr"].endswith("over\n")
+
+
+def test_output_that_is_no_text_is_replaced():
+    """Bytes that are no UTF-8, and half a character where it is cut."""
+    assert "a\ufffdb" == sh(r"printf 'a\377b'")["stdout"]
+    cut = sh("head -c 999999 /dev/zero | tr '\\0' a; printf 'ää'")
+    assert ("a", True) == (cut["stdout"][-1], cut["truncated"])
+
+
+def test_a_script_that_takes_too_long_is_an_error_of_its_own():
+    """With what it said until then."""
+    error = refused("sh", ("-c", "echo begun; sleep 60"), None, 0.3)
+
+    assert ("TASK_FAILURE", "execution_timeout") == (error["type"], error["reason"])
+    assert ("script-timeout", "begun\n", 0.3) == tuple(
+        error["details"][key] for key in ("code", "script_stdout", "limit")
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason", "words"),
+    [
+        (("rm", ("-rf", "x")), "run-denied", "--allow-run rm"),
+        (("/bin/sh", ()), "run-denied", "--allow-run /bin/sh"),
+        (("sh -c ls",), "run-denied", "--allow-run"),
+        (("no-such-thing",), "script-not-found", "PATH"),
+        (("sh", ("-c", "x" * 200_000)), "script-failed", "input"),
+        (("broken",), "script-failed", "outside the program"),
+        (("",), "wrong-type", "run-script"),
+        ((None,), "wrong-type", "run-script"),
+        (("sh", "-c"), "wrong-type", "run-script"),
+        (("sh", (None,)), "wrong-type", "run-script"),
+        (("sh", (("a",),)), "wrong-type", "run-script"),
+        (("sh", ("a\0b",)), "wrong-type", "run-script"),
+        (("sh", ("\ud800",)), "not-text", "surrogate|pairs"),
+        (("sh", (), 3), "wrong-type", "run-script"),
+        (("sh", (), "", 0), "wrong-type", "run-script"),
+        (("sh", (), "", True), "wrong-type", "run-script"),
+        (("sh", (), "", float("nan")), "wrong-type", "run-script"),
+        (("sh", (), "", 1e9), "wrong-type", "run-script"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(arguments, reason, words, tmp_path, monkeypatch):
+    """Each for its own reason, with what to do."""
+    (tmp_path / "broken").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "broken").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{tmp_path}")
+    error = refused(*arguments, run=["sh", "no-such-thing", "broken"])
+
+    assert reason == error["reason"]
+    assert any(word in error["hint"] for word in words.split("|"))
+
+
+def test_nothing_is_run_from_where_we_happen_to_be(tmp_path, monkeypatch):
+    """A relative part of PATH would let any folder name its own `tool`."""
+    (tmp_path / "tool").write_text("#!/bin/sh\necho mine\n")
+    (tmp_path / "tool").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f".::{os.environ['PATH']}")
+
+    assert "script-not-found" == refused("tool", run=["tool"])["reason"]
+
+
+def test_an_executable_may_be_permitted_by_its_path(tmp_path):
+    """Then it is that one and no other."""
+    (tmp_path / "tool").write_text("#!/bin/sh\necho mine\n")
+    (tmp_path / "tool").chmod(0o755)
+    granted = [str(tmp_path / "tool")]
+
+    assert "mine\n" == script("./tool", run=granted, folder=tmp_path).value["stdout"]
+    assert "mine\n" == script(granted[0], run=granted).value["stdout"]
+    assert "run-denied" == refused("tool", run=granted, folder=tmp_path)["reason"]
+    assert "run-denied" == refused("../tool", run=granted, folder=tmp_path)["reason"]
+
+
+def test_scripts_of_branches_run_at_the_same_time(tmp_path):
+    """Each waits until the other has begun."""
+    meet = "touch $0; until [ -e $1 ]; do sleep 0.01; done; echo $0"
+    a, b = str(tmp_path / "a"), str(tmp_path / "b")
+    program = par(
+        perform("run-script", "sh", ("-c", meet, a, b)),
+        perform("run-script", "sh", ("-c", meet, b, a)),
+    )
+    done = drive(begun(program), table(permissions=Permissions(run=["sh"])))
+
+    assert [f"{a}\n", f"{b}\n"] == [each["stdout"] for each in done.value]
+
+
+def test_the_command_gives_the_right_to_run(tmp_path):
+    """`--allow-run`, any number of times; nothing in the program does."""
+    program = '(get (run-script "sh" ["-c" "echo tea"]) "stdout")'
+    allowed = sexplang("run", "-e", program, "--allow-run", "cat", "--allow-run", "sh")
+    denied = sexplang("run", "-e", program, "--allow-run", "cat")
+
+    assert ("tea\n", "", 0) == (allowed.stdout, allowed.stderr, allowed.returncode)
+    assert 1 == denied.returncode
+    assert "error[run-denied]: `sh` may not be run here" in denied.stderr
+    assert "allow it with --allow-run sh" in denied.stderr
+
+
+def test_a_script_cannot_look_into_the_interpreter():
+    """Into its environment, where the key is: as soon as anything may be run, the kernel is told
+    so. (A superuser can look all the same, so that the mark itself is tested.)"""
+    watch = (
+        "import ctypes, sys; from sexplang.hosts import main;"
+        "status = main(sys.argv[1:]);"
+        "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)); sys.exit(status)"
+    )
+    words = ["run", "-e", '(print "done")', "--allow-run", "sh"]
+    hidden = subprocess.run([sys.executable, "-c", watch, *words], capture_output=True, text=True)
+    open_ = subprocess.run(
+        [sys.executable, "-c", watch, *words[:3]], capture_output=True, text=True
+    )
+
+    assert ("done\n0\n", "done\n1\n") == (hidden.stdout, open_.stdout), hidden.stderr
+
+
+# -- Commands that only name files
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A folder with files, hidden ones, and a neighbour."""
+    folder = tmp_path / "home"
+    (folder / "docs" / "deep").mkdir(parents=True)
+    (folder / ".git").mkdir()
+    (tmp_path / "other").mkdir()
+    for name in ("a.md", "docs/b.md", "docs/deep/c.md", "docs/d.txt", ".git/x.md", ".env"):
+        (folder / name).write_text("")
+    (tmp_path / "other" / "secret.md").write_text("")
+    (folder / "out").symlink_to(tmp_path / "other")
+    (folder / "hidden").symlink_to(".git")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "files"),
+    [
+        (("find", ".", "-name", "*.md"), "a.md docs/b.md docs/deep/c.md"),
+        (("find", "docs", "-name", "*.md", "!", "-path", "*deep*"), "docs/b.md"),
+        (("find", "-maxdepth", 1), "a.md"),
+        (("find",), "a.md docs/b.md docs/d.txt docs/deep/c.md"),
+        (("ls",), "a.md"),
+        (("ls", "-1t", "a.md", "docs/b.md"), "a.md docs/b.md"),
+        (("dir", "-1"), "a.md"),
+        (("ls", "docs"), ""),
+    ],
+)
+def test_a_command_that_names_files_needs_no_permission(home, words, files):
+    """What it says are files that may be read, one to a line, hidden ones not among them."""
+    done = script(words[0], words[1:], run=(), folder=home)
+
+    assert files.split() == sorted(done.value["stdout"].split("\n")[:-1])
+    assert HERE == set(done.value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("find", ".", "-exec", "touch", "x", ";"),
+        ("find", ".", "-execdir", "touch", "x", ";"),
+        ("find", ".", "-ok", "touch", "x", ";"),
+        ("find", ".", "-delete"),
+        ("find", ".", "-fprint", "x"),
+        ("find", ".", "-fls", "x"),
+        ("find", "-files0-from", "a.md"),
+        ("find", "-L", "."),
+        ("find", ".", "-follow"),
+        ("find", "/etc"),
+        ("find", ".."),
+        ("find", "out"),
+        ("find", "hidden"),
+        ("find", ".git"),
+        ("ls", "/"),
+        ("ls", "out/"),
+        ("ls", "--color=always"),
+        ("ls", "-l"),
+        ("ls", ".git"),
+        ("locate", "a.md"),
+        ("./ls",),
+        ("/bin/ls",),
+    ],
+)
+def test_whatever_else_such_a_command_can_do_is_denied(home, words):
+    """Another option, and every place that may not be read."""
+    assert "run-denied" == refused(words[0], words[1:], run=(), folder=home)["reason"]
+    assert not (home / "x").exists()
+
+
+def test_a_program_that_may_read_nothing_lists_nothing(home, monkeypatch):
+    """Text from standard input or from Python."""
+    monkeypatch.chdir(home)
+
+    assert "run-denied" == refused("ls", (), run=())["reason"]
+
+
+def test_a_permitted_ls_is_the_whole_of_it(home):
+    """Its own words, and no second look at them."""
+    done = script("ls", ("-a",), run=["ls"], folder=home)
+
+    assert {".git", "docs", "out"} < set(done.value["stdout"].split())
+
+
+def test_a_listing_is_short(home):
+    """Ten thousand bytes, of which the last line counts only if it is whole."""
+    for number in range(2000):
+        (home / f"{number:05}").write_text("")
+        (home / f"{number:05}.txt").write_text("")
+    done = script("find", (".", "-maxdepth", 1, "-type", "f"), run=(), folder=home).value
+
+    assert done["truncated"]
+    assert all((home / name).is_file() for name in done["stdout"].split("\n")[:-1])
+    assert 5_000 < len(done["stdout"]) <= 10_000

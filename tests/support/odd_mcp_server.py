@@ -1,0 +1,72 @@
+"""A server that speaks as much of the protocol as it must, and does not do what it should.
+
+python odd_mcp_server.py KIND [MARK]
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+SCHEMA = {"type": "object"}
+
+
+def say(text):
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def answer(asked, **result):
+    say(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **result}))
+
+
+def tools(kind):
+    names = [f"t{at}" for at in range(1500)] if kind == "many" else ["ping"]
+    about = "x" * 200_000 if kind == "verbose" else "Answers."
+    return [{"name": name, "description": about, "inputSchema": SCHEMA} for name in names]
+
+
+def called(kind, asked):
+    if kind == "huge":
+        say("x" * 5_000_000)
+    elif kind == "odd":
+        answer(asked, result={"content": "no list"})
+    elif kind == "nonsense":
+        say("{nonsense")
+        answer(asked, error={"code": -32603, "message": "it broke"})
+    else:
+        answer(asked, result={"content": [{"type": "text", "text": "pong"}]})
+
+
+def main(kind, mark="1"):
+    if kind == "mute":
+        time.sleep(600)
+    if kind == "deaf":  # it leaves somebody behind, and does not hear that it is to go
+        subprocess.Popen(["setsid", "sleep", mark])
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if asked["method"] == "initialize":
+            version = asked["params"]["protocolVersion"]
+            about = {"name": "odd", "version": "1"}
+            capabilities = {"tools": {}}
+            answer(
+                asked,
+                result={
+                    "protocolVersion": version,
+                    "capabilities": capabilities,
+                    "serverInfo": about,
+                },
+            )
+        elif asked["method"] == "tools/list":
+            answer(asked, result={"tools": tools(kind)})
+        elif asked["method"] == "tools/call":
+            called(kind, asked)
+        elif "id" in asked:
+            answer(asked, error={"code": -32601, "message": "not found"})
+    if kind == "deaf":
+        os.execvp("sleep", ["sleep", mark])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,16 +1,33 @@
-; Plan, write, judge; then again with what was wrong, until it is good or the turns are used up.
+; Write a function and run its tests; then again with what they say, until they pass or the turns
+; are used up.
 
-(import "plan.xml")
 (import "write.xml")
-(import "judge.xml")
 
-(define-input goal default: "a door sign for a bakery that opens at seven")
-(define-input turns type: integer default: 3)
+(define-input turns type: integer default: 3 doc: "how often to try")
 
-(loop ((turn 1) (feedback ""))
-  (bind draft (write (plan goal feedback)))
-  (bind verdict (judge goal draft))
-  (log "info" (format "turn ~a: ~a" turn draft))
-  (if (or verdict.parsed_content.success (>= turn turns))
-      draft
-      (recur (+ turn 1) verdict.parsed_content.feedback)))
+; Models like to put code into a fence.
+(define (code-in text)
+  (match (string-split text "```")
+    ([_ fenced . _] (string-join (rest (string-split fenced "\n")) "\n"))
+    (_ (str text "\n"))))
+
+(define result
+  (director-evaluator-loop
+    max_iterations: turns
+    initial: "nothing yet"
+    director: (lambda (feedback i) (code-in (write feedback)))
+    executor: (lambda (code i) (write-file "slug.py" code))
+    evaluator: (lambda (execution code i)
+                 (or execution  ; nil, or why the file could not be written
+                     (system:run_script "python3" args: ["-B" "test_slug.py"] timeout: 20)))
+    controller: (lambda (evaluation code execution i)
+                  (when execution (raise execution))
+                  (log "info" (format "turn ~a: ~a" i (string-trim evaluation.notes.feedback)))
+                  (if evaluation.notes.success
+                      ['stop code]
+                      ['continue evaluation.notes.feedback]))
+    report: true))
+
+(if result.success
+    (format "slug.py passes its tests in turn ~a." result.iterations_completed)
+    "slug.py does not pass its tests.")

@@ -151,7 +151,7 @@ def enter(
     shipped = SHIPPED.get((function.span.source.name, function.name))
     if shipped is not None:
         return shipped(m, bound, (), handling, span)  # type: ignore[arg-type]
-    return _entered(m, callee, function, bound, handling, span)
+    return entered(m, callee, function, bound, handling, span)
 
 
 def _bound(
@@ -176,7 +176,7 @@ def _bound(
     return tuple(slots)
 
 
-def _entered(
+def entered(
     m: Follower,
     callee: Fn,
     function: Function,
@@ -184,6 +184,7 @@ def _entered(
     handling: Handling | None,
     span: Span,
 ) -> Steps:
+    """A function of the program with a value in each slot, None for a default."""
     frames = m.calling.setdefault(function.index, [])
     active = _joined(frames, callee, slots, handling)
     if active is not None:

@@ -162,7 +162,7 @@ def perform(
 ) -> Steps:
     """The nearest clause outward, from `start` on; else the default; else the host."""
     if operation == "error":
-        value, work = yield failing(m, arguments, handling, span)
+        value, work = yield failing(m, arguments, handling, span, start)
         return value, together(once("error", span), work)
     node = handling if start is None else start[0]
     while node is not None:
@@ -212,7 +212,11 @@ def taken(
 
 
 def failing(
-    m: Follower, raised: tuple[Abstract, ...], handling: Handling | None, span: Span
+    m: Follower,
+    raised: tuple[Abstract, ...],
+    handling: Handling | None,
+    span: Span,
+    start: tuple[Handling | None] | None = None,
 ) -> Steps:
     """What something that may fail gives: data, or what a clause goes on with instead.
 
@@ -220,7 +224,7 @@ def failing(
     """
     if raised:
         m.raised = m.values.join(m.raised, m.values.within(raised))
-    node = handling
+    node = handling if start is None else start[0]
     while node is not None:
         clauses = node.clauses.get("error")
         if clauses == () or (clauses and any(_is_last(clause) for clause in clauses)):

@@ -169,6 +169,15 @@ def _match_task(
     return nothing(m.values.exact(ANY_TASK))
 
 
+def _task_of(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Any:
+    """The one task of a subtype, or nil."""
+    subtype = given[0].value if isinstance(given[0], Exact) else None
+    found = [task for task in m.program.tasks if task.template.subtype == subtype]
+    return nothing(m.values.exact(found[0] if len(found) == 1 else None))
+
+
 ANY_TASK = Symbol("\x01any task")
 """Stands for a task that nobody knows before the program runs; no program can write it."""
 
@@ -196,6 +205,19 @@ def _run_task(
         # No such task: it fails.
         return nothing(DATA)
     return (yield from any_task(m, handling, span, True))
+
+
+def _run_step(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    """`(run-step function value overrides)`: what a task is given of earlier steps asks nobody."""
+    return (yield from apply(m, given[0], (given[1],), (), handling, span))
+
+
+def _task_result(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Any:
+    return nothing(m.values.within(given))
 
 
 def _run_plan(
@@ -237,7 +259,10 @@ HIGHER.update(
         "abandon": _abandon,
         "run-plan": _run_plan,
         "match-task": _match_task,
+        "task-of": _task_of,
         "run-task": _run_task,
+        "run-step": _run_step,
+        "task-result": _task_result,
     }
 )
 

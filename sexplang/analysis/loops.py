@@ -13,7 +13,7 @@ from sexplang.analysis.bounds import Atom, Bound, atom, number, plus, unbounded
 from sexplang.analysis.following import At, Follower, Steps, children, follows
 from sexplang.analysis.results import count_of
 from sexplang.analysis.stack import Turning
-from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Given, Upper
+from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Free, Upper
 from sexplang.analysis.work import NOTHING, Work, either, repeated, together
 from sexplang.terms.core import And, CallPrimitive, Const, If, Let, Local, Loop, Or, Recur, Repeat
 from sexplang.terms.core import Seq as Sequence
@@ -237,7 +237,7 @@ def _least(
     if step < 1 or relation not in ("<", "<=") or start < 0:
         return None
     more = 1 if relation == "<=" else 0
-    if isinstance(end, Given):
+    if isinstance(end, Free):
         first = Atom(end.input, end.fields, "value", more - start)
         return atom(first, span), atom(evolve(first, shift=more - start + 1, least=1), span)
     if isinstance(end, Upper):

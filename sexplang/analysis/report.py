@@ -8,12 +8,12 @@ from attrs import field, frozen
 import sexplang.analysis.higher
 import sexplang.analysis.loops
 import sexplang.analysis.nodes  # noqa: F401  (all three register how nodes and calls are followed)
-from sexplang.analysis.bounds import ZERO, Bound, unbounded
+from sexplang.analysis.bounds import ZERO, Bound, place, unbounded
 from sexplang.analysis.following import STEPS, At, Costs, Follower, TooInvolved
 from sexplang.analysis.reach import unreachable
 from sexplang.analysis.unused import unused
 from sexplang.analysis.values import ANY, Environment, functions
-from sexplang.analysis.work import ANYTHING, NOTHING, Work, once, together
+from sexplang.analysis.work import ANYTHING, NOTHING, Work, together
 from sexplang.terms.core import Clause
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Bind, Function, Program, Unit
@@ -27,7 +27,8 @@ MOST_STEPS = 4 * STEPS
 class Row:
     """What a function may perform that no handler in it takes; `name` is empty for the program.
 
-    `effects_of` are parameters that it calls: what they perform, it performs.
+    `effects_of` are parameters that it calls: what they perform, it performs. `calls` are the most
+    model calls of one call of it, without those of such parameters.
     """
 
     name: str
@@ -35,12 +36,17 @@ class Row:
     operations: tuple[str, ...]
     effects_of: tuple[str, ...]
     span: Span | None
+    calls: Bound
+
+    @property
+    def performs(self) -> tuple[str, ...]:
+        """In words, one by one."""
+        named = ["anything" if one == ANYTHING else one for one in self.operations]
+        return (*named, *[f"effects of {param}" for param in self.effects_of])
 
     def __str__(self) -> str:
         whole = f"{self.name}({' '.join(self.params)})" if self.name else "the program"
-        named = ["anything" if one == ANYTHING else one for one in self.operations]
-        named += [f"effects of {param}" for param in self.effects_of]
-        return f"{whole}: {', '.join(named) or 'nothing'}"
+        return f"{whole}: {', '.join(self.performs) or 'nothing'}"
 
     def plain(self) -> dict[str, Any]:
         return {
@@ -49,7 +55,16 @@ class Row:
             "operations": list(self.operations),
             "effects_of": list(self.effects_of),
             "span": self.span.plain() if self.span is not None else None,
+            "calls": _plain(self.calls, self._source),
         }
+
+    def says(self) -> str:
+        """The bound in words, as for a program: `at most 1 + 2·len(docs) model calls`."""
+        return _in_words(self.calls, self._source)
+
+    @property
+    def _source(self) -> str:
+        return self.span.source.name if self.span is not None else ""
 
 
 @frozen
@@ -67,31 +82,38 @@ class Report:
 
     def says(self) -> str:
         """The bound in words: `at most 1 + 2·len(docs) model calls`."""
-        if self.calls.is_bounded:
-            plural = "" if self.calls.constant == 1 else "s"
-            return f"at most {self.calls} model call{plural}"
-        return f"model calls {self._unbounded()}"
-
-    def _unbounded(self) -> str:
-        span = self.calls.span
-        where = f"line {span.begin.line}" if span is not None else "what it does"
-        if span is not None and span.source.name != self.source:
-            where += f" of {span.source.name}"
-        return f"unbounded because of {where}: {self.calls.why}"
+        return _in_words(self.calls, self.source)
 
     def plain(self) -> dict[str, Any]:
         """The report as data, for `--json`."""
-        bound = self.calls
         return {
             "findings": [finding.plain() for finding in self.findings],
             "effects": [row.plain() for row in self.effects],
-            "calls": {
-                "bound": str(bound) if bound.is_bounded else None,
-                "constant": bound.constant,
-                "reason": None if bound.is_bounded else self._unbounded(),
-                "span": bound.span.plain() if bound.span is not None else None,
-            },
+            "calls": _plain(self.calls, self.source),
         }
+
+
+def _in_words(calls: Bound, source: str) -> str:
+    """To who reads the source of this name, so that other sources are named."""
+    if calls.is_bounded:
+        return f"at most {calls} model call{'' if calls.constant == 1 else 's'}"
+    return f"model calls {_unbounded(calls, source)}"
+
+
+def _unbounded(calls: Bound, source: str) -> str:
+    where = place(calls.span)
+    if calls.span is not None and calls.span.source.name != source:
+        where += f" of {calls.span.source.name}"
+    return f"unbounded because of {where}: {calls.why}"
+
+
+def _plain(calls: Bound, source: str) -> dict[str, Any]:
+    return {
+        "bound": str(calls) if calls.is_bounded else None,
+        "constant": calls.constant,
+        "reason": None if calls.is_bounded else _unbounded(calls, source),
+        "span": calls.span.plain() if calls.span is not None else None,
+    }
 
 
 def analyse(program: Program, costs: Costs) -> Report:
@@ -111,8 +133,8 @@ def _analysed(m: Follower) -> Report:
     is_whole = True
     try:
         environment, work = _whole(m)
-        rows.append(Row("", (), work.row, (), None))
         calls = work.of("model")
+        rows.append(Row("", (), work.row, (), None, calls))
     except TooInvolved:
         main = program.units[-1].items[:1] if program.units else ()
         calls = unbounded(
@@ -162,21 +184,23 @@ def _tops(m: Follower, unit: Unit) -> list[Function]:
 
 
 def _row(m: Follower, function: Function, environment: Environment) -> Row:
-    from sexplang.analysis.calls import enter
+    from sexplang.analysis.calls import entered
     from sexplang.analysis.values import Fn, Param
 
     names = [param.name for param in function.params]
-    given = tuple([m.values.made(Param, name) for name in names])
     if function.rest is not None:
         names.append(function.rest)
+    given = tuple([m.values.made(Param, name) for name in names])
     callee = m.values.made(Fn, function.index, environment)
     m.afresh(STEPS // 10 if m.steps < MOST_STEPS else 0)
     try:
-        _, work = m.run(enter(m, callee, given, (), None, function.span))
+        _, work = m.run(entered(m, callee, function, given, None, function.span))
     except TooInvolved:
         m.gave_up = True
-        work = once(ANYTHING)
-    return Row(function.name, tuple(names), work.row, work.params, function.span)
+        why = "this function is too involved to be followed"
+        work = m.anything(why, function.span, None)
+    calls = work.of("model")
+    return Row(function.name, tuple(names), work.row, work.params, function.span, calls)
 
 
 def _handlers(m: Follower) -> list[Diagnostic]:

@@ -18,7 +18,7 @@ from sexplang.analysis.bounds import (
     times,
     unbounded,
 )
-from sexplang.analysis.values import DATA, Abstract, Exact, Given, Sized, Table, Upper, Values
+from sexplang.analysis.values import DATA, Abstract, Exact, Free, Given, Sized, Table, Upper, Values
 from sexplang.terms.source import Span
 
 NO_SIZE = "nothing bounds the length of this list"
@@ -39,7 +39,7 @@ def size_of(value: Abstract, span: Span) -> Bound:
     """How many items a list has at most."""
     if isinstance(value, Sized):
         return value.size
-    if isinstance(value, Given):
+    if isinstance(value, Free):
         return atom(Atom(value.input, value.fields, "len"), span)
     if isinstance(value, Exact):
         return number(0)
@@ -62,7 +62,7 @@ def count_of(value: Abstract, span: Span) -> Bound:
         return number(int(-(-found // 1))) if isinstance(found, (int, float)) else ZERO
     if isinstance(value, Upper):
         return value.most
-    if isinstance(value, Given):
+    if isinstance(value, Free):
         return atom(Atom(value.input, value.fields, "value"), span)
     return unbounded(NO_COUNT, span)
 

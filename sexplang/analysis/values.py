@@ -55,6 +55,12 @@ class Resume:
 @frozen(eq=False)
 class Param:
     name: str
+    fields: tuple[str, ...] = ()
+
+    @property
+    def input(self) -> str:
+        """It decides sizes as an input of the program does."""
+        return self.name
 
 
 @frozen(eq=False)
@@ -88,6 +94,9 @@ class Loose:
 
 Callable: TypeAlias = Exact | Fn | Resume | Param
 Abstract: TypeAlias = Exact | Fn | Resume | Param | Sized | Table | Upper | Given | Loose
+
+Free: TypeAlias = Given | Param
+"""What comes from outside of all that is followed."""
 
 DATA = Loose()
 """Any value without a function in it."""
@@ -177,9 +186,9 @@ class Values:
             return self.sized(most(left.size, right.size), item)
         for one, other in ((left, right), (right, left)):
             # Nil and booleans are neither lists nor counts.
-            if isinstance(one, (Sized, Upper, Given)) and _is_no_number(other):
+            if isinstance(one, (Sized, Upper, Given, Param)) and _is_no_number(other):
                 return one
-            if isinstance(one, Given) and isinstance(other, Sized):
+            if isinstance(one, Free) and isinstance(other, Sized):
                 size = atom(Atom(one.input, one.fields), other.size.span)
                 return self.sized(most(size, other.size), self.within((one, other.item)))
         return self.within((left, right))

@@ -1,0 +1,69 @@
+; More than one attempt: one after the other until one succeeds, or side by side, by majority.
+
+; The last attempt is a plain call: its error is the error of the whole.
+(define (retry f (times 3) (on nil) (backoff nil))
+  (_check "retry" f "times" times)
+  (unless (or (nil? backoff) (procedure? backoff) (and (number? backoff) (>= backoff 0)))
+    (_refuse (format "`backoff:` is a number of seconds or a function, not ~s" backoff)
+             "write backoff: 1, or backoff: (lambda (failures) (* 5 failures))"))
+  (loop ((attempt-number 1))
+    (if (< attempt-number times)
+        (match (handle (f)
+                 ((error err) resume
+                   (if (_is-on? on err) {failed: err} (forward resume error err)))
+                 (return value {value: value}))
+          ({value: value} value)
+          (_
+           (_wait backoff attempt-number)
+           (recur (+ attempt-number 1))))
+        (f))))
+
+(define (_is-on? on err)
+  (cond ((nil? on) true)
+        ((procedure? on) (on err))
+        (else
+         (any? (lambda (word) (member? (str word) [err.type err.reason err.details.code]))
+               (if (list? on) on [on])))))
+
+(define (_wait backoff done)
+  (cond ((nil? backoff) nil)
+        ((procedure? backoff) (sleep (backoff done)))
+        (else (sleep (* backoff (expt 2 (- done 1)))))))
+
+; Those that fail are counted among the n, but for no answer.
+(define (vote f (n 3) (by _answer) (limit nil))
+  (_check "vote" f "n" n)
+  (bind cast (par-map (lambda (_) (try {answer: (f)} (catch (err) {error: err}))) (range n) limit))
+  (bind valid (filter (lambda (each) (has-key? each "answer")) cast))
+  (when (empty? valid) (raise (get (first cast) "error")))
+  (bind parties (map last (group-by (lambda (each) (by each.answer)) valid)))
+  (bind largest (fold (lambda (a b) (if (> (length b) (length a)) b a)) [] parties))
+  (if (> (* 2 (length largest)) n)
+      (get (first largest) "answer")
+      (raise {type: "TASK_FAILURE"
+              reason: "no-majority"
+              message: (format "no answer has more than half of ~a votes" n)
+              hint: "ask more often, or say with `by:` what counts as the same answer"
+              details: {votes: (map (lambda (party)
+                                      {answer: (get (first party) "answer") count: (length party)})
+                                    parties)
+                        failed: (- n (length valid))}
+              span: nil})))
+
+; What a task said, not what it took to say it.
+(define (_answer value)
+  (match value
+    ({status: _ content: content parsed_content: nil} (string-trim content))
+    ({status: _ content: _ parsed_content: parsed} parsed)
+    (_ value)))
+
+(define (_check name f label count)
+  (unless (procedure? f)
+    (_refuse (format "`~a` takes a function without parameters, not ~s" name f)
+             (format "write (~a (lambda () …) ~a: 3)" name label)))
+  (unless (and (integer? count) (>= count 1))
+    (_refuse (format "`~a` takes an integer from 1 on as `~a:`, not ~s" name label count)
+             (format "write (~a (lambda () …) ~a: 3)" name label))))
+
+(define (_refuse message hint)
+  (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint span: nil}))

@@ -1,0 +1,134 @@
+; Tasks one after the other, that keep what was done when one of them fails.
+;
+; An error goes on from where it was raised, so a handler further out may still resume it; its
+; details say where it stood and what there is. Indexes are counted from 0.
+
+; Each step is called with what the one before gave. A task is also given all outputs so far.
+(define (sequence steps input (history 20))
+  (_check-steps steps history)
+  (bind end
+    (fold (lambda (so-far step)
+            (bind known (_step step))
+            (bind value
+              (_keeping (lambda (err) (_failed-step err known.id so-far (length steps)))
+                (lambda ()
+                  (run-step known.do so-far.value {previous_outputs: (_previous so-far)}))))
+            (_with-output so-far value history))
+          {value: input index: 0 omitted: 0 outputs: []}
+          steps))
+  end.value)
+
+(define (_step step)
+  (match step
+    ({do: do} {id: (get step "id") do: do})
+    (_ {id: nil do: step})))
+
+(define (_failed-step err id so-far total)
+  (bind name (if (nil? id) "" (format " (~a)" id)))
+  {message: (format "error in step ~a of ~a~a: ~a" (+ so-far.index 1) total name err.message)
+   details: {failed_step: so-far.index
+             failed_step_id: id
+             total_steps: total
+             step_error: err
+             partial_results: (_partial so-far)}})
+
+(define (_previous so-far)
+  (bind values (map (lambda (each) each.value) so-far.outputs))
+  (cond ((= so-far.index 0) nil)
+        ((= so-far.omitted 0) values)
+        (else (cons (_marker so-far.omitted) values))))
+
+(define (_partial so-far)
+  (bind results
+    (map (lambda (each)
+           {step_index: each.index output: (_output each.value) notes: (_notes each.value)})
+         so-far.outputs))
+  (if (= so-far.omitted 0)
+      results
+      (cons {step_index: nil output: (_marker so-far.omitted) notes: {omitted: so-far.omitted}}
+            results)))
+
+(define (_marker count)
+  (format "[~a earlier output~a left out]" count (if (= count 1) "" "s")))
+
+(define (_output value)
+  (match value
+    ({status: _ content: content notes: _} content)
+    (_ value)))
+
+(define (_notes value)
+  (match value
+    ({status: _ content: _ notes: notes} notes)
+    (_ {})))
+
+; Of the outputs the latest `most` are kept.
+(define (_with-output so-far value most)
+  (bind outputs (append so-far.outputs [{index: so-far.index value: value}]))
+  (bind surplus (max 0 (- (length outputs) most)))
+  {value: value
+   index: (+ so-far.index 1)
+   omitted: (+ so-far.omitted surplus)
+   outputs: (drop outputs surplus)})
+
+(define (_check-steps steps history)
+  (unless (and (list? steps) (all? (lambda (step) (procedure? (get (_step step) "do"))) steps))
+    (_refuse (format "`sequence` takes a list of functions, not ~s" steps)
+             "write (sequence [plan {id: \"draft\" do: write}] input)"))
+  (unless (and (integer? history) (>= history 0))
+    (_refuse (format "`sequence` keeps an integer number of outputs as `history:`, not ~s" history)
+             "write (sequence steps input history: 20)")))
+
+; -- The same work for each input -----------------------------------------------------------------
+
+; Like `map`, one after the other.
+(define (map-tasks f inputs)
+  (_check-inputs "map-tasks" inputs)
+  (fold (lambda (results input)
+          (append results [(_at-input inputs results {} (lambda () (f input)))]))
+        []
+        inputs))
+
+; `(work input)` for each, and `(combine result accumulator input)` at once, in order.
+(define (reduce-tasks work combine initial inputs)
+  (_check-inputs "reduce-tasks" inputs)
+  (bind end
+    (fold (lambda (so-far input)
+            (bind known {current_accumulator: so-far.accumulator})
+            (bind result (_at-input inputs so-far.results known (lambda () (work input))))
+            (bind accumulator
+              (_at-input inputs so-far.results known
+                (lambda () (combine result so-far.accumulator input))))
+            {results: (append so-far.results [result]) accumulator: accumulator})
+          {results: [] accumulator: initial}
+          inputs))
+  end.accumulator)
+
+(define (_at-input inputs results known body)
+  (bind at (length results))
+  (_keeping (lambda (err)
+              {message: (format "error at input ~a of ~a: ~a" (+ at 1) (length inputs) err.message)
+               details: (merge known
+                          {failed_input_index: at
+                           total_inputs: (length inputs)
+                           processed_inputs: at
+                           partial_results: (map (lambda (i result) {input_index: i result: result})
+                                                 (range at)
+                                                 results)})})
+            body))
+
+(define (_check-inputs name inputs)
+  (unless (list? inputs)
+    (_refuse (format "`~a` goes through a list, not ~s" name inputs)
+             "write a list such as [1 2 3]; (json-parse text) reads one from text")))
+
+; -- Errors ---------------------------------------------------------------------------------------
+
+(define (_keeping more body)
+  (handle (body)
+    ((error err) resume (forward resume error (_with err (more err))))))
+
+(define (_with err said)
+  (merge err said {details: (merge err.details said.details)}))
+
+(define (_refuse message hint)
+  (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint span: nil}))

@@ -7,8 +7,10 @@ xml  ─▶ templates ─▶ Task          ┴─▶ Program
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sexplang.builder import STANDARD, Builder, Find, templates_of
+from sexplang.builder import Builder, Find, templates_of
 from sexplang.compiler import operations_in
+from sexplang.data import STANDARD
+from sexplang.dispatcher import dispatch, library
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -95,4 +97,15 @@ def _nothing_to_import(path: str, importer: str) -> tuple[Source, ...]:
     raise Fault("import-denied", "a plan imports nothing", hint="it is given its inputs")
 
 
-__all__ = ["STANDARD", "Builder", "Find", "build", "inspect", "plan", "tasks", "templates_of"]
+__all__ = [
+    "STANDARD",
+    "Builder",
+    "Find",
+    "build",
+    "dispatch",
+    "inspect",
+    "library",
+    "plan",
+    "tasks",
+    "templates_of",
+]

@@ -1,11 +1,13 @@
 """The Python API: program text or a file to a value, in one call or step by step."""
 
 from sexplang.api.building import build, check
+from sexplang.api.dispatching import adispatch, dispatch
+from sexplang.api.memory import Memory
 from sexplang.api.running import arun, freeze, run, start, thaw
 from sexplang.api.values import TaskResult, error, result
 from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Permissions
-from sexplang.runtime.events import Event, Finished, Progressed, Retrying, Started, Withdrawn
+from sexplang.runtime.events import Event, Finished, Progressed, Retrying, Said, Started, Withdrawn
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
@@ -18,19 +20,23 @@ __all__ = [
     "Failed",
     "Finished",
     "Limits",
+    "Memory",
     "Outcome",
     "Permissions",
     "Program",
     "Progressed",
     "Request",
     "Retrying",
+    "Said",
     "Started",
     "Suspended",
     "TaskResult",
     "Withdrawn",
+    "adispatch",
     "arun",
     "build",
     "check",
+    "dispatch",
     "error",
     "freeze",
     "result",

@@ -1,7 +1,7 @@
 """What a caller of `run` registers to the table of performers that answers the program."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.api.functions import Functions, performer, replied
 from sexplang.api.tools import Tool
@@ -11,6 +11,9 @@ from sexplang.runtime import Permissions, Refusal, Settings, performers
 from sexplang.runtime.events import Event
 from sexplang.terms.effect import Request
 from sexplang.terms.text import plain
+
+if TYPE_CHECKING:
+    from sexplang.runtime.mcp import Servers
 
 Reply: TypeAlias = str | dict[str, Any] | list[Any]
 """What a model says: its text; `{"tool_use": {"name" "input"}}`; a list of content blocks; a
@@ -31,6 +34,8 @@ def answering(
     tools: Mapping[str, Tool],
     effects: Functions,
     on_event: Callable[[Event], None] | None,
+    memory: str | None = None,
+    servers: "Servers | None" = None,
 ) -> Performers:
     """The host's own performers, with the caller's in front of them."""
     table: Performers = performers(
@@ -42,6 +47,8 @@ def answering(
             log=_log,
             on_event=on_event,
             tools={name: tool.answer for name, tool in tools.items()},
+            memory=memory,
+            servers=servers,
         )
     )
     if model is not None and not isinstance(model, str):

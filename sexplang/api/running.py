@@ -1,30 +1,34 @@
 """A program, its inputs and whoever answers it to its value; or, step by step, to outcomes."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from sexplang import machine, pipeline
-from sexplang.api.answering import Model, answering
-from sexplang.api.building import build, permissions_for
-from sexplang.api.functions import Function, Functions, bad_function
-from sexplang.api.inputs import values_of
-from sexplang.api.tools import Tool, tools_of
-from sexplang.api.values import result, value
+from sexplang import pipeline
+from sexplang.api.answering import Model
+from sexplang.api.beginning import (
+    Runnable,
+    Settings,
+    Tools,
+    Watch,
+    begun,
+    definitions,
+    program_of,
+    started,
+    watched,
+)
+from sexplang.api.building import permissions_for
+from sexplang.api.functions import Functions
+from sexplang.api.serving import serving
+from sexplang.api.tools import tools_of
+from sexplang.api.values import result
 from sexplang.machine import Failed, Limits, Outcome, Suspended
-from sexplang.process import growth
-from sexplang.runtime import Journal, Permissions, Refusal, adrive, drive
-from sexplang.runtime.events import Event
+from sexplang.runtime import Permissions, adrive, drive
 from sexplang.terms.program import Program
-from sexplang.terms.task import TaskSystem, error_of
+from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
-
-Runnable: TypeAlias = str | os.PathLike[str] | Program | Suspended
-Tools: TypeAlias = Iterable[Function] | Functions
-Watch: TypeAlias = Callable[[Event], None]
 
 
 def run(
@@ -38,6 +42,8 @@ def run(
     permissions: Permissions | None = None,
     limits: Limits | None = None,
     budget: Mapping[str, float] | None = None,
+    memory: str | os.PathLike[str] | None = None,
+    mcp: Mapping[str, Any] | None = None,
     record: str | os.PathLike[str] | None = None,
     on_event: Watch | None = None,
     parallel: int = 16,
@@ -59,6 +65,10 @@ def run(
     - `primitives`: pure functions that the program may call.
     - `permissions`: refused unless given; a file may read below its own folder.
     - `limits`: on steps and frames. `budget`: at most so many `calls`, `tokens`, `usd`, `seconds`.
+    - `memory`: the index that `search-memory` looks into, a Memory or its file; by default the one
+      of the project that the program lies in.
+    - `mcp`: servers by name, whose tools are then called `NAME:TOOL`: a command line, an address,
+      or a table `{"command" "args" "env"}` or `{"url"}`, maybe with `"timeout"`, in seconds.
     - `record`: a new file for every request and reply, one JSON document to a line.
     - `on_event`: called with each Event as it happens. `parallel`: model calls in flight.
     - `run_id`: what `(random)` follows from; by default another one for each run.
@@ -66,25 +76,26 @@ def run(
     Raises Diagnostics if it is no program or the inputs do not fit it, and Failed with the error
     that ended it.
     """
-    begun = _begun(
-        source,
-        Settings(
-            inputs, model, tools, effects, primitives, permissions, limits, budget, record, run_id
-        ),
-        on_event,
+    given = Settings(
+        *(inputs, model, tools, effects, primitives, permissions, limits, budget),
+        *(memory, mcp, record, run_id),
     )
-    outcome = begun.outcome
+    program, allowed = program_of(source, given), permissions_for(source, permissions)
+    servers = serving(mcp, allowed)
     try:
-        if isinstance(outcome, Suspended):
-            outcome = drive(
-                outcome,
-                begun.performers,
-                journal=begun.journal,
-                parallel=parallel,
-                on_event=on_event,
-            )
+        described = servers.describe(program)
+        with begun(program, allowed, given, servers, described, on_event) as ready:
+            outcome = ready.outcome
+            if isinstance(outcome, Suspended):
+                outcome = drive(
+                    outcome,
+                    ready.performers,
+                    journal=ready.journal,
+                    parallel=parallel,
+                    on_event=on_event,
+                )
     finally:
-        begun.journal.close()
+        servers.close()
     return result(outcome)
 
 
@@ -99,6 +110,8 @@ async def arun(
     permissions: Permissions | None = None,
     limits: Limits | None = None,
     budget: Mapping[str, float] | None = None,
+    memory: str | os.PathLike[str] | None = None,
+    mcp: Mapping[str, Any] | None = None,
     record: str | os.PathLike[str] | None = None,
     on_event: Watch | None = None,
     parallel: int = 16,
@@ -106,25 +119,26 @@ async def arun(
 ) -> Any:
     """`run` for a caller that has an event loop, asyncio's or trio's: async functions that answer
     run in it, and cancelling the call cancels the program, whose `finally` bodies still run."""
-    begun = _begun(
-        source,
-        Settings(
-            inputs, model, tools, effects, primitives, permissions, limits, budget, record, run_id
-        ),
-        on_event,
+    given = Settings(
+        *(inputs, model, tools, effects, primitives, permissions, limits, budget),
+        *(memory, mcp, record, run_id),
     )
-    outcome = begun.outcome
+    program, allowed = program_of(source, given), permissions_for(source, permissions)
+    servers = serving(mcp, allowed)
     try:
-        if isinstance(outcome, Suspended):
-            outcome = await adrive(
-                outcome,
-                begun.performers,
-                journal=begun.journal,
-                parallel=parallel,
-                on_event=on_event,
-            )
+        described = await servers.adescribe(program)
+        with begun(program, allowed, given, servers, described, on_event) as ready:
+            outcome = ready.outcome
+            if isinstance(outcome, Suspended):
+                outcome = await adrive(
+                    outcome,
+                    ready.performers,
+                    journal=ready.journal,
+                    parallel=parallel,
+                    on_event=on_event,
+                )
     finally:
-        begun.journal.close()
+        await servers.aclose()
     return result(outcome)
 
 
@@ -142,7 +156,7 @@ def start(
 
     `tools` are only described to models here; a request `tool` asks for their values.
     """
-    return _started(program, inputs, tools_of(tools), limits, budget)
+    return started(program, inputs, definitions(tools_of(tools)), limits, budget)
 
 
 def freeze(outcome: Suspended) -> dict[str, Any]:
@@ -164,118 +178,8 @@ def thaw(program: Program, data: Any, *, tools: Tools = ()) -> Suspended:
     from sexplang.machine import freezing
 
     try:
-        thawed = freezing.thaw(program, data, _tasks(program, tools_of(tools)))
+        thawed = freezing.thaw(program, data, pipeline.tasks(definitions(tools_of(tools))))
     except Fault as fault:
         raise Failed(error_of(fault)) from None
-    setting = evolve(thawed.setting, limits=_watched(thawed.setting.limits))
+    setting = evolve(thawed.setting, limits=watched(thawed.setting.limits))
     return evolve(thawed, setting=setting)
-
-
-@frozen
-class Settings:
-    """What a call of `run` says beside the program."""
-
-    inputs: Mapping[str, Any] | None
-    model: Model | None
-    tools: Tools
-    effects: Functions | None
-    primitives: Functions | None
-    permissions: Permissions | None
-    limits: Limits | None
-    budget: Mapping[str, float] | None
-    record: str | os.PathLike[str] | None
-    run_id: str | None
-
-
-@frozen(eq=False)
-class Begun:
-    """A run up to its first wait, and who answers it."""
-
-    outcome: Outcome
-    performers: Mapping[str, Any]
-    journal: Journal
-
-
-def _begun(source: Runnable, given: Settings, on_event: Watch | None) -> Begun:
-    tools = tools_of(given.tools)
-    outcome = _outcome(source, given, tools)
-    journal = _journal(given)
-    allowed = permissions_for(source, given.permissions)
-    files = _named_files(outcome, given.inputs)
-    if files:
-        allowed = evolve(allowed, read=(*allowed.read, *files))
-    try:
-        performers = answering(
-            allowed,
-            journal.run_id,
-            model=given.model,
-            tools=tools,
-            effects=given.effects or {},
-            on_event=on_event,
-        )
-    # Whatever it is goes on; the recording's file does not stay open behind it.
-    except BaseException:
-        journal.close()
-        raise
-    return Begun(outcome, performers, journal)
-
-
-def _outcome(source: Runnable, given: Settings, tools: Mapping[str, Tool]) -> Outcome:
-    if isinstance(source, Suspended):
-        if given.inputs or given.limits or given.budget or given.primitives:
-            raise TypeError("a run that goes on has its inputs, limits, budget and primitives")
-        return source
-    if isinstance(source, Program):
-        if given.primitives:
-            name = next(iter(given.primitives))
-            raise bad_function(name, "this program is built already", "give primitives to build")
-        program = source
-    else:
-        program = build(
-            source,
-            effects=given.effects,
-            primitives=given.primitives,
-            permissions=given.permissions,
-        )
-    return _started(program, given.inputs, tools, given.limits, given.budget)
-
-
-def _started(
-    program: Program,
-    inputs: Mapping[str, Any] | None,
-    tools: Mapping[str, Tool],
-    limits: Limits | None,
-    budget: Mapping[str, float] | None,
-) -> Outcome:
-    values = values_of(program.inputs, inputs or {})
-    try:
-        bounds = value(dict(budget)) if budget else None
-    except Fault as fault:
-        raise Failed(error_of(fault)) from None
-    system = _tasks(program, tools)
-    return machine.start(program, values, system, _watched(limits or Limits()), bounds)
-
-
-def _watched(limits: Limits) -> Limits:
-    """Limits that know how much memory the process holds."""
-    return limits if limits.held is not None else evolve(limits, held=growth())
-
-
-def _tasks(program: Program, tools: Mapping[str, Tool]) -> TaskSystem:
-    return pipeline.tasks({name: tool.definition for name, tool in tools.items()})
-
-
-def _journal(given: Settings) -> Journal:
-    named = {} if given.run_id is None else {"run_id": given.run_id}
-    try:
-        return Journal(record=given.record, **named)
-    except Refusal as refusal:
-        raise Failed(refusal.error) from None
-
-
-def _named_files(outcome: Outcome, inputs: Mapping[str, Any] | None) -> tuple[Path, ...]:
-    """Files that the caller itself gives to inputs of type file may be read."""
-    if not isinstance(outcome, Suspended):
-        return ()
-    files = [each.name for each in outcome.setting.program.inputs if each.type == "file"]
-    return tuple([Path(inputs[name]) for name in files if inputs and name in inputs])

@@ -37,8 +37,14 @@ def tools_of(given: Iterable[Function] | Functions) -> dict[str, Tool]:
         named = list(given.items())
     else:
         named = [(_name(function), function) for function in given]
+    if not named:
+        return {}
+    from sexplang.tasks.tools import BUILT_IN
+
     tools: dict[str, Tool] = {}
     for name, function in named:
+        if name in BUILT_IN:
+            raise bad_function(name, "models have a tool of this name already", "choose another")
         if name in tools:
             raise bad_function(name, "two tools have this name", 'name them: tools={"name": f}')
         tools[name] = _tool(name, function)

@@ -6,7 +6,9 @@ from typing import Any
 import click
 
 from sexplang.hosts.guard import DONE, FAILED, MISUSE
-from sexplang.hosts.options import REPL_OPTIONS, RUN_OPTIONS, Option, settled
+from sexplang.hosts.index_command import INDEX
+from sexplang.hosts.options import REPL_OPTIONS, RUN_OPTIONS, made, settled
+from sexplang.hosts.task_command import TASK
 
 _RUN_EXAMPLES = """\b
 Examples:
@@ -103,17 +105,6 @@ def _version(wanted: bool) -> None:
         raise click.exceptions.Exit(DONE)
 
 
-def _made(option: Option) -> click.Option:
-    settings: dict[str, Any] = {"help": option.help, "metavar": option.takes or None}
-    if option.kind == "flag":
-        settings |= {"is_flag": True, "metavar": None}
-    elif option.kind == "texts":
-        settings["multiple"] = True
-    elif option.kind == "count":
-        settings["type"] = click.IntRange(1)
-    return click.Option(list(option.flags), **settings)
-
-
 def _run(words: tuple[str, ...], help: bool, **found: Any) -> int:
     from sexplang.hosts.run import inputs_of, run
 
@@ -146,7 +137,7 @@ _group.add_command(
         callback=_run,
         params=[
             click.Argument(["words"], nargs=-1, metavar="FILE [name=value]..."),
-            *map(_made, RUN_OPTIONS),
+            *map(made, RUN_OPTIONS),
             click.Option(["-h", "--help"], is_flag=True, help="This text and FILE's inputs."),
         ],
         add_help_option=False,
@@ -239,7 +230,7 @@ _group.add_command(
         callback=_repl,
         params=[
             click.Argument(["words"], nargs=-1, metavar="[FILE [name=value]...]"),
-            *[_made(each) for each in RUN_OPTIONS if each.name in REPL_OPTIONS],
+            *[made(each) for each in RUN_OPTIONS if each.name in REPL_OPTIONS],
         ],
         epilog=_REPL_EXAMPLES,
         short_help="Try the language, line by line.",
@@ -264,6 +255,10 @@ def _test(files: tuple[str, ...], named: str | None, as_json: bool) -> int:
     from sexplang.hosts.testing.command import test
 
     return test(files, named=named, as_json=as_json)
+
+
+_group.add_command(TASK)
+_group.add_command(INDEX)
 
 
 @_group.command("guide", short_help="Print the language, for a model.")

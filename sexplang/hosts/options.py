@@ -38,19 +38,33 @@ RUN_OPTIONS = (
     Option(("--json",), "flag", "Write the result as one JSON document."),
     Option(("--allow-read",), "texts", "Let the program read below PATH.", "PATH"),
     Option(("--allow-write",), "texts", "Let the program write below PATH.", "PATH"),
+    Option(("--allow-run",), "texts", "Let the program run the executable NAME.", "NAME"),
+    Option(("--allow-net",), "texts", "Let the program reach HOST, or HOST:PORT.", "HOST"),
+    Option(
+        ("--mcp",),
+        "texts",
+        "An MCP server: its command or its address. Its tools are called NAME:TOOL.",
+        "NAME=SERVER",
+    ),
     Option(
         ("--budget",),
         "text",
         "What the run may spend, such as calls=20,tokens=50000,usd=0.5,seconds=60.",
         "BOUNDS",
     ),
+    Option(("--index",), "text", "What `search-memory` looks into; see `sexplang index`.", "FILE"),
     Option(("--record",), "text", "Write every request and reply to FILE, as JSON lines.", "FILE"),
     Option(("--parallel",), "count", "At most N model calls at once (16).", "N"),
     Option(("--strict",), "flag", "Warnings stop the program."),
     Option(("-q", "--quiet"), "flag", "Nothing on stderr but errors."),
 )
 
-REPL_OPTIONS = frozenset(["model", "allow_read", "allow_write", "parallel", "quiet"])
+REPL_OPTIONS = frozenset(
+    {
+        *("model", "allow_read", "allow_write", "allow_run", "allow_net", "mcp"),
+        *("index", "parallel", "quiet"),
+    }
+)
 """Names of those that `repl` has too."""
 
 INPUT = re.compile(r"[^\W\d][\w.:-]*=", re.UNICODE)
@@ -64,12 +78,18 @@ class Settings:
     file: str | None = None
     """A path, `-` for standard input, None with `expression`."""
     expression: str | None = None
+    folder: str | None = None
+    """The program's own folder, where it is not that of the file."""
     inputs: tuple[str, ...] = ()
     model: str | None = None
     json: bool = False
     allow_read: tuple[str, ...] = ()
     allow_write: tuple[str, ...] = ()
+    allow_run: tuple[str, ...] = ()
+    allow_net: tuple[str, ...] = ()
+    mcp: tuple[str, ...] = ()
     budget: str | None = None
+    index: str | None = None
     record: str | None = None
     parallel: int | None = None
     strict: bool = False
@@ -116,3 +136,17 @@ def settled(rest: list[str], found: dict[str, Any]) -> Settings | None:
     if not all(INPUT.match(word) for word in inputs):
         return None
     return Settings(file=file, inputs=tuple(inputs), **found)
+
+
+def made(option: Option) -> Any:
+    """The option as click has it."""
+    import click
+
+    settings: dict[str, Any] = {"help": option.help, "metavar": option.takes or None}
+    if option.kind == "flag":
+        settings |= {"is_flag": True, "metavar": None}
+    elif option.kind == "texts":
+        settings["multiple"] = True
+    elif option.kind == "count":
+        settings["type"] = click.IntRange(1)
+    return click.Option(list(option.flags), **settings)

@@ -1,8 +1,10 @@
 """Sources and what they may import to programs, and programs to their first outcome."""
 
+import os
 from math import inf
 from typing import Any
 
+from sexplang.hosts.options import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -34,6 +36,27 @@ def built(source: Source, folder: str | None, allowed: tuple[str, ...] = ()) -> 
     return build(source, find)
 
 
+def permissions_of(settings: Settings, folder: str | None, files: tuple[str, ...] = ()) -> Any:
+    """The Permissions that the command line gives, and to read some files more."""
+    from sexplang.runtime import Permissions
+
+    return Permissions(
+        read=settings.allow_read + files,
+        write=settings.allow_write,
+        run=settings.allow_run,
+        net=settings.allow_net,
+        folder=folder,
+    )
+
+
+def check_index(path: str) -> None:
+    """Raises Diagnostics if there is no index at a path that a person named."""
+    if not os.path.exists(path):
+        hint = f"make one: sexplang index PATH --index {path}"
+        title = f"there is no index `{path}`"
+        raise Diagnostics([Diagnostic("file-not-found", title, hint=hint)])
+
+
 def budget_of(text: str) -> dict[str, Value]:
     """`calls=20,usd=0.5` as the table of a budget. Raises Diagnostics."""
     budget: dict[str, Value] = {}
@@ -58,12 +81,16 @@ def budget_of(text: str) -> dict[str, Value]:
 
 
 def outcome_of(
-    program: Program, inputs: dict[str, Value], budget: dict[str, Value] | None = None
+    program: Program,
+    inputs: dict[str, Value],
+    budget: dict[str, Value] | None = None,
+    tools: dict[str, Any] | None = None,
 ) -> Any:
-    """Done, Failed or Suspended: the program has run until it ended or waits."""
+    """Done, Failed or Suspended: the program has run until it ended or waits. `tools` describes
+    those that models may have beside the language's own."""
     from sexplang.machine import Limits, start
     from sexplang.pipeline import tasks
     from sexplang.process import growth
 
-    system = tasks() if program.tasks else None
+    system = tasks(tools) if program.tasks else None
     return start(program, inputs, system, Limits(held=growth()), budget)

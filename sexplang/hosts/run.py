@@ -3,12 +3,15 @@
 import gc
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from sexplang.hosts.files import folder_of, source_at, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.options import Settings
-from sexplang.hosts.programs import budget_of, built, outcome_of
+from sexplang.hosts.programs import budget_of, built, check_index, outcome_of, permissions_of
+from sexplang.hosts.serving import described, servers_of
+from sexplang.process import hide
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -25,24 +28,26 @@ def run(settings: Settings) -> int:
         source = _source(settings)
         program = built(source, _folder(settings), settings.allow_read)
     except Diagnostics as found:
-        return _say(found.diagnostics, status_of(found.diagnostics))
+        return say_all(found.diagnostics, status_of(found.diagnostics))
     if settings.strict:
         # The only run that loads what `check` knows.
         from sexplang.pipeline import inspect
 
         found_by_check = (*program.warnings, *inspect(program).findings)
         if found_by_check:
-            _say(found_by_check, FAILED)
+            say_all(found_by_check, FAILED)
             say("--strict stops the program at a warning; nothing was run")
             return FAILED
     elif program.warnings and not settings.quiet:
-        _say(program.warnings, FAILED)
+        say_all(program.warnings, FAILED)
     try:
         inputs = _inputs(settings, program)
         budget = budget_of(settings.budget) if settings.budget else None
+        if settings.index is not None:
+            check_index(settings.index)
     except Diagnostics as found:
-        return _say(found.diagnostics, MISUSE)
-    return _run(settings, program, inputs, source, budget)
+        return say_all(found.diagnostics, MISUSE)
+    return performed(settings, program, inputs, source, budget)
 
 
 def inputs_of(settings: Settings) -> int:
@@ -55,7 +60,7 @@ def inputs_of(settings: Settings) -> int:
     try:
         program = built(_source(settings), _folder(settings), settings.allow_read)
     except Diagnostics as found:
-        return _say(found.diagnostics, status_of(found.diagnostics))
+        return say_all(found.diagnostics, status_of(found.diagnostics))
     rows = described(program.inputs)
     width = max((len(name) for name, _ in rows), default=0)
     print(f"\nInputs of {settings.file or 'the program'}:")
@@ -82,6 +87,8 @@ def _source(settings: Settings) -> Source:
 
 def _folder(settings: Settings) -> str | None:
     """The program's own folder; text from a pipe or the command line has none."""
+    if settings.folder is not None:
+        return settings.folder
     return folder_of(settings.file) if settings.file not in (None, "-") else None
 
 
@@ -93,13 +100,19 @@ def _inputs(settings: Settings, program: Program) -> dict[str, Value]:
     return values_of(settings.inputs, program.inputs, text_at)
 
 
-def _run(
+def performed(
     settings: Settings,
     program: Program,
     inputs: dict[str, Value],
     source: Source,
     budget: dict[str, Value] | None,
+    shaped: Callable[[Value], Value] = lambda value: value,
 ) -> int:
+    """Runs a built program to its end and writes its value, `shaped`, or its error."""
+    try:
+        servers = servers_of(settings, _folder(settings))
+    except Diagnostics as found:
+        return say_all(found.diagnostics, MISUSE)
     if program.tasks and settings.model:
         from sexplang.runtime import warm_up
 
@@ -111,40 +124,44 @@ def _run(
         try:
             journal = Journal(record=settings.record)
         except Refusal as refusal:
-            return _say_error(refusal.error, program, source)
+            return say_error(refusal.error, program, source)
     gc.freeze()
     gc.enable()
+    if settings.allow_run:
+        hide()
     try:
-        outcome = outcome_of(program, inputs, budget)
+        outcome = outcome_of(program, inputs, budget, described(servers, program))
         if hasattr(outcome, "requests"):
-            outcome = _driven(settings, program, outcome, journal)
+            outcome = driven(settings, program, outcome, journal, servers)
+    except Fault as fault:  # a server that the program needs
+        return say_error(error_of(fault), program, source)
     finally:
+        if servers is not None:
+            servers.close()
         if journal is not None:
             journal.close()
     error = getattr(outcome, "error", None)
     if error is None:
         try:
-            _write(settings, outcome.value)
+            write_value(settings, shaped(outcome.value))
         except Fault as fault:
             error = error_of(fault)
     if error is not None:
-        return _say_error(error, program, source)
+        return say_error(error, program, source)
     return DONE
 
 
-def _driven(settings: Settings, program: Program, outcome: Any, journal: Any) -> Any:
+def driven(
+    settings: Settings, program: Program, outcome: Any, journal: Any, servers: Any = None
+) -> Any:
     """The outcome at the end: requests are performed, watched on stderr, and kept on record."""
     from sexplang.hosts.progress import Progress
-    from sexplang.runtime import Journal, Permissions, drive, performers
+    from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
 
     journal = journal or Journal()
     progress = Progress(sys.stderr, live=sys.stderr.isatty(), quiet=settings.quiet)
-    permissions = Permissions(
-        read=settings.allow_read + _named_files(settings, program),
-        write=settings.allow_write,
-        folder=_folder(settings),
-    )
+    permissions = permissions_of(settings, _folder(settings), _named_files(settings, program))
     prepared = performers(
         RunSettings(
             run_id=journal.run_id,
@@ -153,6 +170,8 @@ def _driven(settings: Settings, program: Program, outcome: Any, journal: Any) ->
             log=_logging(settings),
             on_event=progress,
             model=settings.model,
+            memory=settings.index,
+            servers=servers,
         )
     )
     more = {} if settings.parallel is None else {"parallel": settings.parallel}
@@ -194,20 +213,20 @@ def _logging(settings: Settings) -> Any:
     return log
 
 
-def _write(settings: Settings, value: Value) -> None:
+def write_value(settings: Settings, value: Value) -> None:
     from sexplang.hosts.output import as_json, shown
 
     sys.stdout.write(as_json(value) if settings.json else shown(value))
 
 
-def _say(diagnostics: tuple[Diagnostic, ...], status: int) -> int:
+def say_all(diagnostics: tuple[Diagnostic, ...], status: int) -> int:
     from sexplang.hosts.telling import told
 
     print(told(diagnostics, sys.stderr), file=sys.stderr)
     return status
 
 
-def _say_error(error: Record, program: Program, source: Source) -> int:
+def say_error(error: Record, program: Program, source: Source) -> int:
     from sexplang.hosts.explain import has_page
     from sexplang.hosts.show import paint_for, show_error
 

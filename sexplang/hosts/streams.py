@@ -57,13 +57,18 @@ class _Redacting(TextIOWrapper):
         )
 
     def write(self, text: str) -> int:
-        from sexplang.runtime.redact import redacted, secrets
-
-        silent = redacted(text)
-        for secret in secrets():
-            silent = _without_begun(silent, secret)
-        super().write(silent)
+        super().write(silent(text))
         return len(text)
+
+
+def silent(text: str) -> str:
+    """The text without keys of the environment, and without their beginnings."""
+    from sexplang.runtime.redact import redacted, secrets
+
+    text = redacted(text)
+    for secret in secrets():
+        text = _without_begun(text, secret)
+    return text
 
 
 def _without_begun(text: str, secret: str) -> str:

@@ -46,7 +46,7 @@ def tokens(text: str) -> Iterator[Token]:
         stopped = True
         for match in TOKEN.finditer(text, at):
             kind = str(match.lastgroup)
-            start, end = match.span(kind)
+            start, end = match.start(1), match.end()
             yield from _between(text, at, start)
             at = end
             if kind == "END":

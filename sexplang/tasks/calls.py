@@ -13,6 +13,7 @@ from sexplang.tasks.replies import Reply, ToolUse
 from sexplang.tasks.request import SubtaskRequest, fields_of, subtask_request
 from sexplang.tasks.session import Block, Calls, HandlerSession, Setup
 from sexplang.tasks.substitute import value_text
+from sexplang.tasks.tools import SCRIPT_SECONDS
 from sexplang.terms.task import Ask, task_result
 from sexplang.terms.value import Fault, Record, Value
 
@@ -190,18 +191,40 @@ def _question(given: dict[str, Value]) -> tuple[Value, ...] | str:
         return "`prompt` must be text"
     if choices is None:
         return (prompt, None)
-    if not isinstance(choices, tuple) or not all(isinstance(choice, str) for choice in choices):
+    if not _are_texts(choices):
         return "`choices` must be a list of texts"
     return (prompt, choices)
+
+
+def _script(given: dict[str, Value]) -> tuple[Value, ...] | str:
+    command, words = given.get("command"), given.get("args")
+    text, seconds = given.get("input"), given.get("timeout")
+    if not isinstance(command, str) or not command:
+        return "`command` must be text"
+    if words is not None and not _are_texts(words):
+        return "`args` must be a list of texts"
+    if text is not None and not isinstance(text, str):
+        return "`input` must be text"
+    if seconds is None:
+        seconds = SCRIPT_SECONDS
+    if type(seconds) not in (int, float) or not 0 < seconds <= SCRIPT_SECONDS:
+        return f"`timeout` must be a number of seconds, at most {SCRIPT_SECONDS}"
+    return (command, words or (), text, seconds)
+
+
+def _are_texts(value: Value) -> bool:
+    return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
 
 
 _OPERATIONS = {
     "read_file": _text_of("path"),
     "list_files": _text_of("glob"),
     "request_user_input": _question,
+    "system:run_script": _script,
 }
 _NAMES = {
     "read_file": "read-file",
     "list_files": "list-files",
     "request_user_input": "ask-user",
+    "system:run_script": "run-script",
 }

@@ -11,10 +11,11 @@ from attrs import evolve
 
 from sexplang.tasks.calls import outcome
 from sexplang.tasks.context import pieces, sections, wanted_paths
+from sexplang.tasks.media import kind_of, media_blocks
 from sexplang.tasks.request import fields_of
-from sexplang.tasks.session import Gathering, HandlerSession, Lookup
+from sexplang.tasks.session import Block, Gathering, HandlerSession, Lookup
 from sexplang.tasks.substitute import value_text
-from sexplang.tasks.window import room_for, tokens_in, with_more
+from sexplang.tasks.window import room_for, tokens_in, tokens_of, with_more
 from sexplang.terms.task import Ask, Perform
 from sexplang.terms.value import Record, Value
 
@@ -120,7 +121,12 @@ def _printed(lookup: Lookup, reply: dict[str, Value]) -> tuple[tuple[str, ...], 
 def _reading(session: HandlerSession, gathering: Gathering) -> Gathered:
     if not gathering.paths:
         return files_read(session, ())
-    asks = tuple([Ask("read-file", (path,), attempt=True) for path in gathering.paths])
+    asks = tuple(
+        [
+            Ask("read-file", (path, "base64") if kind_of(path) else (path,), attempt=True)
+            for path in gathering.paths
+        ]
+    )
     return evolve(session, waits="files"), Perform(asks, together=True)
 
 
@@ -135,16 +141,22 @@ def files_read(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
     gathering = session.gathering
     assert gathering is not None
     files: list[tuple[str, str]] = []
+    media: list[Block] = []
     warnings: list[str] = []
     for path, value in zip(gathering.paths, replies, strict=True):
         words, is_error = outcome(value)
+        kind = kind_of(path)
         if is_error:
             warnings.append(f"file `{path}` could not be read: {words}")
+        elif kind is not None:
+            media += media_blocks(path, kind, words)
         else:
             files.append((path, words))
     session = evolve(session, warnings=(*session.warnings, *warnings))
+    if media:
+        session = _with_media(session, media)
     shown: list[str] = []
-    count = 0
+    count = len(media) // 2
     for piece in pieces(gathering, files):
         tokens = tokens_in(piece.text)
         if piece.source in gathering.matched and not room_for(session, tokens):
@@ -164,3 +176,13 @@ def files_read(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
         waits="model",
         gathering=None,
     ), None
+
+
+def _with_media(session: HandlerSession, media: list[Block]) -> HandlerSession:
+    """Images and documents stand before the prompt, each with its path."""
+    at = session.setup.earlier
+    prompt = session.messages[at]
+    session = with_more(session, tokens_of(media), "the images and documents")
+    messages = list(session.messages)
+    messages[at] = {**prompt, "content": (*media, *prompt["content"])}
+    return evolve(session, messages=tuple(messages))

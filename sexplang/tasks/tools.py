@@ -5,6 +5,9 @@ from collections.abc import Mapping
 
 from sexplang.terms.value import Value
 
+SCRIPT_SECONDS = 300
+"""A model can ask for less time for a script, never for more."""
+
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
 
@@ -48,6 +51,14 @@ BUILT_IN: dict[str, dict[str, Value]] = {
         ("prompt",),
         prompt=_TEXT,
         choices={**_TEXTS, "description": "the answers to choose from, if they are few"},
+    ),
+    "system:run_script": _tool(
+        "Runs a program, without a shell, and gives its exit_code, stdout and stderr.",
+        ("command",),
+        command={"type": "string", "description": "the name of the executable"},
+        args={**_TEXTS, "description": "its arguments"},
+        input={"type": "string", "description": "what it reads from standard input"},
+        timeout={"type": "number", "description": f"seconds, at most {SCRIPT_SECONDS}"},
     ),
 }
 """What needs no registration. Any other name is answered by the operation `tool`."""

@@ -69,6 +69,16 @@ def tokens_of(content: Value) -> int:
     return _IN_MESSAGE + sum([_of_block(block) for block in content])
 
 
+def estimate(payload: dict[str, Value]) -> int:
+    """Of a whole request: system prompt, messages and tools."""
+    tools = payload.get("tools")
+    return (
+        tokens_in(payload.get("system") or "")
+        + sum([tokens_of(message["content"]) for message in payload.get("messages") or ()])
+        + (tokens_in(json_text(tools)) if tools else 0)
+    )
+
+
 def _of_block(block: Block) -> int:
     kind = block.get("type")
     if kind == "text":

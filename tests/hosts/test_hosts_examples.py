@@ -1,5 +1,7 @@
 """What the README and the examples show is what happens; no network, no model, no key."""
 
+import shutil
+
 import pytest
 from support.command import console_blocks, run_line, sexplang
 from support.markdown import ROOT
@@ -17,10 +19,18 @@ LINES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A copy of the examples: some of them write."""
+    place = tmp_path_factory.mktemp("place")
+    shutil.copytree(ROOT / "examples", place / "examples")
+    return place
+
+
 @pytest.mark.parametrize(("line", "output"), LINES)
-def test_a_console_block_is_true(line, output):
+def test_a_console_block_is_true(line, output, place):
     """A command in a `console` block gives the output below it."""
-    assert output == run_line(line)
+    assert output == run_line(line, place)
 
 
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)

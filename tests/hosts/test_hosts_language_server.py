@@ -82,6 +82,15 @@ def test_a_warning_is_a_warning(editor):
     ]
 
 
+def test_what_check_alone_finds_is_shown_too(editor):
+    """A name that nobody reads, as something that may be greyed out."""
+    editor.open("a.sexp", "(define (f a) (bind b 1) a)\n(f 1)")
+    (found,) = editor.findings("a.sexp")
+
+    assert "unused-binding" == found.code
+    assert [lsp.DiagnosticTag.Unnecessary] == list(found.tags)
+
+
 def test_diagnostics_follow_the_text(editor):
     """A change is checked a moment later; a sound text has none."""
     editor.open("a.sexp", "(")
@@ -237,6 +246,49 @@ def test_hovering_tells_what_a_name_is(editor, text, word, head, words):
     assert word == explained
     assert head in said
     assert words in said
+
+
+def effects_in_chapter():
+    """What the chapter says that hovering the functions of its program shows."""
+    text = (ROOT / "spec/9c-editors.md").read_text(encoding="utf-8")
+    (program,) = [each.text for each in fences(text) if "effects.sexp" in each.info]
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if "`Performs " in line]
+    return program, [(name.strip("`"), said.strip("`")) for name, said in rows if "|" not in said]
+
+
+def test_hovering_a_function_tells_what_it_may_do(editor):
+    """What it performs and its most model calls, as the chapter's table has it."""
+    program, rows = effects_in_chapter()
+    editor.open("effects.sexp", program)
+    assert [] == editor.findings("effects.sexp")
+
+    assert 4 == len(rows)
+    for name, said in rows:
+        at = program.index(f"({name} ") + 1
+        assert said in editor.hover("effects.sexp", f"{program[:at]}|{program[at:]}")[0]
+
+
+def test_what_an_imported_function_may_do_is_told_as_well(editor):
+    """By its own file, where it was followed."""
+    (editor.folder / "asking.sexp").write_text("(define (ask) (model {messages: []}))\n")
+    text = '(import "asking.sexp")\n(as|k)'
+    editor.open("a.sexp", text.replace("|", ""))
+    editor.findings("a.sexp")
+
+    assert "Performs model. At most 1 model call." in editor.hover("a.sexp", text)[0]
+
+
+def test_nothing_is_told_of_another_text_than_the_one_that_was_checked(editor):
+    """A function that has changed may do something else; of a wrong text nothing is known."""
+    editor.open("a.sexp", '(define (f) (print "a"))\n(f)')
+    assert [] == editor.findings("a.sexp")
+    assert "Performs print." in editor.hover("a.sexp", '(define (f) (print "a"))\n(f|)')[0]
+
+    changed = editor.hover("a.sexp", '(define (f) (log "a" "b"))\n(f|)')[0]
+    assert "Performs print." not in changed
+    editor.change("a.sexp", "(define (f) (print nobody))\n(f)")
+    assert editor.findings("a.sexp")
+    assert "Performs" not in editor.hover("a.sexp", "(define (f) (print nobody))\n(f|)")[0]
 
 
 @pytest.mark.parametrize("text", ["'(le|t x)", "(f 1|)", '"le|t"', "; le|t", "|", "(nob|ody)"])
@@ -408,6 +460,32 @@ def test_without_its_library_the_command_says_what_to_install(tmp_path):
 
     assert (2, "") == (done.returncode, done.stdout)
     assert "type: pip install 'sexplang[lsp]'" in done.stderr
+
+
+KEY = "sk-ant-canary-" + "0123456789abcdef" * 6
+
+
+def test_no_key_is_in_any_message(tmp_path):
+    """Diagnostics, places, explanations and offers hide it, also where it is cut off; the edits of
+    formatting are the person's own text."""
+    editor = Editor(tmp_path, environment={"ANTHROPIC_API_KEY": KEY})
+    text = f"(define {KEY}  1)\n(define {KEY} 2)\n({KEY}s)\n"
+    editor.open("a.sexp", text)
+    found = editor.findings("a.sexp")
+    said = [str(found), editor.hover("b.sexp", f"(define ({KEY}) 1)\n({KEY}|)")[0]]
+    said += [
+        str(editor.symbols("b.sexp")),
+        str(editor.offers("c.sexp", f"(define {KEY} 1)\n(sk-|)")),
+    ]
+
+    assert ["defined-twice", "unbound-name"] == [each.code for each in found]
+    for each in said:
+        assert "[redacted]" in each
+        assert KEY[:20] not in each
+    editor.open("a.sexp", text)
+    (edit,) = editor.formatting("a.sexp")
+    assert 3 == edit.new_text.count(KEY)
+    assert 0 == editor.leave()
 
 
 def test_an_editor_that_leaves_without_a_word_leaves_no_process(tmp_path):

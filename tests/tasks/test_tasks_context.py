@@ -248,3 +248,31 @@ def test_a_grandchild_inherits_through_its_parent():
     run = converse(task, [says("ok")], conversations=above)
 
     assert run.conversation.items == ({"source": "memo", "text": "Tea is wet."},)
+
+
+def test_images_and_documents_stand_before_the_prompt():
+    """After the earlier turns, each with its path; a text file stays in the system prompt."""
+    task = template("Look.", file_paths=FilePaths(paths=("a.md", "b.PDF", "c.jpeg")))
+    run = converse(task, [("A", "cGRm", "anBn"), says("ok")], overrides={"history": HISTORY[:2]})
+
+    assert [ask.arguments for ask in run.performed[0].asks] == [
+        ("a.md",),
+        ("b.PDF", "base64"),
+        ("c.jpeg", "base64"),
+    ]
+    payload = run.requests[0]
+    assert payload["messages"][:2] == HISTORY[:2]
+    *blocks, words = payload["messages"][2]["content"]
+    assert [block["type"] for block in blocks] == ["text", "document", "text", "image"]
+    assert blocks[3]["source"]["media_type"] == "image/jpeg"
+    assert words["text"] == "Look."
+    assert payload["system"] == '<file path="a.md">\nA\n</file>'
+    assert run.notes["context_files_count"] == 3
+
+
+def test_an_image_that_cannot_be_read_is_a_warning():
+    task = template(file_paths=FilePaths(paths=("c.png",)))
+    run = converse(task, [(failure("file-not-found"),), says("ok")])
+
+    assert "c.png" in run.notes["warnings"][0]
+    assert len(run.requests[0]["messages"][0]["content"]) == 1

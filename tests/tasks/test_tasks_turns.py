@@ -150,6 +150,41 @@ def test_tool_names_are_made_safe_and_found_again():
 
 
 @pytest.mark.parametrize(
+    ("given", "arguments"),
+    [
+        ({"command": "ls"}, ("ls", (), None, 300)),
+        (
+            {"command": "wc", "args": ("-l",), "input": "x", "timeout": 2.5},
+            ("wc", ("-l",), "x", 2.5),
+        ),
+        ({}, "command"),
+        ({"command": ""}, "command"),
+        ({"command": ("ls", "-l")}, "command"),
+        ({"command": "ls", "args": "-l"}, "args"),
+        ({"command": "ls", "args": (1,)}, "args"),
+        ({"command": "ls", "input": 1}, "input"),
+        ({"command": "ls", "timeout": 301}, "timeout"),
+        ({"command": "ls", "timeout": 0}, "timeout"),
+        ({"command": "ls", "timeout": True}, "timeout"),
+    ],
+)
+def test_a_script_of_a_model_is_an_operation(given, arguments):
+    """With at most its time; what does not fit is an error that the model is told."""
+    answers = [({"exit_code": 0},)] if isinstance(arguments, tuple) else []
+    run = converse(
+        template(allowed_tools=("system:run_script",)),
+        [uses(("a", "system_run_script", given)), *answers, says("done")],
+    )
+
+    if isinstance(arguments, tuple):
+        (ask,) = run.performed[1].asks
+        assert ("run-script", arguments, True) == (ask.operation, ask.arguments, ask.attempt)
+    else:
+        told = run.requests[1]["messages"][-1]["content"][0]
+        assert told["is_error"] and f"`{arguments}` must be" in told["content"]
+
+
+@pytest.mark.parametrize(
     "stop, type_, reason",
     [
         ("max_tokens", "RESOURCE_EXHAUSTION", "output"),

@@ -6,7 +6,7 @@ one at a time, a moment after the last change, and are pushed when they are stil
 
 import asyncio
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 from pygls.exceptions import FeatureNotificationError
@@ -19,6 +19,9 @@ from sexplang.hosts.language_server.outline import Outline
 from sexplang.hosts.language_server.positions import Places
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
+
+if TYPE_CHECKING:
+    from sexplang.analysis import Row
 
 PAUSE = 0.2
 """Seconds without a change before documents are checked."""
@@ -51,6 +54,7 @@ class Editor:
         self.library = Library()
         self.addresses: dict[str, str] = {}
         self.versions: dict[str, int] = {}
+        self.effects: dict[str, tuple[Row, ...]] = {}
         self.timer: asyncio.TimerHandle | None = None
         self.checking: asyncio.Task[None] | None = None
         self.is_stale = False
@@ -79,7 +83,7 @@ class Editor:
     def drop(self, address: str) -> None:
         """A document was closed: from now on its file counts."""
         name = name_of(address)
-        for known in (self.library.open, self.addresses, self.versions):
+        for known in (self.library.open, self.addresses, self.versions, self.effects):
             known.pop(name, None)
         self.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(address, []))
         self.check_soon(0)
@@ -111,12 +115,13 @@ class Editor:
             library = self.library.copy()
             for name, version in list(self.versions.items()):
                 try:
-                    shown = await asyncio.to_thread(_checked, library, name, self.encoding)
+                    shown, effects = await asyncio.to_thread(_checked, library, name, self.encoding)
                 # A fault of ours must not end the checks of this editor for good.
                 except Exception as fault:
                     self.server.report_server_error(fault, FeatureNotificationError)
                     continue
                 if self.versions.get(name) == version:
+                    self.effects[name] = effects
                     self.server.text_document_publish_diagnostics(
                         lsp.PublishDiagnosticsParams(self.addresses[name], shown, version)
                     )
@@ -125,7 +130,8 @@ class Editor:
 
     def hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
         found, places = self.read(params.text_document)
-        explained = hover.hover(found, places.offset(params.position))
+        effects = self.effects.get(found.source.name, ())
+        explained = hover.hover(found, places.offset(params.position), effects)
         if explained is None:
             return None
         start, end, words = explained
@@ -175,8 +181,12 @@ class Editor:
         return symbols.symbols(found, places)
 
 
-def _checked(library: Library, name: str, encoding: str) -> list[lsp.Diagnostic]:
-    return findings.shown(findings.findings(library, name), library, name, encoding)
+def _checked(
+    library: Library, name: str, encoding: str
+) -> "tuple[list[lsp.Diagnostic], tuple[Row, ...]]":
+    """What the editor shows of a document's check, and what its functions may do."""
+    checked = findings.checked(library, name)
+    return findings.shown(checked.findings, library, name, encoding), checked.effects
 
 
 def _item(offer: completion.Offer, places: Places, offset: int) -> lsp.CompletionItem:

@@ -1,7 +1,11 @@
-"""What is wrong with a document, as `check` finds it, to what an editor shows."""
+"""A document to what `check` says of it: what is wrong, as an editor shows it, and what its
+functions may do.
+"""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
+from attrs import frozen
 from lsprotocol.types import (
     Diagnostic,
     DiagnosticRelatedInformation,
@@ -17,6 +21,9 @@ from sexplang.hosts.language_server.positions import Places
 from sexplang.terms import diagnostic as terms
 from sexplang.terms.source import Source, Span
 
+if TYPE_CHECKING:
+    from sexplang.analysis import Row
+
 _SEVERITIES = {"error": DiagnosticSeverity.Error, "warning": DiagnosticSeverity.Warning}
 
 _TAGS = {
@@ -27,10 +34,20 @@ _TAGS = {
 """Codes whose place an editor may grey or strike out."""
 
 
-def findings(library: Library, name: str) -> tuple[terms.Diagnostic, ...]:
+@frozen
+class Checked:
+    """What was found in a document, and what each function at its top may do, if it is a program
+    without errors."""
+
+    findings: tuple[terms.Diagnostic, ...]
+    effects: "tuple[Row, ...]" = ()
+
+
+def checked(library: Library, name: str) -> Checked:
     """What `check` says of an open document."""
     source = library.source(name)
     found: list[terms.Diagnostic] = []
+    effects: tuple[Row, ...] = ()
     try:
         if name.endswith(".xml"):
             from sexplang.pipeline import templates_of
@@ -41,12 +58,15 @@ def findings(library: Library, name: str) -> tuple[terms.Diagnostic, ...]:
 
             found.extend(check_tests(source))
         else:
-            from sexplang.pipeline import build
+            from sexplang.pipeline import build, inspect
 
-            found.extend(build(source, library.finding(name)).warnings)
+            program = build(source, library.finding(name))
+            report = inspect(program)
+            found += [*program.warnings, *report.findings]
+            effects = report.effects
     except terms.Diagnostics as wrong:
         found.extend(wrong.diagnostics)
-    return tuple(found)
+    return Checked(tuple(found), effects)
 
 
 def shown(

@@ -1,26 +1,36 @@
 """A place in a text to what is said about it."""
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from sexplang.hosts.language_server.declared import comment_above
 from sexplang.hosts.language_server.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.outline import Outline
 from sexplang.hosts.language_server.words import syntax_of
 from sexplang.terms.value import Primitive, Task
 
+if TYPE_CHECKING:
+    from sexplang.analysis import Row
+
 _LONGEST = 8
 """Lines of a definition that are shown."""
 
 
-def hover(found: Outline, offset: int) -> tuple[int, int, str] | None:
-    """The stretch that is explained, and the explanation, in Markdown."""
+def hover(found: Outline, offset: int, effects: "Iterable[Row]") -> tuple[int, int, str] | None:
+    """The stretch that is explained, and the explanation, in Markdown.
+
+    `effects` are what the last check of the document found that functions may do.
+    """
     mention = found.scopes.mention_at(offset)
     if mention is None:
         return None
-    return mention.start, mention.end, explained(mention.meaning)
+    return mention.start, mention.end, explained(mention.meaning, effects)
 
 
-def explained(meaning: Meaning) -> str:
+def explained(meaning: Meaning, effects: "Iterable[Row]" = ()) -> str:
     """What a name means, in Markdown."""
-    parts = [_code(headline(meaning)), *_said(meaning), _where(meaning)]
+    done = [_done(row) for row in effects if _is_about(row, meaning)]
+    parts = [_code(headline(meaning)), *_said(meaning), *done[:1], _where(meaning)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -41,6 +51,30 @@ def _said(meaning: Meaning) -> list[str]:
     said = [meaning.doc or _comment(meaning)]
     if meaning.kind == "task":
         said += ["\n".join(_param(each) for each in meaning.params or ()), _settings(meaning.shape)]
+    return said
+
+
+def _is_about(row: "Row", meaning: Meaning) -> bool:
+    """Whether this is the function that a name means, in the same text."""
+    defined, checked = meaning.span, row.span
+    return (
+        meaning.kind == "function"
+        and defined is not None
+        and checked is not None
+        and row.name == meaning.name
+        and defined.source.name == checked.source.name
+        and defined.source.text == checked.source.text
+        and defined.start <= checked.start < defined.end
+    )
+
+
+def _done(row: "Row") -> str:
+    """What a function may perform, and how often it may call a model."""
+    said = f"Performs {', '.join(row.performs) or 'nothing'}."
+    if not row.calls.is_zero:
+        calls = row.says()
+        more = " and ".join(f"`{param}`" for param in row.effects_of)
+        said += f" {calls[0].upper()}{calls[1:]}{', and those of ' if more else ''}{more}."
     return said
 
 

@@ -10,6 +10,7 @@ from pygls.lsp.server import LanguageServer
 
 from sexplang.hosts.language_server.addresses import name_of
 from sexplang.hosts.language_server.editor import PAUSE, Editor
+from sexplang.hosts.language_server.silence import Silent
 
 LARGEST = 1_000_000
 """Characters of a text about which questions are answered; any text is checked."""
@@ -19,7 +20,10 @@ def server() -> tuple[LanguageServer, Editor]:
     """A server that knows this language, and the editor that it will serve."""
     # Whole texts: there is nothing to go out of step over what a line is.
     made = LanguageServer(
-        "sexplang", _version(), text_document_sync_kind=lsp.TextDocumentSyncKind.Full
+        "sexplang",
+        _version(),
+        text_document_sync_kind=lsp.TextDocumentSyncKind.Full,
+        protocol_cls=Silent,
     )
     editor = Editor(made)
 

@@ -32,6 +32,8 @@ def repl(settings: Settings) -> int:
             _enter(session, text, is_terminal)
     except Quit:
         return DONE
+    finally:
+        session.close()
     return FAILED if session.failures and not is_terminal else DONE
 
 

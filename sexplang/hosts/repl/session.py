@@ -7,7 +7,9 @@ from attrs import define, evolve, field
 
 from sexplang.hosts.files import folder_of, source_at, text_at
 from sexplang.hosts.options import Settings
+from sexplang.hosts.programs import permissions_of
 from sexplang.hosts.repl.growing import Growing, beginning, in_pieces
+from sexplang.hosts.serving import described, servers_of
 from sexplang.hosts.show import Paint, drawn, paint_for
 from sexplang.machine import Standing
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -41,6 +43,7 @@ class Session:
     _inputs: int = 0
     _sources: dict[str, Source] = field(factory=dict)
     _model: Any = None
+    _serving: Any = None
     _progress: Any = None
 
     def __attrs_post_init__(self) -> None:
@@ -123,7 +126,11 @@ class Session:
         self._sources.update({each.name: each for each in program.sources})
         self._show(program.warnings)
         standing = self._with_inputs(grown, inputs)
-        system = tasks() if program.tasks else None
+        try:
+            system = tasks(described(self._servers(), program)) if program.tasks else None
+        except Fault as fault:
+            self._fail(error_of(fault))
+            return False
         outcome: Any = proceed(program, standing, system, Limits(held=growth()))
         if hasattr(outcome, "requests"):
             outcome = self._driven(outcome)
@@ -176,10 +183,18 @@ class Session:
     # -- the world
 
     def _permissions(self) -> Any:
-        from sexplang.runtime import Permissions
+        return permissions_of(self.settings, self.folder)
 
-        settings = self.settings
-        return Permissions(settings.allow_read, settings.allow_write, folder=self.folder)
+    def _servers(self) -> Any:
+        """The MCP servers, made once: a server goes on where the input before left it."""
+        if self._serving is None:
+            self._serving = servers_of(self.settings, self.folder)
+        return self._serving
+
+    def close(self) -> None:
+        """Ends what was started outside."""
+        if self._serving is not None:
+            self._serving.close()
 
     def _find(self, path: str, importer: str) -> tuple[Source, ...]:
         from sexplang.runtime.sources import finding
@@ -188,9 +203,12 @@ class Session:
 
     def _driven(self, outcome: Any) -> Any:
         from sexplang.hosts.progress import Progress
+        from sexplang.process import hide
         from sexplang.runtime import Journal, drive, performers
         from sexplang.runtime import Settings as RunSettings
 
+        if self.settings.allow_run:
+            hide()
         journal = Journal()
         table = performers(
             RunSettings(
@@ -200,6 +218,8 @@ class Session:
                 log=self._log,
                 on_event=self._watch,
                 model=self.settings.model,
+                memory=self.settings.index,
+                servers=self._servers(),
             )
         )
         # A script of replies goes on where the input before left it.

@@ -1,0 +1,179 @@
+"""A task, a tool or a program text by name to its TaskResult: the Dispatcher for Python.
+
+Law: whatever goes wrong with what was asked is a FAILED TaskResult, never an exception
+(inventory 13.31).
+"""
+
+import json
+import os
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, TypedDict, Unpack
+
+from attrs import evolve
+
+from sexplang import pipeline
+from sexplang.api.answering import Model
+from sexplang.api.beginning import Tools, Watch
+from sexplang.api.functions import Functions
+from sexplang.api.running import arun, run
+from sexplang.api.tools import tools_of
+from sexplang.api.values import TaskResult, python, value
+from sexplang.dispatcher import Dispatched, Path, bad_input, failed, told, unreadable
+from sexplang.machine import Failed, Limits
+from sexplang.runtime import Permissions
+from sexplang.runtime.sources import finding
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.task import error_of
+from sexplang.terms.value import Fault, Record
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+class Options(TypedDict, total=False):
+    """What `dispatch` takes as `run` does."""
+
+    model: Model | None
+    effects: Functions | None
+    limits: Limits | None
+    budget: Mapping[str, float] | None
+    mcp: Mapping[str, Any] | None
+    record: str | os.PathLike[str] | None
+    on_event: Watch | None
+    parallel: int
+    run_id: str | None
+
+
+def dispatch(
+    identifier: str,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    library: Paths = (),
+    file_context: Iterable[str] | str | None = None,
+    tools: Tools = (),
+    permissions: Permissions | None = None,
+    **options: Unpack[Options],
+) -> TaskResult:
+    """Runs one task or tool by name, or a program text that begins with `(`.
+
+    - `identifier`: a template of the `library` (files and folders), by name or as
+      `atomic:SUBTYPE`; else one of the `tools`; or a program, which sees the `inputs` as names.
+    - `file_context`: paths that a task is to see, as a list or as the JSON text of one.
+    - `tools`, `permissions` and all others are as for `run`; the library's own folder may be read.
+
+    Never raises for what is asked: a failure is a TaskResult with status FAILED and its TaskError
+    as `notes["error"]`. `notes["execution_path"]` is `s_expression`, `subtask_template` or
+    `direct_tool`; any other value than a TaskResult is its text, and stands in the notes itself.
+    """
+    allowed = _allowed(library, permissions)
+    names = [*tools_of(tools), *_served(identifier, options.get("mcp"))]
+    asked = _asked(identifier, inputs, library, file_context, names, allowed)
+    if isinstance(asked, TaskResult):
+        return asked
+    try:
+        given = run(asked.program, inputs=asked.inputs, tools=tools, permissions=allowed, **options)
+    except Failed as end:
+        return _shown(failed(end.error, asked.path))
+    except Diagnostics as found:
+        return _shown(unreadable(found, asked.path))
+    return _shown(told(value(given), asked.path))
+
+
+async def adispatch(
+    identifier: str,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    library: Paths = (),
+    file_context: Iterable[str] | str | None = None,
+    tools: Tools = (),
+    permissions: Permissions | None = None,
+    **options: Unpack[Options],
+) -> TaskResult:
+    """`dispatch` for a caller that has an event loop, asyncio's or trio's."""
+    allowed = _allowed(library, permissions)
+    names = [*tools_of(tools), *_served(identifier, options.get("mcp"))]
+    asked = _asked(identifier, inputs, library, file_context, names, allowed)
+    if isinstance(asked, TaskResult):
+        return asked
+    try:
+        given = await arun(
+            asked.program, inputs=asked.inputs, tools=tools, permissions=allowed, **options
+        )
+    except Failed as end:
+        return _shown(failed(end.error, asked.path))
+    except Diagnostics as found:
+        return _shown(unreadable(found, asked.path))
+    return _shown(told(value(given), asked.path))
+
+
+def _asked(
+    identifier: str,
+    inputs: Mapping[str, Any] | None,
+    library: Paths,
+    file_context: Iterable[str] | str | None,
+    tools: Collection[str],
+    allowed: Permissions,
+) -> Dispatched | TaskResult:
+    """The program to run, or what is wrong with the question."""
+    paths = [os.path.abspath(os.fspath(path)) for path in _listed(library)]
+    path: Path | None = "s_expression" if identifier.lstrip().startswith("(") else None
+    try:
+        find = finding(evolve(allowed, read=(*allowed.read, *paths)))
+        return pipeline.dispatch(
+            identifier,
+            {name: value(given) for name, given in (inputs or {}).items()},
+            tasks=pipeline.library(paths, find),
+            tools=tools,
+            files=_files(file_context),
+            find=find,
+        )
+    except Diagnostics as found:
+        return _shown(unreadable(found, path))
+    except Fault as fault:
+        return _shown(failed(error_of(fault), path))
+
+
+def _served(identifier: str, mcp: Mapping[str, Any] | None) -> list[str]:
+    """The identifier, if it is a tool of one of the MCP servers."""
+    server, _, tool = identifier.partition(":")
+    return [identifier] if tool and server in (mcp or {}) else []
+
+
+def _listed(paths: Paths) -> list[str | os.PathLike[str]]:
+    return [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+
+
+def _allowed(library: Paths, permissions: Permissions | None) -> Permissions:
+    """What was given, and the library's own folder."""
+    allowed = permissions or Permissions()
+    if allowed.folder is not None:
+        return allowed
+    for path in _listed(library):
+        whole = os.path.abspath(os.fspath(path))
+        return evolve(allowed, folder=whole if os.path.isdir(whole) else os.path.dirname(whole))
+    return allowed
+
+
+def _files(given: Iterable[str] | str | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            given = None
+    listed = tuple(given) if isinstance(given, (list, tuple)) else ()
+    if given is None or not isinstance(given, (list, tuple)) or not _are_texts(listed):
+        raise bad_input(
+            "`file_context` is no list of paths", 'write ["a.md", "b.md"]', fields=("file_context",)
+        )
+    return listed
+
+
+def _are_texts(items: tuple[Any, ...]) -> bool:
+    return all(isinstance(item, str) for item in items)
+
+
+def _shown(result: Record) -> TaskResult:
+    shown = python(result)
+    assert isinstance(shown, TaskResult)
+    return shown

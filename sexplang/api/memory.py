@@ -1,0 +1,83 @@
+"""An index of files for programs that search, as a host of Python makes and reads it."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from sexplang.api.values import value
+from sexplang.machine import Failed
+from sexplang.runtime import Refusal
+from sexplang.runtime.memory import MemorySystem, place_for
+from sexplang.terms.task import error_of
+from sexplang.terms.text import plain
+from sexplang.terms.value import Fault
+
+
+class Memory:
+    """The index in a file, which is made when something is first added to it.
+
+    Every method raises Failed if the index cannot be used: `bad-index`, `index-too-new`,
+    `index-busy`, `index-failed`. What changes it changes all that it says or nothing.
+    """
+
+    def __init__(self, index: str | os.PathLike[str]) -> None:
+        self._system = MemorySystem(index)
+
+    @classmethod
+    def of(cls, folder: str | os.PathLike[str]) -> "Memory":
+        """The index of the project that a folder lies in, where `sexplang index` puts it."""
+        return cls(place_for(os.fspath(folder)))
+
+    def __fspath__(self) -> str:
+        return self._system.index
+
+    def __repr__(self) -> str:
+        return f"Memory({self._system.index!r})"
+
+    def add(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> dict[str, Any]:
+        """Brings what is known of a folder, a git repository or a file up to date, and says what
+        has changed: `{index path files new changed gone skipped seconds}`.
+
+        Patterns are those of a `.gitignore`; `on_progress` is called with how many of how many
+        files have been read. Also raises Failed `file-not-found` and `bad-pattern`.
+        """
+        with _failing():
+            report = self._system.add(path, include=include, exclude=exclude, watch=on_progress)
+        return report.plain()
+
+    def update(self, entries: Mapping[str, str]) -> None:
+        """Merges what the host knows of files: metadata as text, by absolute path. A relative path
+        is a ValueError."""
+        with _failing():
+            self._system.update(entries)
+
+    def entries(self) -> dict[str, str]:
+        """The metadata of every file as text, by absolute path."""
+        with _failing():
+            return self._system.entries()
+
+    def search(self, query: str | Mapping[str, Any]) -> dict[str, Any]:
+        """`{summary matches error}` for a text or a ContextGenerationInput, of all files whatever
+        a program may read."""
+        try:
+            asked = value(query if isinstance(query, str) else dict(query))
+        except Fault as fault:
+            raise Failed(error_of(fault)) from None
+        reply: dict[str, Any] = plain(value(self._system.search(asked)))
+        return reply
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    try:
+        yield
+    except Refusal as refusal:
+        raise Failed(refusal.error) from None

@@ -1,0 +1,177 @@
+"""The Dispatcher: a task, a tool or a program text, and its inputs, to a Program of one call.
+
+So whatever asks for a task from outside takes the path that programs take (inventory 8, C6, C46).
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+from attrs import frozen
+
+from sexplang.builder import Builder, Find
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.program import Program
+from sexplang.terms.source import Source
+from sexplang.terms.task import error_record, task_result
+from sexplang.terms.text import plain, text, value_of
+from sexplang.terms.value import Fault, Record, Task, Value
+
+Path = Literal["s_expression", "subtask_template", "direct_tool"]
+
+_TASK = """(define-input name)
+(define-input inputs type: json)
+(define-input files type: json default: nil)
+(call-atomic-task name inputs: inputs file_paths: files)"""
+
+_TOOL = """(define-input name)
+(define-input inputs type: json)
+(tool name inputs)"""
+
+_NAME = re.compile(r"[^\W\d][\w.-]*")
+
+
+@frozen
+class Dispatched:
+    """A program and its inputs, and which way was taken (`notes.execution_path`)."""
+
+    program: Program
+    inputs: dict[str, Value]
+    path: Path
+
+
+def library(paths: Collection[str], find: Find) -> dict[str, Task]:
+    """The tasks of templates and programs, by name. Raises Diagnostics."""
+    imports = "\n".join(f"(import {_string(path)})" for path in paths)
+    builder = Builder(find, {}, {})
+    builder.main(Source("<library>", imports))
+    return {task.name: task for task in builder.program().tasks}
+
+
+def dispatch(
+    identifier: str,
+    inputs: Mapping[str, Value],
+    *,
+    tasks: Mapping[str, Task],
+    tools: Collection[str] = (),
+    files: tuple[str, ...] | None = None,
+    find: Find,
+) -> Dispatched:
+    """What `identifier` names: a program where it begins with `(`, with the inputs as its names;
+    else a task by name or as `atomic:subtype`, else a tool. `files` are what a task is to see.
+
+    Raises Diagnostics for a text that is no program, Fault where nothing or too much has the name.
+    """
+    if identifier.lstrip().startswith("("):
+        wrong = [name for name in inputs if not _NAME.fullmatch(name)]
+        if wrong:
+            raise _bad_names(wrong)
+        declared = "\n".join(f"(define-input {name} type: json)" for name in inputs)
+        program = _built(f"{declared}\n{identifier}" if declared else identifier, tasks, find)
+        return Dispatched(program, dict(inputs), "s_expression")
+    task = _found(identifier, tasks)
+    if task is not None and identifier in tools:
+        raise _failure(
+            "configuration_error",
+            f"`{identifier}` is a task and a tool",
+            "rename one of them",
+        )
+    if task is not None:
+        given = {"name": task.name, "inputs": dict(inputs), "files": files}
+        return Dispatched(_built(_TASK, tasks, find), given, "subtask_template")
+    if identifier in tools:
+        given = {"name": identifier, "inputs": dict(inputs)}
+        return Dispatched(_built(_TOOL, tasks, find), given, "direct_tool")
+    known = ", ".join(f"`{name}`" for name in sorted({*tasks, *tools})) or "none"
+    raise _failure(
+        "template_not_found",
+        f"there is no task or tool called `{identifier}`",
+        f"there are {known}; a program begins with (",
+    )
+
+
+def _built(program: str, tasks: Mapping[str, Task], find: Find) -> Program:
+    builder = Builder(find, dict(tasks), dict(tasks))
+    builder.main(Source("<task>", program))
+    return builder.program()
+
+
+def _found(identifier: str, tasks: Mapping[str, Task]) -> Task | None:
+    if identifier in tasks:
+        return tasks[identifier]
+    type_, colon, subtype = identifier.partition(":")
+    if not colon or type_ != "atomic":
+        return None
+    fitting = [task for task in tasks.values() if task.template.subtype == subtype]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _bad_names(names: list[str]) -> Fault:
+    listed = ", ".join(f"`{name}`" for name in names)
+    return bad_input(
+        f"a program cannot have an input called {listed}",
+        "names are letters, digits, `_`, `-` and `.`, and do not begin with a digit",
+        fields=tuple(names),
+    )
+
+
+def bad_input(message: str, hint: str, **details: Value) -> Fault:
+    """What was asked is not to be understood."""
+    return _failure("input_validation_failure", message, hint, **details)
+
+
+def _failure(reason: str, message: str, hint: str, **details: Value) -> Fault:
+    error = error_record("TASK_FAILURE", reason, message, details=details, hint=hint)
+    return Fault(reason, message, error=error)
+
+
+def _string(path: str) -> str:
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def told(value: Value, path: Path) -> Record:
+    """The TaskResult of a run that is done: its value if it is one, else the value as text; the
+    notes say which way was taken, and hold the value itself."""
+    if isinstance(value, Record) and value.kind == "TaskResult":
+        if value.fields["status"] == "CONTINUATION":
+            message = "a CONTINUATION came out where nobody can go on with it"
+            return failed(error_record("TASK_FAILURE", "tool_execution_error", message), path)
+        notes = {**value.fields["notes"], "execution_path": path}
+        return Record(value.kind, {**value.fields, "notes": notes})
+    try:
+        plain(value)
+    except Fault as fault:
+        message = f"the result is no data: {fault.message}"
+        return failed(error_record("TASK_FAILURE", "unexpected_error", message), path)
+    kept = "tool_output" if path == "direct_tool" else "sexp_raw_result"
+    return task_result(text(value), notes={"execution_path": path, kept: value})
+
+
+def failed(error: Record, path: Path | None) -> Record:
+    """The FAILED TaskResult of a run that failed. A TaskError keeps its type and reason; what a
+    program did wrong is a subtask_failure, with the error itself in the details."""
+    fields = error.fields
+    if fields["type"] in ("PROGRAM_ERROR", "USER_ERROR"):
+        reason = "tool_execution_error" if path == "direct_tool" else "subtask_failure"
+        details: dict[str, Value] = {"originalError": error}
+        error = error_record(
+            "TASK_FAILURE", reason, fields["message"], details=details, hint=fields["hint"]
+        )
+    notes: dict[str, Value] = {"error": error}
+    if path is not None:
+        notes["execution_path"] = path
+    content = fields.get("content")
+    return task_result(content if isinstance(content, str) else "", "FAILED", notes=notes)
+
+
+def unreadable(found: Diagnostics, path: Path | None) -> Record:
+    """The FAILED TaskResult for a text that is no program, or a library that cannot be read."""
+    first = found.diagnostics[0]
+    error = error_record(
+        "TASK_FAILURE",
+        "input_validation_failure",
+        first.title,
+        details={"diagnostics": value_of([each.plain() for each in found.diagnostics])},
+        hint=first.hint,
+    )
+    return failed(error, path)

@@ -1,0 +1,57 @@
+"""A folder → what `sexplang.toml` says there: the project's, upward from it, and the person's own.
+
+It names things and sets limits. It never grants anything: a program may bring its own along.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+
+NAME = "sexplang.toml"
+
+
+def section(name: str, folder: str) -> dict[str, Any]:
+    """A table of the configuration; what the project says wins. Raises Diagnostics."""
+    found: dict[str, Any] = {}
+    for path in _files(folder):
+        table = _read(path).get(name, {})
+        if not isinstance(table, dict):
+            raise _wrong(path, f"`{name}` is no table")
+        found = {**table, **found}
+    return found
+
+
+def _files(folder: str) -> Iterator[str]:
+    """The nearest upward from the folder, then the person's."""
+    here = os.path.abspath(folder)
+    while not os.path.isfile(os.path.join(here, NAME)) and here != os.path.dirname(here):
+        here = os.path.dirname(here)
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    for place in (here, os.path.join(home, "sexplang")):
+        path = os.path.join(place, NAME)
+        if os.path.isfile(path):
+            yield path
+
+
+def _read(path: str) -> dict[str, Any]:
+    import tomllib  # only where there is one to read
+
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except (OSError, ValueError) as error:
+        raise _wrong(path, str(error)) from None
+
+
+def _wrong(path: str, why: str) -> Diagnostics:
+    return Diagnostics(
+        [
+            Diagnostic(
+                "bad-configuration",
+                f"{path} cannot be used: {why}",
+                hint="correct it, or move it out of the way",
+            )
+        ]
+    )

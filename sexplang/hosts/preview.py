@@ -1,0 +1,115 @@
+"""What a task's model would get: the payload of its first request, and no call of a model."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from sexplang.dispatcher import Dispatched
+from sexplang.hosts.guard import DONE
+from sexplang.hosts.options import Settings
+from sexplang.hosts.programs import outcome_of, permissions_of
+from sexplang.hosts.serving import described, servers_of
+from sexplang.hosts.show import drawn
+from sexplang.terms.source import Source
+from sexplang.terms.task import error_of
+from sexplang.terms.text import plain
+from sexplang.terms.value import Fault, Value
+
+LOOKING = ("read-file", "list-files", "search-memory", "run-script")
+"""What may be performed on the way: a task looks for its files before it asks."""
+
+
+def previewed(
+    settings: Settings, asked: Dispatched, source: Source, say_error: Callable[..., int]
+) -> int:
+    """Writes system prompt, messages, tools, model and the estimated tokens; with --json the
+    payload itself."""
+    from sexplang.runtime import Journal, drive, performers
+    from sexplang.runtime import Settings as RunSettings
+    from sexplang.runtime.refusal import broken
+
+    seen: list[Any] = []
+
+    def model(request: Any) -> Any:
+        seen.append(request.arguments[0])
+        raise broken("execution_halted", "previewed", "nothing is asked in a preview")
+
+    journal = Journal()
+    permissions = permissions_of(settings, settings.folder)
+    table = performers(
+        RunSettings(
+            run_id=journal.run_id,
+            permissions=permissions,
+            model=settings.model,
+            memory=settings.index,
+        )
+    )
+    looking = {name: table[name] for name in LOOKING if name in table}
+    servers = servers_of(settings, settings.folder)
+    try:
+        tools = described(servers, asked.program)
+    except Fault as fault:  # a server that the task needs
+        return say_error(error_of(fault), asked.program, source)
+    finally:
+        if servers is not None:
+            servers.close()
+    outcome = outcome_of(asked.program, asked.inputs, tools=tools)
+    if hasattr(outcome, "requests"):
+        outcome = drive(outcome, {**looking, "model": model}, journal=journal)
+    if not seen:
+        error = getattr(outcome, "error", None)
+        if error is not None:
+            return say_error(error, asked.program, source)
+        print("nothing of this asks a model", file=sys.stderr)
+        return DONE
+    payload = plain(seen[0])
+    sizes = _sizes(seen[0], payload, settings)
+    sys.stdout.write(_as_json(payload, sizes) if settings.json else _shown(payload, sizes))
+    return DONE
+
+
+def _as_json(payload: Any, sizes: dict[str, Any]) -> str:
+    return json.dumps({"payload": payload, **sizes}, ensure_ascii=False) + "\n"
+
+
+def _sizes(asked: Any, payload: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """Tokens of the request, estimated or as the model's own server counts them."""
+    from sexplang.runtime.models.counting import counted
+    from sexplang.tasks.window import estimate, windows
+
+    model = settings.model or payload.get("model")
+    exact = counted(model, payload) if model else None
+    return {
+        "input_tokens": estimate(asked) if exact is None else exact,
+        "counted": exact is not None,
+        "window": windows(settings.model)(payload.get("model")),
+        "model": model,
+    }
+
+
+def _shown(payload: dict[str, Any], sizes: dict[str, Any]) -> str:
+    about = "" if sizes["counted"] else "about "
+    lines = [f"model   {sizes['model'] or 'the default one'}"]
+    lines.append(f"tokens  {about}{sizes['input_tokens']} of {sizes['window']} in")
+    lines.append(f"        at most {payload.get('max_tokens')} out")
+    for tool in payload.get("tools") or []:
+        lines.append(f"tool    {tool['name']}  {tool.get('description') or ''}".rstrip())
+    if payload.get("system"):
+        lines += ["", "system", *_indented(payload["system"])]
+    for message in payload["messages"]:
+        lines += ["", message["role"], *_indented(_words(message["content"]))]
+    return "\n".join(lines) + "\n"
+
+
+def _words(content: Value) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(
+        block["text"] if block.get("type") == "text" else json.dumps(block, ensure_ascii=False)
+        for block in content
+    )
+
+
+def _indented(words: str) -> list[str]:
+    return [f"  {line}".rstrip() for line in drawn(words, keep="\n").split("\n")]

@@ -1,0 +1,154 @@
+"""`sexplang task`: one task, tool or program text by name, run or only previewed."""
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from attrs import evolve
+
+from sexplang.hosts.files import folder_of, status_of, text_at
+from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
+from sexplang.hosts.options import Settings
+from sexplang.hosts.programs import budget_of
+from sexplang.hosts.run import performed, say_all, say_error
+from sexplang.hosts.serving import servers_of
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.source import Source
+from sexplang.terms.task import error_of
+from sexplang.terms.template import Template
+from sexplang.terms.value import Fault, Task, Value
+
+EXTRA = "file_context"
+"""The argument that names files a task is to see, as in the documents."""
+
+
+def task(
+    settings: Settings,
+    name: str,
+    arguments: tuple[str, ...],
+    places: tuple[str, ...],
+    preview: bool,
+) -> int:
+    """Runs what `name` names with `name=value` arguments, or shows what its model would get."""
+    from sexplang import pipeline
+    from sexplang.dispatcher import told
+
+    places = places or (".",)
+    settings = evolve(settings, folder=_folder(places[0]))
+    source = Source("<task>", name)
+    try:
+        find = _finding(places, settings)
+        tasks = pipeline.library(_modules(places), find)
+        known = tasks.get(name)
+        inputs = _inputs(arguments, known.template if known is not None else None)
+        files = _files(inputs.pop(EXTRA, None)) if known is None or not _has(known, EXTRA) else None
+        servers = servers_of(settings, settings.folder)
+        tools = servers.mentioned([name]) if servers is not None else ()
+        asked = pipeline.dispatch(name, inputs, tasks=tasks, tools=tools, files=files, find=find)
+        budget = budget_of(settings.budget) if settings.budget else None
+    except Diagnostics as found:
+        return say_all(found.diagnostics, status_of(found.diagnostics))
+    except Fault as fault:
+        error = error_of(fault)
+        say(f"{error.fields['message']}\n  = hint: {error.fields['hint']}")
+        return MISUSE if fault.code == "template_not_found" else FAILED
+    source = asked.program.units[-1].items[0].span.source if asked.program.units else source
+    if preview:
+        from sexplang.hosts.preview import previewed
+
+        return previewed(settings, asked, source, say_error)
+    return performed(
+        settings, asked.program, asked.inputs, source, budget, lambda value: told(value, asked.path)
+    )
+
+
+def described(places: tuple[str, ...], name: str | None) -> int:
+    """Lists the tasks there are, or the parameters of one."""
+    from sexplang import pipeline
+
+    places = places or (".",)
+    try:
+        tasks = pipeline.library(_modules(places), _finding(places, Settings()))
+    except Diagnostics as found:
+        return say_all(found.diagnostics, status_of(found.diagnostics))
+    if name in tasks:
+        template = tasks[name].template
+        print(f"\n{template.name}: {template.description or 'no description'}")
+        for param in template.params:
+            needed = "required" if param.required else f"default {param.default!r}"
+            print(f"  {param.name}=<{param.type}>  {param.doc}  [{needed}]")
+        return DONE
+    print("\nTasks here:" if tasks else "\nNo tasks here; name a file or folder with --from.")
+    for each in sorted(tasks):
+        print(f"  {each}  {tasks[each].template.description}".rstrip())
+    return DONE
+
+
+def _has(task: Task, name: str) -> bool:
+    return task.template.param(name) is not None
+
+
+def _folder(place: str) -> str:
+    return os.path.abspath(place) if os.path.isdir(place) else folder_of(place)
+
+
+def _modules(places: Iterable[str]) -> list[str]:
+    """A folder stands for its templates: its programs are there to be run, not to be imported."""
+    found: list[str] = []
+    for place in map(os.path.abspath, places):
+        if os.path.isdir(place):
+            names = sorted(os.listdir(place))
+            found += [os.path.join(place, each) for each in names if each.endswith(".xml")]
+        else:
+            found.append(place)
+    return found
+
+
+def _finding(places: Iterable[str], settings: Settings) -> Any:
+    from sexplang.runtime import Permissions
+    from sexplang.runtime.sources import finding
+
+    read = (*settings.allow_read, *[_folder(place) for place in places])
+    return finding(Permissions(read=read, folder=settings.folder))
+
+
+def _inputs(arguments: tuple[str, ...], template: Template | None) -> dict[str, Value]:
+    """Values by name: text as it is where text is taken, else JSON; `name:=` is always JSON."""
+    values: dict[str, Value] = {}
+    for argument in arguments:
+        name, _, given = argument.partition("=")
+        is_json = name.endswith(":")
+        name = name.removesuffix(":")
+        if name in values:
+            raise _bad(f"the input `{name}` is given twice", f"give {name}= once")
+        if given == "-" or given.startswith("@"):
+            given = text_at(given.removeprefix("@"))
+        param = template.param(name) if template is not None else None
+        if param is not None and param.type not in ("any", "string"):
+            is_json = True
+        values[name] = _json(name, given) if is_json else given
+    return values
+
+
+def _json(name: str, given: str) -> Value:
+    from sexplang.primitives import PRIMITIVES
+
+    try:
+        return PRIMITIVES["json-parse"].function(given)
+    except Fault as fault:
+        shown = given if len(given) <= 60 else given[:59] + "…"
+        title = f"the input `{name}` takes JSON, not `{shown}`"
+        raise _bad(title, f"write {name}='[1, 2]' or {name}=true", fault.message) from None
+
+
+def _files(given: Value) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    listed = _json(EXTRA, given) if isinstance(given, str) else given
+    if not isinstance(listed, tuple) or not all(isinstance(path, str) for path in listed):
+        raise _bad(f"`{EXTRA}` is no list of paths", f"write {EXTRA}='[\"a.md\"]'")
+    return listed
+
+
+def _bad(title: str, hint: str, *notes: str) -> Diagnostics:
+    return Diagnostics([Diagnostic("bad-input", title, notes=notes, hint=hint)])

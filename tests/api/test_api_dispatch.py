@@ -1,0 +1,145 @@
+"""The Dispatcher for Python: what a name stands for, and that every end is a TaskResult."""
+
+import asyncio
+import json
+
+import pytest
+
+import sexplang
+
+LIBRARY = """<templates>
+<task name="greet" type="atomic" subtype="director">
+  <description>Greet somebody</description>
+  <params><param name="who"/></params>
+  <instructions>Greet {{who}}.</instructions>
+</task>
+<task name="shout" type="atomic"><instructions>Shout.</instructions></task>
+</templates>"""
+
+
+def louder(text: str) -> str:
+    """Says it louder."""
+    return text.upper()
+
+
+def shout() -> str:
+    """A tool with the name of a task."""
+    return "!"
+
+
+@pytest.fixture
+def library(tmp_path):
+    (tmp_path / "tasks.xml").write_text(LIBRARY)
+    (tmp_path / "a.md").write_text("Notes.")
+    return tmp_path
+
+
+def failure(result):
+    """The error of a FAILED result."""
+    assert result.status == "FAILED"
+    return result.notes["error"]
+
+
+@pytest.mark.parametrize("identifier", ["greet", "atomic:director"])
+def test_a_task_is_found_by_name_and_by_subtype(library, identifier):
+    asked = []
+
+    def model(payload):
+        asked.append(payload["messages"][0]["content"][0]["text"])
+        return "Hello."
+
+    result = sexplang.dispatch(identifier, {"who": "Ann"}, library=library, model=model)
+
+    assert (str(result), asked) == ("Hello.", ["Greet Ann."])
+    assert result.notes["execution_path"] == "subtask_template"
+    assert (result.notes["context_source"], result.notes["context_files_count"]) == ("none", 0)
+
+
+def test_a_tool_answers_where_no_task_has_the_name(library):
+    result = sexplang.dispatch("louder", {"text": "hi"}, library=library, tools=[louder])
+
+    assert (str(result), result.notes["tool_output"]) == ("HI", "HI")
+    assert result.notes["execution_path"] == "direct_tool"
+
+
+def test_a_program_sees_the_inputs_as_names_and_the_tasks(library):
+    result = sexplang.dispatch("(* a 2)", {"a": [1, 2][1]})
+    assert (str(result), result.notes["sexp_raw_result"]) == ("4", 4)
+    assert result.notes["execution_path"] == "s_expression"
+
+    result = sexplang.dispatch("(greet who)", {"who": "Bo"}, library=library, model=["Hi."])
+    assert str(result) == "Hi."
+
+
+def test_a_name_that_is_a_task_and_a_tool_is_refused(library):
+    error = failure(sexplang.dispatch("shout", library=library, tools=[shout]))
+
+    assert error["reason"] == "configuration_error"
+
+
+@pytest.mark.parametrize(
+    ("identifier", "inputs", "reason"),
+    [
+        ("nobody", {}, "template_not_found"),
+        ("greet", {}, "input_validation_failure"),
+        ("greet", {"who": object()}, "not-data"),
+        ("(+ 1", {}, "input_validation_failure"),
+        ("(+ 1 x)", {}, "input_validation_failure"),
+        ("(+ 1 x)", {"x": "one"}, "subtask_failure"),
+        ("(+ 1 x)", {"x)": 1}, "input_validation_failure"),
+        ('(raise "no")', {}, "subtask_failure"),
+        ("(lambda (x) x)", {}, "subtask_failure"),
+        ("louder", {"text": 3}, "input_validation_failure"),
+    ],
+)
+def test_whatever_goes_wrong_is_a_failed_result(library, identifier, inputs, reason):
+    result = sexplang.dispatch(identifier, inputs, library=library, tools=[louder], model=["x"])
+
+    error = failure(result)
+    assert reason in (error["reason"], (error["details"].get("originalError") or {}).get("reason"))
+    assert error["type"] == "TASK_FAILURE"
+
+
+def test_the_root_cause_stays_reachable(library):
+    error = failure(sexplang.dispatch("(greet who)", {"who": "A"}, library=library, model=[]))
+
+    assert error["details"]["originalError"]["reason"] == "script-mismatch"
+    error = failure(sexplang.dispatch('(error "why" 1)'))
+    assert error["details"]["originalError"]["message"].startswith("why")
+
+
+@pytest.mark.parametrize("given", [["a.md"], json.dumps(["a.md"])])
+def test_file_context_is_a_list_or_its_json(library, given):
+    seen = []
+
+    def model(payload):
+        seen.append(payload["system"])
+        return "ok"
+
+    result = sexplang.dispatch(
+        "greet", {"who": "A"}, library=library, file_context=given, model=model
+    )
+
+    assert seen == ['<file path="a.md">\nNotes.\n</file>']
+    assert result.notes["context_source"] == "explicit_request"
+    assert result.notes["context_files_count"] == 1
+
+
+@pytest.mark.parametrize("given", ["a.md", '{"a": 1}', [1], ("a", 2)])
+def test_a_file_context_that_is_none_is_refused(library, given):
+    result = sexplang.dispatch("greet", {"who": "A"}, library=library, file_context=given)
+
+    assert failure(result)["reason"] == "input_validation_failure"
+
+
+def test_a_library_that_cannot_be_read_is_a_failed_result(tmp_path):
+    assert failure(sexplang.dispatch("x", library=tmp_path / "none.xml"))
+    (tmp_path / "bad.xml").write_text("<task")
+    assert failure(sexplang.dispatch("x", library=tmp_path / "bad.xml"))["details"]["diagnostics"]
+
+
+def test_it_works_in_an_event_loop(library):
+    async def asked():
+        return await sexplang.adispatch("greet", {"who": "A"}, library=library, model=["Hi."])
+
+    assert str(asyncio.run(asked())) == "Hi."

@@ -1,0 +1,131 @@
+"""`sexplang task`: names, inputs, preview and what is said when something does not fit."""
+
+import json
+
+import pytest
+from support.command import sexplang
+from support.messages_server import MessagesServer
+
+TASKS = """<templates>
+<task name="review" type="atomic">
+  <description>Review a plan</description>
+  <params><param name="plan" type="object"/><param name="style" default="dry"/></params>
+  <system>Be kind.</system>
+  <instructions>Review {{plan}} in a {{style}} way.</instructions>
+  <allowed_tools><tool>read_file</tool></allowed_tools>
+  <file_paths><path>a.md</path></file_paths>
+</task>
+</templates>"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "tasks.xml").write_text(TASKS)
+    (tmp_path / "a.md").write_text("Notes.")
+    return tmp_path
+
+
+def test_a_task_runs_with_inputs_of_its_types(folder):
+    with MessagesServer("Good.") as server:
+        done = sexplang(
+            "task", "review", 'plan={"steps": [1]}', "--model", server.url, "--quiet", cwd=folder
+        )
+
+    assert (done.stdout, done.returncode) == ("Good.\n", 0)
+    (body,) = server.journal
+    assert body["messages"][0]["content"][0]["text"] == 'Review {"steps": [1]} in a dry way.'
+    assert "Notes." in body["system"][0]["text"]
+
+
+def test_json_gives_the_whole_result(folder):
+    with MessagesServer("Good.") as server:
+        done = sexplang(
+            "task", "review", "plan={}", "--json", "--model", server.url, "-q", cwd=folder
+        )
+
+    result = json.loads(done.stdout)
+    assert (result["status"], result["content"]) == ("COMPLETE", "Good.")
+    assert result["notes"]["execution_path"] == "subtask_template"
+    assert result["notes"]["context_source"] == "template_literal"
+
+
+def test_a_preview_reads_files_and_asks_no_model(folder):
+    with MessagesServer() as server:
+        done = sexplang(
+            "task",
+            "review",
+            "plan={}",
+            "style=@a.md",
+            "--preview",
+            "--model",
+            server.url,
+            cwd=folder,
+        )
+    assert server.journal == []
+    assert "tokens  42 of" in done.stdout
+    assert "tool    read_file  Reads a text file." in done.stdout
+    assert "  Review {} in a Notes. way." in done.stdout
+    assert '  <file path="a.md">' in done.stdout
+
+    told = json.loads(
+        sexplang("task", "review", "plan={}", "--preview", "--json", cwd=folder).stdout
+    )
+    assert told["counted"] is False
+    assert told["payload"]["task"] == "review"
+
+
+def test_a_server_that_does_not_count_leaves_the_estimate(folder):
+    done = sexplang(
+        "task", "review", "plan={}", "--preview", "--model", "http://127.0.0.1:1#m", cwd=folder
+    )
+
+    assert "tokens  about " in done.stdout
+    assert done.returncode == 0
+
+
+def test_a_preview_shows_what_is_wrong_with_the_inputs(folder):
+    done = sexplang("task", "review", "--preview", cwd=folder)
+
+    assert done.returncode == 1
+    assert "missing `plan`" in done.stderr
+    assert sexplang("task", "(+ 1 2)", "--preview", cwd=folder).stderr.startswith("nothing of this")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["reveiw"], 2, "there are `review`"),
+        (["review", "plan=[1"], 1, "takes JSON, not `[1`"),
+        (["review", "plan={}", "plan={}"], 1, "given twice"),
+        (["review", "plan={}", "file_context=a.md"], 1, "takes JSON"),
+        (["review", "plan={}", 'file_context={"a": 1}'], 1, "no list of paths"),
+        (["review", "plan=@none.json"], 2, "none.json"),
+        (["review", "plan={}", "--budget", "cows=3"], 1, "no bound of a budget"),
+        (["review", "plan"], 2, "name=value"),
+        ([], 2, "Name a task"),
+        (["review", "--from", "elsewhere"], 1, "elsewhere"),
+        (["(+ 1"], 1, "never closed"),
+        (["(+ x 1)", "x=a"], 1, "takes numbers"),
+    ],
+    ids=str,
+)
+def test_misuse_is_told_with_what_to_type(folder, words, status, said):
+    done = sexplang("task", *words, cwd=folder)
+
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stdout) == (status, "")
+
+
+def test_help_lists_the_tasks_and_what_one_takes(folder):
+    assert "review  Review a plan" in sexplang("task", "--help", cwd=folder).stdout
+    about = sexplang("task", "review", "--help", cwd=folder).stdout
+    assert "plan=<object>" in about and "[default 'dry']" in about
+    assert "--from" in sexplang("task", "--help", "--from", "/", cwd=folder).stdout
+
+
+def test_files_of_the_call_win(folder):
+    (folder / "b.md").write_text("Other.")
+    done = sexplang("task", "review", "plan={}", 'file_context=["b.md"]', "--preview", cwd=folder)
+
+    assert "Other." in done.stdout and "Notes." not in done.stdout

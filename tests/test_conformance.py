@@ -1,0 +1,247 @@
+"""What the documents' own evaluator was tested for (inventory 10.4), as `decisions.md` has it:
+whole programs, real parser, real machine, scripts of replies.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from support.markdown import ROOT
+
+import sexplang
+
+TASKS = """
+(defatom write-code (params plan) (instructions "Write {{plan}}"))
+(defatom look (params topic) (instructions "Look at {{topic}}") (allowed_tools lookup))
+"""
+
+GOOD = {
+    # environment
+    "a name is looked up": ("(define x 1) x", 1),
+    "in the scope around": ("(define x 1) (let ((y 2)) (+ x y))", 3),
+    "and around that": ("(define x 1) (let ((y 2)) (let ((z 3)) (list x y z)))", [1, 2, 3]),
+    "an inner name hides an outer one": ("(define x 1) (let ((x 2)) x)", 2),
+    "and only there": ("(define x 1) (let ((x 2)) x) x", 1),
+    "bind may bind again": ("(bind x 1) (bind x (+ x 1)) x", 2),
+    "bind in an inner body hides": ("(bind x 1) (let () (bind x 5) x) x", 1),
+    "bind in an inner body is seen there": ("(bind x 1) (let () (bind x 5) x)", 5),
+    # parser
+    "lists nest": ("'(a (b (c)))", ["a", ["b", ["c"]]]),
+    "all kinds of atoms": (
+        '(list 1 -2 1.5 "a\\nb" \'x true false nil ())',
+        [1, -2, 1.5, "a\nb", "x", True, False, None, []],
+    ),
+    "nil may stand in a list": ("(list nil 1)", [None, 1]),
+    "several forms give the last": ("1 2 3", 3),
+    "an empty text gives nil": ("", None),
+    # core forms
+    "let evaluates outside": ("(define x 1) (let ((x 2) (y x)) y)", 1),
+    "if takes one branch": ('(if false (error "no") 2)', 2),
+    "quote of an atom": ("(quote x)", "x"),
+    "quote evaluates nothing": ("'(+ 1 2)", ["+", 1, 2]),
+    "progn gives the last": ("(progn 1 2)", 2),
+    "an empty progn": ("(progn)", []),
+    "and gives what decides": (
+        "(list (and 1 nil 3) (and) (or nil 2) (or))",
+        [None, True, 2, False],
+    ),
+    "only false and nil are false": (
+        '(map not (list true false nil () (list 1) 0 1 "" "a"))',
+        [False, True, True, False, False, False, False, False, False],
+    ),
+    # tasks and tools
+    "a task is called": ('(str (write-code "p"))', "R1"),
+    "with named parameters": ('(str (write-code plan: "p"))', "R1"),
+    "as the explicit form": ('(str (call-atomic-task \'write-code inputs: {plan: "p"}))', "R1"),
+    "a tool is called": ('(tool "lookup" {word: "tea"})', "TEA"),
+    "a task uses a tool": ('(str (look "tea"))', "R1"),
+    "a defined task is called": (
+        '(defatom hi (params who) (instructions "Hi {{who}}")) (str (hi "Ann"))',
+        "R1",
+    ),
+    # loop
+    "loop gives the last": ("(loop 3 7)", 7),
+    "zero times": ('(loop 0 (error "no"))', []),
+    "the count is an expression": ("(loop (+ 1 1) 5)", 5),
+    "a loop with variables": (
+        "(loop ((i 0) (sum 0)) (if (= i 4) sum (recur (+ i 1) (+ sum i))))",
+        6,
+    ),
+    # lambda
+    "a function is applied": ("((lambda (a b) (+ a b)) 2 3)", 5),
+    "lexical capture": ("(define (adder n) (lambda (x) (+ x n))) ((adder 3) 4)", 7),
+    "functions take functions": (
+        "(define (twice f x) (f (f x))) (twice (lambda (n) (* n n)) 3)",
+        81,
+    ),
+    "a function knows itself": (
+        "(bind fact (lambda (n) (if (= n 0) 1 (* n (fact (- n 1)))))) (fact 5)",
+        120,
+    ),
+    "a closure keeps its environment": (
+        "(define x 1) (define (f) x) (let ((x 2)) (f))",
+        1,
+    ),
+    "a returned closure": ("(((lambda (a) (lambda (b) (+ a b))) 2) 5)", 7),
+    "a body in order": ("((lambda () (bind a 1) (bind a (+ a 1)) a))", 2),
+    # primitives
+    "equality of numbers": ("(list (eq? 1 1) (eq? 1 1.0) (eq? 1 2))", [True, True, False]),
+    "of strings, booleans, symbols": (
+        '(list (eq? "a" "a") (eq? true true) (eq? \'a \'a) (eq? "a" \'a))',
+        [True, True, True, False],
+    ),
+    "nil is not false": ("(list (eq? nil false) (eq? nil nil) (eq? () nil))", [False, True, False]),
+    "of nested lists": ("(equal? '(1 (2 3)) '(1 (2 3)))", True),
+    "null? of nil and the empty list": (
+        '(map null? (list nil () 0 false ""))',
+        [True, True, False, False, False],
+    ),
+    "get-field of a result": ('(get-field (write-code "p") "status")', "COMPLETE"),
+    "get-property of a path": ('(get-property {notes: {success: true}} "notes.success")', True),
+    "a path as a symbol": ("(define r {notes: {success: true}}) r.notes.success", True),
+    "a sum of nothing": ("(+)", 0),
+    "integers stay integers": ("(list (+ 1 2) (+ 1 2.0))", [3, 3.0]),
+    "negation": ("(- 3)", -3),
+    "string-append": ('(string-append "a" "b")', "ab"),
+    "string-append of nothing": ("(string-append)", ""),
+    # the loops of the documents
+    "a director loop stops at once": (
+        """(director-evaluator-loop max_iterations: 3 initial: "q"
+             director: (lambda (in i) in) executor: (lambda (p i) (str p i))
+             evaluator: (lambda (e p i) {success: true})
+             controller: (lambda (v p e i) (list 'stop e)))""",
+        "q1",
+    ),
+    "it ends after the last iteration": (
+        """(director-evaluator-loop max_iterations: 2 initial: "q"
+             director: (lambda (in i) in) executor: (lambda (p i) (str p i))
+             evaluator: (lambda (e p i) {success: false})
+             controller: (lambda (v p e i) (list 'continue e)))""",
+        "q12",
+    ),
+    "no iteration at all": (
+        """(director-evaluator-loop max_iterations: 0 initial: "q"
+             director: (lambda (in i) in) executor: (lambda (p i) p)
+             evaluator: (lambda (e p i) {success: true})
+             controller: (lambda (v p e i) (list 'stop e)))""",
+        [],
+    ),
+    "an iterative loop counts to three": (
+        """(iterative-loop max_iterations: 5 initial: 1 test_command: "true"
+             executor: (lambda (in i) (+ in 0)) validator: (lambda (c i) {exit_code: 0})
+             controller: (lambda (e v in i) (if (= e 3) ['stop e] ['continue (+ e 1)])))""",
+        3,
+    ),
+    "get-context gives a record": (
+        '(bind found (get-context query: "tea")) (list found.matches found.error)',
+        [[], None],
+    ),
+}
+
+BAD = {
+    "a name that is nowhere": ("x", "unbound-name"),
+    "a name that is not there any more": ("(let ((x 1)) x) x", "unbound-name"),
+    "a name defined twice": ("(define x 1) (define x 2)", "defined-twice"),
+    "an open bracket": ("(+ 1 2", "unclosed-bracket"),
+    "a bracket too many": ("(+ 1 2))", "stray-closer"),
+    "a string without an end": ('"abc', "unterminated-string"),
+    "an if of two": ("(if true 1)", "malformed-form"),
+    "a quote of two": ("(quote a b)", "malformed-form"),
+    "a let without body": ("(let ((x 1)))", "malformed-form"),
+    "a binding that is none": ("(let (x) x)", "malformed-form"),
+    "a lambda without body": ("(lambda (x))", "malformed-form"),
+    "parameters that are none": ("(lambda (1) 1)", "malformed-form"),
+    "assignment": ("(define x 1) (set! x 2)", "no-assignment"),
+    "a call of what is no function": ("(define n 5) (n 1)", "not-a-function"),
+    "too few arguments": ("((lambda (a b) a) 1)", "wrong-arity"),
+    "too many arguments": ("((lambda (a) a) 1 2)", "wrong-arity"),
+    "a number that is none": ('(+ 1 "a")', "wrong-type"),
+    "a boolean that is no number": ("(+ true 1)", "wrong-type"),
+    "a comparison of texts": ('(< "a" 1)', "wrong-type"),
+    "string=? of a number": ('(string=? 1 "a")', "wrong-type"),
+    "loop without a count": ('(loop "x" 1)', "wrong-type"),
+    "loop with a boolean": ("(loop true 1)", "wrong-type"),
+    "loop with a negative count": ("(loop -1 1)", "wrong-type"),
+    "the error of a loop's body": ('(loop 2 (error "in the body"))', "raised"),
+    "a task without its input": ("(write-code)", "wrong-arity"),
+    "files that are no texts": (
+        '(call-atomic-task \'write-code inputs: {plan: "p"} file_paths: [1])',
+        "input_validation_failure",
+    ),
+    "a context that is no table": (
+        '(call-atomic-task \'write-code inputs: {plan: "p"} context_management: 3)',
+        "input_validation_failure",
+    ),
+    "a task that nobody knows": ("(call-atomic-task 'nobody inputs: {})", "template_not_found"),
+    "defatom without instructions": ("(defatom t (params a))", "incomplete-template"),
+    "defatom with a bad name": ('(defatom "t" (instructions "x"))', "malformed-form"),
+    "defatom with a clause that is none": (
+        '(defatom t (instructions "x") (colour "red"))',
+        "unknown-clause",
+    ),
+    "defatom with a clause twice": (
+        '(defatom t (instructions "x") (instructions "y"))',
+        "duplicate-clause",
+    ),
+    "a loop without its controller": (
+        """(director-evaluator-loop max_iterations: 1 initial: 1 director: (lambda (a i) a)
+             executor: (lambda (a i) a) evaluator: (lambda (a b i) a))""",
+        "wrong-arity",
+    ),
+    "a decision that is none": (
+        """(director-evaluator-loop max_iterations: 1 initial: 1 director: (lambda (a i) a)
+             executor: (lambda (a i) a) evaluator: (lambda (a b i) {success: true})
+             controller: (lambda (v p e i) 5))""",
+        "bad-decision",
+    ),
+    "a strategy that is none": (
+        '(get-context query: "x" matching_strategy: \'odd)',
+        "wrong-type",
+    ),
+}
+
+
+def lookup(word: str = "") -> str:
+    """Looks a word up."""
+    return word.upper()
+
+
+def run(program):
+    """The value of a program with two tasks, a tool and a model that says R1."""
+    return sexplang.run(TASKS + program, model=lambda payload: "R1", tools=[lookup])
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_the_documents_evaluator_conforms(name):
+    program, value = GOOD[name]
+
+    assert run(program) == value
+    assert type(run(program)) is type(value)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_the_documents_errors_are_errors(name):
+    program, code = BAD[name]
+
+    with pytest.raises((sexplang.Diagnostics, sexplang.Failed)) as raised:
+        run(program)
+    error = raised.value
+    if isinstance(error, sexplang.Diagnostics):
+        assert code in [found.code for found in error.diagnostics]
+        assert all(found.span is not None for found in error.diagnostics)
+    else:
+        assert error.reason == code
+
+
+def test_the_table_of_the_documents_names_tests_that_exist():
+    """Each line of the chapter has one."""
+    chapter = (ROOT / "spec" / "14-documents.md").read_text(encoding="utf-8")
+    lines = [line for line in chapter.splitlines() if re.match(r"\| (S\d-\d+|\d+) \|", line)]
+    named = [re.findall(r"`(tests/[\w/.]+)::(\w+)`", line) for line in lines]
+
+    assert len(lines) > 70
+    assert all(named), [line for line, found in zip(lines, named, strict=True) if not found]
+    for file, test in (pair for found in named for pair in found):
+        assert re.search(rf"^def {test}\b", Path(ROOT, file).read_text(encoding="utf-8"), re.M), (
+            test
+        )

@@ -7,7 +7,7 @@ from typing import Any
 from attrs import define, field
 
 from sexplang.compiler import RESERVED, compile_unit
-from sexplang.data import shipped
+from sexplang.data import DEFAULTS, STANDARD, shipped
 from sexplang.machine import HIGHER
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
@@ -25,12 +25,6 @@ Find = Callable[[str, str], tuple[Source, ...]]
 
 `importer` is the name of the source that imports. A source's name identifies it: the same file
 has the same name wherever it is imported from. Raises Fault where there is no such file."""
-
-STANDARD = {"call-atomic-task": "tasks", "par-map": "parallel", "eval-plan": "plans"}
-"""Names of the prelude that are written in the language, and their module in `stdlib/`."""
-
-DEFAULTS = {"subtask": ("subtask", "default-subtask")}
-"""Operations with a default: its module in `stdlib/` and its name there."""
 
 
 @define
@@ -121,7 +115,7 @@ class Builder:
     def _scope(self, source: Source) -> dict[str, Export]:
         scope = dict(_prelude())
         for name, module in STANDARD.items():
-            if name in source.text and source.name != _standard_name(module):
+            if name in source.text and _standard_name(module) not in self.loading:
                 scope[name] = self._standard(module)[name]
         for at, name in enumerate(self.inputs):
             scope[name] = Export(name, Local(0, at + 1, name, span=_NOWHERE))
@@ -204,6 +198,8 @@ class Builder:
 
     def check_effects(self) -> None:
         """What is performed somewhere is the host's, declared, or handled somewhere."""
+        if not any([unit.performed for unit in self.units]):
+            return
         known = {*OPERATIONS, *self.operations, *self._registered(Operation), "error"}
         for unit in self.units:
             known |= unit.operations.keys() | unit.handled

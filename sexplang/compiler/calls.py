@@ -12,7 +12,7 @@ from sexplang.compiler.arguments import (
 )
 from sexplang.compiler.names import reference
 from sexplang.compiler.scope import Binding, Continuation, Named, Place, Signature, signature_of
-from sexplang.compiler.shapes import word_of
+from sexplang.compiler.shapes import CLAUSES, word_of
 from sexplang.compiler.state import AT_HEAD, Lowered, Lowering, Steps
 from sexplang.terms.core import (
     Call,
@@ -246,18 +246,26 @@ def _has_pairs(c: Lowering, form: ListForm, shape: Any) -> bool:
         params = tuple(param.name for param in shape.template.params)
     if not params:
         return False
-    found = [item for item in form.items if _is_pair(c, item, params)]
-    for item in found:
+    found = [(item, label) for item in form.items if (label := _paired(c, item, params))]
+    for item, label in found:
         name, value = item.items  # type: ignore[union-attr]
         c.report(
             "named-argument",
             item.span,
             f"an argument is named with a label, not with `({name.span.text} …)`",
-            hint=f"write `{name.span.text}: {value.span.text[:40]}`",
+            hint=f"write `{label}: {_shortened(value.span.text)}`",
         )
     return bool(found)
 
 
-def _is_pair(c: Lowering, item: Form, params: tuple[str, ...]) -> bool:
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _paired(c: Lowering, item: Form, params: tuple[str, ...]) -> str | None:
+    """The parameter that `(name value)` means."""
     name = word_of(item)
-    return name in params and len(item.items) == 2 and c.find(name) is None  # type: ignore[union-attr]
+    if not name or len(item.items) != 2 or c.find(name) is not None:  # type: ignore[union-attr]
+        return None
+    label = CLAUSES.get(name, name).replace("-", "_")
+    return next((param for param in (name, label) if param in params), None)

@@ -10,7 +10,7 @@ from sexplang.compiler.scope import Signature
 from sexplang.compiler.state import Lowering
 from sexplang.terms.core import Core
 from sexplang.terms.diagnostic import Label
-from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm, spelled
+from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, VectorForm, spelled
 from sexplang.terms.program import Function, Parameter
 from sexplang.terms.source import Span
 
@@ -33,9 +33,11 @@ class Draft:
     def signature(self) -> Signature:
         labels = self.labels
         optional = frozenset(
-            label
-            for label, (_, default) in zip(labels, self.params, strict=True)
-            if default is not None
+            [
+                label
+                for label, (_, default) in zip(labels, self.params, strict=True)
+                if default is not None
+            ]
         )
         return Signature(self.name, labels, optional, self.rest)
 
@@ -44,6 +46,8 @@ class Draft:
         """What a call may name the parameters: as they are written, whoever brought them in,
         unless that is another parameter's name."""
         texts = [name for name, _ in self.params]
+        if not any([MARK in text for text in texts]):
+            return tuple(texts)
         taken = Counter(map(spelled, texts))
         return tuple([spelled(text) if taken[spelled(text)] == 1 else text for text in texts])
 

@@ -86,8 +86,16 @@ HABITS: dict[str, str] = {
     "displayln": "write `(print value…)`",
     "println": "write `(print value…)`",
     "throw": 'write `(raise value)` or `(error "text")`',
+    "*loop-config*": "a loop's functions are given what they need, the iteration `i` among it; "
+    "bind the limit to a name: `(bind most 3)`",
 }
 """Names that people and models bring from other languages, and what to type here."""
+
+CLAUSES: dict[str, str] = {
+    "initial-director-input": "initial",
+    "initial-input": "initial",
+}
+"""What clauses `(name value)` of an earlier language are labelled here, where another word is."""
 
 
 def word_of(form: Form) -> str:

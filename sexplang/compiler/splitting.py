@@ -3,18 +3,24 @@
 from collections.abc import Iterable
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.compiler.functions import is_lambda
-from sexplang.compiler.macros import Syntax, define_syntax, expanded, macro_of, unfolded
+from sexplang.compiler.macros import (
+    Syntax,
+    define_syntax,
+    expanded,
+    macro_named,
+    macro_of,
+    unfolded,
+)
 from sexplang.compiler.names import used_before_defined
 from sexplang.compiler.scope import Later
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering
 from sexplang.terms.form import Form, ListForm, Literal, Name
+from sexplang.terms.node import node
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Definition:
     """`(define name e)`, `(define (name param…) body…)` or `(bind name e)`.
 
@@ -71,7 +77,7 @@ def _hide(c: Lowering, item: Definition | Syntax, used: dict[str, Name]) -> None
     name = item.name.text
     if name in used:
         used_before_defined(c, used.pop(name), Later(item.name.span, False))
-    if isinstance(item, Definition) and macro_of(c, ListForm((item.name,), span=item.name.span)):
+    if isinstance(item, Definition) and macro_named(c, item.name, c.find(name)):
         c.bind(name, Later(item.name.span, item.params is not None))
 
 

@@ -4,6 +4,8 @@
 
 # A token and what it looks like, in the order in which they are tried.
 TOKENS = r'''
+LPAR \(
+RPAR \)
 TEXT """[\s\S]*?"""(?!")
 STRING "(?!"")[^"\\]*+(?:\\[\s\S][^"\\]*+)*+"(?![ \t\r\n]*+:)
 COMMENT \#\|
@@ -14,12 +16,10 @@ NAME [^\x00-\x20\x7f,()\[\]{}"';`~]++(?<!:)(?!['`~]|(?<=#);)
 LABEL [^\x00-\x20\x7f,()\[\]{}"';`~]++(?!['`~]|(?<=#);)
 SPLICE \~@
 LBRACE \{
-LPAR \(
 LSQB \[
 QUASIQUOTE `
 QUOTE '
 RBRACE \}
-RPAR \)
 RSQB \]
 SPACE (?:[ \t\r\n,]|;[^\r\n\u2028\u2029]*+)++
 UNQUOTE \~

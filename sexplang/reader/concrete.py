@@ -133,7 +133,7 @@ def _token(text: str, at: int) -> tuple[str, int, int]:
     while True:
         match = TOKEN.match(text, at)
         assert match is not None and match.lastgroup is not None
-        start, end = match.span(match.lastgroup)
+        start, end = match.start(1), match.end()
         if match.lastgroup != "COMMENT":
             return match.lastgroup, start, end
         at = comment_end(text, end)

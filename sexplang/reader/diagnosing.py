@@ -13,7 +13,7 @@ from attrs import Factory, define
 from sexplang.reader import saying
 from sexplang.reader.characters import hidden
 from sexplang.reader.flaw import Flaw
-from sexplang.reader.forms import Forms
+from sexplang.reader.forms import MAKERS, Forms
 from sexplang.reader.parsing import DEEPER
 from sexplang.reader.scanning import Enough, Token, tell_hidden, tokens
 from sexplang.terms.diagnostic import Diagnostic
@@ -87,7 +87,7 @@ class _Walk:
         self.last: Token = ("", at, at)
         self.indentation = 0
         self.suspects: list[tuple[_Frame, int]] = []
-        self.makers = Forms(source).tokens()
+        self.forms = Forms(source)
 
     def tell(self, diagnostic: Diagnostic) -> None:
         self.found.append(diagnostic)
@@ -124,11 +124,11 @@ class _Walk:
     def check(self, token: Token) -> bool:
         """Tells the flaw of a token, unless a character that cannot be seen is told already."""
         kind, start, end = token
-        maker = self.makers.get(kind)
+        maker = MAKERS.get(kind)
         if maker is None or hidden().search(self.text, start, end):
             return True
         try:
-            maker(self.text[start:end], start, end)
+            maker(self.forms, self.text[start:end], start, end)
         except Flaw as flaw:
             if end - start == 1 and kind == "LABEL" and self.last[0] == "NAME":
                 flaw.hint = f"write `{self.text[slice(*self.last[1:])]}:`"

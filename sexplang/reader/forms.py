@@ -5,7 +5,7 @@ as (start, end): they are where the spans of forms come from.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
 
 from sexplang.reader.words import (
     CONSTANTS,
@@ -19,8 +19,8 @@ from sexplang.reader.words import (
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.source import Source, Span
 
-Parts = list[Any]
-Items = list[Form]
+Items: TypeAlias = list[Form]
+Place: TypeAlias = tuple[int, int]
 
 MARKS = {"'": "quote", "`": "quasiquote", "~": "unquote", "~@": "unquote-splicing"}
 
@@ -34,86 +34,80 @@ class Forms:
         # A splice in a table is a form only in a quasiquote, which is known only at its end.
         self.spliced = False
 
-    def tokens(self) -> dict[str, Callable[[str, int, int], Form]]:
-        """What makes a form of a token, by its name; any other is kept as its place."""
-        return {
-            "NAME": self.name,
-            "NUMBER": self.number,
-            "STRING": self.string,
-            "TEXT": self.text,
-            "LABEL": self.label,
-            "STRING_LABEL": self.string_label,
-        }
-
     def name(self, text: str, start: int, end: int) -> Form:
         if text in CONSTANTS:
-            return Literal(CONSTANTS[text], span=Span(self.source, start, end))
+            return Literal(CONSTANTS[text], Span(self.source, start, end))
         if text not in self.seen:
             check_name(text)
             self.seen.add(text)
-        return Name(text, span=Span(self.source, start, end))
+        return Name(text, Span(self.source, start, end))
 
     def number(self, text: str, start: int, end: int) -> Form:
-        return Literal(number(text), span=Span(self.source, start, end))
+        return Literal(number(text), Span(self.source, start, end))
 
     def string(self, text: str, start: int, end: int) -> Form:
-        return Literal(string(text), span=Span(self.source, start, end))
+        return Literal(string(text), Span(self.source, start, end))
 
     def text(self, text: str, start: int, end: int) -> Form:
-        return Literal(text_block(text), span=Span(self.source, start, end))
+        return Literal(text_block(text), Span(self.source, start, end))
 
     def label(self, text: str, start: int, end: int) -> Form:
-        return Label(label(text), span=Span(self.source, start, end))
+        return Label(label(text), Span(self.source, start, end))
 
     def string_label(self, text: str, start: int, end: int) -> Form:
-        return Label(string_label(text), span=Span(self.source, start, end))
+        return Label(string_label(text), Span(self.source, start, end))
 
-    def none(self, parts: Parts) -> Items:
+    def none(self) -> Items:
         return []
 
-    def add(self, parts: Parts) -> Items:
-        forms: Items = parts[0]
-        forms.append(parts[1])
+    def add(self, forms: Items, form: Form) -> Items:
+        forms.append(form)
         return forms
 
-    def add_labelled(self, parts: Parts) -> Items:
-        forms, name, value = parts
-        forms += (name, value)
-        return forms  # type: ignore[no-any-return]
+    def add_labelled(self, forms: Items, label: Form, value: Form) -> Items:
+        forms += (label, value)
+        return forms
 
-    def add_splice(self, parts: Parts) -> Items:
+    def add_splice(self, forms: Items, mark: Place, form: Form) -> Items:
         self.spliced = True
-        parts[0].append(self.marked(parts[1:]))
-        return parts[0]  # type: ignore[no-any-return]
+        forms.append(self.marked(mark, form))
+        return forms
 
-    def drop(self, parts: Parts) -> Items:
-        return parts[0]  # type: ignore[no-any-return]
+    def drop(self, forms: Items, dropped: None) -> Items:
+        return forms
 
-    def dropped(self, parts: Parts) -> None:
+    def dropped(self, mark: Place, *entry: Form) -> None:
         return None
 
     dropped_entry = dropped
 
-    def value(self, parts: Parts) -> Form:
-        return parts[0]  # type: ignore[no-any-return]
+    def value(self, form: Form) -> Form:
+        return form
 
-    def second(self, parts: Parts) -> Form:
-        return parts[1]  # type: ignore[no-any-return]
+    def second(self, dropped: None, form: Form) -> Form:
+        return form
 
-    def list(self, parts: Parts) -> Form:
-        (start, _), items, (_, end) = parts
-        return ListForm(tuple(items), span=Span(self.source, start, end))
+    def list(self, opening: Place, items: Items, closing: Place) -> Form:
+        return ListForm(tuple(items), Span(self.source, opening[0], closing[1]))
 
-    def vector(self, parts: Parts) -> Form:
-        (start, _), items, (_, end) = parts
-        return VectorForm(tuple(items), span=Span(self.source, start, end))
+    def vector(self, opening: Place, items: Items, closing: Place) -> Form:
+        return VectorForm(tuple(items), Span(self.source, opening[0], closing[1]))
 
-    def table(self, parts: Parts) -> Form:
-        (start, _), items, (_, end) = parts
-        return TableForm(tuple(items), span=Span(self.source, start, end))
+    def table(self, opening: Place, items: Items, closing: Place) -> Form:
+        return TableForm(tuple(items), Span(self.source, opening[0], closing[1]))
 
-    def marked(self, parts: Parts) -> Form:
-        (start, end), form = parts
-        mark = MARKS[self.source.text[start:end]]
-        name = Name(mark, span=Span(self.source, start, end))
-        return ListForm((name, form), span=Span(self.source, start, form.span.end))
+    def marked(self, mark: Place, form: Form) -> Form:
+        start, end = mark
+        name = Name(MARKS[self.source.text[start:end]], Span(self.source, start, end))
+        return ListForm((name, form), Span(self.source, start, form.span.end))
+
+
+MAKERS: dict[str, Callable[[Forms, str, int, int], Form]] = {
+    "NAME": Forms.name,
+    "NUMBER": Forms.number,
+    "STRING": Forms.string,
+    "TEXT": Forms.text,
+    "LABEL": Forms.label,
+    "STRING_LABEL": Forms.string_label,
+}
+"""What makes a form of a token, by its name; any other is kept as its place."""

@@ -7,19 +7,20 @@ The table shifts and reduces; nothing here knows the notation. A text that does 
 import re
 from collections.abc import Callable
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 from sexplang.reader import _table
-from sexplang.reader.forms import Forms
+from sexplang.reader.forms import MAKERS, Forms
 from sexplang.terms.form import Form
 
-# White space before a token costs no match of its own.
+# White space before a token costs no match of its own: group 1 is where the token begins. The
+# group that names it is empty and stands behind it, so that its first character is looked at first.
 _TOKENS = dict(line.split(" ", 1) for line in _table.TOKENS.strip().splitlines())
 _SPACE = _TOKENS.pop("SPACE")
 TOKEN = re.compile(
-    f"(?:{_SPACE})?+(?:"
-    + "|".join(f"(?P<{name}>{pattern})" for name, pattern in _TOKENS.items())
-    + r"|(?P<END>\Z)|(?P<BAD>[\s\S]))"
+    f"(?:{_SPACE})?+()(?:"
+    + "|".join(f"(?:{pattern})(?P<{name}>)" for name, pattern in _TOKENS.items())
+    + r"|\Z(?P<END>)|[\s\S](?P<BAD>))"
 )
 _COMMENT_MARK = re.compile(r"\|#|#\|")
 
@@ -27,12 +28,24 @@ MARKS = ("QUOTE", "QUASIQUOTE", "UNQUOTE", "SPLICE")
 DEEPER = frozenset(("LPAR", "LSQB", "LBRACE", *MARKS))
 _SHALLOWER = frozenset(("list", "vector", "table", "marked", "add_splice"))
 
-_Reduction = tuple[str, int, str]
-_Step = tuple[str, int, Callable[[list[Any]], Any], bool]
+_Reduction: TypeAlias = tuple[str, int, Callable[..., Any], bool]
+"""The symbol that comes of it, how many values below the newest it takes, what makes the new one,
+and whether it ends a level."""
+
+_Row: TypeAlias = dict[str, "_Move"]
+"""A state's ways on, symbol by symbol."""
+
+_Move: TypeAlias = tuple[Any, Any, Any, bool]
+"""What makes the value of a token; the reduction that follows, if any; the next state's row; and
+whether a level begins."""
 
 # Half of all reductions add an item to a sequence. After such a one the parser stands where it
 # stood before the item, so the item need not be pushed: a quarter of the time is saved.
-_ADD: _Step = ("", 0, list, False)
+_ADD = "add"
+
+# After an opening bracket a sequence begins: the state of the bracket and that of the sequence are
+# both the next.
+_BEGIN = "none"
 
 
 class Unreadable(Exception):
@@ -49,54 +62,55 @@ class Endless(Exception):
 
 def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> list[Form]:
     """The forms of a text from `at` on. Raises Unreadable, Endless, or a token's Flaw."""
-    steps = _steps(forms)
-    makers = forms.tokens()
-    # The first reduction, of nothing to no forms, is done.
-    states, values = [0, 1], [[]]  # type: tuple[list[int], list[Any]]
+    # The state and the value on top, and those below.
+    row, top = _START["forms"][2], []  # type: tuple[_Row, Any]
+    stack: list[tuple[_Row, Any]] = [(_START, None)]
     depth = 0
     words = repeat(None, max_words + 1)  # the end of the text is a token too
     while True:
         kind: Any = None
         for match, _ in zip(TOKEN.finditer(text, at), words, strict=False):
             kind = match.lastgroup
-            place = match.span(kind)
-            state = _WAYS[states[-1]].get(kind)
-            if state is None:
+            start, end = match.start(1), match.end()
+            move = row.get(kind)
+            if move is None:
                 break
-            maker = makers.get(kind)
-            value = place if maker is None else maker(match[kind], *place)
-            step = steps[state]
+            maker, step, onward, deeper = move
+            value = (start, end) if maker is None else maker(forms, text[start:end], start, end)
             if step is _ADD:
-                values[-1].append(value)
+                top.append(value)
                 continue
-            states.append(state)
-            values.append(value)
-            if kind in DEEPER:
+            if deeper:
                 depth += 1
                 if depth > max_depth:
                     raise Unreadable
+                if step is _BEGIN:
+                    stack += (row, top), (onward[0], value)
+                    row, top = onward[1], []
+                    continue
             while step is not None:
-                symbol, size, action, rise = step
+                symbol, below, action, rise = step
                 depth -= rise
-                if size:
-                    parts = values[-size:]
-                    del values[-size:], states[-size:]
+                newest = top
+                row, top = stack.pop()
+                if below == 1:
+                    value = action(forms, newest, value)
                 else:
-                    parts = []
-                value = action(parts)
-                state = _WAYS[states[-1]][symbol]
-                step = steps[state]
+                    value = action(forms, top, newest, value)
+                    row, top = stack.pop()
+                _, step, onward, _ = row[symbol]
                 if step is _ADD:
-                    values[-1].append(value)
+                    top.append(value)
                     break
-                states.append(state)
-                values.append(value)
+            else:
+                stack.append((row, top))
+                row, top = onward, value
         if kind == "COMMENT":
-            at = comment_end(text, place[1])
-        elif kind == "END" and len(states) == 2:
-            return values[0]  # type: ignore[no-any-return]
+            at = comment_end(text, end)
+        elif kind == "END" and len(stack) == 1:
+            return top  # type: ignore[no-any-return]
         elif not words.__length_hint__():
-            raise Endless(at if kind is None else place[1])
+            raise Endless(at if kind is None else end)
         else:
             raise Unreadable
 
@@ -111,28 +125,34 @@ def comment_end(text: str, at: int) -> int:
     raise Unreadable
 
 
-def _steps(forms: Forms) -> list[_Step | None]:
-    """For each state what it reduces, if anything, with the method bound."""
-    return [
-        _ADD
-        if step and step[2] == "add"
-        else step and (step[0], step[1], getattr(forms, step[2]), step[2] in _SHALLOWER)
-        for step in _REDUCTIONS
-    ]
+def _unpack() -> _Row:
+    """The table as it is used: the row of the state in which a text begins."""
+    table = {}
+    for line in _table.STATES.strip().splitlines():
+        number, _, rest = line.partition(": ")
+        ways, _, reduction = rest.partition("-> ")
+        table[number] = dict(way.split("=") for way in ways.split()), reduction.split()
+    rows: dict[str, _Row] = {number: {} for number in table}
+
+    def move(state: str, symbol: str) -> tuple[Any, Any]:
+        """The reduction and the next row after a symbol."""
+        onward = table[state][0][symbol]
+        if not table[onward][1]:
+            return None, rows[onward]
+        result, size, method = table[onward][1]
+        if size == "0":
+            return _BEGIN, (rows[onward], rows[table[onward][0][result]])
+        if size == "1":
+            # Another name for the same value.
+            return move(state, result)
+        if method == "add":
+            return _ADD, None
+        return (result, int(size) - 1, getattr(Forms, method), method in _SHALLOWER), None
+
+    for state, row in rows.items():
+        for symbol in table[state][0]:
+            row[symbol] = (MAKERS.get(symbol), *move(state, symbol), symbol in DEEPER)
+    return rows["0"]
 
 
-def _unpack() -> tuple[list[dict[str, int]], list[_Reduction | None]]:
-    """The table as it is used: each state's ways on, each state's reduction."""
-    rows = dict(row.split(": ", 1) for row in _table.STATES.strip().splitlines())
-    ways: list[dict[str, int]] = []
-    reductions: list[_Reduction | None] = []
-    for number in range(max(map(int, rows)) + 1):
-        on, _, reduction = rows.get(str(number), "").partition("-> ")
-        pairs = (way.split("=") for way in on.split())
-        ways.append({symbol: int(state) for symbol, state in pairs})
-        symbol, size, method = reduction.split() if reduction else ("", "0", "")
-        reductions.append((symbol, int(size), method) if reduction else None)
-    return ways, reductions
-
-
-_WAYS, _REDUCTIONS = _unpack()
+_START = _unpack()

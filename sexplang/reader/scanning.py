@@ -35,7 +35,7 @@ def tokens(source: Source, at: int, tell: Tell) -> Iterator[Token]:
         kind = ""
         for match in TOKEN.finditer(text, at):
             kind = str(match.lastgroup)
-            start, at = match.span(kind)
+            start, at = match.start(1), match.end()
             if kind in ("COMMENT", "BAD"):
                 break
             yield kind, start, at

@@ -6,14 +6,14 @@ Law: spans take no part in equality. Law: a form may be 10,000 deep, so nothing 
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from attrs import field, frozen
-
+from sexplang.terms.node import node
 from sexplang.terms.source import Span
 
 
-@frozen(eq=False, repr=False)
 class _Form:
-    span: Span = field(kw_only=True)
+    __slots__ = ()
+
+    span: Span
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -30,11 +30,12 @@ MARK = "\x01"
 did. No source can hold it, so no name that is written can meet such a one."""
 
 
-@frozen(eq=False, repr=False)
+@node(eq=False, repr=False)
 class Name(_Form):
     """A symbol in the text: `x`, `system:run_script`, `...`; or one that a macro brought in."""
 
     text: str
+    span: Span
 
     @property
     def spelling(self) -> str:
@@ -47,39 +48,44 @@ def spelled(text: str) -> str:
     return text.partition(MARK)[0] if MARK in text else text
 
 
-@frozen(eq=False, repr=False)
+@node(eq=False, repr=False)
 class Literal(_Form):
     """A number, string, boolean or nil (`None`)."""
 
     value: int | float | str | bool | None
+    span: Span
 
 
-@frozen(eq=False, repr=False)
+@node(eq=False, repr=False)
 class Label(_Form):
     """`style:` or `"style":`; names an argument in a call or a key in a table."""
 
     text: str
+    span: Span
 
 
-@frozen(eq=False, repr=False)
+@node(eq=False, repr=False)
 class ListForm(_Form):
     """`(f a b)`. Quoting marks read as the lists they stand for: `'x` is `(quote x)`."""
 
     items: "tuple[Form, ...]"
+    span: Span
 
 
-@frozen(eq=False, repr=False)
+@node(eq=False, repr=False)
 class VectorForm(_Form):
     """`[a b c]`."""
 
     items: "tuple[Form, ...]"
+    span: Span
 
 
-@frozen(eq=False, repr=False)
+@node(eq=False, repr=False)
 class TableForm(_Form):
     """`{a: 1 "b": 2}`: labels and values alternate, as written."""
 
     items: "tuple[Form, ...]"
+    span: Span
 
     def entries(self) -> "Iterator[tuple[Label, Form]]":
         """The pairs, in order of the text; a `~@x` in a quasiquoted table is not one."""

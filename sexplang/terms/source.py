@@ -6,6 +6,8 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from sexplang.terms.node import node
+
 
 @define(eq=False)
 class Source:
@@ -46,7 +48,7 @@ class Position:
     offset: int
 
 
-@frozen
+@node(unsafe_hash=True)
 class Span:
     """The half-open stretch of a source from `start` to `end` (offsets in code points)."""
 
@@ -82,7 +84,7 @@ class Span:
         return f"{self.source.name}:{begin.line}:{begin.column}"
 
 
-@frozen
+@node(unsafe_hash=True)
 class Made(Span):
     """The place of a macro's use, for a form that the macro put there.
 

@@ -9,7 +9,7 @@ from sexplang.reader import read, write
 from sexplang.reader.building import grammar
 from sexplang.reader.characters import find_hidden
 from sexplang.reader.flaw import Flaw
-from sexplang.reader.forms import Forms
+from sexplang.reader.forms import MAKERS, Forms
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form, Literal, TableForm, VectorForm
 from sexplang.terms.source import Source
@@ -67,15 +67,15 @@ class _Inline:
         return parts[0]
 
     def made(self, name, token):
-        maker = self.forms.tokens().get(name)
+        maker = MAKERS.get(name)
         place = (token.start_pos, token.end_pos)
-        return maker(str(token), *place) if maker else place
+        return maker(self.forms, str(token), *place) if maker else place
 
 
 def _late(inline: _Inline, name: str):
     if not hasattr(Forms, name):
         raise AttributeError(name)
-    return lambda parts: getattr(inline.forms, name)(parts)
+    return lambda parts: getattr(inline.forms, name)(*parts)
 
 
 INLINE = _Inline()

@@ -9,6 +9,24 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 LARGEST = 10_000_000
 """Bytes: the reader's limit is as many characters."""
 
+STANDARD = {
+    "call-atomic-task": "tasks",
+    "par-map": "parallel",
+    "eval-plan": "plans",
+    "director-evaluator-loop": "loops",
+    "iterative-loop": "loops",
+    "sequence": "steps",
+    "retry": "attempts",
+    "vote": "attempts",
+    "get-context": "memory",
+    "get_context": "memory",
+    "system:run_script": "scripts",
+}
+"""Names of the prelude that are written in the language, and their module in `stdlib/`."""
+
+DEFAULTS = {"subtask": ("subtask", "default-subtask")}
+"""Operations with a default: its module in `stdlib/` and its name there."""
+
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 

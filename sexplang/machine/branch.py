@@ -30,8 +30,8 @@ class Forked:
     """Waits for its branches. Their values, by index, go to `k`.
 
     `alive` counts those that have started and not ended; the next to start is the first of
-    `starts`. With `cut` the branches are being cancelled instead, and when none is alive the
-    segments from `s` down to the cut's node are left.
+    `starts`. With `cut` the branches are being cancelled instead, and that is the step to go on
+    with when none is alive.
     """
 
     fork: int
@@ -42,20 +42,7 @@ class Forked:
     starts: tuple[tuple[Any, Any], ...]
     alive: int
     race: bool
-    cut: "Cut | None" = None
-
-
-@frozen(eq=False)
-class Cut:
-    """What ends a fork early: `node` is the expression to end (None: the whole branch; `HERE`:
-    just the fork), `then` what its end is. A scope that broke does not break the cleaning up."""
-
-    node: Segment
-    then: Any
-    scope: str | None = None
-
-
-HERE = ("the fork itself",)
+    cut: Step | None = None
 
 
 @frozen(eq=False)

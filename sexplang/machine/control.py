@@ -16,8 +16,9 @@ from sexplang.machine.leaving import (
     finish,
     not_resumable,
     on_behalf,
+    placed,
 )
-from sexplang.machine.stack import BOTTOM, BOUNDARY, Continuation, Frame, Segment, Step
+from sexplang.machine.stack import BOTTOM, BOUNDARY, Continuation, Ctx, Frame, Segment, Step
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
 from sexplang.terms.text import plain
@@ -97,7 +98,7 @@ def _take(
     continuation = capture(k, s, node, resumable)
     context = s[3]
     if clause.kind == "never":
-        then = ("clause", clause, values, context.within(node[2][3].scopes))
+        then = ("clause", clause, values, context.outside(node[2][3]))
         if continuation.cleanup:
             return abandon(continuation, node[1], node[2], then)
         return finish(then, environment(node), node[1], node[2])
@@ -121,24 +122,29 @@ def resume(continuation: Continuation, value: Value, k: Frame, s: Segment) -> St
 
 
 def _push(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:
-    around = s[3].scopes
-    for kind, frames, context, data in reversed(continuation.segments):
-        if around and context.scopes != around:
-            inner = [scope for scope in context.scopes if scope not in around]
-            context = context.within((*around, *inner))
+    for kind, frames, context, data in placed(continuation, _around(k, s)):
         s = (kind, k, s, context, data)
         k = frames
     return k, s
 
 
+def _around(k: Frame, s: Segment) -> Ctx:
+    """The context around a call: one that is the last of a clause stands where its handle
+    expression does, though a continuation of that clause may be left to abandon."""
+    while k is BOTTOM and (s[0] is OWN or s[0] is USED or s[0] is BOUNDARY):
+        k, s = s[1], s[2]
+    context: Ctx = s[3]
+    return context
+
+
 def _leave_clause(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:
     """Drops what a tail call leaves behind, and notes that an owned continuation was called."""
-    while k is BOTTOM and (s[0] is BOUNDARY or s[0] is USED):
+    while k is BOTTOM and (
+        s[0] is BOUNDARY or s[0] is USED or (s[0] is OWN and s[4] is continuation)
+    ):
         k, s = s[1], s[2]
     if not continuation.cleanup:
         return k, s
-    if s[0] is OWN and s[4] is continuation:
-        return (s[1], s[2]) if k is BOTTOM else (k, (USED, *s[1:4], None))
     above = []
     node = s
     while node is not None and not (node[0] is OWN and node[4] is continuation):
@@ -176,7 +182,7 @@ def forward(
 def let_go(continuation: Continuation, k: Frame, s: Segment) -> Step:
     """`(abandon k)`: nil, once everything that k holds has been left."""
     k, s = _leave_clause(continuation, k, s)
-    return abandon(continuation, k, s, ("value", None))
+    return abandon(continuation, k, s, ("value", None), _around(k, s))
 
 
 # -- Errors -------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def _begin(call: tuple[Task, dict[str, Value], dict[str, Value]], k: Frame, s: S
     )
     if isinstance(want, Broke):
         return fail(want.error, k, s)
-    inner = Ctx(context.linked, (*context.conversations, conversation), context.scopes)
+    inner = evolve(context, conversations=(*context.conversations, conversation))
     return _go_on(session, want, (BOUNDARY, k, s, inner, None))
 
 
@@ -68,7 +68,7 @@ def _go_on(session: Session, want: Want, s: Segment) -> Step:
 def _with_items(context: Ctx, items: tuple[Value, ...]) -> Ctx:
     """The context of the conversation once it has found more for its children to inherit."""
     *above, own = context.conversations
-    return Ctx(context.linked, (*above, evolve(own, items=items)), context.scopes)
+    return evolve(context, conversations=(*above, evolve(own, items=items)))
 
 
 def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:

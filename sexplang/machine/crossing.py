@@ -6,7 +6,7 @@ first and runs in the branch that forked.
 """
 
 from sexplang.machine.exits import Aborted
-from sexplang.machine.leaving import Taking, abandon_all, environment, not_resumable
+from sexplang.machine.leaving import Taking, abandon_all, base_of, environment, not_resumable
 from sexplang.machine.stack import BASE, BOTTOM, Frame, Kind, Parent, Segment, Step
 from sexplang.terms.value import Procedure, Value
 
@@ -47,9 +47,9 @@ def cross(
     values = clause.bind(operation, arguments)
     context = s[3]
     if clause.kind == "never":
-        outside = context.within(node[2][3].scopes)
+        outside = context.outside(node[2][3])
         raise Aborted(level, node, ("clause", clause, values, outside), k, s)
-    beyond = (BASE, BOTTOM, None, context, Parent(node[2], level))
+    beyond = (BASE, BOTTOM, None, base_of(s)[3], Parent(node[2], level))
     crossing = (CROSS, BOTTOM, beyond, context, Crossing(k, s, node, level, resumable))
     return clause.body, (*environment(node), *values, ACROSS), BOTTOM, crossing
 
@@ -69,7 +69,7 @@ def _leave_cross(value: Value, s: Segment) -> Step:
 
 
 def _leave_cut_cross(value: Value, s: Segment) -> Step:
-    return abandon_all(s[4].k, s[4].s)
+    return abandon_all(s[4].k, s[4].s, s[2][3])
 
 
 CROSS = Kind("cross", _leave_cross, cleanup=True)

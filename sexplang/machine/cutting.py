@@ -12,27 +12,26 @@ from attrs import evolve
 
 from sexplang.machine import exits
 from sexplang.machine.branch import (
-    HERE,
     Branch,
-    Cut,
     Forked,
     Path,
     Ready,
+    State,
     Waiting,
     Weave,
     identity,
 )
 from sexplang.machine.leaving import (
-    Amend,
     abandon,
     abandon_all,
+    base_of,
     capture,
     environment,
     finish,
     raise_error,
 )
 from sexplang.machine.scopes import Meter
-from sexplang.machine.stack import BOTTOM, Ctx
+from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step
 from sexplang.machine.timing import Timing, form_of
 from sexplang.terms.value import Record
 
@@ -65,9 +64,8 @@ class Cutting:
 
     def _abort(self, branch: Branch, left: exits.Aborted) -> None:
         if not self._stop(branch, left.level + 1, left):
-            target = self.branches[branch.path[: 2 * left.level]]
             self._stand(branch, left)
-            self._cut(target, Cut(left.node, left.then))
+            self._cut(self.branches[branch.path[: 2 * left.level]], left.node, left.then)
 
     def _break(self, branch: Branch, left: Any, scope: str, error: Record) -> None:
         """A scope breaks: at its form if that is on the branch's stack, else at the request."""
@@ -78,7 +76,9 @@ class Cutting:
             self._go(branch, (raise_error, error, left.k, left.s))
             return
         target = self.branches[branch.path[: 2 * level]]
-        self._cut(target, Cut(node, ("error", error), scope))
+        if target is not branch:
+            node, _ = form_of(scope, _place(target.state)[1], level)
+        self._cut(target, node, ("error", error), scope)
 
     def _stop(self, branch: Branch, level: int, left: Any) -> bool:
         """Whether something that is leaving branches down to `level` stops on its way, at one
@@ -87,7 +87,7 @@ class Cutting:
             stopped = self.branches[branch.path[: 2 * depth]]
             if stopped.leaving:
                 self._stand(branch, left)
-                self._cut(self.branches[stopped.path], Cut(None, None))
+                self._cut(self.branches[stopped.path], None, None)
                 return True
         return False
 
@@ -107,90 +107,78 @@ class Cutting:
         self.failing = error
         root = evolve(self.branches[()], leaving=True)
         self.branches[()] = root
-        self._cut(root, Cut(None, None))
+        self._cut(root, None, None)
 
-    def _cut(self, branch: Branch, cut: Cut) -> None:
-        """Cancels the branches of a fork, and leaves the segments above the cut's node."""
+    def _cut(self, branch: Branch, node: Segment, then: Any, scope: str | None = None) -> None:
+        """Leaves what is above `node` (None: all that the branch has), and then does `then`."""
+        branch, step = self._leaving(branch, node, then, scope)
+        self._end_with(branch, step, scope)
+
+    def _end_with(self, branch: Branch, step: Step, scope: str | None = None) -> None:
+        """The branch goes on with `step` when its own branches, if it has any, have been
+        cancelled. Those that are cleaning up already go on with that, unless a scope broke."""
         state = branch.state
-        if not isinstance(state, Forked):
-            self._leave(branch, cut)
+        if not isinstance(state, Forked) or state.alive == 0:
+            self._go(branch, step)
             return
-        if state.cut is None or _is_outer(cut, state):
-            branch = evolve(branch, state=evolve(state, cut=cut))
-            self.branches[branch.path] = branch
-        if state.cut is not None and cut.scope is None:
-            return
-        for child in reversed(self._cancelled(branch.path, state, cut.scope is not None)):
-            self._leave(child, Cut(None, None, cut.scope))
-        if state.alive == 0:
-            self._leave(branch, cut)
+        self.branches[branch.path] = evolve(branch, state=evolve(state, cut=step))
+        if state.cut is None or scope is not None:
+            for child, left in reversed(self._cancelled(branch.path, state, scope)):
+                self._go(child, left)
 
-    def _cancelled(self, path: Path, state: Forked, again: bool) -> list[Branch]:
-        """Marks all branches below a fork; those that stand somewhere, in order. `again` takes
-        those too that are cleaning up."""
+    def _cancelled(self, path: Path, state: Forked, scope: str | None) -> list[tuple[Branch, Step]]:
+        """Marks all branches below a fork; those that stand somewhere, in order, and how each
+        leaves its scopes."""
         standing = []
         work = _children(path, state)
         while work:
             child = self.branches.get(work.pop())
-            if child is None or (child.leaving and not again):
+            if child is None or (child.leaving and scope is None):
                 continue
+            child, step = self._leaving(evolve(child, leaving=True), None, None, scope)
             if isinstance(child.state, Forked):
                 work.extend(_children(child.path, child.state))
-                cut = Cut(None, None)
-                child = evolve(child, leaving=True, state=evolve(child.state, cut=cut))
+                child = evolve(child, state=evolve(child.state, cut=step))
             else:
-                child = evolve(child, leaving=True)
-                standing.append(child)
+                standing.append((child, step))
             self.branches[child.path] = child
         return standing
 
-    def _leave(self, branch: Branch, cut: Cut) -> None:
-        """The branch leaves what is above the cut's node and does what is then to be done."""
-        state = branch.state
-        if isinstance(state, Waiting):
-            self._withdraw(state)
-        k, s = state.step[2:] if isinstance(state, Ready) else (state.k, state.s)
-        node = cut.node
-        if node is HERE:
-            self._go(branch, finish(cut.then, (), k, s))
-            return
+    def _leaving(
+        self, branch: Branch, node: Segment, then: Any, scope: str | None
+    ) -> tuple[Branch, Step]:
+        """The step that leaves what is above `node` and then does `then`."""
+        if isinstance(branch.state, Waiting):
+            self._withdraw(branch.state)
+        k, s = _place(branch.state)
         continuation = capture(k, s, node)
-        amend = None
-        if continuation.cleanup and (cut.scope is not None or (branch.leaving and branch.path)):
-            branch, amend = self._graceful(branch, cut.scope)
+        around = (base_of(s) if node is None else node[2])[3]
+        if continuation.cleanup and (scope is not None or (branch.leaving and branch.path)):
+            branch, around = self._graceful(branch, around, scope)
         if node is None:
-            self._go(branch, abandon_all(k, s, amend))
-        elif continuation.cleanup:
-            self._go(branch, abandon(continuation, node[1], node[2], cut.then, amend))
-        else:
-            self._go(branch, finish(cut.then, environment(node), node[1], node[2]))
+            return branch, abandon_all(k, s, around)
+        if continuation.cleanup or isinstance(branch.state, Forked):
+            # While a fork's branches clean up, scopes and handlers around it are still there.
+            return branch, abandon(continuation, node[1], node[2], then, around)
+        return branch, finish(then, environment(node), node[1], node[2])
 
-    def _graceful(self, branch: Branch, broken: str | None) -> tuple[Branch, Amend]:
+    def _graceful(self, branch: Branch, around: Ctx, broken: str | None) -> tuple[Branch, Ctx]:
         """What cleans up after others have gone on has a time of grace: a deadline of its own,
         in place of the scope that broke."""
         id = identity(branch.path, branch.ordinal)
         self.timing.grace(id)
+        return evolve(branch, ordinal=branch.ordinal + 1), around.sparing(broken, id)
 
-        def amend(context: Ctx) -> Ctx:
-            scopes = [scope for scope in context.scopes if scope != broken]
-            return context.within((*scopes, id))
 
-        return evolve(branch, ordinal=branch.ordinal + 1), amend
+def _place(state: State) -> tuple[Frame, Segment]:
+    """Where a branch stands, or will stand when its own branches have been cancelled."""
+    if isinstance(state, Ready):
+        return state.step[2], state.step[3]
+    if isinstance(state, Forked) and state.cut is not None:
+        return state.cut[2], state.cut[3]
+    return state.k, state.s
 
 
 def _children(path: Path, state: Forked) -> list[Path]:
     """The places of a fork's branches, last first."""
     return [(*path, state.fork, index) for index in range(state.width - 1, -1, -1)]
-
-
-def _is_outer(cut: Cut, state: Forked) -> bool:
-    """Whether the cut ends an expression further out than the one that is ending already."""
-    assert state.cut is not None
-    if state.cut.node is None or cut.node is None:
-        return state.cut.node is not None
-    node = state.s
-    while node is not None and node is not cut.node:
-        if node is state.cut.node:
-            return True
-        node = node[2]
-    return state.cut.node is HERE and node is not None

@@ -1,10 +1,11 @@
-"""What the default of `subtask` and `call-atomic-task` are made of: finding a task, running it."""
+"""What `stdlib/` runs tasks with: finding a task, running it, making a result."""
 
+from sexplang.machine.apply import apply, task_inputs
 from sexplang.machine.control import fail
 from sexplang.machine.converse import call_task
 from sexplang.machine.stack import Frame, Segment, Step
 from sexplang.terms.source import Span
-from sexplang.terms.task import error_record
+from sexplang.terms.task import STATUSES, error_record, task_result
 from sexplang.terms.value import Fault, Record, Symbol, Task, Value
 
 
@@ -26,6 +27,13 @@ def match_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | 
     return k[0], linked.known[found.name], k, s
 
 
+def task_of(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(task-of subtype)`: the program's one task of a subtype; nil for none, or for several."""
+    known = s[3].linked.known.values()
+    found = [task for task in known if task.template.subtype == arguments[0]]
+    return k[0], found[0] if len(found) == 1 else None, k, s
+
+
 def run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(run-task task inputs overrides)`: calls a task, by value or name, with overrides."""
     task, inputs, overrides = arguments
@@ -44,6 +52,36 @@ def run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
         raise Fault(
             "wrong-type", "`call-atomic-task` takes a task or its name, and a table of inputs"
         )
+    return call_task(task, inputs, _kept(overrides), k, s)
+
+
+def run_step(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(run-step function value overrides)`: calls a function; a task also has overrides."""
+    function, value, overrides = arguments
+    if isinstance(function, Task):
+        inputs = task_inputs(function, (value,), {})
+        return call_task(function, inputs, _kept(overrides), k, s)
+    return apply(function, (value,), k, s, span)
+
+
+def make_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(task-result fields)`: a TaskResult, of a table with its fields."""
+    (fields,) = arguments
+    given = fields if isinstance(fields, dict) else {}
+    content, status = given.get("content"), given.get("status")
+    notes, usage = given.get("notes"), given.get("usage", {})
+    if (
+        not isinstance(content, str)
+        or status not in STATUSES
+        or not (isinstance(notes, dict) and isinstance(usage, dict))
+    ):
+        raise Fault("wrong-type", "a TaskResult has `content`, `status`, `notes` and `usage`")
+    parsed = given.get("parsed_content")
+    made = task_result(content, status, parsed_content=parsed, notes=notes, usage=usage)
+    return k[0], made, k, s
+
+
+def _kept(overrides: Value) -> dict[str, Value]:
+    """What is nil is left as it is."""
     given = overrides if isinstance(overrides, dict) else {}
-    kept = {key: value for key, value in given.items() if value is not None}
-    return call_task(task, inputs, kept, k, s)
+    return {key: value for key, value in given.items() if value is not None}

@@ -35,7 +35,6 @@ _NOUNS: tuple[type, ...] = (
     branch.Waiting,
     branch.Forked,
     branch.Ready,
-    branch.Cut,
     scopes.Scope,
     scopes.Held,
     stack.Parent,
@@ -167,11 +166,12 @@ class _Freezer:
             pairs = sorted(item.items(), key=lambda pair: repr(pair[0]))
             return ["map", *self._each([part for pair in pairs for part in pair])]
         if kind is Ctx:
-            return ["context", *self._each([item.conversations, item.scopes])]
+            return ["context", *self._each([item.conversations, item.scopes, item.spared])]
         if kind is Closure:
             return ["closure", self._reference(item.code), self._reference(item.env)]
         if kind is Continuation:
-            return ["continuation", self._reference(item.segments), item.cleanup, item.resumable]
+            place = self._each([item.segments, item.origin])
+            return ["continuation", *place, item.cleanup, item.resumable]
         if kind is crossing.Crossing:
             place = self._each([item.k, item.s, item.node])
             return ["crossing", *place, item.level, item.resumable]
@@ -183,8 +183,6 @@ class _Freezer:
             return ["task", item.name]
         if item is crossing.ACROSS:
             return ["across"]
-        if item is branch.HERE:
-            return ["here"]
         name = self._nouns.get(kind)
         if name is not None and has(kind):
             values = [getattr(item, each.name) for each in fields(kind)]
@@ -268,7 +266,7 @@ class _Thawer:
         if word == "closure":
             return Closure(*map(self._get, parts))
         if word == "continuation":
-            return Continuation(self._get(parts[0]), *parts[1:])
+            return Continuation(*map(self._get, parts[:2]), *parts[2:])
         if word == "crossing":
             return crossing.Crossing(*map(self._get, parts))
         if word == "span":
@@ -282,8 +280,6 @@ class _Thawer:
             return self._linked.known[parts[0]]
         if word == "across":
             return crossing.ACROSS
-        if word == "here":
-            return branch.HERE
         if word == "noun":
             return self._nouns[parts[0]](*[self._get(part) for part in parts[1:]])
         if word == "plan":

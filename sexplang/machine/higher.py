@@ -8,7 +8,7 @@ from typing import Any
 from sexplang.machine.apply import ENTRIES, apply
 from sexplang.machine.collect import by_keys, grouped, items_of, unlink
 from sexplang.machine.control import fail, let_go
-from sexplang.machine.delegating import match_task, run_task
+from sexplang.machine.delegating import make_result, match_task, run_step, run_task, task_of
 from sexplang.machine.errors import raised, user_error
 from sexplang.machine.exits import Forked
 from sexplang.machine.plans import run_plan
@@ -251,7 +251,10 @@ _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
     ("fork-map", 3, 3, _fork_map, "(fork-map f xs limit): f of each element, in branches"),
     ("run-plan", 4, 4, run_plan, "(run-plan text inputs allow budget): a model's program"),
     ("match-task", 1, 1, match_task, "(match-task request): the task for a SubtaskRequest"),
+    ("task-of", 1, 1, task_of, "(task-of subtype): the one task of a subtype, or nil"),
     ("run-task", 3, 3, run_task, "(run-task task inputs overrides): calls a task"),
+    ("run-step", 3, 3, run_step, "(run-step f x overrides): calls f, a task with overrides"),
+    ("task-result", 1, 1, make_result, "(task-result fields): a TaskResult"),
 )
 
 HIGHER: dict[str, Higher] = {

@@ -1,7 +1,7 @@
 """Segments that are left: what is captured, what stands below a clause, what cleans up."""
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Iterable
+from typing import Any
 
 from sexplang.machine.stack import (
     BOTTOM,
@@ -15,8 +15,6 @@ from sexplang.machine.stack import (
     give,
 )
 from sexplang.terms.value import Fault, Record, Value
-
-Amend: TypeAlias = Callable[[Ctx], Ctx]
 
 
 class Taking:
@@ -57,16 +55,32 @@ def capture(k: Frame, s: Segment, node: Segment, resumable: bool = True) -> Cont
     """The segments from the top down to `node`, that one too (None: down to the base, without)."""
     segments = []
     cleanup = False
-    while True:
-        if node is None and s[2] is None:
-            break
+    end = None if node is None else node[2]
+    while s is not end and s[2] is not None:
         kind = s[0]
         segments.append((kind, k, s[3], s[4]))
         cleanup = cleanup or kind.cleanup
-        if s is node:
-            break
         k, s = s[1], s[2]
-    return Continuation(tuple(segments), cleanup, resumable)
+    return Continuation(tuple(segments), s[3], cleanup, resumable)
+
+
+def placed(continuation: Continuation, around: Ctx) -> Iterable[tuple[Kind, Frame, Ctx, Any]]:
+    """The segments, outermost first, where the context is `around`: they hold the deadlines and
+    budgets that were entered in them; what was in force around them then has been left."""
+    origin = continuation.origin
+    segments: tuple[Any, ...] = continuation.segments
+    if origin.scopes == around.scopes and origin.spared == around.spared:
+        return reversed(segments)
+    left = {*origin.scopes, *origin.spared}
+    moved = []
+    for kind, frames, context, data in reversed(segments):
+        left.discard(_scope_of(kind, data))
+        moved.append((kind, frames, context.moved(left, around), data))
+    return moved
+
+
+def _scope_of(kind: Kind, data: Any) -> Any:
+    return data if kind is SCOPE else data[0] if kind is SCOPE.stripped else None
 
 
 def environment(node: Segment) -> tuple[Any, ...]:
@@ -100,30 +114,31 @@ def raise_error(error: Record, k: Frame, s: Segment) -> Step:
     raise Fault("raised", str(error.fields["message"]), error=error)
 
 
-def abandon_all(k: Frame, s: Segment, amend: Amend | None = None) -> Step:
-    """Leaves every scope down to the base of the branch."""
-    base = s
-    while base[2] is not None:
-        base = base[2]
-    if amend is not None:
-        base = (*base[:3], amend(base[3]), base[4])
-    return abandon(capture(k, s, None), BOTTOM, base, None, amend)
+def base_of(s: Segment) -> Segment:
+    """The segment that the branch's stack ends with."""
+    while s[2] is not None:
+        s = s[2]
+    return s
+
+
+def abandon_all(k: Frame, s: Segment, around: Ctx) -> Step:
+    """Leaves every scope down to the base of the branch, whose context is `around` from now on."""
+    base = base_of(s)
+    return abandon(capture(k, s, None), BOTTOM, (*base[:3], around, base[4]), None)
 
 
 def abandon(
-    continuation: Continuation, k: Frame, s: Segment, then: Any, amend: Amend | None = None
+    continuation: Continuation, k: Frame, s: Segment, then: Any, around: Ctx | None = None
 ) -> Step:
     """Leaves every scope of a continuation, innermost first, and then does `then`.
 
     A dummy value goes through a copy of its segments without frames and return clauses: what
     cleans up does so on the ordinary way out, inside the handlers that served it. `then` waits in
-    the outermost segment, a handler: whoever ends that expression otherwise replaces it. `amend`
-    changes the context that what cleans up works in.
+    the outermost segment, a handler: whoever ends that expression otherwise replaces it. What
+    cleans up does so under what it was captured under and what is `around`, else at `s`.
     """
     pending = then
-    for kind, _, context, data in reversed(continuation.segments):
-        if amend is not None:
-            context = amend(context)
+    for kind, _, context, data in placed(continuation, s[3] if around is None else around):
         if kind.pends:
             own = data[0] if kind.stripped is kind else data
             s = (kind.stripped, k, s, context, (own, pending))

@@ -75,16 +75,20 @@ class Closure(Procedure):
 class Continuation(Procedure):
     """Segments copied from the stack, innermost first: `(kind, frames, context, data)` each.
 
-    Copies, not stack nodes: those would keep all that was ever below them alive. `cleanup` says
-    whether leaving them has work to do; `resumable` is false where a primitive failed.
+    Copies, not stack nodes: those would keep all that was ever below them alive. `origin` is the
+    context that was in force around them; `cleanup` says whether leaving them has work to do;
+    `resumable` is false where a primitive failed.
     """
 
-    __slots__ = ("cleanup", "resumable", "segments")
+    __slots__ = ("cleanup", "origin", "resumable", "segments")
 
     name = "continuation"
 
-    def __init__(self, segments: tuple[Any, ...], cleanup: bool, resumable: bool = True) -> None:
+    def __init__(
+        self, segments: tuple[Any, ...], origin: "Ctx", cleanup: bool, resumable: bool = True
+    ) -> None:
         self.segments = segments
+        self.origin = origin
         self.cleanup = cleanup
         self.resumable = resumable
 
@@ -114,13 +118,37 @@ class Ctx:
     conversations: tuple[Conversation, ...] = ()
     scopes: tuple[str, ...] = ()
     """The deadlines and budgets in force, by the identity of their entry, outermost first."""
+    spared: tuple[str, ...] = ()
+    """Those that broke, and for which this cleans up: they are not in force."""
 
     def plain(self) -> Context:
         return Context(self.conversations)
 
-    def within(self, scopes: tuple[str, ...]) -> "Ctx":
-        """The same work, under these deadlines and budgets."""
-        return self if scopes == self.scopes else Ctx(self.linked, self.conversations, scopes)
+    def within(self, scope: str) -> "Ctx":
+        """The same work, under one more deadline or budget."""
+        return Ctx(self.linked, self.conversations, (*self.scopes, scope), self.spared)
+
+    def moved(self, left: set[str], around: "Ctx") -> "Ctx":
+        """The same work elsewhere: without the deadlines and budgets that it has left, and under
+        those around it."""
+        left = left.union(around.scopes, around.spared)
+        spared = (*around.spared, *[id for id in self.spared if id not in left])
+        scopes = (*around.scopes, *[id for id in self.scopes if id not in left])
+        scopes = tuple([id for id in scopes if id not in spared])
+        return Ctx(self.linked, self.conversations, scopes, spared)
+
+    def outside(self, around: "Ctx") -> "Ctx":
+        """The same work, under the deadlines and budgets around it alone."""
+        if self.conversations is around.conversations:
+            return around
+        return Ctx(self.linked, self.conversations, around.scopes, around.spared)
+
+    def sparing(self, broken: str | None, grace: str) -> "Ctx":
+        """Cleaning up: under a time of grace, and not under the scope that broke, if one did."""
+        if broken is None:
+            return self.within(grace)
+        scopes = tuple([id for id in self.scopes if id != broken])
+        return Ctx(self.linked, self.conversations, (*scopes, grace), (*self.spared, broken))
 
 
 class Exit(Exception):

@@ -46,7 +46,7 @@ class Timing:
         """Opens a scope: the segment that stands for it."""
         self.accounts = self.accounts.set(id, Scope(id, left.span, **left.settings))
         context = left.s[3]
-        return (SCOPE, left.k, left.s, context.within((*context.scopes, id)), id)
+        return (SCOPE, left.k, left.s, context.within(id), id)
 
     def grace(self, id: str) -> None:
         """A deadline for cleaning up, without a form of its own."""

@@ -13,9 +13,7 @@ from immutables import Map
 
 from sexplang.machine import exits
 from sexplang.machine.branch import (
-    HERE,
     Branch,
-    Cut,
     Forked,
     Ready,
     State,
@@ -181,9 +179,9 @@ class Turn(Cutting):
         self.branches[parent.path] = parent
         if state.cut is not None:
             if state.alive == 0:
-                self._leave(parent, state.cut)
+                self._go(parent, state.cut)
         elif state.race and not isinstance(value, exits.Lost):
-            self._cut(parent, Cut(HERE, ("value", value)))
+            self._end_with(parent, (state.k[0], value, state.k, state.s))
         elif len(values) == state.width:
             self._join(parent, state)
         elif len(values) + state.alive < state.width:

@@ -32,7 +32,9 @@ OPERATIONS: dict[str, Operation] = {
         _operation(
             "ask-user", "prompt choices", '(ask-user "Go on?" ["yes" "no"]).', least=1, text=(0,)
         ),
-        _operation("read-file", "path", 'A file\'s text: (read-file "a.txt").', text=(0,)),
+        _operation(
+            "read-file", "path encoding", 'A file\'s text: (read-file "a.txt").', least=1, text=(0,)
+        ),
         _operation("write-file", "path text", '(write-file "a.txt" "tea").', text=(0, 1)),
         _operation("list-files", "glob", 'Sorted paths: (list-files "*.md").', text=(0,)),
         _operation(

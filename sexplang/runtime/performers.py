@@ -1,7 +1,7 @@
 """What a host allows and where its output goes → the table of performers."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
@@ -11,9 +11,13 @@ from sexplang.runtime.models import Endpoint, modelling
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import refused
+from sexplang.runtime.scripts import running
 from sexplang.runtime.surrogates import writable
 from sexplang.runtime.wrappers import Retries, permitted, retried
 from sexplang.terms.effect import Request
+
+if TYPE_CHECKING:
+    from sexplang.runtime.mcp import Servers
 
 Tool = Callable[[dict[str, Any]], Any]
 """A tool of the host: its inputs → a value, or an awaitable of it."""
@@ -42,6 +46,10 @@ class Settings:
     endpoint: Endpoint = Endpoint()
     retries: Retries = Retries()
     tools: Mapping[str, Tool] = field(factory=dict)
+    servers: "Servers | None" = None
+    """Whose tools are called `server:name`. Whoever made them ends them."""
+    memory: str | None = None
+    """The index that `search-memory` looks into; None is the one that the program's folder sees."""
 
 
 def performers(settings: Settings) -> dict[str, Performer]:
@@ -55,11 +63,15 @@ def performers(settings: Settings) -> dict[str, Performer]:
         "sleep": world.sleep,
         "timer": world.timing(),
         "random": world.randomness(settings.run_id),
-        "read-file": lambda request: files.read_file(_path(request), permissions),
+        "read-file": lambda request: _read(request, permissions),
         "write-file": lambda request: _write(request, permissions),
         "list-files": lambda request: files.list_files(_path(request, "*"), permissions),
-        "tool": _using(settings.tools),
-        "model": modelling(settings.model, settings.default_model, settings.endpoint),
+        "run-script": running(permissions),
+        "search-memory": lambda request: _search(request, settings),
+        "tool": _using(settings.tools, settings.servers),
+        "model": modelling(
+            settings.model, settings.default_model, settings.endpoint, settings.on_event
+        ),
     }
     return retried(permitted(table, permissions), settings.retries, settings.on_event)
 
@@ -67,6 +79,20 @@ def performers(settings: Settings) -> dict[str, Performer]:
 def _path(request: Request, default: Any = None) -> Any:
     given = request.arguments[0] if request.arguments else None
     return default if given is None else writable(given, request.operation)
+
+
+def _read(request: Request, permissions: Permissions) -> str:
+    path = _path(request)
+    encoding = (*request.arguments, None)[1] if request.arguments else None
+    if encoding in (None, "utf-8"):
+        return files.read_file(path, permissions)
+    if encoding == "base64":
+        return files.read_base64(path, permissions)
+    raise refused(
+        "wrong-type",
+        "`read-file` gives text, or base64 where that is asked for",
+        hint='write (read-file "a.txt") or (read-file "a.png" "base64")',
+    )
 
 
 def _write(request: Request, permissions: Permissions) -> None:
@@ -81,10 +107,18 @@ def _write(request: Request, permissions: Permissions) -> None:
     writing.write_file(writable(path, request.operation), redacted(words), permissions)
 
 
-def _using(tools: Mapping[str, Tool]) -> Performer:
+def _search(request: Request, settings: Settings) -> Any:
+    from sexplang.runtime.memory.performing import search  # loads SQLite: only for who searches
+
+    return search(request.arguments[0], settings.memory, settings.permissions)
+
+
+def _using(tools: Mapping[str, Tool], servers: "Servers | None") -> Performer:
     def perform(request: Request) -> Any:
         name, inputs = (*request.arguments, None, None)[:2]
         tool = tools.get(name) if isinstance(name, str) else None
+        if tool is None and servers is not None and isinstance(name, str):
+            tool = servers.tool(name)
         if tool is None:
             known = ", ".join(sorted(tools)) or "none"
             raise refused(

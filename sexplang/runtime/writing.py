@@ -2,12 +2,12 @@
 
 import os
 import stat
-from contextlib import suppress
 from posixpath import dirname
 
 from sexplang.runtime.beneath import open_beneath
 from sexplang.runtime.files import denied, located, no_dots_inside, problem, unsuited
 from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.placing import placed
 from sexplang.runtime.refusal import Refusal, refused
 
 NEW = 0o644
@@ -24,7 +24,7 @@ def write_file(path: str, text: str, permissions: Permissions) -> None:
     folder = _folder(root, parent, path)
     try:
         no_dots_inside(folder, root, parent, path, "write")
-        _replaced(folder, name, text.encode(), _mode(folder, name, path))
+        _replaced(folder, name, text.encode(), path)
     except OSError as error:
         raise problem(error, path, "write") from None
     finally:
@@ -51,7 +51,7 @@ def _no_folder(path: str) -> Refusal:
 
 
 def _mode(folder: int, name: str, path: str) -> int | None:
-    """The permissions of the file to be replaced; None if there is none, or a link."""
+    """The permissions of a file to be replaced; None if there is none, or a link."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -69,23 +69,35 @@ def _mode(folder: int, name: str, path: str) -> int | None:
     return stat.S_IMODE(status.st_mode) & 0o777
 
 
-def _replaced(folder: int, name: str, data: bytes, mode: int | None) -> None:
+def _replaced(folder: int, name: str, data: bytes, path: str) -> None:
     """`name` in the open folder gets new content; a link of that name is replaced, not followed."""
+    mode = _mode(folder, name, path)
     fresh = f".{name[:60]}.{os.urandom(6).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     file = os.open(fresh, flags, NEW if mode is None else 0o600, dir_fd=folder)
     try:
-        try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(file, rest) :]
-            if mode is not None:
-                os.fchmod(file, mode)
-            os.fsync(file)
-        finally:
-            os.close(file)
-        os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(fresh, dir_fd=folder)
-        raise
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(file, rest) :]
+        if mode is not None:
+            os.fchmod(file, mode)
+        os.fsync(file)
+        # Whatever was swapped in meanwhile is held to the same.
+        found = placed(folder, fresh, name, lambda old: _mode(folder, old, path))
+        if found not in (None, mode):
+            os.fchmod(file, found)
+    finally:
+        _removed(folder, fresh, file)
+        os.close(file)
+
+
+def _removed(folder: int, name: str, file: int) -> None:
+    """The name goes if it is that of the open file."""
+    try:
+        is_same = os.path.samestat(
+            os.stat(name, dir_fd=folder, follow_symlinks=False), os.fstat(file)
+        )
+    except FileNotFoundError:
+        return
+    if is_same:
+        os.unlink(name, dir_fd=folder)

@@ -7,7 +7,8 @@ each imported when it is first needed.
 
 from sexplang.templates.check import check_template
 from sexplang.templates.read import read_templates
-from sexplang.templates.reply import Reading, read_reply
+from sexplang.templates.reading import Reading
+from sexplang.templates.reply import read_reply
 from sexplang.templates.schema import json_schema
 
 __all__ = ["Reading", "check_template", "json_schema", "read_reply", "read_templates"]

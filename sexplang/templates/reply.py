@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from attrs import field, frozen
-
 from sexplang.templates.jsontext import (
     MAX_DEPTH,
     NotJson,
@@ -19,6 +17,7 @@ from sexplang.templates.jsontext import (
     strict,
     whole_characters,
 )
+from sexplang.templates.reading import Reading
 from sexplang.templates.schema import misfit, opening, resolved, type_name
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.text import value_of
@@ -31,23 +30,14 @@ _MOST_TRIES = 20
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*\w*[ \t]*\n(.*?)^[ \t]*\1[ \t]*$", re.M | re.S)
 
 
-@frozen
-class Reading:
-    """`value` is meaningful where `problem` is None; `problem` is a sentence for the model.
-
-    `details` hold expectedType and actualType, parseError, violations as they apply.
-    """
-
-    value: Value
-    repairs: tuple[str, ...] = ()
-    problem: str | None = None
-    details: dict[str, Value] = field(factory=dict)
-
-
 def read_reply(text: str, output_format: OutputFormat) -> Reading:
     """What `text` says. A text format takes it as it is."""
-    if output_format.type != "json":
+    if output_format.type == "text":
         return Reading(text)
+    if output_format.type == "xml":
+        from sexplang.templates.xsd import read_xml
+
+        return read_xml(text, str(output_format.schema))
     schema = resolved(output_format.schema)
     repairs: tuple[str, ...] = ()
     try:

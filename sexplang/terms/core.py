@@ -21,25 +21,26 @@ Every node has the span of the form it came from.
 
 from typing import Literal, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
+from sexplang.terms.node import node
 from sexplang.terms.source import Span
 from sexplang.terms.value import Primitive, Value
 
 
-@frozen(eq=False)
+@node(eq=False)
 class _Core:
     span: Span = field(kw_only=True, repr=False)
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Const(_Core):
     """A value: a literal, a quotation, a primitive, an operation, a task."""
 
     value: Value
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Local(_Core):
     """A variable by place."""
 
@@ -48,7 +49,7 @@ class Local(_Core):
     name: str
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Known(_Core):
     """A named function as a value: closed over the environment `depth` levels up."""
 
@@ -56,40 +57,40 @@ class Known(_Core):
     function: int
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Lambda(_Core):
     """A function closed over the environment here."""
 
     function: int
 
 
-@frozen(eq=False)
+@node(eq=False)
 class If(_Core):
     test: "Core"
     then: "Core"
     otherwise: "Core"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class And(_Core):
     """At least two items; gives the deciding value."""
 
     items: "tuple[Core, ...]"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Or(_Core):
     items: "tuple[Core, ...]"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Seq(_Core):
     """At least two items, in order; the value of the last."""
 
     items: "tuple[Core, ...]"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Let(_Core):
     """Evaluates `values` in the environment here, appends them all, then evaluates the body.
 
@@ -101,7 +102,7 @@ class Let(_Core):
     names: tuple[str, ...] = ()
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Call(_Core):
     """A call of whatever `callee` turns out to be.
 
@@ -113,7 +114,7 @@ class Call(_Core):
     labels: tuple[str, ...] = ()
 
 
-@frozen(eq=False)
+@node(eq=False)
 class CallKnown(_Core):
     """A call of a named function whose parameters are exactly filled, in their order.
 
@@ -125,7 +126,7 @@ class CallKnown(_Core):
     arguments: "tuple[Core, ...]"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class CallPrimitive(_Core):
     """A call of a pure primitive with a number of arguments that it takes."""
 
@@ -133,7 +134,7 @@ class CallPrimitive(_Core):
     arguments: "tuple[Core, ...]"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class MakeTable(_Core):
     """`{a: x b: y}`: keys in order of the text, of equal keys the last wins."""
 
@@ -141,7 +142,7 @@ class MakeTable(_Core):
     values: "tuple[Core, ...]"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Path(_Core):
     """`plan.notes.success`: nested field access on `base`, nil through nil."""
 
@@ -149,7 +150,7 @@ class Path(_Core):
     fields: tuple[str, ...]
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Repeat(_Core):
     """`(loop n body…)`: the last value, `()` for none. The body is in the same activation."""
 
@@ -157,7 +158,7 @@ class Repeat(_Core):
     body: "Core"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Loop(_Core):
     """`(loop ((x e) …) body…)`: inits in the environment here; the body in a new activation
     whose slots 1… are the loop variables."""
@@ -166,7 +167,7 @@ class Loop(_Core):
     body: "Core"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Recur(_Core):
     """The next turn of the innermost `Loop` of this activation, in its tail position."""
 
@@ -185,7 +186,7 @@ ClauseKind = Literal["never", "tail", "calls", "kept"]
 """
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Clause(_Core):
     """`((op p…) k body)`: the body sees the parameters and then k appended to the environment
     of the handle expression. There is a slot for each parameter and for k, named or not.
@@ -200,7 +201,7 @@ class Clause(_Core):
     words: tuple[str, ...] = ()
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Handle(_Core):
     """`(handle body clause… (return x e))`. `returns` sees the body's value appended.
 
@@ -212,7 +213,7 @@ class Handle(_Core):
     returns: "Core | None" = None
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Finally(_Core):
     """`(try … (finally b…))`: `cleanup` runs once each time the body's scope is left."""
 
@@ -220,14 +221,14 @@ class Finally(_Core):
     cleanup: "Core"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Attempt(_Core):
     """`(attempt e)`: e's value, or a FAILED TaskResult for an error."""
 
     body: "Core"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class PerformOp(_Core):
     """`(perform op arg…)`."""
 
@@ -235,7 +236,7 @@ class PerformOp(_Core):
     arguments: "tuple[Core, ...]"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Forward(_Core):
     """`(forward k op arg…)`, in tail position of the clause that has k."""
 
@@ -244,21 +245,21 @@ class Forward(_Core):
     arguments: "tuple[Core, ...]"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Par(_Core):
     """`(par e…)`: each branch in the environment here; the list of their values."""
 
     branches: "tuple[Core, ...]"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Race(_Core):
     """`(race e…)`: the first value; the other branches are cancelled."""
 
     branches: "tuple[Core, ...]"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Timed(_Core):
     """`(with-timeout seconds e…)`."""
 
@@ -266,7 +267,7 @@ class Timed(_Core):
     body: "Core"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Budgeted(_Core):
     """`(with-budget {…} e…)`."""
 
@@ -274,7 +275,7 @@ class Budgeted(_Core):
     body: "Core"
 
 
-@frozen(eq=False)
+@node(eq=False)
 class InputValue(_Core):
     """The value of a declared input: what was given (converted), else the default."""
 

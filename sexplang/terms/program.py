@@ -6,12 +6,13 @@ from typing import Any, Literal, TypeAlias
 from attrs import field, frozen
 
 from sexplang.terms.core import Core
+from sexplang.terms.node import node
 from sexplang.terms.source import Source, Span
 from sexplang.terms.text import text
 from sexplang.terms.value import Operation, Procedure, Task, Value
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Parameter:
     """A parameter of a function. A default sees the parameters before it."""
 
@@ -19,7 +20,7 @@ class Parameter:
     default: Core | None = None
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Function:
     """The code of a function; `Known` and `Lambda` name it by its index in the table.
 
@@ -79,7 +80,7 @@ class Input:
         return None
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Export:
     """What a module or the prelude gives to a scope: a public name and what it stands for.
 
@@ -119,7 +120,7 @@ class Unit:
     main: bool = False
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Bind:
     """A top-level `define` or `bind` of a value: appends it to the program's environment."""
 

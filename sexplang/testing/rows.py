@@ -9,6 +9,7 @@ finally gives can be used further. The holes of a template:
     %     a test                 ^  the clauses of a handle
     &     an operation           !  the body of a clause of `error`
     |     the branches of a par  ~  the end of a handler that passes state
+    ¢     how many calls a budget allows, few
     §     a number like no other in the program
     ¤     the name of a function that every program has
 """
@@ -44,6 +45,7 @@ NUMBERS: list[Row] = [
     ("plain", 3, "(begin (note #) #)"),
     ("plain", 5, "(& #)"),
     ("plain", 2, "(perform & #)"),
+    ("plain", 1, "(model #)"),
     ("handlers", 8, "(handle # ^)"),
     ("handlers finally", 3, "(handle (try (+ (alpha #) #) (finally (note #))) ^)"),
     ("handlers finally", 2, "(handle (try (beta #) (finally (note #))) ((beta $a) k !))"),
@@ -96,6 +98,43 @@ NUMBERS: list[Row] = [
     ),
     ("par", 1, "(- (first (par (ask #) #)) (first (par (ask #))))"),
     ("par", 3, "(fold (lambda (x y) (+ (* x 3) y)) 0 (par |))"),
+    ("par", 1, "(first (par-map (lambda ($a) #a) [# #]))"),
+    ("par", 2, "(fold (lambda (x y) (- x y)) 0 (par-map (lambda ($a) #a) [# # #] limit: 2))"),
+    ("races", 3, "(race |)"),
+    ("races", 1, "(race (ask #) (begin (note #) #))"),
+    ("races finally", 2, "(race (try (ask #) (finally (note #))) (try # (finally (note #))))"),
+    ("races par", 1, "(race (first (par (ask #) #)) (ask #))"),
+    ("races errors", 2, "(try (race (raise #) #) (catch (e all-failed) #))"),
+    ("races handlers", 1, "(handle (race (alpha #) (beta #)) ^)"),
+    ("timeouts", 3, "(with-timeout § @)"),
+    ("timeouts", 1, "(with-budget {calls: 999 seconds: §} @)"),
+    ("timeouts errors", 2, "(try (with-timeout § (+ (ask #) #)) (catch (e seconds) @))"),
+    ("timeouts finally", 2, "(with-timeout § (try (ask #) (finally (note #) #)))"),
+    (
+        "timeouts finally par",
+        1,
+        "(with-timeout § (first (par # (try (ask #) (finally (note #))))))",
+    ),
+    ("timeouts handlers", 1, "(handle (+ (with-timeout § (alpha #)) (ask #)) ^)"),
+    (
+        "timeouts handlers kept",
+        1,
+        "(loop ((r (handle (with-timeout § (+ (alpha 1) (ask #))) ((alpha x) k k))) (n 0))"
+        " (if (procedure? r) (if (< n 3) (recur (with-timeout § (r n)) (+ n 1)) #) r))",
+    ),
+    ("budgets", 3, "(with-budget {calls: ¢} @)"),
+    ("budgets", 2, "(with-budget {calls: ¢} (+ (model #) #))"),
+    ("budgets errors", 2, "(try (with-budget {calls: ¢} (+ (model #) #)) (catch (e calls) @))"),
+    ("budgets finally", 1, "(with-budget {calls: ¢} (try # (finally (model #))))"),
+    ("budgets par", 1, "(with-budget {calls: ¢} (first (par (model #) #)))"),
+    ("budgets handlers", 1, "(handle (+ (with-budget {calls: ¢} (alpha #)) (model #)) ^)"),
+    (
+        "budgets handlers kept",
+        1,
+        "(loop ((r (handle (with-budget {calls: ¢} (+ (alpha 1) (model #))) ((alpha x) k k)))"
+        " (n 0)) (if (procedure? r) (if (< n 3) (recur (with-budget {calls: 2} (r n)) (+ n 1)) #)"
+        " r))",
+    ),
 ]
 
 BODIES: list[Row] = [
@@ -142,6 +181,12 @@ CLAUSES: list[Row] = [
     ("multi", 2, "(let ((q k)) (- (q #) (q #)))"),
     ("multi", 1, "(fold (lambda (x y) (+ x y)) 0 (map k [# #]))"),
     ("multi par", 1, "(fold (lambda (x y) (- x y)) 0 (par (k #) (k #)))"),
+    ("multi par", 1, "(first (par-map k [# #] limit: 1))"),
+    ("multi races", 1, "(race (k #) (k #))"),
+    ("calls timeouts", 1, "(with-timeout § (k #))"),
+    ("calls timeouts aborts", 1, "(with-timeout § (abandon k) #)"),
+    ("calls budgets", 1, "(with-budget {calls: ¢} (k #))"),
+    ("calls budgets aborts", 1, "(with-budget {calls: ¢} (abandon k) (model #))"),
 ]
 
 # What stands where a number is wanted, in a program that is wrong on purpose.

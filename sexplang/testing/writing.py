@@ -23,14 +23,14 @@ OPERATIONS = ("alpha", "beta", "gamma")
 EVERYTHING = frozenset(
     (
         *("plain", "functions", "handlers", "calls", "aborts"),
-        *("kept", "multi", "errors", "finally", "par"),
+        *("kept", "multi", "errors", "finally", "par", "races", "timeouts", "budgets"),
     )
 )
 DECLARED = ("ask", "note", *OPERATIONS, "enter", "leave")
 PRELUDE = sorted({*PRIMITIVES, *HIGHER, *ASKING})
 PREAMBLE = "\n".join(f"(define-effect ({name} n))" for name in DECLARED)
 
-HOLES = re.compile(r"(\$[abc]|[#@][abc]*|[%&^|!~§¤])")
+HOLES = re.compile(r"(\$[abc]|[#@][abc]*|[%&^|!~§¤¢])")
 
 
 @frozen
@@ -129,7 +129,7 @@ class Written:
         return " ".join(self.number(scope, part) for part in sizes)
 
     def clauses(self, scope: Scope, size: int) -> str:
-        names = [*OPERATIONS, *(["error"] if "errors" in self.allowed else [])]
+        names = [*OPERATIONS, "model", *(["error"] if "errors" in self.allowed else [])]
         chosen = self.random.sample(names, self.random.randrange(1, 4))
         sizes = self.deal(size, len(chosen) + 1)
         clauses = [self.clause(name, scope, sizes.pop()) for name in chosen]
@@ -158,7 +158,7 @@ class Written:
         return f"{ends}(return x (lambda (s) (+ x s)))"
 
 
-CHOSEN: dict[str, Sequence[str]] = {"&": OPERATIONS, "¤": PRELUDE}
+CHOSEN: dict[str, Sequence[str]] = {"&": OPERATIONS, "¤": PRELUDE, "¢": "01123"}
 SIZED = {
     "#": Written.number,
     "@": Written.body,

@@ -71,6 +71,15 @@ def test_no_run_passes_its_bound(part):
         "(let ((fs {a: say b: rate})) (fs.b 1))",
         "((compose say rate) 1)",
         "(with-timeout 5 (par (say 1) (race (say 2) (say 3))))",
+        "(try (handle (begin (say 1) (raise 1)) ((error e) k (forward k error e)))"
+        " (catch (e) (say 2)))",
+        "(director-evaluator-loop max_iterations: 3 initial: 1 director: (lambda (x i) (say x))"
+        " executor: list evaluator: list controller: (lambda (v p e i) ['continue i]))",
+        "(iterative-loop max_iterations: 2 initial: 1 executor: (lambda (x i) (say x))"
+        ' test_command: "true" controller: (lambda (e v x i) [\'continue i]))',
+        "(sequence [say say] 1)",
+        "(retry (lambda () (say 1)) times: 2)",
+        "(vote (lambda () (say 1)))",
     ],
 )
 def test_a_bound_is_no_greater_than_it_has_to_be(text):

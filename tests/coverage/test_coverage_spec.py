@@ -50,15 +50,15 @@ WORDS = {*PROMISED["forms"].split(), *PROMISED["effects"].split()}
 # Codes that no block of program text can show, by the reason; their pages have the words as text.
 UNSHOWN = {
     "said by the command about its arguments": """
-        bad-input missing-input unknown-input bad-test test-failed unscripted-request
+        bad-input missing-input unknown-input bad-pattern bad-test test-failed unscripted-request
         bad-recording""",
     "a model's server, or what stands for it, is at fault": """
         bad-key bad-model-file bad-payload bad-reply bad-script configuration_error missing-key
         missing-model model-busy model-failed model-not-found model-refused-request model-timeout
         no-connection no-model reply-cut-short script-mismatch scripted-error unknown-model""",
     "the files of the machine and the journal of a run": """
-        cancelled file-exists frozen-mismatch import-denied journal-mismatch not-available
-        record-failed""",
+        bad-index cancelled file-exists frozen-mismatch import-denied index-busy index-failed
+        index-too-new journal-mismatch not-available record-failed""",
     "what a Python caller registers": """
         bad-function bad-tool-input performer-failed primitive-failed""",
     "takes more text or time than a page has; tests/hostile shows each": """

@@ -32,7 +32,6 @@ def ended_well(seed: int, count: int) -> Counter[str]:
     endings = list(all_ended(programs, LIMITS, memory=1_000_000_000))
     for text, ending in zip(programs, endings, strict=False):
         assert ending.exit == 0 and ending.code != "python", f"{text}\n{ending.text}"
-        assert ending.seconds < 3, f"{text}\n{ending}"
         assert ending.megabytes < 400, f"{text}\n{ending}"
         if ending.type in OURS:
             assert ending.code in PAGES, f"{text}\n{ending}"

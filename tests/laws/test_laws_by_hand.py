@@ -5,8 +5,8 @@ Whoever judges the machine is judged first. Each program is also run by the mach
 
 import pytest
 from support.laws import disagreement
-from support.oracle import meaning
 from support.running import answer, comparable
+from support.schedule import meaning
 
 OWNED = """
 (handle (handle (try (perform in) (finally (perform note "F")))

@@ -112,8 +112,10 @@ def _uses(form: Form, k: str, at: str) -> set[str]:
         return _handle(items, k)
     if name == "try":
         return _try(items, k)
-    if name == "par":
+    if name in ("par", "race"):
         return _worse(_all(items[1:], k, "call"), "kept")
+    if name in ("with-timeout", "with-budget"):
+        return _uses(items[1], k, "call") | _body(items[2:], k, "call")
     return _all(items, k, "call")
 
 

@@ -34,9 +34,9 @@ def console_blocks(path) -> Iterator[tuple[str, str]]:
                 yield line, output
 
 
-def run_line(line):
+def run_line(line, cwd=ROOT):
     """Runs a line of a `console` block, which begins with `sexplang`; its whole output."""
     name, *words = shlex.split(line)
     assert name == "sexplang", line
-    done = sexplang(*words)
+    done = sexplang(*words, cwd=cwd)
     return done.stdout + done.stderr

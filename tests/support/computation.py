@@ -3,22 +3,42 @@
 A second definition of language.md §4 and §6, without stack, frames and marks. A computation is
 a value, or one or more open requests, each with a hole to plug an answer into (`plug`), and with
 what is left to run if nobody ever will (`drop`). A construct of the language is a function that
-wraps computations. Where the machine unwinds, this drops; where it captures, this composes.
+wraps computations. Where the machine unwinds, this drops; where it captures, this composes; what
+the machine keeps as a context, requests gather on their way outward.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from sexplang.terms.task import error_record
+from sexplang.terms.value import Record
 
 Computation = Any  # Pure | Used | Open
+GRACE = 5
 
 
 class Undecided(Exception):
-    """The documents do not say: whether a cancellation interrupts a finally that runs because of
-    another one."""
+    """The documents do not say: what a cancellation from outside does to a run that is failing."""
+
+
+@define(eq=False)
+class Scope:
+    """A deadline or a budget, by its entry: whoever comes back to it meets the same one."""
+
+    seconds: float | None = None
+    calls: int | None = None
+    spent: int = 0
+    fired: bool = False
+
+    @property
+    def is_spent(self) -> bool:
+        return self.calls is not None and self.spent >= self.calls
+
+    def error(self, resource: str) -> Record:
+        metrics = {"limit": getattr(self, resource)}
+        return error_record("RESOURCE_EXHAUSTION", resource, "", details={"metrics": metrics})
 
 
 @frozen(eq=False)
@@ -32,6 +52,8 @@ class Used:
 
     owner: object
     go: Callable[[], Computation]
+    last: bool = True
+    """The call is the last thing that the clauses around do, so far outward."""
 
 
 @frozen(eq=False)
@@ -40,24 +62,42 @@ class Request:
     arguments: tuple[Any, ...]
     plug: Callable[[Computation], Computation]
     resumable: bool = True
+    under: tuple[Scope, ...] = ()
+    """The scopes that it was made for, innermost first."""
+    exempt: frozenset[Scope] = frozenset()
+    """Scopes that broke, and for which it cleans up."""
+    breaks: dict[Scope, Callable[[Record], Computation]] = field(factory=dict)
+    """By scope, where its form is on the way: everything, with the form left and failing."""
+    forks: frozenset[object] = frozenset()
+    """Those whose branches it comes from."""
     skip: object = None
-    """Set while a clause runs in a branch: the search goes on beyond this handle."""
+    """Set while the search goes on beyond this handle."""
+    away: bool = False
+    """Set while a clause runs in a branch: what is within `skip` is not on its stack."""
     within: Callable[[Computation], Computation] | None = None
     """Set beyond a par: everything, with the asking branch replaced."""
-    local: tuple[Callable[..., Computation], Callable[[], Computation]] | None = None
-    """Set beyond a par: plug and drop up to the base of the asking branch."""
+    local: "tuple[Request, Drop] | None" = None
+    """Set beyond a par: the request at the base of the asking branch, and that branch's drop."""
     cut: Callable[[], Computation] | None = None
     """Set beyond a branch that is being cancelled: everything, with what it asked given up."""
 
     def outward(self, wrap: Callable[[Computation], Computation], **changes: Any) -> "Request":
         plug, within, cut = self.plug, self.within, self.cut
+        breaks = {s: (lambda e, b=b: wrap(b(e))) for s, b in self.breaks.items()}
         return evolve(
             self,
             plug=lambda c: wrap(plug(c)),
+            breaks=breaks,
             within=within and (lambda c: wrap(within(c))),
             cut=cut and (lambda: wrap(cut())),
             **changes,
         )
+
+    def beneath(self, scopes: tuple[Scope, ...], exempt: frozenset[Scope]) -> "Request":
+        """The request for these scopes too, which stand further out than its own."""
+        under = [*(s for s in self.under if s not in scopes), *scopes]
+        exempt |= self.exempt
+        return evolve(self, under=tuple(s for s in under if s not in exempt), exempt=exempt)
 
 
 @frozen(eq=False)
@@ -65,23 +105,34 @@ class Open:
     """Waits: one request, or those of the branches of a par, in the order of the branches."""
 
     requests: tuple[Request, ...]
-    drop: Callable[[], Computation]
+    drop: "Drop"
 
 
 Wrap = Callable[[Computation], Computation]
+Drop = Callable[[bool], Computation]
+"""What is left to run. What is being cancelled already goes on with that, unless the drop is
+hard: a scope around it broke."""
 
 
-def lift(c: Computation, on_value: Wrap, again: Wrap, dropped: Wrap) -> Computation:
+def lift(
+    c: Computation,
+    on_value: Wrap,
+    again: Wrap,
+    dropped: Wrap,
+    passing: Callable[[Request], Request] = lambda r: r,
+    last: bool = False,
+) -> Computation:
     if isinstance(c, Pure):
         return on_value(c.value)
     if isinstance(c, Used):
-        return Used(c.owner, lambda: again(c.go()))
-    return Open(tuple(r.outward(again) for r in c.requests), lambda: dropped(c.drop()))
+        return Used(c.owner, lambda: again(c.go()), last and c.last)
+    requests = tuple(passing(r.outward(again)) for r in c.requests)
+    return Open(requests, lambda hard: dropped(c.drop(hard)))
 
 
-def bind(c: Computation, then: Callable[[Any], Computation]) -> Computation:
+def bind(c: Computation, then: Callable[[Any], Computation], last: bool = False) -> Computation:
     """A frame: what is left of it when nobody answers is nothing."""
-    return lift(c, then, lambda c: bind(c, then), lambda c: c)
+    return lift(c, then, lambda c: bind(c, then, last), lambda c: c, last=last)
 
 
 def guard(c: Computation, cleanup: Callable[[], Computation]) -> Computation:
@@ -93,15 +144,56 @@ def guard(c: Computation, cleanup: Callable[[], Computation]) -> Computation:
 def own(c: Computation, owner: object, give_up: Callable[..., Computation]) -> Computation:
     """A clause that only ever calls its continuation: if it ends without, that is given up."""
     if isinstance(c, Used) and c.owner is owner:
-        return c.go()
+        return evolve(c, owner=None)
     again = lambda c: own(c, owner, give_up)  # noqa: E731
-    return lift(c, lambda v: give_up(lambda _: Pure(v)), again, again)
+    return lift(c, lambda v: give_up(lambda _: Pure(v)), again, again, last=True)
+
+
+def on_behalf(c: Computation, performer: Request) -> Computation:
+    """A clause works for what its performer works for, until a call that is its last leaves it."""
+    if isinstance(c, Used) and c.last:
+        return c
+    again = lambda c: on_behalf(c, performer)  # noqa: E731
+    beneath = lambda r: r.beneath(performer.under, performer.exempt)  # noqa: E731
+    return lift(c, Pure, again, again, beneath)
+
+
+def scoped(c: Computation, scope: Scope) -> Computation:
+    """`with-timeout`, `with-budget`: where the scope breaks, its form is left and fails."""
+
+    def broken(error: Record) -> Computation:
+        left = cleaned(c, True, scope)
+        return bind(left, lambda _: ask("error", error, resumable=False))
+
+    def passing(r: Request) -> Request:
+        r = r.beneath((scope,), frozenset())
+        return r if r.away else evolve(r, breaks={scope: broken, **r.breaks})
+
+    again = lambda c: scoped(c, scope)  # noqa: E731
+    return lift(c, Pure, again, again, passing)
+
+
+def cleaned(c: Open, hard: bool, *broke: Scope) -> Computation:
+    """What is left to run of `c` where others have gone on: not for the scope that broke, and
+    within a time of grace. The branches that it has already have one each."""
+    forks = frozenset(fork for r in c.requests for fork in r.forks)
+    return cleaning(c.drop(hard), Scope(GRACE), frozenset(broke), forks)
+
+
+def cleaning(
+    c: Computation, grace: Scope, broke: frozenset[Scope], forks: frozenset[object]
+) -> Computation:
+    def passing(r: Request) -> Request:
+        return r.beneath((grace,) if r.forks.isdisjoint(forks) else (), broke)
+
+    again = lambda c: cleaning(c, grace, broke, forks)  # noqa: E731
+    return lift(c, Pure, again, again, passing)
 
 
 def ask(operation: str, *arguments: Any, resumable: bool = True) -> Open:
     return Open(
         (Request(operation, arguments, lambda c: c, resumable),),
-        lambda: Pure(None),
+        lambda hard: Pure(None),
     )
 
 
@@ -126,11 +218,14 @@ class Clause:
 
 @frozen(eq=False)
 class Continuation:
-    plug: Callable[[Computation], Computation]
+    request: Request
+    """The one that it answers, as it stands at the handle expression."""
     give_up: Callable[..., Computation]
     owner: object = None
-    resumable: bool = True
     beyond: object = None
+
+    def call(self, go: Callable[[], Computation]) -> Used:
+        return Used(self.owner, go)
 
 
 def handle(c: Computation, clauses: list[Clause], returns: Any) -> Computation:
@@ -146,17 +241,18 @@ class Handler:
     def around(self, c: Computation, returns: Any) -> Computation:
         """Deep: what a continuation resumes stands inside the same handler again."""
         again: Wrap = lambda c: self.around(c, returns)  # noqa: E731
-        if not isinstance(c, Open):
-            return lift(c, returns or Pure, again, again)
-        for r in c.requests:
+        for r in c.requests if isinstance(c, Open) else ():
             clause = next((clause for clause in self.clauses if clause.takes(r)), None)
             if clause is not None and not (refuses(clause, r) and is_refusal(r)):
                 return self.taken(clause, r, c, again)
             if r.operation == "abort!" and r.arguments[1] is self:
                 value = Pure(r.arguments[0])
                 return self.ended(r, c, again, lambda _, value=value: value)
-        passing = (r.outward(again, skip=None if r.skip is self else r.skip) for r in c.requests)
-        return Open(tuple(passing), lambda: self.around(c.drop(), None))
+        dropped: Wrap = lambda c: self.around(c, None)  # noqa: E731
+        return lift(c, returns or Pure, again, dropped, self.passing)
+
+    def passing(self, r: Request) -> Request:
+        return evolve(r, skip=None, away=False) if r.skip is self else r
 
     def taken(self, clause: Clause, r: Request, c: Open, again: Wrap) -> Computation:
         if refuses(clause, r):
@@ -165,13 +261,13 @@ class Handler:
             return self.ended(r, c, again, lambda _: clause.run(r.arguments, None))
         owner = None if clause.kind == "kept" else object()
         if r.within and r.local:
-            plug, drop = r.local
-            k = Continuation(plug, drop, owner, r.resumable, beyond=self)
-            run = clause.run(r.arguments, k)
+            asked, drop = r.local
+            k = Continuation(asked, lambda _, hard=False: drop(hard), owner, self)
+            run = on_behalf(clause.run(r.arguments, k), r)
             abort: Wrap = lambda v: Open(ask("abort!", v, self).requests, drop)  # noqa: E731
             return again(r.within(cross(run, owner, self, abort, drop)))
-        k = Continuation(lambda c: again(r.plug(c)), self.giving_up(c), owner, r.resumable)
-        run = clause.run(r.arguments, k)
+        k = Continuation(r.outward(again), self.giving_up(c), owner)
+        run = on_behalf(clause.run(r.arguments, k), r)
         return own(run, owner, k.give_up) if owner else run
 
     def ended(self, r: Request, c: Open, again: Wrap, then: Wrap) -> Computation:
@@ -182,7 +278,7 @@ class Handler:
     def giving_up(self, c: Open) -> Callable[..., Computation]:
         """What is to follow waits as the return clause of what is dropped: whoever ends the
         expression otherwise replaces it."""
-        return lambda pending: self.around(c.drop(), pending)
+        return lambda pending, hard=False: self.around(c.drop(hard), pending)
 
 
 def refuses(clause: Clause, r: Request) -> bool:
@@ -194,38 +290,78 @@ def is_refusal(r: Request) -> bool:
     return r.operation == "error" and r.arguments[0].fields["reason"] == "resume-across-par"
 
 
-def cross(c: Computation, owner: Any, mark: object, ended: Wrap, drop: Any) -> Computation:
+def cross(c: Computation, owner: Any, mark: object, ended: Wrap, drop: Drop) -> Computation:
     """A clause that runs in the asking branch, in place of what stood there (`drop`)."""
     if isinstance(c, Used) and c.owner is owner:
         return c.go()
     again = lambda c: cross(c, owner, mark, ended, drop)  # noqa: E731
+    aside = lambda r: r if r.skip else evolve(r, skip=mark, away=True)  # noqa: E731
+    crossed = lift(c, ended, again, again, aside)
     if not isinstance(c, Open):
-        return lift(c, ended, again, again)
-    outward = tuple(r.outward(again, skip=r.skip or mark) for r in c.requests)
-    return Open(outward, lambda: cross(c.drop(), owner, mark, lambda _: drop(), drop))
+        return crossed
+    left = lambda hard: cross(c.drop(hard), owner, mark, lambda _: drop(hard), drop)  # noqa: E731
+    return Open(crossed.requests, left)
 
 
-def par(branches: list[Computation], cancelled: bool = False) -> Computation:
-    for at, branch in enumerate(branches):
-        while isinstance(branch, Used):
-            branch = branch.go()
-        branches[at] = branch
-    if all(isinstance(branch, Pure) for branch in branches):
-        return Pure(tuple(branch.value for branch in branches))
+@frozen(eq=False)
+class Lost:
+    """What a branch of a race ends with that failed."""
 
-    def outward(at: int, r: Request, drop: Callable[[], Computation]) -> Request:
-        put = lambda c: par([*branches[:at], c, *branches[at + 1 :]], cancelled)  # noqa: E731
-        within = r.within or (lambda c: c)
-        cut = r.cut or (drop if cancelled else None)
-        return evolve(r, within=within, cut=cut, local=r.local or (r.plug, drop)).outward(put)
+    error: Record
 
-    def drop() -> Computation:
-        if cancelled:
-            raise Undecided
-        return par([b.drop() if isinstance(b, Open) else b for b in branches], True)
 
-    waiting = [(at, branch) for at, branch in enumerate(branches) if isinstance(branch, Open)]
-    return Open(
-        tuple(outward(at, r, branch.drop) for at, branch in waiting for r in branch.requests),
-        drop,
-    )
+LOSES = Clause("error", "never", lambda values, _: Pure(Lost(values[0])))
+
+
+def race(branches: list[Computation]) -> Computation:
+    """Each branch stands under a boundary of its own that takes every error."""
+    return Fork(len(branches), True).of([handle(branch, [LOSES], None) for branch in branches])
+
+
+@frozen(eq=False)
+class Fork:
+    """A par, or a race; at most `limit` of its branches are under way."""
+
+    limit: int
+    race: bool = False
+
+    def of(self, branches: list[Computation], cancelled: bool = False) -> Computation:
+        for at, branch in enumerate(branches):
+            while isinstance(branch, Used):
+                branch = branch.go()
+            branches[at] = branch
+        values = tuple(branch.value for branch in branches if isinstance(branch, Pure))
+        won = [value for value in values if not isinstance(value, Lost)]
+        if self.race and won and not cancelled:
+            return bind(self.cancel(branches, False), lambda _: Pure(won[0]))
+        if len(values) == len(branches):
+            return Pure(None) if cancelled else self.joined(values)
+
+        def outward(at: int, r: Request, branch: Open) -> Request:
+            put = lambda c: self.of([*branches[:at], c, *branches[at + 1 :]], cancelled)  # noqa: E731
+            within = r.within or (lambda c: c)
+            cut = r.cut or ((lambda: cleaned(branch, False)) if cancelled else None)
+            local, forks = r.local or (r, branch.drop), r.forks | {self}
+            return evolve(r, within=within, cut=cut, local=local, forks=forks).outward(put)
+
+        def drop(hard: bool) -> Computation:
+            return (
+                self.of(branches, True) if cancelled and not hard else self.cancel(branches, hard)
+            )
+
+        waiting = [(at, branch) for at, branch in enumerate(branches) if isinstance(branch, Open)]
+        begun = waiting[: self.limit]
+        return Open(
+            tuple(outward(at, r, branch) for at, branch in begun for r in branch.requests),
+            drop,
+        )
+
+    def cancel(self, branches: list[Computation], hard: bool) -> Computation:
+        return self.of([cleaned(b, hard) if isinstance(b, Open) else b for b in branches], True)
+
+    def joined(self, values: tuple[Any, ...]) -> Computation:
+        if not self.race:
+            return Pure(values)
+        errors = {"errors": tuple(lost.error for lost in values)}
+        failed = error_record("TASK_FAILURE", "all-failed", "", details=errors)
+        return ask("error", failed, resumable=False)

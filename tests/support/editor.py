@@ -8,6 +8,8 @@ from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 from support.markdown import ROOT
 
+COMMAND = (sys.executable, "-m", "sexplang", "lsp")
+
 LONGEST = 20
 """Seconds to wait for what the server sends by itself."""
 
@@ -15,7 +17,7 @@ LONGEST = 20
 class Editor:
     """A client with a server behind it. Texts are typed with `|` where the cursor is."""
 
-    def __init__(self, folder, command=(sys.executable, "-m", "sexplang", "lsp"), encodings=None):
+    def __init__(self, folder, command=COMMAND, encodings=None, environment=None):
         self.folder = folder
         self.loop = asyncio.new_event_loop()
         self.client = LanguageClient("tests", "1")
@@ -26,7 +28,8 @@ class Editor:
             lambda params: self._published(params)
         )
         self.client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda params: self.shown.append(params))
-        self.do(self.client.start_io(*command, env=os.environ | {"PYTHONPATH": str(ROOT)}))
+        given = os.environ | {"PYTHONPATH": str(ROOT)} | (environment or {})
+        self.do(self.client.start_io(*command, env=given))
         self.registered = []
         self.client.feature(lsp.CLIENT_REGISTER_CAPABILITY)(
             lambda params: self.registered.extend(params.registrations)

@@ -12,9 +12,11 @@ from random import Random
 from typing import Any
 
 from support.computation import Undecided
-from support.oracle import Meaning, TooLong, meaning
+from support.oracle import TooLong
 from support.programs import EVERYTHING, Shape, program
 from support.running import (
+    Asked,
+    Choose,
     Seen,
     answer,
     begun,
@@ -22,10 +24,12 @@ from support.running import (
     comparable,
     delivered,
     end,
+    first,
     in_order,
     seen,
     smooth_answer,
 )
+from support.schedule import Meaning, meaning
 
 from sexplang.machine import Suspended
 from sexplang.terms.diagnostic import Diagnostics
@@ -34,27 +38,43 @@ from sexplang.terms.text import plain
 Law = Callable[[int], str | None]
 BROKE = "a Python exception,"
 
-SMOOTH = Shape(allowed=EVERYTHING - {"calls", "aborts", "kept", "multi", "errors"})
-ENTERED = Shape(allowed=EVERYTHING - {"kept", "multi", "finally", "par"} | {"marked"})
+SMOOTH = Shape(
+    allowed=EVERYTHING - {"calls", "aborts", "kept", "multi", "errors", "races", "budgets"}
+)
+ENTERED = Shape(allowed=EVERYTHING - {"kept", "multi", "finally", "par", "races"} | {"marked"})
 BRANCHING = Shape(allowed=EVERYTHING - {"kept", "multi", "finally"} | {"marked"})
 
 
-def order(seed: int) -> Callable[[int], int]:
-    """Which open request is answered next: the first, or any."""
-    return (lambda waiting: 0) if seed % 2 else Random(seed).randrange
+def schedule(seed: int) -> Choose:
+    """What happens next: the first request is answered; any is; or any, or a deadline passes."""
+    random = Random(seed)
+    if seed % 4 == 1:
+        return first
+    if seed % 4 == 3:
+        return answers(random)
+    return lambda requests, deadlines: random.randrange(requests + deadlines)
+
+
+def answers(random: Random) -> Choose:
+    """Any request is answered next; time stands still."""
+    return lambda requests, deadlines: random.randrange(requests)
 
 
 def meant(text: str, seed: int = 1, cancel_after: int | None = None) -> Seen:
     """What the oracle says, in terms that can be compared."""
-    told: Meaning = meaning(text, answer, order(seed), cancel_after)
-    trace = [(operation, _shown(arguments)) for operation, arguments in told.trace]
+    told: Meaning = meaning(text, answer, schedule(seed), cancel_after)
+    trace, waits = _shown(told.trace), [*map(_shown, told.waits)]
     if told.error is not None:
-        return Seen(None, comparable(told.error), trace)
-    return Seen(comparable(told.value), None, trace)
+        return Seen(None, comparable(told.error), trace, waits)
+    return Seen(comparable(told.value), None, trace, waits)
 
 
-def _shown(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+def _shown(asked: list[Asked]) -> list[Asked]:
     """Trailing arguments may be left out: the same request."""
+    return [(operation, _without_nils(arguments)) for operation, arguments in asked]
+
+
+def _without_nils(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     while arguments and arguments[-1] is None:
         arguments = arguments[:-1]
     return arguments
@@ -66,7 +86,7 @@ def disagreement(text: str, seed: int = 1) -> str | None:
         expected = meant(text, seed)
     except (TooLong, Undecided):
         return None
-    actual = seen(begun(text), choose=order(seed))
+    actual = seen(begun(text), choose=schedule(seed))
     if len(set(actual.ids)) < len(actual.ids):
         return f"an identity occurs twice: {actual.ids}\n{text}"
     if expected != actual:
@@ -111,12 +131,12 @@ def next_of(outcome: Any) -> Any:
 def any_order(seed: int) -> str | None:
     """Without failures the order of the replies changes neither value nor requests nor names."""
     text = program(Random(seed), SMOOTH).text
-    first = seen(begun(text), smooth_answer)
-    named = sorted(zip(first.ids, map(repr, first.trace), strict=True))
+    once = seen(begun(text), smooth_answer)
+    named = sorted(zip(once.ids, map(repr, once.trace), strict=True))
     for other in (seed * 2, seed * 2 + 100_000):
-        run = seen(begun(text), smooth_answer, Random(other).randrange)
-        if (run.value, run.error) != (first.value, first.error):
-            return f"{text}\n{first}\n{run}"
+        run = seen(begun(text), smooth_answer, answers(Random(other)))
+        if (run.value, run.error) != (once.value, once.error):
+            return f"{text}\n{once}\n{run}"
         if sorted(zip(run.ids, map(repr, run.trace), strict=True)) != named:
             return f"{text}\nidentities: {named}\n{run.ids} {run.trace}"
     return None

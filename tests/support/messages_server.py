@@ -38,6 +38,7 @@ class MessagesServer:
         self.journal: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.ended = threading.Event()
+        self.count = 42
         self._lock = threading.Lock()
         owner = self
 
@@ -65,6 +66,9 @@ class MessagesServer:
 
     def _answer(self, to: BaseHTTPRequestHandler) -> None:
         body = json.loads(to.rfile.read(int(to.headers["content-length"])))
+        if to.path.endswith("/count_tokens"):
+            self._send(to, 200, json.dumps({"input_tokens": self.count}))
+            return
         with self._lock:
             item = self.script[min(len(self.journal), len(self.script) - 1)]
             self.journal.append(body)

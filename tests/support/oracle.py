@@ -1,42 +1,39 @@
-"""Program text to its meaning: a value or an error, and the trace of what the host was asked.
+"""Forms to computations, arguments from left to right.
 
 The oracle: small, slow and recursive, with environments of its own. Control is in
-`computation.py`; here every form is turned into a computation, arguments from left to right.
+`computation.py`; what happens around a computation, in `schedule.py`.
 """
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, frozen
 from support.classify import clause_kind, flat_body, head, is_function_definition
 from support.computation import (
     Clause,
     Computation,
     Continuation,
+    Fork,
     Open,
     Pure,
     Request,
-    Undecided,
-    Used,
+    Scope,
     ask,
     bind,
     guard,
     handle,
-    par,
+    race,
     refuse,
+    scoped,
 )
 
-from sexplang.reader import read
-from sexplang.terms.form import ListForm, Literal, Name, TableForm, VectorForm
-from sexplang.terms.source import Source
+from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.task import error_record, failed_result
-from sexplang.terms.text import plain, text
-from sexplang.terms.value import Fault, Record, symbol
+from sexplang.terms.text import text
+from sexplang.terms.value import Record, symbol
 
 Env = dict[str, Any]
 Form = Any  # the shape of a form is known from its head
-CANCELLED = error_record("RESOURCE_EXHAUSTION", "cancelled", "")
 STEPS = 20_000
 
 
@@ -118,7 +115,13 @@ PRIMITIVES: dict[str, Callable[..., Computation]] = {
     "procedure?": total(procedure),
     "raise": raised,
     "error": lambda message: ask("error", error_record("USER_ERROR", "error", message)),
+    "model": lambda payload: ask("model", payload),
 }
+
+
+def later(begin: Callable[[], Computation]) -> Computation:
+    """A branch that has not begun: it begins when those before it wait."""
+    return Open((Request("start!", (), lambda _: begin()),), lambda hard: Pure(None))
 
 
 class Evaluator:
@@ -185,7 +188,8 @@ class Evaluator:
         if special is not None:
             return special(self, list(form.items), env)
         applied = lambda vs: self.apply(vs[0], vs[1:])  # noqa: E731
-        return self.values(list(form.items), env, applied)
+        given = [item for item in form.items if not isinstance(item, Label)]
+        return self.values(given, env, applied)
 
     def name(self, name: str, env: Env) -> Computation:
         if name in env:
@@ -219,11 +223,10 @@ class Evaluator:
             bound = dict(zip(function.params, arguments, strict=True))
             return self.body(function.body, {**function.env, **bound})
         if isinstance(function, Continuation):
-            if not function.resumable:
+            if not function.request.resumable:
                 return refuse("not-resumable")
             value = Pure(arguments[0] if arguments else None)
-            plug = function.plug
-            return Used(function.owner, lambda: plug(value)) if function.owner else plug(value)
+            return function.call(lambda: function.request.plug(value))
         if isinstance(function, Performer):
             return ask(function.operation, *arguments)
         if function in HIGHER.values():
@@ -247,10 +250,11 @@ class Evaluator:
         return bind(turned, lambda v: self.fold(function, v, xs[1:]))
 
     def abandon(self, k: Continuation) -> Computation:
-        def given_up() -> Computation:
-            return k.give_up(lambda _: Pure(None))
+        return k.call(lambda: k.give_up(lambda _: Pure(None)))
 
-        return Used(k.owner, given_up) if k.owner else given_up()
+    def par_map(self, function: Any, xs: tuple[Any, ...], limit: Any = None) -> Computation:
+        branches = [later(lambda x=x: self.apply(function, (x,))) for x in xs]
+        return Fork(limit or len(xs)).of(branches)
 
     # (if c t e) (and e…) (or e…)
     def if_(self, items: list[Form], env: Env) -> Computation:
@@ -305,7 +309,7 @@ class Evaluator:
 
         def turn(values: tuple[Any, ...]) -> Computation:
             inner = {**env, **dict(zip(names, values, strict=True))}
-            return bind(self.body(items[2:], inner), again)
+            return bind(self.body(items[2:], inner), again, last=True)
 
         def again(value: Any) -> Computation:
             return turn(value.values) if isinstance(value, Turn) else Pure(value)
@@ -329,13 +333,8 @@ class Evaluator:
         name, k = items[2].text, env[items[1].text]
 
         def on(arguments: tuple[Any, ...]) -> Computation:
-            request = Request(name, arguments, k.plug, k.resumable, skip=k.beyond)
-
-            def handed() -> Computation:
-                given_up = k.give_up if k.beyond is not None else lambda: k.give_up(None)
-                return Open((request,), given_up)
-
-            return Used(k.owner, handed) if k.owner else handed()
+            request = evolve(k.request, operation=name, arguments=arguments, skip=k.beyond)
+            return k.call(lambda: Open((request,), lambda hard: k.give_up(None, hard)))
 
         return self.values(items[3:], env, on)
 
@@ -384,13 +383,24 @@ class Evaluator:
         failed = Clause("error", "never", lambda vs, _: Pure(failed_result(vs[0])))
         return handle(self.value(items[1], env), [failed], None)
 
+    # (par e…) (race e…)
     def par(self, items: list[Form], env: Env) -> Computation:
-        return par([self.branch(form, env) for form in items[1:]])
+        return Fork(len(items)).of(self.branches(items, env))
 
-    def branch(self, form: Form, env: Env) -> Computation:
-        """A branch that has not begun: it begins when those before it wait."""
-        request = Request("start!", (), lambda _: self.value(form, env))
-        return Open((request,), lambda: Pure(None))
+    def race(self, items: list[Form], env: Env) -> Computation:
+        return race(self.branches(items, env))
+
+    def branches(self, items: list[Form], env: Env) -> list[Computation]:
+        return [later(lambda form=form: self.value(form, env)) for form in items[1:]]
+
+    # (with-timeout n b…) (with-budget {calls: n seconds: n} b…)
+    def with_timeout(self, items: list[Form], env: Env) -> Computation:
+        entered = lambda n: scoped(self.body(items[2:], env), Scope(seconds=n))  # noqa: E731
+        return bind(self.value(items[1], env), entered)
+
+    def with_budget(self, items: list[Form], env: Env) -> Computation:
+        entered = lambda limits: scoped(self.body(items[2:], env), Scope(**limits))  # noqa: E731
+        return bind(self.value(items[1], env), entered)
 
     def quote(self, items: list[Form], env: Env) -> Computation:
         return Pure(symbol(items[1].text))
@@ -417,6 +427,9 @@ SPECIAL: dict[str, Callable[[Evaluator, list[Form], Env], Computation]] = {
     "try": Evaluator.try_,
     "attempt": Evaluator.attempt,
     "par": Evaluator.par,
+    "race": Evaluator.race,
+    "with-timeout": Evaluator.with_timeout,
+    "with-budget": Evaluator.with_budget,
     "quote": Evaluator.quote,
 }
 
@@ -424,66 +437,6 @@ HIGHER: dict[str, Callable[..., Computation]] = {
     "map": Evaluator.map,
     "fold": Evaluator.fold,
     "abandon": Evaluator.abandon,
+    "par-map": Evaluator.par_map,
     "apply": lambda self, function, xs: self.apply(function, xs),
 }
-
-
-@frozen
-class Meaning:
-    """What a program means; `trace` holds (operation, arguments) in order of the answers."""
-
-    value: Any = None
-    error: Record | None = None
-    trace: list[tuple[str, tuple[Any, ...]]] = field(factory=list)
-
-
-def meaning(
-    program: str,
-    answer: Callable[[str, tuple[Any, ...]], Any],
-    choose: Callable[[int], int] = lambda open_requests: 0,
-    cancel_after: int | None = None,
-) -> Meaning:
-    """`answer` is the host: an error record is a failure, raised where the request was made.
-
-    `choose(n)` picks which of n open requests (in order of their branches) is answered next;
-    after `cancel_after` answers the run is cancelled from outside."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(100_000)
-    try:
-        forms = read(Source("program", program))
-        return _driven(Evaluator().body(list(forms), {}), answer, choose, cancel_after)
-    finally:
-        sys.setrecursionlimit(limit)
-
-
-def _driven(c: Computation, answer: Any, choose: Any, cancel_after: int | None) -> Meaning:
-    trace: list[tuple[str, tuple[Any, ...]]] = []
-    error: Record | None = None
-    while not isinstance(c, Pure):
-        if isinstance(c, Used):
-            c = c.go()
-            continue
-        inner = next((r for r in c.requests if r.operation in ("error", "start!")), None)
-        if inner is not None and inner.operation == "start!":
-            c = inner.plug(Pure(None))
-        elif inner is not None and inner.cut:
-            c = inner.cut()
-        elif inner is not None:
-            error = error or inner.arguments[0]
-            c = c.drop()
-        elif cancel_after == len(trace):
-            if error is not None:
-                raise Undecided
-            error, cancel_after = CANCELLED, None
-            c = c.drop()
-        else:
-            r = c.requests[choose(len(c.requests))]
-            try:
-                arguments = tuple(plain(argument) for argument in r.arguments)
-            except Fault:
-                c = r.plug(refuse("not-data"))
-                continue
-            trace.append((r.operation, arguments))
-            reply = answer(r.operation, arguments)
-            c = r.plug(ask("error", reply) if isinstance(reply, Record) else Pure(reply))
-    return Meaning(None if error else c.value, error, trace)

@@ -6,6 +6,7 @@ from typing import Any
 from attrs import field, frozen
 
 from sexplang.machine import Done, Failed, Limits, Suspended, start
+from sexplang.machine.branch import order, path_of
 from sexplang.pipeline import build
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
@@ -15,7 +16,8 @@ from sexplang.terms.text import plain
 from sexplang.terms.value import Fault, Record
 
 Answer = Callable[[str, tuple[Any, ...]], Any]
-Choose = Callable[[int], int]
+Choose = Callable[[int, int], int]
+Asked = tuple[str, tuple[Any, ...]]
 
 
 UNANSWERED = error_record("TASK_FAILURE", "odd", "nobody knows")
@@ -23,17 +25,19 @@ UNANSWERED = error_record("TASK_FAILURE", "odd", "nobody knows")
 
 @frozen
 class Seen:
-    """What can be compared: the value or the error, and what the host was asked, in order."""
+    """What can be compared: the value or the error, what the host was asked, in order, and what
+    was open before each answer: operations and arguments, deadlines last."""
 
     value: Any = None
     error: Any = None
-    trace: list[tuple[str, Any]] = field(factory=list)
+    trace: list[Asked] = field(factory=list)
+    waits: list[list[Asked]] = field(factory=list)
     ids: list[str] = field(factory=list, eq=False)
 
 
 def answer(operation: str, arguments: tuple[Any, ...]) -> Any:
     """The world of the laws: a pure function. Some questions fail."""
-    if operation == "ask" and arguments and arguments[0] in (4, 13):
+    if operation in ("ask", "model") and arguments and arguments[0] in (4, 13):
         return UNANSWERED
     return smooth_answer(operation, arguments)
 
@@ -53,8 +57,9 @@ def comparable(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: comparable(item) for key, item in value.items()}
     if isinstance(value, Record) and value.kind == "error":
-        given = value.fields["details"].get("value")
-        return ("error", value.fields["type"], value.fields["reason"], comparable(given))
+        details = value.fields["details"]
+        told = details.get("value"), details.get("errors"), details.get("metrics", {}).get("limit")
+        return ("error", value.fields["type"], value.fields["reason"], comparable(told))
     if isinstance(value, Record):
         error = value.fields["notes"].get("error")
         return (value.kind, value.fields["status"], comparable(error))
@@ -78,23 +83,43 @@ def begun(text: str, limits: Limits = Limits(steps=1_000_000)) -> Any:  # noqa: 
 
 
 def in_order(outcome: Suspended) -> list[Request]:
-    """The open requests in the order of their branches; in these worlds no deadline passes."""
+    """The open requests in the order of their branches, without deadlines."""
     waiting = [request for request in outcome.requests if request.operation != "timer"]
-    return sorted(waiting, key=lambda request: [*map(int, request.id.split("."))])
+    return sorted(waiting, key=lambda request: order(request.id))
 
 
-def seen(outcome: Any, reply: Answer = answer, choose: Choose = lambda open_requests: 0) -> Seen:
-    """Drives an outcome to its end, answering one request at a time."""
-    trace: list[tuple[str, Any]] = []
+def deadlines(outcome: Suspended) -> list[Request]:
+    """The open deadlines, shortest first; of equal ones the outermost over the first request."""
+    branches, timers = outcome.weave.branches, outcome.weave.timers
+    above = [branches[path_of(request.id)].state.s[3].scopes for request in in_order(outcome)]
+    open_ones = dict.fromkeys(id for scopes in above for id in scopes if id in timers)
+    assert {*open_ones} == {r.id for r in outcome.requests if r.operation == "timer"}
+    return sorted([timers[id].timer() for id in open_ones], key=lambda timer: timer.arguments)
+
+
+def asked(request: Request) -> Asked:
+    return request.operation, tuple(plain(argument) for argument in request.arguments)
+
+
+def first(requests: int, passing: int) -> int:
+    """A schedule in which branches are answered in order and no deadline passes."""
+    return 0
+
+
+def seen(outcome: Any, reply: Answer = answer, choose: Choose = first) -> Seen:
+    """Drives an outcome to its end: one request is answered at a time, or one deadline passes."""
+    trace: list[Asked] = []
+    waits: list[list[Asked]] = []
     ids: list[str] = []
     while isinstance(outcome, Suspended):
-        waiting = in_order(outcome)
-        request = waiting[choose(len(waiting))]
-        arguments = tuple(plain(argument) for argument in request.arguments)
-        trace.append((request.operation, arguments))
+        waiting, passing = in_order(outcome), deadlines(outcome)
+        request = [*waiting, *passing][choose(len(waiting), len(passing))]
+        trace.append(asked(request))
+        waits.append([asked(each) for each in (*waiting, *passing)])
         ids.append(request.id)
-        outcome = delivered(outcome, request.id, reply(request.operation, arguments))
-    return Seen(*end(outcome), trace, ids)
+        replied = None if request.operation == "timer" else reply(*trace[-1])
+        outcome = delivered(outcome, request.id, replied)
+    return Seen(*end(outcome), trace, waits, ids)
 
 
 def delivered(outcome: Suspended, id: str, reply: Any) -> Any:

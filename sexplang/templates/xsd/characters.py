@@ -1,0 +1,64 @@
+"""What stands between tags to the characters that were meant: entities, and marks that are none."""
+
+import re
+from collections.abc import Callable
+
+_REFERENCE = re.compile(
+    r"&(?:#(?P<decimal>\d{1,7});|#[xX](?P<hex>[0-9a-fA-F]{1,6});|(?P<name>[A-Za-z]\w{1,31});)?"
+)
+_XML = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+# What no XML document holds, whatever is done to it.
+_NO_CHARACTER = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+Note = Callable[[str], None]
+
+
+def whole(text: str, note: Note) -> str:
+    """`text` with line breaks as XML has them, and whole characters only."""
+    if _SURROGATE.search(text):
+        note("replaced half characters (lone surrogates)")
+        text = _SURROGATE.sub("\ufffd", text)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def forbidden(text: str) -> str | None:
+    """The first character that cannot stand in XML, as it is written elsewhere."""
+    found = _NO_CHARACTER.search(text)
+    return None if found is None else f"U+{ord(found[0]):04X}"
+
+
+def unescaped(text: str, note: Note) -> str:
+    """Text with its references replaced. A & that begins none stands for itself."""
+    if "&" not in text:
+        return text
+
+    def replaced(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name in _XML:
+            return _XML[name]
+        found = _character(match) if name is None else _html(name)
+        if found is None:
+            note("took a bare & as text")
+            return match[0]
+        if name is not None:
+            note(f"took &{name}; for the character {found}")
+        return found
+
+    return _REFERENCE.sub(replaced, text)
+
+
+def _character(match: re.Match[str]) -> str | None:
+    digits = match["decimal"] or match["hex"]
+    if not digits:
+        return None
+    number = int(digits, 10 if match["decimal"] else 16)
+    if number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
+        return None
+    return None if forbidden(chr(number)) else chr(number)
+
+
+def _html(name: str) -> str | None:
+    from html.entities import html5
+
+    return html5.get(f"{name};")

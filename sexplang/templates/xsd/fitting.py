@@ -1,0 +1,185 @@
+"""A tree as it was written to a document of the schema: names, order, places and values put right.
+
+What changes here changes no value: elements of a sequence are sorted, what is an attribute and was
+written as an element (or the reverse) is moved, a value that fits but for white space or case is
+taken for the one it is.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from attrs import evolve, frozen
+
+from sexplang.templates.vocabulary import normal
+from sexplang.templates.xsd.frames import Node
+from sexplang.templates.xsd.shapes import Attribute, Element, Type
+from sexplang.templates.xsd.simple import Simple
+from sexplang.templates.xsd.tokens import Names
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
+NIL = f"{{{INSTANCE}}}nil"
+_HINTS = frozenset({"schemaLocation", "noNamespaceSchemaLocation"})
+
+
+_QUOTES = "\"'“”„‟″‘’‚‛′`"
+
+
+class Misfit(Exception):
+    """Says why a tree is no document of the schema."""
+
+
+@frozen(eq=False)
+class Fitting:
+    """`note` receives what was put right."""
+
+    names: Names
+    note: Callable[[str], None]
+
+    def document(self, root: Node) -> "_Element":
+        """The document of a tree. Raises Misfit."""
+        from lxml import etree
+
+        made = etree.Element(root.element.tag, nsmap={"xsi": INSTANCE})
+        self._fill(made, root)
+        return made
+
+    def _fill(self, made: "_Element", node: Node) -> None:
+        type_ = node.element.type
+        items = list(node.items)
+        given = self._attributes(node)
+        own = [item for item in items if isinstance(item, Node) and item.name in type_.attributes]
+        for item in own:
+            items.remove(item)
+            self._moved(given, item, node)
+        for name, value in given.items():
+            self._attribute(made, node, name, value, items)
+        if type_.simple is not None:
+            text = "".join(item for item in items if isinstance(item, str))
+            if node.supplied or own:
+                text = text.rstrip() if not own else text.strip()
+            if text.strip() or NIL not in made.attrib:
+                made.text = self._value(type_.simple, text, f"<{node.name}>")
+        elif type_.mixed:
+            self._mixed(made, items, node.supplied)
+        else:
+            self._children(made, type_, [item for item in items if isinstance(item, Node)], node)
+
+    # -- attributes
+
+    def _attributes(self, node: Node) -> dict[str, str | None]:
+        """What stands in the start tag, but for names of namespaces and hints."""
+        found: dict[str, str | None] = {}
+        for written, value in node.start.attributes:
+            prefix, _, local = written.rpartition(":")
+            if "xmlns" in (prefix, written):
+                continue
+            if local in _HINTS:
+                self.note(f"left out {written}")
+                continue
+            if local == "nil" and (prefix == "xsi" or node.element.nillable):
+                local = NIL
+            elif prefix == "xsi":
+                raise Misfit(f"{written} is not taken")
+            if local in found and found[local] != value:
+                raise Misfit(f"<{node.name}> has two attributes {local}")
+            found[local] = value
+        if node.slash and found:
+            last = next(reversed(found))
+            found[last] = f"{found[last]}/"
+        return found
+
+    def _moved(self, given: dict[str, str | None], item: Node, node: Node) -> None:
+        text = "".join(part for part in item.items if isinstance(part, str)).strip()
+        if given.get(item.name, text) != text:
+            raise Misfit(f"<{node.name}> has {item.name} as an attribute and as an element")
+        self.note(f"took the element {item.name} of <{node.name}> for its attribute")
+        given[item.name] = text
+
+    def _attribute(
+        self, made: "_Element", node: Node, name: str, value: str | None, items: list[Node | str]
+    ) -> None:
+        type_ = node.element.type
+        if name == NIL:
+            made.set(NIL, normal(value or "true"))
+            return
+        known = name if name in type_.attributes else self.names.known(name) or name
+        declared = type_.attributes.get(known)
+        if declared is not None:
+            if known != name:
+                self.note(f"took {name} for {known}")
+            if name in node.start.doubtful and declared.simple.fits(value or ""):
+                raise Misfit(f"the quotes around {name} of <{node.name}> do not match")
+            made.set(declared.tag, self._attribute_value(declared, value, node))
+            return
+        child = type_.children.get(known)
+        present = any(isinstance(item, Node) and item.name == known for item in items)
+        if child is None or child.repeats or present or child.element.type.simple is None:
+            listed = ", ".join(type_.attributes) or "none"
+            raise Misfit(f"<{node.name}> has no attribute {name} (it has {listed})")
+        self.note(f"took the attribute {known} of <{node.name}> for an element")
+        start = evolve(node.start, attributes=())
+        items.append(Node(child.element, start, (value or "",), False, False, 0))
+
+    def _attribute_value(self, declared: Attribute, value: str | None, node: Node) -> str:
+        if value is None:
+            if declared.simple.form != "boolean":
+                raise Misfit(f"the attribute {declared.name} of <{node.name}> has no value")
+            value = "true"
+            self.note(f'wrote {declared.name}="true" in <{node.name}>')
+        return self._value(declared.simple, value, declared.name)
+
+    # -- what stands between the tags
+
+    def _children(self, made: "_Element", type_: Type, nodes: list[Node], node: Node) -> None:
+        order = type_.order
+        if order is not None:
+            ordered = sorted(nodes, key=lambda each: order.get(each.name, 0))
+            if ordered != nodes:
+                self.note(f"put the elements of <{node.name}> in order")
+                nodes = ordered
+        for each in nodes:
+            self._append(made, each)
+
+    def _append(self, made: "_Element", node: Node) -> "_Element":
+        from lxml import etree
+
+        inner = etree.SubElement(made, node.element.tag)
+        self._fill(inner, node)
+        return inner
+
+    def _mixed(self, made: "_Element", items: list[Node | str], supplied: bool) -> None:
+        last: _Element | None = None
+        for item in items:
+            if isinstance(item, Node):
+                last = self._append(made, item)
+            elif last is None:
+                made.text = (made.text or "") + item
+            else:
+                last.tail = (last.tail or "") + item
+        if supplied and last is not None:
+            last.tail = (last.tail or "").rstrip()
+        elif supplied:
+            made.text = (made.text or "").rstrip()
+
+    def _value(self, simple: Simple, text: str, what: str) -> str:
+        """The text, if it fits; else what it fits as, but for white space around it and case."""
+        if simple.fits(text):
+            return text
+        bare = text.strip()
+        for kept, around in ((bare, "white space"), (bare.strip(_QUOTES).strip(), "quotes")):
+            if simple.fits(kept):
+                self.note(f"left out the {around} around the value of {what}")
+                return kept
+        choices = ("true", "false") if simple.form == "boolean" else simple.choices
+        alike = [each for each in choices if _plain(each) == _plain(bare)]
+        if len(alike) == 1 and simple.fits(alike[0]):
+            self.note(f"took {bare[:40]} for {alike[0]} in {what}")
+            return alike[0]
+        return text
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("_", " ").replace("-", " ").split()).casefold()

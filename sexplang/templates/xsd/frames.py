@@ -1,0 +1,143 @@
+"""What is open while a reply is read: elements with what they hold so far, as persistent values.
+
+Each has a digest of all that is open and built; ways that have come to the same are told by it.
+"""
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from attrs import evolve, field, frozen
+
+from sexplang.templates.xsd.shapes import Attribute, Element, Type, is_full
+from sexplang.templates.xsd.tokens import Start
+
+Items: TypeAlias = tuple[Any, Any]
+"""What stood before, and an element or a text."""
+
+
+@frozen(eq=False)
+class Node:
+    """An element that is closed. `supplied` where its end tag was not there."""
+
+    element: Element
+    start: Start
+    items: tuple["Node | str", ...]
+    supplied: bool
+    slash: bool
+    digest: int
+
+    @property
+    def name(self) -> str:
+        return self.element.name
+
+
+@frozen(eq=False)
+class Frame:
+    """An element that is open. The text in `stray` stands where only elements may; `bare` where
+    its text holds a `<`, or what looks like a tag, written as it is."""
+
+    element: Element
+    start: Start
+    above: "Frame | None"
+    slash: bool
+    depth: int
+    items: Items | None = None
+    stray: str = ""
+    bare: bool = False
+    is_ending: bool = False
+    built: int = 0
+    digest: int = field(init=False)
+
+    @digest.default
+    def _digest(self) -> int:
+        above = 0 if self.above is None else self.above.digest
+        own = (self.name, self.start.attributes, self.slash, self.built, self.stray, self.bare)
+        return hash((above, *own, self.is_ending))
+
+    @property
+    def name(self) -> str:
+        return self.element.name
+
+    @property
+    def holds_text(self) -> bool:
+        return self.element.type.holds_text
+
+    @property
+    def is_untouched(self) -> bool:
+        return self.items is None and not self.stray
+
+    @property
+    def ends_in_slash(self) -> bool:
+        item = None if self.items is None else self.items[1]
+        return isinstance(item, str) and item.endswith("/")
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it holds text alone where elements are due: what it is about is not known."""
+        return self.items is None and self.stray.strip() != ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing more could stand in it: neither text nor another element."""
+        type_ = self.element.type
+        if type_.content is None or type_.holds_text:
+            return False
+        return is_full(type_.content, {node.name for node in self._nodes()})
+
+    def _nodes(self) -> Iterator[Node]:
+        items = self.items
+        while items is not None:
+            items, item = items
+            if isinstance(item, Node):
+                yield item
+
+    def allowed(self, name: str) -> Element | None:
+        """What may stand in it under a name: an element, or what is one of its attributes."""
+        type_ = self.element.type
+        child = type_.children.get(name)
+        if child is not None:
+            return child.element
+        attribute = type_.attributes.get(name)
+        return None if attribute is None else _as_element(attribute)
+
+    def is_attribute(self, element: Element) -> bool:
+        return element.name in self.element.type.attributes
+
+    def just_closed(self) -> set[str]:
+        """The names of what ended last in it, and last in that."""
+        found: set[str] = set()
+        item = None if self.items is None else self.items[1]
+        while isinstance(item, Node):
+            found.add(item.name)
+            item = item.items[-1] if item.items else None
+        return found
+
+
+def _as_element(attribute: Attribute) -> Element:
+    own = Type({}, simple=attribute.simple)
+    return Element(attribute.name, attribute.tag, own, False, None, attribute.doc)
+
+
+def opened(element: Element, start: Start, above: Frame | None, slash: bool) -> Frame:
+    """An element that begins. `slash`: what looked like the end of its tag is part of a value."""
+    return Frame(element, start, above, slash, 0 if above is None else above.depth + 1)
+
+
+def with_item(frame: Frame, item: Node | str, *, bare: bool = False) -> Frame:
+    """The frame with one element or text more."""
+    own = item.digest if isinstance(item, Node) else hash(item)
+    built = hash((frame.built, own))
+    bare = bare or frame.bare
+    return evolve(frame, items=(frame.items, item), built=built, stray="", bare=bare)
+
+
+def closed(frame: Frame, *, supplied: bool) -> Node:
+    """The element that the frame has become."""
+    found: list[Node | str] = []
+    items = frame.items
+    while items is not None:
+        items, item = items
+        found.append(item)
+    attributes = frame.start.attributes
+    digest = hash((frame.name, attributes, frame.slash, frame.built, supplied))
+    return Node(frame.element, frame.start, tuple(reversed(found)), supplied, frame.slash, digest)

@@ -1,0 +1,227 @@
+"""The text of a reply to tags of its schema and what stands between them.
+
+Only what the schema names, or what looks like a tag through and through, is one; any other `<` is
+text. What had to be read differently from what is written is noted in the token.
+"""
+
+import re
+from collections.abc import Iterator
+
+from attrs import field, frozen
+
+from sexplang.templates.xsd.characters import unescaped
+from sexplang.templates.xsd.likeness import alike, begins, folded
+from sexplang.templates.xsd.tags import tag_at
+
+
+class NotXml(Exception):
+    """Says why a text is not XML."""
+
+
+@frozen(eq=False)
+class Text:
+    """`suspect` where the text holds what may be left of a tag of the schema; `bare` where it
+    holds a `<`, or a `>` behind a word, that is written as it is."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+    suspect: bool = False
+    bare: bool = False
+
+
+@frozen(eq=False)
+class Start:
+    """`name` is a name of the schema, or None; `raw` the tag as it is written. `suspect` where a
+    tag that is none of the schema's may be meant for one."""
+
+    name: str | None
+    raw: str
+    attributes: tuple[tuple[str, str | None], ...] = ()
+    closed: bool = False
+    slash: bool = False
+    doubtful: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+    suspect: bool = False
+
+
+@frozen(eq=False)
+class End:
+    """`written` is the name as it is written. `cut` where the text ends inside the tag."""
+
+    name: str | None
+    raw: str
+    written: str
+    cut: bool = False
+    notes: tuple[str, ...] = ()
+    suspect: bool = False
+
+
+Token = Text | Start | End
+
+BARE = "took a bare < as text"
+
+_NAME = r"[^\W\d][\w.:-]*+"
+_START = re.compile(rf"<({_NAME})")
+_END = re.compile(rf"<\s*+/\s*+({_NAME})?+\s*+(>?)")
+_WORD = re.compile(r"<\s*/?\s*([\w.:-]{1,80})")
+_BEHIND_WORD = re.compile(r"[\w\"']>")
+_OTHER = re.compile(r"[^<>]*+>")
+_DECLARATION = re.compile(r"<!DOCTYPE[^<>\[]*+>", re.IGNORECASE)
+_SPECIAL = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
+
+
+@frozen(eq=False)
+class Names:
+    """The names of a schema, found however they are written."""
+
+    exact: frozenset[str]
+    loose: dict[str, str | None] = field(init=False)
+
+    @loose.default
+    def _loose(self) -> dict[str, str | None]:
+        found: dict[str, str | None] = {}
+        for name in self.exact:
+            found[folded(name)] = None if folded(name) in found else name
+        return found
+
+    def known(self, written: str) -> str | None:
+        name = written.rpartition(":")[2]
+        return name if name in self.exact else self.loose.get(folded(name))
+
+    def near(self, written: str) -> bool:
+        """Whether a word may be a slip for one of the names, or one of them with text behind."""
+        return any(alike(written, name) or begins(written, name) for name in self.exact)
+
+
+def tokens(text: str, names: Names) -> Iterator[Token]:
+    """The tokens of a text. Raises NotXml for a document type with declarations."""
+    return _Scanner(text, names).tokens()
+
+
+class _Scanner:
+    def __init__(self, text: str, names: Names) -> None:
+        self.text, self.names = text, names
+        self.at = 0
+        self.last = {close: text.rfind(close) for close in _SPECIAL.values()}
+        self.next_tag = -1
+        self.spoken: list[str] = []
+        self.notes: list[str] = []
+        spelled = "|".join(re.escape(name) for name in sorted(names.exact, reverse=True))
+        self.tag = re.compile(rf"</?(?:[\w.-]+:)?(?:{spelled})[\s/>]", re.IGNORECASE)
+        # What is left of a tag that has lost its beginning.
+        self.rest = re.compile(rf"(?:/\s?(?:{spelled})|\b(?:{spelled})\s?>)", re.IGNORECASE)
+        self.suspect = self.bare = False
+
+    def tokens(self) -> Iterator[Token]:
+        text = self.text
+        while self.at < len(text):
+            start = text.find("<", self.at)
+            start = len(text) if start < 0 else start
+            said = text[self.at : start]
+            self.spoken.append(unescaped(said, self.notes.append))
+            self.suspect = self.suspect or self.rest.search(said) is not None
+            self.bare = self.bare or _BEHIND_WORD.search(said) is not None
+            self.at = start
+            if start == len(text) or self._special():
+                continue
+            token = self._tag()
+            if token is None:
+                word = _WORD.match(text, start)
+                near = word is not None and self.names.near(word[1])
+                self.suspect = self.suspect or near or text.startswith("<<", start)
+                self.notes.append(BARE)
+                self.spoken.append("<")
+                self.at += 1
+            else:
+                yield from self._text()
+                yield token
+        yield from self._text()
+
+    def _text(self) -> Iterator[Text]:
+        said = "".join(self.spoken)
+        if said or self.notes:
+            notes = tuple(dict.fromkeys(self.notes))
+            yield Text(said, notes, self.suspect, BARE in notes or self.bare)
+        self.spoken, self.notes, self.suspect, self.bare = [], [], False, False
+
+    def _special(self) -> bool:
+        """Steps over a comment, an instruction or a document type; takes CDATA as it stands."""
+        text, at = self.text, self.at
+        for opening, closing in _SPECIAL.items():
+            if text.startswith(opening, at) and self.last[closing] >= at + len(opening):
+                end = text.find(closing, at + len(opening))
+                if opening == "<![CDATA[":
+                    self.spoken.append(text[at + len(opening) : end])
+                elif opening == "<?" and not text.startswith("<?xml ", at):
+                    self.notes.append("left out a processing instruction")
+                self.at = end + len(closing)
+                return True
+        declaration = _DECLARATION.match(text, at)
+        if declaration:
+            self.notes.append("left out the document type")
+            self.at = declaration.end()
+        elif text[at : at + 9].upper() == "<!DOCTYPE":
+            raise NotXml("it declares a document type, which is not taken")
+        return declaration is not None
+
+    def _tag(self) -> Start | End | None:
+        text, at = self.text, self.at
+        end = _END.match(text, at)
+        if end:
+            return self._end(end)
+        start = _START.match(text, at)
+        if start is None:
+            return None
+        name = self.names.known(start[1])
+        notes: list[str] = []
+        if name is not None:
+            limit = self._limit(start.end())
+            tag = tag_at(text, start.end(), limit, self.names.known, notes.append)
+            if tag is not None:
+                self.at = tag.end
+                notes += _renamed(start[1], name)
+                return Start(
+                    name,
+                    text[at : tag.end],
+                    tag.attributes,
+                    tag.closed,
+                    tag.slash,
+                    tag.doubtful,
+                    tuple(dict.fromkeys(notes)),
+                )
+        other = _OTHER.match(text, start.end())
+        if other is None or name is not None:
+            return None
+        self.at = other.end()
+        raw = text[at : other.end()]
+        word = re.sub(r"\W", "", raw.split()[0])
+        return Start(None, raw, closed=raw.endswith("/>"), suspect=self.names.near(word))
+
+    def _end(self, end: re.Match[str]) -> End | None:
+        written = end[1] or ""
+        cut = not end[2] and end.end() == len(self.text)
+        name = self.names.known(written)
+        # Without its > it is a tag where another begins, or where the text ends.
+        if not end[2] and not cut and (name is None or self.text[end.end()] != "<"):
+            return None
+        if not written and not cut:
+            return None
+        self.at = end.end()
+        notes = () if end[2] else (f"completed the tag </{written}",)
+        suspect = name is None and self.names.near(written)
+        return End(name, end[0], written, cut, (*notes, *_renamed(written, name)), suspect)
+
+    def _limit(self, at: int) -> int:
+        """Where the next tag of the schema begins."""
+        if self.next_tag < at:
+            found = self.tag.search(self.text, at)
+            self.next_tag = len(self.text) if found is None else found.start()
+        return self.next_tag
+
+
+def _renamed(written: str, name: str | None) -> list[str]:
+    if name is None or written == name:
+        return []
+    if written.rpartition(":")[2] == name:
+        return ["left out the prefixes of names"]
+    return [f"took {written} for {name}"]

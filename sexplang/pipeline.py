@@ -4,13 +4,14 @@ text ─▶ reader ─▶ compiler ─▶ Unit ┐
 xml  ─▶ templates ─▶ Task          ┴─▶ Program
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from sexplang.builder import Builder, Find, templates_of
 from sexplang.compiler import operations_in
 from sexplang.data import STANDARD
 from sexplang.dispatcher import dispatch, library
+from sexplang.machine.scopes import Meter, rough_estimate
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -44,19 +45,39 @@ where a template does not say."""
 _systems: dict[str, TaskSystem] = {}
 
 
-def tasks(tools: Mapping[str, dict[str, Value]] | None = None) -> TaskSystem:
+def tasks(
+    tools: Mapping[str, dict[str, Value]] | None = None,
+    *,
+    model: str | None = None,
+    memory: bool = False,
+) -> TaskSystem:
     """The task system with replies read by the templates room and the host's `tools`, described as
-    `{description input_schema}`; one for all programs with the same tools."""
+    `{description input_schema}`; one for all programs with the same of everything.
+
+    `model` is the one that wins over the templates', and `memory` whether there is an index for
+    fresh context to come from.
+    """
     from sexplang.tasks import task_system
     from sexplang.templates import json_schema, read_reply
 
     tools = dict(tools or {})
-    key = written(tools)
+    key = f"{written(tools)} {model} {memory}"
     if key not in _systems:
         _systems[key] = task_system(
-            read_reply, json_schema, max_turns=TURNS, max_repairs=REPAIRS, tools=tools
+            read_reply,
+            json_schema,
+            max_turns=TURNS,
+            max_repairs=REPAIRS,
+            tools=tools,
+            model=model,
+            memory=memory,
         )
     return _systems[key]
+
+
+def meter(price: Callable[[str, int, int], float | None]) -> Meter:
+    """What model calls may cost, by a price of model, input and output tokens in US dollars."""
+    return Meter(rough_estimate, price)
 
 
 def inspect(program: Program) -> "Report":
@@ -105,6 +126,7 @@ __all__ = [
     "dispatch",
     "inspect",
     "library",
+    "meter",
     "plan",
     "tasks",
     "templates_of",

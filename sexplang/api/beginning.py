@@ -19,6 +19,8 @@ from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.process import growth
 from sexplang.runtime import Journal, Permissions, Refusal
 from sexplang.runtime.events import Event
+from sexplang.runtime.memory.places import discovered
+from sexplang.runtime.prices import prices
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
@@ -100,6 +102,8 @@ def begun(
             {**definitions(tools), **described},
             given.limits,
             given.budget,
+            model=given.model,
+            memory=given.memory is not None or discovered(allowed.base) is not None,
         )
     )
     journal = _journal(given)
@@ -130,14 +134,20 @@ def started(
     tools: Described,
     limits: Limits | None,
     budget: Mapping[str, float] | None,
+    *,
+    model: Model | None = None,
+    memory: bool = False,
 ) -> Outcome:
     values = values_of(program.inputs, inputs or {})
     try:
         bounds = value(dict(budget)) if budget else None
     except Fault as fault:
         raise Failed(error_of(fault)) from None
-    system = pipeline.tasks(tools)
-    return machine.start(program, values, system, watched(limits or Limits()), bounds)
+    name = model if isinstance(model, str) or model is None or callable(model) else "scripted:list"
+    flag = name if isinstance(name, str) else None
+    system = pipeline.tasks(tools, model=flag, memory=memory)
+    costs = pipeline.meter(prices(flag))
+    return machine.start(program, values, system, watched(limits or Limits()), bounds, costs)
 
 
 def watched(limits: Limits) -> Limits:

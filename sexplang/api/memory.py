@@ -41,16 +41,24 @@ class Memory:
         *,
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
+        max_file_size: int = 1 << 20,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Any]:
         """Brings what is known of a folder, a git repository or a file up to date, and says what
         has changed: `{index path files new changed gone skipped seconds}`.
 
-        Patterns are those of a `.gitignore`; `on_progress` is called with how many of how many
-        files have been read. Also raises Failed `file-not-found` and `bad-pattern`.
+        Patterns are those of a `.gitignore`; files of more than `max_file_size` bytes are left
+        out; `on_progress` is called with how many of how many files have been read. Also raises
+        Failed `file-not-found`, `file-failed` and `bad-pattern`.
         """
         with _failing():
-            report = self._system.add(path, include=include, exclude=exclude, watch=on_progress)
+            report = self._system.add(
+                path,
+                include=include,
+                exclude=exclude,
+                max_file_size=max_file_size,
+                watch=on_progress,
+            )
         return report.plain()
 
     def update(self, entries: Mapping[str, str]) -> None:

@@ -54,7 +54,7 @@ def previewed(
     finally:
         if servers is not None:
             servers.close()
-    outcome = outcome_of(asked.program, asked.inputs, tools=tools)
+    outcome = outcome_of(asked.program, asked.inputs, tools=tools, settings=settings)
     if hasattr(outcome, "requests"):
         outcome = drive(outcome, {**looking, "model": model}, journal=journal)
     if not seen:

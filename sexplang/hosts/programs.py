@@ -1,9 +1,11 @@
 """Sources and what they may import to programs, and programs to their first outcome."""
 
 import os
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
+from sexplang.hosts.files import folder_of
 from sexplang.hosts.options import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
@@ -85,12 +87,37 @@ def outcome_of(
     inputs: dict[str, Value],
     budget: dict[str, Value] | None = None,
     tools: dict[str, Any] | None = None,
+    settings: Settings | None = None,
 ) -> Any:
     """Done, Failed or Suspended: the program has run until it ended or waits. `tools` describes
     those that models may have beside the language's own."""
     from sexplang.machine import Limits, start
-    from sexplang.pipeline import tasks
+    from sexplang.pipeline import meter
     from sexplang.process import growth
 
-    system = tasks(tools) if program.tasks else None
-    return start(program, inputs, system, Limits(held=growth()), budget)
+    settings = settings or Settings()
+    system = system_of(program, settings, tools)
+    limits = Limits(held=growth())
+    return start(program, inputs, system, limits, budget, meter(_price(settings.model)))
+
+
+def _price(flag: str | None) -> Callable[[str, int, int], float | None]:
+    def price(model: str, taken: int, given: int) -> float | None:
+        # Most programs have no budget in dollars, and start without the runtime.
+        from sexplang.runtime.prices import prices
+
+        return prices(flag)(model, taken, given)
+
+    return price
+
+
+def system_of(program: Program, settings: Settings, tools: dict[str, Any] | None = None) -> Any:
+    """The TaskSystem of a run; None for a program without tasks."""
+    if not program.tasks:
+        return None
+    from sexplang.pipeline import tasks
+    from sexplang.runtime.memory.places import discovered
+
+    start = settings.folder or (folder_of(settings.file) if settings.file else os.getcwd())
+    has_index = settings.index is not None or discovered(start) is not None
+    return tasks(tools, model=settings.model, memory=has_index)

@@ -130,7 +130,7 @@ def performed(
     if settings.allow_run:
         hide()
     try:
-        outcome = outcome_of(program, inputs, budget, described(servers, program))
+        outcome = outcome_of(program, inputs, budget, described(servers, program), settings)
         if hasattr(outcome, "requests"):
             outcome = driven(settings, program, outcome, journal, servers)
     except Fault as fault:  # a server that the program needs

@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from sexplang.runtime.models import choose_model
+from sexplang.runtime.refusal import Refusal
+
 FREE = ("local", "scripted", "replay")
 """Models that cost nothing."""
 
@@ -13,13 +16,21 @@ def prices(flag: str | None = None) -> Callable[[str, int, int], float | None]:
     the first price is asked for."""
 
     def price(model: str, taken: int, given: int) -> float | None:
-        name = flag or model
+        name = flag or model or _default()
         if name.partition(":")[0] in FREE:
             return 0.0
         each = _of_token(name.replace("#", ":").rsplit(":", 1)[-1])
         return None if each is None else taken * each[0] + given * each[1]
 
     return price
+
+
+def _default() -> str:
+    """The model that is asked where nobody names one."""
+    try:
+        return choose_model()
+    except Refusal:
+        return ""
 
 
 _known: dict[str, tuple[float, float] | None] = {}

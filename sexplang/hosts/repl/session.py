@@ -7,7 +7,7 @@ from attrs import define, evolve, field
 
 from sexplang.hosts.files import folder_of, source_at, text_at
 from sexplang.hosts.options import Settings
-from sexplang.hosts.programs import permissions_of
+from sexplang.hosts.programs import permissions_of, system_of
 from sexplang.hosts.repl.growing import Growing, beginning, in_pieces
 from sexplang.hosts.serving import described, servers_of
 from sexplang.hosts.show import Paint, drawn, paint_for
@@ -117,7 +117,6 @@ class Session:
 
     def _ran(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
         from sexplang.machine import Limits, proceed
-        from sexplang.pipeline import tasks
         from sexplang.process import growth
 
         self._sources[source.name] = source
@@ -127,7 +126,7 @@ class Session:
         self._show(program.warnings)
         standing = self._with_inputs(grown, inputs)
         try:
-            system = tasks(described(self._servers(), program)) if program.tasks else None
+            system = system_of(program, self.settings, described(self._servers(), program))
         except Fault as fault:
             self._fail(error_of(fault))
             return False

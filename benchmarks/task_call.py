@@ -1,8 +1,10 @@
 """What one call of an atomic task costs beside the model: processor time, canned replies.
 
-The program calls a task in a loop; this script plays the host and resumes each request for
-`model` at once. A figure holds rendering, the conversation, suspending and resuming, the reply
-and the result; neither journal nor network.
+The program calls a task in a loop. In the first row a host answers each request for `model` at
+once, with everything on that a run has: context settings, substitution, accounts of turns, window
+and budget, the journal in memory, and a watcher that is told of every request. The rows below take
+that away. LangGraph's is a graph of one node with the same stub in it; it is no dependency, and
+without it its row is left out.
 
     python benchmarks/task_call.py [--calls 2000] [--rounds 7]
 """
@@ -10,14 +12,18 @@ and the result; neither journal nor network.
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.measure import Timed, interleaved
 from sexplang.machine import Done, Suspended, start
 from sexplang.pipeline import build, tasks
+from sexplang.runtime import Journal, drive
+from sexplang.runtime.events import Event
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
+from sexplang.terms.text import value_of
 
 TEMPLATE = """<task name="summarize">
   <description>Two sentences about a text.</description>
@@ -39,7 +45,7 @@ TASK = '(summarize "Tea grows in wet hills, and in dry ones only with care." sty
 OPERATION = '(tool "lookup" {word: "tea"})'
 NOTHING = '(str "Tea grows in wet hills, " "dry")'
 
-REPLY = {
+REPLY: dict[str, Any] = {
     "content": [{"type": "text", "text": "Tea grows in wet hills. Dry ones take care."}],
     "stop_reason": "end_turn",
     "usage": {"input_tokens": 40, "output_tokens": 12},
@@ -68,6 +74,49 @@ def driven(call: str, size: int) -> Timed:
     return run
 
 
+def whole(size: int) -> Timed:
+    """The program under a budget, driven by the runtime with journal and watcher."""
+    built = program(TASK, size)
+    system, reply = tasks(), value_of(REPLY)
+    seen: list[Event] = []
+
+    def run() -> None:
+        seen.clear()
+        outcome = start(built, {}, system, budget={"calls": size, "tokens": 10**12})
+        journal = Journal()
+        table = {"model": lambda request: reply}
+        end = drive(outcome, table, journal=journal, on_event=seen.append)
+        assert isinstance(end, Done) and len(journal.rows) == size, end
+
+    return run
+
+
+def peer(size: int) -> Timed | None:
+    """A graph of one node in LangGraph, invoked as often; None if it is not installed."""
+    try:
+        from langgraph.graph import END, START, StateGraph
+    except ModuleNotFoundError:
+        return None
+    prompt = "Summarize in a {style} style, in two sentences:\n\n{text}"
+
+    def node(state: dict[str, Any]) -> dict[str, Any]:
+        asked = prompt.format(**state)
+        return {"answer": REPLY["content"][0]["text"], "asked": asked}
+
+    graph = StateGraph(dict)
+    graph.add_node("summarize", node)
+    graph.add_edge(START, "summarize")
+    graph.add_edge("summarize", END)
+    compiled = graph.compile()
+    given = {"text": "Tea grows in wet hills, and in dry ones only with care.", "style": "dry"}
+
+    def run() -> None:
+        for _ in range(size):
+            compiled.invoke(given)
+
+    return run
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=2_000, help="calls in a run (default 2000)")
@@ -75,15 +124,19 @@ def main() -> None:
     options = parser.parse_args()
 
     rows = {
-        "a call of a task": TASK,
-        "a bare request of the host": OPERATION,
-        "a turn of the loop": NOTHING,
+        "a call of a task, all accounts on": whole(options.calls),
+        "a call of a task, nothing around it": driven(TASK, options.calls),
+        "a bare request of the host": driven(OPERATION, options.calls),
+        "a turn of the loop": driven(NOTHING, options.calls),
     }
-    runs = [driven(call, options.calls) for call in rows.values()]
-    print(f"{'µs per':30}{'CPU µs':>9}{'× request':>11}")
-    found = [took / options.calls * 1e6 for took in interleaved(runs, options.rounds)]
-    for name, took in zip(rows, found, strict=True):
-        print(f"{name:30}{took:9.2f}{took / found[1]:11.2f}")
+    graph = peer(options.calls)
+    if graph is not None:
+        rows["a LangGraph node"] = graph
+    print(f"{'µs per':38}{'CPU µs':>9}{'× first':>9}")
+    took = interleaved(list(rows.values()), options.rounds)
+    found = [each / options.calls * 1e6 for each in took]
+    for name, each in zip(rows, found, strict=True):
+        print(f"{name:38}{each:9.2f}{each / found[0]:9.2f}")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,8 @@ def _begin(call: tuple[Task, dict[str, Value], dict[str, Value]], k: Frame, s: S
     )
     if isinstance(want, Broke):
         return fail(want.error, k, s)
-    inner = evolve(context, conversations=(*context.conversations, conversation))
+    conversations = (*context.conversations, conversation)
+    inner = Ctx(context.linked, conversations, context.scopes, context.spared)
     return _go_on(session, want, (BOUNDARY, k, s, inner, None))
 
 

@@ -91,16 +91,17 @@ class Suspended:
         waiting.extend([scope.timer() for scope in self.weave.timers.values()])
         return tuple(sorted(waiting, key=lambda request: order(request.id)))
 
-    def resume(self, id: str, value: Value = None) -> "Outcome":
-        """Delivers a reply (plain data or values). Raises LookupError if `id` is not open, and
-        Failed, reason `not-data`, for a reply that is no data."""
+    def resume(self, id: str, value: Value = None, *, is_value: bool = False) -> "Outcome":
+        """Delivers a reply (plain data or values; with `is_value` it is known to be a value).
+        Raises LookupError if `id` is not open, and Failed, reason `not-data`, for a reply that is
+        no data."""
         turn = self._turn()
         if id in self.weave.timers:
             turn.fire(id)
         else:
             branch, state = self._waiting(id)
             try:
-                reply = value_of(value)
+                reply = value if is_value else value_of(value)
             except Fault as fault:
                 raise Failed(error_of(fault)) from None
             turn.answer(branch, state, (state.k[0], reply, state.k, state.s), reply)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 from immutables import Map
 
 from sexplang.terms.brief import shown
@@ -31,8 +31,20 @@ class Meter:
 
 
 def rough_estimate(payload: Any) -> int:
-    """Input tokens from the length of the payload: one for every three characters."""
-    return len(repr(payload)) // 3 + 1
+    """Input tokens from the length of the payload as text: one for every three characters."""
+    length = 0
+    work = [payload]
+    while work:
+        item = work.pop()
+        if isinstance(item, dict):
+            length += sum([len(repr(key)) for key in item]) + max(2, 4 * len(item))
+            work.extend(item.values())
+        elif isinstance(item, (list, tuple)):
+            length += 2 * max(1, len(item))
+            work.extend(item)
+        else:
+            length += len(repr(item))
+    return length // 3 + 1
 
 
 METER = Meter(rough_estimate, lambda model, taken, given: None)
@@ -52,6 +64,21 @@ class Scope:
     spent_tokens: int = 0
     spent_usd: float = 0.0
     fired: bool = False
+
+    def charged(self, calls: int, tokens: int, usd: float) -> "Scope":
+        """The scope when so much more is spent."""
+        return Scope(
+            self.id,
+            self.span,
+            self.seconds,
+            self.calls,
+            self.tokens,
+            self.usd,
+            self.spent_calls + calls,
+            self.spent_tokens + tokens,
+            self.spent_usd + usd,
+            self.fired,
+        )
 
     def timer(self) -> Request:
         return Request(self.id, "timer", (self.seconds,))
@@ -130,7 +157,8 @@ def reserve(
     accounts: Accounts, scopes: tuple[str, ...], payload: Any, meter: Meter
 ) -> tuple[Accounts, Any, Held] | Refused:
     """A model call enters its budgets: the accounts after it, the payload with as many output
-    tokens as are left, and what is held; or what does not fit, outermost first."""
+    tokens as are left, and what is held; or what does not fit, outermost first. Raises Fault
+    where a payload does not say how many tokens it asks for."""
     budgets = [accounts[scope] for scope in scopes if _is_budget(accounts[scope])]
     for budget in budgets:
         if budget.calls is not None and budget.spent_calls >= budget.calls:
@@ -140,7 +168,7 @@ def reserve(
     usd = 0.0
     model = str(payload.get("model") or "") if isinstance(payload, dict) else ""
     if any(budget.tokens is not None or budget.usd is not None for budget in budgets):
-        taken, given = meter.estimate(payload), int(payload.get("max_tokens") or 4096)
+        taken, given = meter.estimate(payload), _most(payload)
         for budget in budgets:
             fitting = _fitting(budget, model, taken, given, meter)
             if isinstance(fitting, Refused):
@@ -149,17 +177,23 @@ def reserve(
         usd = meter.price(model, taken, given) or 0.0
         payload = {**payload, "max_tokens": given}
     for budget in budgets:
-        accounts = accounts.set(
-            budget.id,
-            evolve(
-                budget,
-                spent_calls=budget.spent_calls + 1,
-                spent_tokens=budget.spent_tokens + taken + given,
-                spent_usd=budget.spent_usd + usd,
-            ),
-        )
+        accounts = accounts.set(budget.id, budget.charged(1, taken + given, usd))
     names = tuple([budget.id for budget in budgets])
     return accounts, payload, Held(names, model, taken + given, usd)
+
+
+def _most(payload: Any) -> int:
+    """How many output tokens a call asks for."""
+    most = payload.get("max_tokens") if isinstance(payload, dict) else 0
+    if most is None:
+        return 4096
+    if type(most) is not int or most < 1:
+        raise Fault(
+            "wrong-type",
+            "under a budget of tokens or money, `model` takes a table; its `max_tokens`, if it is "
+            "there, is an integer from 1 on",
+        )
+    return most
 
 
 def _is_budget(scope: Scope) -> bool:
@@ -215,13 +249,5 @@ def refund(accounts: Accounts, held: Held) -> Accounts:
 
 def _charge(accounts: Accounts, held: Held, tokens: int, usd: float) -> Accounts:
     for name in held.scopes:
-        budget = accounts[name]
-        accounts = accounts.set(
-            name,
-            evolve(
-                budget,
-                spent_tokens=budget.spent_tokens + tokens,
-                spent_usd=budget.spent_usd + usd,
-            ),
-        )
+        accounts = accounts.set(name, accounts[name].charged(0, tokens, usd))
     return accounts

@@ -167,7 +167,7 @@ class Run:
         before = self.outcome
         assert isinstance(before, Suspended)
         self.computes = True
-        after = before.fail(id, value) if failed else before.resume(id, value)
+        after = before.fail(id, value) if failed else before.resume(id, value, is_value=True)
         self.computes = False
         self.outcome = after
         for gone in after.withdrawn:

@@ -11,6 +11,7 @@
 ; A search reads at most this many entries of the index; a part of them fits into the shards.
 (define _CANDIDATES 1000)
 
+; The files that an index knows and that a query is about: `{summary matches error}`.
 (define (get-context (query nil) (template_description nil) (template_type nil)
           (template_subtype nil) (inputs nil) (inherited_context nil) (previous_outputs nil)
           (matching_strategy nil) (limit nil) (matcher nil))
@@ -26,7 +27,7 @@
              limit: limit}))
   (bind chosen (if (nil? matcher) (task-of "associative_matching") matcher))
   (unless (or (not chosen) (procedure? chosen))
-    (_refuse (format "`matcher:` is a task or a function, not ~s" chosen)
+    (_refuse "`matcher:` is a task or a function"
              "write matcher: (lambda (input candidates) …), or matcher: false for none"))
   (if chosen (match-memory chosen input) (search-memory input)))
 
@@ -89,9 +90,11 @@
     (_
      (raise {type: "TASK_FAILURE"
              reason: "context_matching_failure"
-             message: (format "the matcher gave ~s" text)
+             message: (format "the matcher gave ~s" (_short (str text)))
              hint: "it gives {\"matches\": [{\"path\": \"a.py\", \"relevance_score\": 0.9}]}"
              span: nil}))))
+
+(define (_short text) (substring text 0 (min 200 (string-length text))))
 
 ; Models like to put a fence around JSON.
 (define (_unfenced text)
@@ -161,11 +164,12 @@
       inputs))
 
 (define (_strategy given)
-  (bind name (str given))
-  (unless (or (nil? given) (equal? name "content") (equal? name "metadata"))
-    (_refuse (format "`matching_strategy:` is \"content\" or \"metadata\", not ~s" given)
-             "leave it out for \"content\""))
-  (if (nil? given) nil name))
+  (cond ((nil? given) nil)
+        ((member? given ["content" 'content]) "content")
+        ((member? given ["metadata" 'metadata]) "metadata")
+        (else
+         (_refuse "`matching_strategy:` is \"content\" or \"metadata\""
+                  "leave it out for \"content\""))))
 
 (define (_refuse message hint)
   (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint span: nil}))

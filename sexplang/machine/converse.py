@@ -9,7 +9,7 @@ from typing import Any
 from attrs import evolve
 
 from sexplang.machine.control import fail, perform
-from sexplang.machine.exits import Forked, Spawned
+from sexplang.machine.exits import Entered, Forked, Spawned
 from sexplang.machine.leaving import HandlerKind, Taking
 from sexplang.machine.stack import BOTTOM, BOUNDARY, Ctx, Frame, Segment, Step
 from sexplang.terms.task import (
@@ -33,7 +33,18 @@ def call_task(
     return _begin((task, inputs, overrides), k, s)
 
 
-def _begin(call: tuple[Task, dict[str, Value], dict[str, Value]], k: Frame, s: Segment) -> Step:
+Call = tuple[Task, dict[str, Value], dict[str, Value]]
+
+
+def _begin(call: Call, k: Frame, s: Segment) -> Step:
+    """A template's timeout is a deadline around the whole conversation, its subtasks included."""
+    seconds = call[0].template.limits.timeout
+    if seconds is not None:
+        raise Entered({"seconds": seconds}, _converse, call, k, s, None)
+    return _converse(call, k, s)
+
+
+def _converse(call: Call, k: Frame, s: Segment) -> Step:
     task, inputs, overrides = call
     context = s[3]
     system = context.linked.tasks

@@ -8,6 +8,7 @@ from memory_support import FILES, committed, filled, git, indexed, names, reposi
 
 from sexplang.runtime import Refusal
 from sexplang.runtime.memory import MemorySystem
+from sexplang.runtime.memory.store import changing
 
 
 def test_what_is_known_of_a_file(tmp_path):
@@ -162,6 +163,8 @@ def test_patterns_choose(tmp_path):
     chosen = indexed(folder, include=["docs/", "*.py"], exclude=["cup.*", "/docs/coffee.md"])
     assert ["docs/tea.md", "src/kettle.py"] == names(chosen, folder)
     assert sorted(FILES) == names(indexed(folder), folder)
+    memory = indexed(folder)
+    assert 1 == memory.add(folder / "docs/tea.md", exclude=["*.md"]).gone
     with pytest.raises(Refusal, match="no pattern"):
         indexed(folder, include=["!"])
     assert sorted(FILES) == names(indexed(folder), folder)
@@ -257,6 +260,31 @@ def test_what_is_not_there_is_said(tmp_path):
     assert not (tmp_path / ".sexplang").exists()
 
 
+def test_what_cannot_be_opened_is_said(tmp_path):
+    """A link that leads to itself, say."""
+    (tmp_path / "loop").symlink_to("loop")
+    memory = indexed(filled(tmp_path / "shop"))
+    with pytest.raises(Refusal) as refused:
+        memory.add(tmp_path / "loop")
+
+    assert "file-failed" == refused.value.error.fields["reason"]
+
+
+def test_an_index_does_not_know_itself(tmp_path):
+    """Nor what SQLite keeps beside it."""
+    folder = filled(tmp_path)
+    memory = MemorySystem(folder / "index")
+    for _ in range(2):
+        assert ({}, 5) == ((report := memory.add(folder)).skipped, report.files)
+
+
+def test_the_largest_size_can_be_chosen(tmp_path):
+    """In bytes."""
+    folder = filled(tmp_path, {"a.md": "12345", "b.md": "123456"})
+
+    assert ["a.md"] == names(indexed(folder, max_file_size=5), folder)
+
+
 # -- Commits
 
 
@@ -322,6 +350,18 @@ def test_without_git_nobody_changed_anything(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
 
     assert {("", "")} == set(commits(indexed(folder), folder).values())
+
+
+def test_an_index_from_elsewhere_says_nothing_to_git(tmp_path):
+    """The commit that it has seen last is asked for only if it is one."""
+    folder = repository(tmp_path / "shop")
+    memory = indexed(folder)
+    with changing(memory.index) as connection:
+        connection.execute("update roots set head = ?", (f"--output={tmp_path}/written",))
+    memory.add(folder)
+
+    assert not list(tmp_path.glob("written*"))
+    assert "Ada Bell" in {author for _, author in commits(memory, folder).values()}
 
 
 def test_a_repository_runs_nothing_of_its_own(tmp_path):

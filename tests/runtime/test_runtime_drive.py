@@ -12,6 +12,7 @@ import anyio
 import pytest
 from runtime_support import begun, const, error_of, finally_, par, perform, repeat, seq, table
 
+import sexplang
 from sexplang.machine import Done, Failed
 from sexplang.runtime import Journal, Refusal, adrive, drive
 from sexplang.runtime.events import Finished, Progressed, Started, Withdrawn
@@ -368,3 +369,25 @@ def test_events_carry_only_what_can_be_counted():
     drive(begun(perform("model", {})), {"model": lambda r: reply}, on_event=events.append)
 
     assert {"output_tokens": 3} == events[-1].usage
+
+
+def test_a_templates_timeout_holds_for_the_whole_conversation():
+    """Each call is short enough; together they are not, and a subtask is part of its parent."""
+
+    async def slow(payload):
+        await anyio.sleep(0.15)
+        if len(payload["messages"]) < 7:
+            return {"tool_use": {"name": "spawn_subtask", "input": CHILD}}
+        return "done"
+
+    program = """
+        (defatom t (instructions "x") (limits timeout: SECONDS max_turns: 9)
+          (allowed_tools spawn_subtask))
+        (defatom child (params n) (instructions "y {{n}}"))
+        (try (str (t)) (catch (problem seconds) [problem.type problem.details.resource]))
+    """
+    for seconds, value in (("0.3", ["RESOURCE_EXHAUSTION", "seconds"]), ("60", "done")):
+        assert sexplang.run(program.replace("SECONDS", seconds), model=slow) == value
+
+
+CHILD = {"description": "do y", "name": "child", "inputs": {"n": 1}}

@@ -4,7 +4,7 @@ SQLite finds them (FTS5, BM25); no model is needed, and no contents are kept. No
 imported before a program searches or somebody makes an index.
 """
 
-from sexplang.runtime.memory.places import place_for
+from sexplang.runtime.memory.places import discovered, place_for
 from sexplang.runtime.memory.system import MemorySystem
 
-__all__ = ["MemorySystem", "place_for"]
+__all__ = ["MemorySystem", "discovered", "place_for"]

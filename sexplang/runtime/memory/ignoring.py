@@ -11,7 +11,6 @@ from typing import Any
 
 from attrs import frozen
 from pathspec import GitIgnoreSpec
-from pathspec.patterns.gitignore.base import GitIgnorePatternError
 
 from sexplang.runtime.memory.places import repository_of
 from sexplang.runtime.refusal import refused
@@ -35,7 +34,7 @@ def rules(text: str, strip: int = 0, add: str = "") -> tuple[Rules, ...]:
     """The patterns of a text, if it has any; a line that is none is passed over, as git does."""
     patterns: list[Any] = []
     for line in text.split("\n"):
-        with suppress(GitIgnorePatternError):
+        with suppress(ValueError):
             patterns += GitIgnoreSpec.from_lines([line.removesuffix("\r")]).patterns
     kept = [each for each in patterns if each.include is not None]
     return (Rules(GitIgnoreSpec(kept), strip, add),) if kept else ()
@@ -47,7 +46,7 @@ def pattern(lines: Iterable[str]) -> GitIgnoreSpec | None:
     for line in given:
         try:
             GitIgnoreSpec.from_lines([line])
-        except GitIgnorePatternError:
+        except ValueError:
             raise refused(
                 "bad-pattern",
                 f"`{line}` is no pattern for paths",

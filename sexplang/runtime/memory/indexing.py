@@ -11,7 +11,7 @@ from hashlib import sha256
 from time import monotonic, time
 from typing import Any
 
-from attrs import asdict, evolve, field, frozen
+from attrs import asdict, evolve, frozen
 
 from sexplang.runtime.memory.entries import SELECT, Entry, drop, entry_of, put
 from sexplang.runtime.memory.history import (
@@ -44,9 +44,9 @@ class Report:
     new: int
     changed: int
     gone: int
-    skipped: dict[str, int] = field(factory=dict)
+    skipped: dict[str, int]
     """Left out, by reason: binary, large, linked, unreadable."""
-    seconds: float = 0.0
+    seconds: float
 
     def plain(self) -> dict[str, Any]:
         """The report as data."""
@@ -79,20 +79,25 @@ def indexed(
     """Brings what an index knows of a folder, or of one file, up to date.
 
     Patterns are those of a `.gitignore`; `largest` is in bytes. Raises a Refusal:
-    `file-not-found`, `bad-pattern`, and whatever is wrong with the index; then nothing has changed.
+    `file-not-found`, `file-failed`, `bad-pattern`, and whatever is wrong with the index. Then
+    nothing has changed.
     """
     since = monotonic()
     path, home = os.path.realpath(target), home_of(index)
     root = path if os.path.isdir(path) else os.path.dirname(path)
     if missing(index) and not os.path.exists(path):
-        raise _not_found(target, "there is nothing")  # and no index is made for nothing
+        # No index is made for nothing.
+        raise _unusable("file-not-found", target, "there is nothing")
     walk = Walk(root, tuple(include), tuple(exclude), largest)
     with changing(index) as connection:
         job = _Job(connection, home, path, walk, _known(connection, home, path))
-        found = {key_of(os.path.join(root, each.path), home): each for each in _found(job, target)}
+        files = {os.path.join(root, each.path): each for each in _found(job, target)}
+        for own in ("", "-wal", "-shm"):
+            files.pop(os.path.realpath(index) + own, None)
+        found = {key_of(whole, home): each for whole, each in files.items()}
         entries = _dated(job, found, _read(job, found, watch))
         _write(job, entries)
-    return evolve(_report(job, entries), index=index, seconds=monotonic() - since)
+    return _report(job, entries, index, monotonic() - since)
 
 
 def _known(connection: sqlite3.Connection, home: str, path: str) -> Entries:
@@ -102,21 +107,23 @@ def _known(connection: sqlite3.Connection, home: str, path: str) -> Entries:
     return {key: entry_of(row) for row in rows if is_part(key := row[1])}
 
 
-def _found(job: _Job, target: str) -> Iterable[Found]:
-    if job.is_folder:
-        return job.walk.files()
+def _found(job: _Job, target: str) -> list[Found]:
     try:
+        if job.is_folder:
+            return list(job.walk.files())
         found = job.walk.file(os.path.basename(job.path))
+        return [] if found is None else [found]
+    except FileNotFoundError:
+        if not job.known:
+            raise _unusable("file-not-found", target, "there is nothing") from None
+        return []  # what is no longer there is forgotten
     except OSError as error:
-        if job.known:
-            return ()  # what is no longer there is forgotten
-        raise _not_found(target, error.strerror or str(error)) from None
-    return () if found is None else (found,)
+        raise _unusable("file-failed", target, error.strerror or str(error)) from None
 
 
-def _not_found(target: str, why: str) -> Refusal:
+def _unusable(code: str, target: str, why: str) -> Refusal:
     return refused(
-        "file-not-found",
+        code,
         f"cannot index `{target}`: {why}",
         hint="name a folder, a git repository or a file that may be read",
         path=target,
@@ -214,18 +221,19 @@ def _gone(job: _Job, entries: Entries) -> list[str]:
     return [key for key, entry in job.known.items() if key not in entries and entry.given is None]
 
 
-def _report(job: _Job, entries: Entries) -> Report:
+def _report(job: _Job, entries: Entries, index: str, seconds: float) -> Report:
     before = {key: entry.digest for key, entry in job.known.items() if entry.skipped is None}
     now = {key: entry.digest for key, entry in entries.items() if entry.skipped is None}
     skipped = job.walk.skipped + Counter(
         entry.skipped for entry in entries.values() if entry.skipped is not None
     )
     return Report(
-        index="",
+        index=index,
         path=job.path,
         files=len(now),
         new=len(now.keys() - before.keys()),
         changed=sum(before.get(key, digest) != digest for key, digest in now.items()),
         gone=sum(key in before for key in _gone(job, entries)),
         skipped=dict(sorted(skipped.items())),
+        seconds=seconds,
     )

@@ -35,16 +35,18 @@ class MemorySystem:
         *,
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
+        max_file_size: int = 1 << 20,
         watch: Callable[[int, int], None] | None = None,
     ) -> "Report":
         """Brings the entries of a folder, a git repository or a file up to date; all of them or,
         if anything is raised, none.
 
-        Patterns are those of a `.gitignore`. Also raises `file-not-found` and `bad-pattern`.
+        Patterns are those of a `.gitignore`; `max_file_size` is in bytes. Also raises
+        `file-not-found`, `file-failed` and `bad-pattern`.
         """
         from sexplang.runtime.memory.indexing import indexed
 
-        return indexed(self.index, os.fspath(target), include, exclude, watch=watch)
+        return indexed(self.index, os.fspath(target), include, exclude, max_file_size, watch)
 
     def update(self, entries: Mapping[str, str]) -> None:
         """Merges metadata that a host has of files, by absolute path; all of it or none.

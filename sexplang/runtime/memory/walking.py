@@ -75,27 +75,24 @@ class Walk:
                 path = prefix + entry
                 is_folder = stat.S_ISDIR(status.st_mode)
                 shown = path + "/" if is_folder else path
-                if is_ignored(shown, stack) or self._is_excluded(shown):
+                if is_ignored(shown, stack) or not self._is_wanted(shown, is_folder):
                     continue
                 if is_folder:
                     work.append((shown, stack))
-                elif self._is_included(path) and self._suits(path, status):
+                elif self._suits(path, status):
                     yield Found(path, status.st_size, status.st_mtime_ns)
 
-    def _is_included(self, path: str) -> bool:
-        return self._included is None or bool(self._included.match_file(path))
-
-    def _is_excluded(self, path: str) -> bool:
-        return self._excluded is not None and bool(self._excluded.match_file(path))
-
     def file(self, path: str) -> Found | None:
-        """One file that was asked for by name; None if it does not suit. Raises OSError."""
+        """One file that was asked for by name, whatever a `.gitignore` says of it; None if it does
+        not suit. Raises OSError."""
         file = self.opened(path)
         try:
             status = os.fstat(file)
         finally:
             os.close(file)
-        if not stat.S_ISREG(status.st_mode) or not self._suits(path, status):
+        if not (
+            stat.S_ISREG(status.st_mode) and self._is_wanted(path) and self._suits(path, status)
+        ):
             return None
         return Found(path, status.st_size, status.st_mtime_ns)
 
@@ -143,6 +140,12 @@ class Walk:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 return None
             return stream.read(LARGEST).decode("utf-8", "replace")
+
+    def _is_wanted(self, path: str, is_folder: bool = False) -> bool:
+        """Whether the patterns choose it; in a folder they may choose something."""
+        if self._excluded is not None and self._excluded.match_file(path):
+            return False
+        return is_folder or self._included is None or bool(self._included.match_file(path))
 
     def _suits(self, path: str, status: os.stat_result) -> bool:
         if status.st_nlink > 1:

@@ -27,13 +27,12 @@ def previewed(
     payload itself."""
     from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
-    from sexplang.runtime.refusal import broken
 
     seen: list[Any] = []
 
     def model(request: Any) -> Any:
         seen.append(request.arguments[0])
-        raise broken("execution_halted", "previewed", "nothing is asked in a preview")
+        raise LookupError("nothing is asked in a preview")
 
     journal = Journal()
     permissions = permissions_of(settings, settings.folder)

@@ -51,7 +51,9 @@ WORDS = {*PROMISED["forms"].split(), *PROMISED["effects"].split()}
 UNSHOWN = {
     "said by the command about its arguments": """
         bad-input missing-input unknown-input bad-pattern bad-test test-failed unscripted-request
-        bad-recording""",
+        bad-recording bad-configuration bad-server""",
+    "stands in the details of an error whose reason is shown": """
+        script-status script-timeout tool-failed mcp-failed mcp-timeout""",
     "a model's server, or what stands for it, is at fault": """
         bad-key bad-model-file bad-payload bad-reply bad-script configuration_error missing-key
         missing-model model-busy model-failed model-not-found model-refused-request model-timeout

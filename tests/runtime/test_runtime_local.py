@@ -4,8 +4,9 @@ import pytest
 from runtime_support import ASK, asked, error_of
 
 from sexplang.runtime.models import local
+from sexplang.runtime.models.grammar import reply_schema
 from sexplang.runtime.models.openai import asked as engine_request
-from sexplang.runtime.models.openai import repeats, reply_schema
+from sexplang.runtime.models.openai import repeats
 
 TOOL = {
     "name": "read_file",
@@ -72,8 +73,8 @@ def test_a_call_made_twice_leaves_only_the_answer():
     twice = {"messages": once["messages"] * 2}
 
     assert (False, True) == (repeats(once), repeats(twice))
-    assert 2 == len(reply_schema([TOOL], None)["anyOf"])
-    assert ["reply"] == reply_schema([TOOL], None, answer_only=True)["required"]
+    assert 2 == len(reply_schema([TOOL], None, {})["anyOf"])
+    assert ["reply"] == reply_schema([TOOL], None, {"type": "none"})["required"]
 
 
 def test_tools_and_their_results_are_said_in_words():

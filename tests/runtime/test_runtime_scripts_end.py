@@ -14,6 +14,7 @@ from runtime_support import begun, error_of, perform, table
 from support.command import SEXPLANG
 from support.markdown import ROOT
 
+import sexplang
 from sexplang.machine import Done
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.scripts import supervisor
@@ -132,6 +133,19 @@ def test_a_script_that_is_cancelled_leaves_nothing(escape, backend):
 
     anyio.run(main, backend=backend)
 
+    assert [] == alive(seconds)
+
+
+def test_a_script_that_nobody_wants_any_more_leaves_nothing():
+    """As the loser of a race, and where a deadline has passed."""
+    seconds = mark()
+    sleeping = f'(run-script "sh" ["-c" "setsid sleep {seconds} & sleep 60"])'
+    allowed = Permissions(run=["sh"])
+
+    assert 1 == sexplang.run(f"(race {sleeping} (begin (sleep 0.5) 1))", permissions=allowed)
+    assert [] == alive(seconds)
+    late = f"(try (with-timeout 0.5 {sleeping}) (catch (e seconds) e.reason))"
+    assert "seconds" == sexplang.run(late, permissions=allowed)
     assert [] == alive(seconds)
 
 

@@ -89,8 +89,8 @@ class Connection:
         """Ends the connection, and a server that we started with it."""
         if self._owner is None or self._owner.done():
             return
-        if self._live is not None and self._live.done() and not self._live.exception():
-            self._live.result().over.set()
+        if self._live is not None and self._live.done() and not self._live.cancelled():
+            self._live.result().over.set()  # an owner that is there has made it
             await asyncio.wait([self._owner], timeout=END)
         self._owner.cancel()
         await asyncio.wait([self._owner], timeout=END)

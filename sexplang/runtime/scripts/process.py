@@ -75,8 +75,13 @@ class Process:
 
 def can_supervise() -> bool:
     """Whether this system has what it takes to leave no process behind."""
-    has_parts = hasattr(os, "pidfd_open") and os.path.exists("/proc/self/stat")
-    return sys.platform == "linux" and has_parts and bool(sys.executable)
+    if sys.platform != "linux" or not sys.executable or not os.path.exists("/proc/self/stat"):
+        return False
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):  # an old kernel, a sandbox
+        return False
+    return True
 
 
 @asynccontextmanager

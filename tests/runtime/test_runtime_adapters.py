@@ -1,0 +1,369 @@
+"""The same scenarios for every kind of model: whoever replies, a program sees no difference."""
+
+import json
+import threading
+
+import jsonschema_rs
+import pytest
+from attrs import define, field
+from runtime_support import begun, drive, error_of, perform, table
+from support.messages_server import MessagesServer
+
+from sexplang.machine import Done
+from sexplang.runtime import Endpoint, Journal
+from sexplang.runtime.models import local
+from sexplang.runtime.models.openai import asked as engine_request
+from sexplang.terms.core import Race
+
+KEY = "sk-ant-very-secret-0123456789"
+STOPS = {"end_turn", "max_tokens", "tool_use"}
+
+READ = {
+    "name": "read_file",
+    "description": "Reads a text file.",
+    "input_schema": {
+        "type": "object",
+        "properties": {"path": {"$ref": "#/$defs/Path"}},
+        "required": ["path"],
+        "$defs": {"Path": {"type": "string"}},
+    },
+}
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+PDF = {
+    "type": "document",
+    "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"},
+}
+NOTE = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Mint."}}
+
+
+@define
+class Adapter:
+    """One kind of model. `ask` says what a call gives; `heard` is what reached the model, as text,
+    for each call. Only a real model is not told what to reply."""
+
+    folder: object
+    heard: list[str] = field(factory=list)
+
+    def ask(self, payload, *says, **settings):
+        return self.run(lambda: begun(perform("model", payload)), payload, *says, **settings)
+
+
+class Http(Adapter):
+    """A server that speaks the Messages protocol."""
+
+    def run(self, program, payload, *says, journal=None, **settings):
+        with MessagesServer(*says) as server:
+            settings = {"endpoint": Endpoint(), **settings}
+            outcome = drive(program(), table(model=f"{server.url}#m", **settings), journal=journal)
+        self.heard += [json.dumps(body, ensure_ascii=False) for body in server.journal]
+        return outcome
+
+
+class Local(Adapter):
+    """A real model in this process."""
+
+    def run(self, program, payload, *says, journal=None, **settings):
+        outcome = drive(program(), table(model="local", **settings), journal=journal)
+        if isinstance(outcome, Done):
+            self.heard.append(json.dumps(engine_request(plain(payload)), ensure_ascii=False))
+        return outcome
+
+
+class Scripted(Adapter):
+    """Replies from a file."""
+
+    def run(self, program, payload, *says, journal=None, **settings):
+        (self.folder / "script.json").write_text(json.dumps(says or ["ok"]))
+        model = f"scripted:{self.folder}/script.json"
+        return drive(program(), table(model=model, **settings), journal=journal)
+
+
+class Replay(Scripted):
+    """The same replies from a recording of them."""
+
+    def run(self, program, payload, *says, journal=None, **settings):
+        record = self.folder / f"{len(list(self.folder.iterdir()))}.jsonl"
+        first = Journal(record=record)
+        super().run(program, payload, *says, journal=first, **settings)
+        first.close()
+        return drive(program(), table(model=f"replay:{record}", **settings), journal=journal)
+
+
+def plain(data):
+    """As a performer gets it: lists are Python's."""
+    return json.loads(json.dumps(data))
+
+
+here = pytest.mark.skipif(not local.is_installed(), reason="engine or weights not installed")
+ALL = [Http, pytest.param(Local, marks=here), Scripted, Replay]
+every = pytest.mark.parametrize("adapter", ALL, indirect=True)
+asking = pytest.mark.parametrize("adapter", ALL[:2], indirect=True)
+"""Those that take a request to a model."""
+
+
+@pytest.fixture
+def adapter(request, tmp_path):
+    """One adapter of the test's own."""
+    return request.param(tmp_path)
+
+
+def user(content):
+    return {"role": "user", "content": content}
+
+
+def assistant(content):
+    return {"role": "assistant", "content": content}
+
+
+def hello(**more):
+    return {"messages": (user("Hello?"),), "max_tokens": 12, **more}
+
+
+def text_of(outcome):
+    (block,) = outcome.value["content"]
+    assert "text" == block["type"]
+    return block["text"]
+
+
+@every
+def test_a_reply_has_blocks_a_stop_reason_counts_and_a_model(adapter):
+    """Text goes in, and text comes out."""
+    reply = adapter.ask(hello(), "Good day.").value
+
+    assert {"content", "stop_reason", "usage", "model"} == set(reply)
+    assert reply["content"] and {"text"} == {block["type"] for block in reply["content"]}
+    assert reply["content"][0]["text"]
+    assert reply["stop_reason"] in STOPS
+    for name in ("input_tokens", "output_tokens"):
+        assert type(reply["usage"][name]) is int and reply["usage"][name] >= 0
+    assert isinstance(reply["model"], str) and reply["model"]
+
+
+@asking
+def test_what_is_said_reaches_the_model_in_order(adapter):
+    """System prompt, all turns of the history, whatever the script; a system prompt without words
+    is none."""
+    said = "Grüße an 漢字 \U0001f600 \u05e9\u05dc\u05d5\u05dd"
+    turns = (user(said), assistant("First answer."), user([{"type": "text", "text": "And now?"}]))
+    adapter.ask({"messages": turns, "system": "Answer in Norwegian.", "max_tokens": 2})
+    adapter.ask({"messages": turns, "system": "", "max_tokens": 2})
+    first, second = adapter.heard
+
+    places = [first.index(words) for words in (said, "First answer.", "And now?")]
+    assert places == sorted(places)
+    assert "Answer in Norwegian." in first
+    assert "system" not in second
+
+
+@every
+def test_a_tool_is_offered_used_and_its_result_is_answered(adapter):
+    """The call has an id, the tool's name and an object; the conversation goes on with its
+    result."""
+    asked = user("Read the file notes.txt with the tool.")
+    tools = {"tools": (READ,), "max_tokens": 60}
+    call = {"tool_use": {"name": "read_file", "input": {"path": "notes.txt"}}}
+    used = adapter.ask({"messages": (asked,), "tool_choice": {"type": "any"}, **tools}, call).value
+    (block,) = used["content"]
+    result = {"type": "tool_result", "tool_use_id": block["id"], "content": "Tea at five."}
+    turns = (asked, assistant(used["content"]), user((result,)))
+    answered = adapter.ask(
+        {"messages": turns, "tool_choice": {"type": "none"}, **tools}, "At five."
+    )
+
+    assert ("tool_use", "tool_use", "read_file") == (
+        used["stop_reason"],
+        block["type"],
+        block["name"],
+    )
+    assert isinstance(block["id"], str) and block["id"]
+    assert isinstance(block["input"]["path"], str)
+    assert text_of(answered) and answered.value["stop_reason"] in ("end_turn", "max_tokens")
+    for heard in adapter.heard:
+        assert "read_file" in heard and "Reads a text file." in heard
+    assert all("Tea at five." in heard for heard in adapter.heard[1:])
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "answer": {"enum": ["yes", "no"]},
+        "next": {"anyOf": [{"type": "null"}, {"$ref": "#"}]},
+        "sure": {"$ref": "#/$defs/Sure"},
+        "why": True,
+    },
+    "required": ["answer", "sure"],
+    "additionalProperties": False,
+    "$defs": {"Sure": {"type": "boolean"}, "Long": {"type": "string", "minLength": 9999}},
+}
+
+
+@asking
+@pytest.mark.parametrize("tools", [(), (READ,)], ids=["alone", "with tools"])
+def test_a_schema_is_met(adapter, tools):
+    """Also one that refers to itself, beside tools whose schemas do."""
+    payload = hello(output_schema=SCHEMA, tools=tools, max_tokens=90)
+    payload |= {"tool_choice": {"type": "none"}} if tools else {}
+    outcome = adapter.ask(payload, '{"answer": "yes", "sure": true}')
+
+    assert jsonschema_rs.is_valid(SCHEMA, json.loads(text_of(outcome)))
+    assert '"json_schema"' in adapter.heard[0] and '"sure"' in adapter.heard[0]
+
+
+@every
+@pytest.mark.parametrize("tools", [(), (READ,)], ids=["alone", "with tools"])
+def test_a_reply_of_too_many_tokens_is_cut_and_says_so(adapter, tools):
+    """What was said until then is text, and nothing but what the model said."""
+    words = user("Count from one to one hundred.")
+    payload = {"messages": (words,), "tools": tools, "max_tokens": 9}
+    payload |= {"tool_choice": {"type": "none"}} if tools else {}
+    outcome = adapter.ask(
+        payload, {"content": [{"type": "text", "text": "One, two"}], "stop_reason": "max_tokens"}
+    )
+
+    assert "max_tokens" == outcome.value["stop_reason"]
+    assert '{"reply"' not in text_of(outcome)
+
+
+@asking
+@pytest.mark.parametrize("block", [IMAGE, PDF, {"type": "video"}], ids=lambda block: block["type"])
+@pytest.mark.parametrize("wrap", ["in a message", "in a result", "in the system prompt"])
+def test_what_is_no_text_is_sent_as_it_is_or_refused(adapter, block, wrap):
+    """Never left out: a model that cannot see it says so."""
+    call = {"type": "tool_use", "id": "1", "name": "look", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "1", "content": (block,)}
+    payload = {
+        "in a message": {"messages": (user((block, {"type": "text", "text": "What is it?"})),)},
+        "in a result": {"messages": (user("Look."), assistant((call,)), user((result,)))},
+        "in the system prompt": hello(system=(block,)),
+    }[wrap]
+    outcome = adapter.ask(payload)
+
+    if isinstance(outcome, Done):
+        assert json.dumps(block, ensure_ascii=False) in adapter.heard[0]
+    else:
+        error = error_of(outcome)
+        assert ("llm_error", "model-refused-request") == (
+            error["reason"],
+            error["details"]["code"],
+        )
+        assert block["type"] in error["message"] and "another --model" in error["hint"]
+
+
+@asking
+def test_a_document_that_is_text_is_read_by_every_model(adapter):
+    """Text stays text."""
+    adapter.ask({"messages": (user((NOTE, {"type": "text", "text": "Sum up."})),), "max_tokens": 2})
+
+    assert "Mint." in adapter.heard[0]
+
+
+@asking
+def test_more_text_than_a_model_takes_is_an_error_that_counts(adapter):
+    """Nobody cuts it off silently."""
+    long = {"messages": (user("word " * 9000),)}
+    refusal = {"status": 400, "message": "prompt is too long: 9005 tokens > 8192 maximum"}
+    error = error_of(adapter.ask(long, refusal))
+
+    assert ("RESOURCE_EXHAUSTION", "context") == (error["type"], error["reason"])
+    metrics = error["details"]["metrics"]
+    assert metrics["used"] > metrics["limit"] == 8192
+
+
+SLOW = hello(output_schema={"type": "string", "minLength": 2000}, max_tokens=4000)
+LONG = hello(system="word " * 2000, max_tokens=4000)
+
+
+@asking
+@pytest.mark.parametrize("payload", [SLOW, LONG], ids=["answering", "reading"])
+def test_a_call_in_flight_that_is_cancelled_leaves_nothing_running(adapter, payload):
+    """Whether the model answers already or still reads: no thread, no connection, and the next
+    call is answered as if there had been none."""
+    before = adapter.ask(hello(), "Good day.")
+    threads = threading.active_count()
+    race = Race((perform("model", payload), perform("sleep", 0.3)), span=perform("sleep", 0.3).span)
+    outcome = adapter.run(lambda: begun(race), payload, {"fail": "trickle"})
+
+    assert Done(None) == outcome
+    assert threads == threading.active_count()
+    assert not local._asking.locked()
+    assert before == adapter.ask(hello(), "Good day.")
+
+
+@asking
+def test_a_call_ends_when_its_time_is_over(adapter):
+    """All attempts together."""
+    error = error_of(adapter.ask({**SLOW, "timeout": 0.2}, {"fail": "trickle"}))
+
+    assert ("RESOURCE_EXHAUSTION", "seconds") == (error["type"], error["reason"])
+    assert 0.2 == error["details"]["metrics"]["limit"]
+
+
+@every
+def test_a_key_is_shown_by_nobody(adapter, monkeypatch):
+    """Not in a reply, an error, or the journal."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    journal = Journal()
+    seen = [adapter.ask(hello(), f"It is {KEY}.", journal=journal)]
+    seen.append(adapter.ask(hello(output_schema={"$ref": f"#/{KEY}"}), {"error": KEY}))
+    seen.append(adapter.ask(hello(), {"status": 401, "message": KEY}, {"error": KEY}))
+
+    assert KEY not in repr([getattr(each, "error", each) for each in seen]) + repr(journal)
+    assert KEY not in repr([each.error.fields for each in seen if not isinstance(each, Done)])
+    assert all(KEY not in heard.replace(f"#/{KEY}", "") for heard in adapter.heard)
+
+
+@asking
+def test_a_request_holds_nothing_of_the_run(adapter):
+    """No id, no time, no attempt: what is equal to the program is the same bytes."""
+    replies = [adapter.ask(hello(task="greet"), "Hi.", run_id=f"run-{at}").value for at in range(2)]
+
+    assert adapter.heard[0] == adapter.heard[1]
+    assert "run-" not in adapter.heard[0] and "greet" not in adapter.heard[0]
+    assert replies[0] == replies[1]
+
+
+def nested(depth):
+    data = {}
+    for _ in range(depth):
+        data = {"a": data}
+    return data
+
+
+BAD = [
+    ({"messages": ({"content": "x"},)}, "bad-payload", "message 1"),
+    ({"messages": (user("x"), {"role": "robot", "content": "x"})}, "bad-payload", "message 2"),
+    ({"messages": (user(({"text": "x"},)),)}, "bad-payload", "message 1"),
+    ({"messages": (user(({"type": "text", "text": 3},)),)}, "bad-payload", "message 1"),
+    (
+        {"messages": (assistant(({"type": "tool_use", "id": "1", "name": "x", "input": ()},)),)},
+        "bad-payload",
+        "message 1",
+    ),
+    (
+        {"messages": (user(({"type": "tool_result", "tool_use_id": "1", "content": 3},)),)},
+        "bad-payload",
+        "message 1",
+    ),
+    (hello(system=3), "bad-payload", "`system`"),
+    (hello(tools=3), "bad-payload", "`tools`"),
+    (hello(tools=({"description": "x"},)), "bad-payload", "`tools`"),
+    (hello(tools=({"name": "x", "input_schema": "object"},)), "bad-payload", "`tools`"),
+    (hello(tool_choice="any"), "bad-payload", "`tool_choice`"),
+    (hello(output_schema="string[]"), "bad-payload", "`output_schema`"),
+    (hello(max_tokens=0), "bad-payload", "`max_tokens`"),
+    (hello(max_tokens=True), "bad-payload", "`max_tokens`"),
+    (hello(timeout=-1), "bad-payload", "`timeout`"),
+    (hello(system=({"type": "text", "text": "x", "more": nested(300)},)), "bad-payload", "levels"),
+    (hello(system="half \ud800"), "not-text", "surrogate"),
+]
+
+
+@every
+@pytest.mark.parametrize(("payload", "code", "words"), BAD, ids=map(str, range(len(BAD))))
+def test_a_payload_of_the_wrong_form_is_refused_by_every_model(adapter, payload, code, words):
+    """Before any sees it, and in the same words."""
+    error = error_of(adapter.ask(payload))
+
+    assert code in (error["reason"], error["details"].get("code"))
+    assert words in error["message"]
+    assert [] == adapter.heard

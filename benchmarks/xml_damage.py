@@ -75,7 +75,9 @@ def fence(given: Given, random: Random) -> str:
 
 def words_around(given: Given, random: Random) -> str:
     before, after = random.choice([(1, 0), (0, 1), (1, 1)])
-    return (random.choice(_BEFORE) + "\n") * before + given.text + f"\n{random.choice(_AFTER)}" * after
+    return (
+        (random.choice(_BEFORE) + "\n") * before + given.text + f"\n{random.choice(_AFTER)}" * after
+    )
 
 
 def thoughts(given: Given, random: Random) -> str:
@@ -86,7 +88,9 @@ def thoughts(given: Given, random: Random) -> str:
 def prolog(given: Given, random: Random) -> str:
     root = given.kind.root
     first = random.choice(['<?xml version="1.0" encoding="UTF-16"?>', "<?xml version='1.1'?>"])
-    doctype = random.choice(["", f"<!DOCTYPE {root}>\n", f'<!DOCTYPE {root} SYSTEM "{root}.dtd">\n'])
+    doctype = random.choice(
+        ["", f"<!DOCTYPE {root}>\n", f'<!DOCTYPE {root} SYSTEM "{root}.dtd">\n']
+    )
     return f"{random.choice(['', chr(10), 'Result:' + chr(10)])}{first}\n{doctype}{given.text}"
 
 
@@ -304,7 +308,9 @@ def text_between(given: Given, random: Random) -> str | None:
 
 def comments(given: Given, random: Random) -> str:
     match = random.choice(_ends(given.text)[:-1])
-    return _without(given.text, match, f"{match[0]}<!-- {random.choice(['checked', 'a <b> & c'])} -->")
+    return _without(
+        given.text, match, f"{match[0]}<!-- {random.choice(['checked', 'a <b> & c'])} -->"
+    )
 
 
 def space_in_values(given: Given, random: Random) -> str | None:

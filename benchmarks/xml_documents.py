@@ -46,9 +46,54 @@ def xsd(body: str) -> str:
 
 # --- texts
 
-_WORDS = """the a tea cup model reply table prices of with without and or but service users can
-under over between results strong weak hot cold daily new old version report team because after
-before fails works slow fast again data request error cause fix night morning""".split()
+_WORDS = [
+    "the",
+    "a",
+    "tea",
+    "cup",
+    "model",
+    "reply",
+    "table",
+    "prices",
+    "of",
+    "with",
+    "without",
+    "and",
+    "or",
+    "but",
+    "service",
+    "users",
+    "can",
+    "under",
+    "over",
+    "between",
+    "results",
+    "strong",
+    "weak",
+    "hot",
+    "cold",
+    "daily",
+    "new",
+    "old",
+    "version",
+    "report",
+    "team",
+    "because",
+    "after",
+    "before",
+    "fails",
+    "works",
+    "slow",
+    "fast",
+    "again",
+    "data",
+    "request",
+    "error",
+    "cause",
+    "fix",
+    "night",
+    "morning",
+]
 _SPICE = [
     "R&D",
     "Q&A",
@@ -82,7 +127,9 @@ def sentence(random: Random, least: int = 3, most: int = 12) -> str:
 
 
 def name(random: Random) -> str:
-    return random.choice(["Ann", "Bob", "Zoë", "Li Wei", "José", "O'Neil", "Mary-Jane", "Smith & Co"])
+    return random.choice(
+        ["Ann", "Bob", "Zoë", "Li Wei", "José", "O'Neil", "Mary-Jane", "Smith & Co"]
+    )
 
 
 def amount(random: Random) -> tuple[float | int, str]:

@@ -1,23 +1,23 @@
 """Sources to the units of one program: modules and their cycles, templates, the prelude."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import define, field
 
-from sexplang.compiler import RESERVED, compile_unit
+from sexplang.compiler import compile_unit
 from sexplang.data import DEFAULTS, STANDARD, shipped
 from sexplang.machine import HIGHER
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
+from sexplang.templating import Beside, check_template, templates_of
 from sexplang.terms.core import Const, Local
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.form import Form
 from sexplang.terms.macro import Expander
 from sexplang.terms.program import Export, Function, Program, Unit
 from sexplang.terms.source import Source, Span
-from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Operation, Primitive, Procedure, Task
 
 Find = Callable[[str, str], tuple[Source, ...]]
@@ -51,6 +51,11 @@ class Builder:
     plan: Any = None
     """Text from a model to a Program, for `eval-plan`."""
 
+    _beside: Beside = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._beside = Beside(self.find, self.sources)
+
     def main(self, source: Source) -> None:
         self._unit(source, main=True)
         self.check_effects()
@@ -69,7 +74,7 @@ class Builder:
             warnings=tuple(self.findings),
             sources=tuple(self.sources),
             plan=self.plan,
-            prelude={**PRIMITIVES, **HIGHER, **self._registered(Primitive)},
+            prelude={**_FUNCTIONS, **self._registered(Primitive)} if self.host else _FUNCTIONS,
         )
 
     def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
@@ -96,7 +101,8 @@ class Builder:
             layout=self._layout,
             expander=_Macros,
             main=main,
-            check_template=_check_template,
+            check_template=check_template,
+            load_schema=self._beside,
             before=before,
         )
         self.loading.pop()
@@ -140,6 +146,9 @@ class Builder:
         for source in sources:
             if source.name in self.loading:
                 raise self._cycle(source.name, span)
+            if source.name.endswith(".xsd"):
+                hint = "a template names it: schema=…"
+                raise _refused("import-not-found", "a schema is no module", span, hint=hint)
             found = self._templates(source) if source.name.endswith(".xml") else self._unit(source)
             twice = sorted(exports.keys() & found.keys())
             if twice:
@@ -166,7 +175,7 @@ class Builder:
         if known is None:
             known = {}
             self.sources.append(source)
-            for task in templates_of(source, self.findings.append):
+            for task in templates_of(source, self.findings.append, self._beside):
                 self._register(task)
                 core = Const(task, span=task.template.span or _NOWHERE)
                 known[task.name] = Export(task.name, core, task)
@@ -213,22 +222,6 @@ class Builder:
             raise Diagnostics([*unknown, *self.findings])
 
 
-def templates_of(source: Source, report: Callable[[Diagnostic], None]) -> tuple[Task, ...]:
-    """The tasks of a template file; `report` receives warnings. Raises Diagnostics."""
-    from sexplang.templates import read_templates
-
-    templates = read_templates(source, report)
-    for template in templates:
-        if template.name in RESERVED:
-            raise _refused(
-                "reserved-name",
-                f"`{template.name}` is a word of the language and cannot be the name of a task",
-                template.span,
-                hint=f"choose another name, such as `{template.name.strip('!*')}-1`",
-            )
-    return tuple([Task(template) for template in templates])
-
-
 class _Macros:
     """The expander of one file. Most programs start without it: the first macro loads it."""
 
@@ -250,12 +243,7 @@ class _Macros:
         return self._made
 
 
-def _check_template(template: Template, where: Any = None) -> Iterable[Diagnostic]:
-    from sexplang.templates import check_template
-
-    return check_template(template, where)
-
-
+_FUNCTIONS: dict[str, Procedure] = {**PRIMITIVES, **HIGHER}
 _NOWHERE = Span(Source("prelude", ""), 0, 0)
 _scope: dict[str, Export] = {}
 

@@ -7,11 +7,12 @@ xml  ─▶ templates ─▶ Task          ┴─▶ Program
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from sexplang.builder import Builder, Find, templates_of
+from sexplang.builder import Builder, Find
 from sexplang.compiler import operations_in
 from sexplang.data import STANDARD
 from sexplang.dispatcher import dispatch, library
 from sexplang.machine.scopes import Meter, rough_estimate
+from sexplang.templating import Beside, templates_of
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -58,7 +59,7 @@ def tasks(
     fresh context to come from.
     """
     from sexplang.tasks import task_system
-    from sexplang.templates import json_schema, read_reply
+    from sexplang.templates import json_schema, read_reply, xml_words
 
     tools = dict(tools or {})
     key = f"{written(tools)} {model} {memory}"
@@ -66,6 +67,7 @@ def tasks(
         _systems[key] = task_system(
             read_reply,
             json_schema,
+            xml_words,
             max_turns=TURNS,
             max_repairs=REPAIRS,
             tools=tools,
@@ -120,6 +122,7 @@ def _nothing_to_import(path: str, importer: str) -> tuple[Source, ...]:
 
 __all__ = [
     "STANDARD",
+    "Beside",
     "Builder",
     "Find",
     "build",

@@ -34,7 +34,7 @@ def turns_of(template: Template, costs: Costs) -> int:
         return template.limits.max_turns
     if template.allowed_tools:
         return costs.turns
-    return 1 + (costs.repairs if template.output_format.type == "json" else 0)
+    return 1 + (costs.repairs if template.asks_again else 0)
 
 
 def converse(

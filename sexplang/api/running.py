@@ -24,6 +24,7 @@ from sexplang.api.functions import Functions
 from sexplang.api.serving import serving
 from sexplang.api.tools import tools_of
 from sexplang.api.values import result
+from sexplang.interrupt import interruptible
 from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.terms.program import Program
@@ -84,7 +85,10 @@ def run(
     servers = serving(mcp, allowed)
     try:
         described = servers.describe(program)
-        with begun(program, allowed, given, servers, described, on_event) as ready:
+        with (
+            interruptible(),
+            begun(program, allowed, given, servers, described, on_event) as ready,
+        ):
             outcome = ready.outcome
             if isinstance(outcome, Suspended):
                 outcome = drive(

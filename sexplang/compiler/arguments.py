@@ -12,9 +12,8 @@ from sexplang.terms.form import Form, Label, ListForm, Name
 def operands(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, ...], bool]:
     """The arguments of a call as they are written, the labels of the last ones, and whether
     they are in order."""
-    for item in form.items:
-        if type(item) is Label:
-            return _labelled(c, form)
+    if Label in map(type, form.items):
+        return _labelled(c, form)
     return form.items[1:], (), True
 
 

@@ -19,7 +19,7 @@ from sexplang.compiler.settings import (
 )
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering
-from sexplang.terms.diagnostic import Diagnostic
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, Label, ListForm, Name, spelled
 from sexplang.terms.source import Span
 from sexplang.terms.template import Param, Template
@@ -31,6 +31,10 @@ Where = Callable[[str, str], Span]
 
 CheckTemplate = Callable[[Template, Where], Iterable[Diagnostic]]
 """What is wrong with a template, and where."""
+
+
+LoadSchema = Callable[[str, Span], str]
+"""The name of a schema's file, and where it is named, to its text. Raises Diagnostics."""
 
 
 def no_check(template: Template, where: Where) -> Iterable[Diagnostic]:
@@ -60,7 +64,7 @@ class Written:
 
 
 def declared_task(
-    c: Lowering, form: ListForm, check: CheckTemplate
+    c: Lowering, form: ListForm, check: CheckTemplate, load: LoadSchema | None
 ) -> tuple[Name, Task | None] | None:
     """Reads a `defatom`: its name, and the task if it is sound."""
     name = form.items[1]
@@ -76,9 +80,24 @@ def declared_task(
         _check_instructions(c, written)
     fields = {"description": f"Dynamically defined task: {name.spelling}", **written.fields}
     template = Template(name.spelling, span=form.span, **fields)
+    if load is not None and template.output_format.names_file:
+        template = _with_schema(c, template, written, load)
     if _is_sound(c, before):
         c.findings.extend(check(template, written.where))
     return name, Task(template) if _is_sound(c, before) else None
+
+
+def _with_schema(
+    c: Lowering, template: Template, written: Written, load: LoadSchema
+) -> Template:
+    """The template with the text of its schema."""
+    format_ = template.output_format
+    try:
+        text = load(str(format_.schema), written.where("output_format", str(format_.schema)))
+    except Diagnostics as found:
+        c.findings.extend(found.diagnostics)
+        return template
+    return evolve(template, output_format=evolve(format_, schema=text))
 
 
 def _is_sound(c: Lowering, before: int) -> bool:

@@ -30,26 +30,28 @@ from sexplang.terms.program import Export, Function
 from sexplang.terms.value import Higher, Operation, Primitive, Task
 
 
-def shape_of(c: Lowering, binding: Binding | None) -> Any:
+def shape_of(binding: Binding | None) -> Any:
     """What is known of the calls that a binding takes."""
     shape: Any = None
     if type(binding) is Export:
         shape = binding.shape
         if shape is None and type(binding.core) is Const:
             shape = binding.core.value
+        elif type(shape) is Function:
+            return signature_of(shape)
     elif isinstance(binding, (Place, Named)):
         shape = binding.shape
-    if isinstance(shape, Function):
-        return signature_of(shape)
-    return shape if isinstance(shape, (Signature, Primitive, Higher, Operation, Task)) else None
+    return shape if type(shape) in _KNOWN else None
 
 
-def call(c: Lowering, form: ListForm, head: Form) -> Lowered:
-    """`(callee e… label: e …)` where the callee is not a continuation of a clause."""
-    binding: Binding | None = None
-    if type(head) is Name:
-        binding = c.find(head.text) or c.namespaced(head.text)
-    shape = shape_of(c, binding)
+_AT_ONCE = frozenset([Name, Literal])
+"""What is lowered without looking into it."""
+
+
+def call(c: Lowering, form: ListForm, head: Form, binding: Binding | None) -> Lowered:
+    """`(callee e… label: e …)` where the callee, if it is a name, stands for `binding` and is not a
+    continuation of a clause."""
+    shape = shape_of(binding)
     if shape is not None and _has_pairs(c, form, shape):
         return Const(None, span=form.span)
     if binding is None:
@@ -57,17 +59,23 @@ def call(c: Lowering, form: ListForm, head: Form) -> Lowered:
     forms, labels, is_sound = operands(c, form)
     if not is_sound:
         shape = None
-    callee = reference(c, binding, head)  # type: ignore[arg-type]
-    for item in forms:
-        if type(item) is not Name and type(item) is not Literal:
-            return _known(c, form, callee, shape, forms, labels)
-    return _made(c, form, callee, shape, c.each(forms), labels)
+    callee = _callee(c, binding, head, shape)
+    if _AT_ONCE.issuperset(map(type, forms)):
+        return _made(c, form, callee, shape, c.each(forms), labels)
+    return _known(c, form, callee, shape, forms, labels)
+
+
+def _callee(c: Lowering, binding: Binding, head: Form, shape: Any) -> Core | None:
+    """What is called; None for a primitive that is called by its own name."""
+    if type(shape) is Primitive and type(binding) is Export and type(binding.core) is Const:
+        return None
+    return reference(c, binding, head)  # type: ignore[arg-type]
 
 
 def _known(
     c: Lowering,
     form: ListForm,
-    callee: Core,
+    callee: Core | None,
     shape: Any,
     forms: Sequence[Form],
     labels: tuple[str, ...],
@@ -89,13 +97,13 @@ def _unknown(c: Lowering, form: ListForm, head: Form) -> Steps:
 def _made(
     c: Lowering,
     form: ListForm,
-    callee: Core,
+    callee: Core | None,
     shape: Any,
     arguments: tuple[Core, ...],
     labels: tuple[str, ...],
 ) -> Core:
     if shape is None:
-        return Call(callee, arguments, labels, span=form.span)
+        return Call(callee, arguments, labels, span=form.span)  # type: ignore[arg-type]
     made: Core = _KNOWN[type(shape)](c, form, callee, shape, arguments, labels)
     return made
 
@@ -107,8 +115,8 @@ def called(c: Lowering, form: ListForm, head: Form, arguments: tuple[Core, ...])
         binding = c.find(head.text) or c.namespaced(head.text)
     if binding is None or type(binding) is Continuation:
         return Call((yield c.lower(head)), arguments, span=form.span)
-    callee = reference(c, binding, head)  # type: ignore[arg-type]
-    return _made(c, form, callee, shape_of(c, binding), arguments, ())
+    shape = shape_of(binding)
+    return _made(c, form, _callee(c, binding, head, shape), shape, arguments, ())
 
 
 def _not_callable(c: Lowering, form: ListForm, head: Literal) -> Core:
@@ -124,7 +132,7 @@ def _not_callable(c: Lowering, form: ListForm, head: Literal) -> Core:
 def _primitive(
     c: Lowering,
     form: ListForm,
-    callee: Core,
+    callee: Core | None,
     shape: Primitive,
     arguments: tuple[Core, ...],
     labels: tuple[str, ...],
@@ -133,9 +141,9 @@ def _primitive(
         positions_only(c, form, label_form(form, labels[0]))
     elif not check_count(c, form, shape.name, len(arguments), shape.least, shape.most):
         pass
-    elif type(callee) is Const:
-        return CallPrimitive(shape, arguments, span=form.span)
-    return Call(callee, arguments, span=form.span)
+    elif callee is None:
+        return CallPrimitive(shape, arguments, form.span)
+    return Call(callee or Const(shape, span=form.span), arguments, span=form.span)
 
 
 def _higher(
@@ -241,6 +249,8 @@ def _in_order(
 
 def _has_pairs(c: Lowering, form: ListForm, shape: Any) -> bool:
     """`(task (key value))`, the way of older programs to name arguments."""
+    if ListForm not in map(type, form.items):
+        return False
     params: tuple[str, ...] = getattr(shape, "params", ())
     if type(shape) is Task:
         params = tuple(param.name for param in shape.template.params)

@@ -60,12 +60,12 @@ def _several(make: Any, **readers: Read) -> Callable[[Clause, Lowering, ListForm
 
 def _output_format(clause: Clause, c: Lowering, form: ListForm) -> OutputFormat | None:
     before = len(c.findings)
-    found = chosen(c, form, {"type": word("text", "json"), "schema": schema})
+    found = chosen(c, form, {"type": word("text", "json", "xml"), "schema": schema})
     if len(c.findings) > before:
         return None
     if "type" not in found:
         title = f"it is written `{clause.syntax}`"
-        c.report("malformed-form", form.span, title, "I expected a `type`, text or json")
+        c.report("malformed-form", form.span, title, "I expected a `type`: text, json or xml")
         return None
     return OutputFormat(**found)
 

@@ -22,7 +22,7 @@ from sexplang.compiler.lets import (
     outside_body,
     recur,
 )
-from sexplang.compiler.macros import macro_named, misplaced, use
+from sexplang.compiler.macros import misplaced, use
 from sexplang.compiler.matching import match
 from sexplang.compiler.names import mention, reference
 from sexplang.compiler.quoting import (
@@ -33,12 +33,13 @@ from sexplang.compiler.quoting import (
     table,
     vector,
 )
-from sexplang.compiler.scope import Continuation
+from sexplang.compiler.scope import Continuation, Keyword
 from sexplang.compiler.shapes import PARTS, RESERVED, SHAPES
 from sexplang.compiler.state import Lower, Lowered, Lowering
 from sexplang.compiler.tries import attempt, try_
 from sexplang.terms.core import Const, Core
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export
 from sexplang.terms.value import Higher
 
@@ -88,25 +89,26 @@ def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
         return Const((), span=form.span)
     head = form.items[0]
     if type(head) is not Name:
-        return call(c, form, head)
+        return call(c, form, head, None)
     word = head.text
     if word in RESERVED:
         return _special(c, form, word, position)
-    binding = c.find(word)
-    if type(binding) is Continuation:
+    binding = c.find(word) or c.namespaced(word)
+    if type(binding) is Export:
+        if type(binding.shape) is Macro:
+            return use(c, form, binding.shape, position)
+        if type(binding.shape) is Higher and _is_abandon(c, form, binding.shape):
+            return abandon(c, form, reference(c, binding, head))
+    elif type(binding) is Continuation:
         return resume(c, form, binding, position)
-    owner = macro_named(c, head, binding)
-    if owner is not None:
-        return use(c, form, owner, position)
-    if type(binding) is Export and _is_abandon(c, form, binding):
-        return abandon(c, form, reference(c, binding, head))
-    return call(c, form, head)
+    elif type(binding) is Keyword:
+        return use(c, form, binding, position)
+    return call(c, form, head, binding)
 
 
-def _is_abandon(c: Lowering, form: ListForm, binding: Export) -> bool:
+def _is_abandon(c: Lowering, form: ListForm, function: Higher) -> bool:
     """Whether this is `(abandon k)` with the k of a clause."""
-    value = binding.core.value if type(binding.core) is Const else None
-    if not isinstance(value, Higher) or value.name != "abandon" or len(form.items) != 2:
+    if function.name != "abandon" or len(form.items) != 2:
         return False
     target = form.items[1]
     return type(target) is Name and type(c.find(target.text)) is Continuation

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from attrs import define, field
 
-from sexplang.compiler.atoms import CheckTemplate, declared_task
+from sexplang.compiler.atoms import CheckTemplate, LoadSchema, declared_task
 from sexplang.compiler.inputs import declared_effect, declared_input, top_level_only
 from sexplang.compiler.macros import Syntax
 from sexplang.compiler.scope import Namespace
@@ -152,12 +152,12 @@ def _is_first(c: Lowering, name: str, path: str, span: Span, spans: dict[str, Sp
     return False
 
 
-def declare(c: Lowering, top: Top, check: CheckTemplate) -> None:
+def declare(c: Lowering, top: Top, check: CheckTemplate, load: LoadSchema | None) -> None:
     """Declared operations and tasks are functions of the whole module."""
     spans: dict[str, Span] = {}
     for form in top.declarations:
         is_task = word_of(form) == "defatom"
-        declared = declared_task(c, form, check) if is_task else declared_effect(c, form)
+        declared = declared_task(c, form, check, load) if is_task else declared_effect(c, form)
         if declared is None:
             continue
         name, value = declared

@@ -37,7 +37,7 @@ def mention(c: Lowering, form: Name, position: int) -> Core:
 def reference(c: Lowering, binding: Binding, form: Name) -> Core:
     """What a binding is from here."""
     if isinstance(binding, Place):
-        return Local(c.level - binding.level, binding.index, binding.name, span=form.span)
+        return Local(c.level - binding.level, binding.index, binding.name, form.span)
     if type(binding) is Named:
         return Known(c.level - binding.level, binding.function, span=form.span)
     if type(binding) is Keyword:

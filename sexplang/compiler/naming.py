@@ -30,7 +30,9 @@ class Names:
         found = self.table.get(name)
         if found is None:
             found = self.scope.get(name)
-        return self.meant(*self.as_brought(name)) if found is None and MARK in name else found
+            if found is None and MARK in name:
+                return self.meant(*self.as_brought(name))
+        return found
 
     def as_brought(self, name: str) -> tuple[str, Keyword | Macro]:
         """A name as it reads in the template that brought it in, and whose template it was."""

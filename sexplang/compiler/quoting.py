@@ -14,7 +14,7 @@ from sexplang.terms.value import Value, symbol
 
 def constant(c: Lowering, form: Literal, position: int) -> Core:
     """A number, string, boolean or nil."""
-    return Const(form.value, span=form.span)
+    return Const(form.value, form.span)
 
 
 def misplaced_label(c: Lowering, form: Label, position: int) -> Core:
@@ -65,7 +65,8 @@ def entries(c: Lowering, form: TableForm, *, splices: bool) -> Iterator[tuple[st
     seen: dict[str, Span] = {}
     items = iter(form.items)
     for label in items:
-        value = label if word_of(label) == "unquote-splicing" else next(items, None)
+        is_splice = type(label) is ListForm and word_of(label) == "unquote-splicing"
+        value = label if is_splice else next(items, None)
         if type(label) is Label and value is not None and type(value) is not Label:
             if label.text in seen:
                 _duplicate_key(c, label, seen[label.text])

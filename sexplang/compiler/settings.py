@@ -93,8 +93,11 @@ def data(c: Lowering, form: Form) -> Any:
 
 
 def schema(c: Lowering, form: Form) -> Any:
-    """A word of the mini-language, or a JSON Schema."""
+    """A word of the mini-language, the name of a file, or a schema: a table or its text."""
     form = unquoted(form)
+    written = form.value if type(form) is Literal else None
+    if isinstance(written, str) and written.lstrip().startswith(("{", "<")):
+        return written.strip()
     if type(form) is not TableForm:
         return word()(c, form)
     return data(c, form)

@@ -2,7 +2,7 @@
 
 from attrs import frozen
 
-from sexplang.terms.form import Form, ListForm, Name
+from sexplang.terms.form import Form, ListForm, Name, spelled
 
 
 @frozen
@@ -103,5 +103,5 @@ def word_of(form: Form) -> str:
     if type(form) is ListForm and form.items:
         head = form.items[0]
         if type(head) is Name:
-            return head.spelling
+            return spelled(head.text)
     return ""

@@ -41,22 +41,22 @@ def run(step: Any) -> Any:
     """The value of a generator that yields generators; anything else is its own value."""
     if type(step) is not GeneratorType:
         return step
-    stack: list[GeneratorType[Any, Any, Any]] = [step]
+    stack: list[GeneratorType[Any, Any, Any]] = []
     value: Any = None
-    while stack:
+    while True:
         try:
-            value = stack[-1].send(value)
+            value = step.send(value)
             if type(value) is GeneratorType:
-                stack.append(value)
-                value = None
+                stack.append(step)
+                step, value = value, None
         except StopIteration as done:
             value = done.value
             if type(value) is GeneratorType:
-                stack[-1] = value
-                value = None
+                step, value = value, None
+            elif stack:
+                step = stack.pop()
             else:
-                stack.pop()
-    return value
+                return value
 
 
 class Lowering(Names):
@@ -116,11 +116,9 @@ class Lowering(Names):
 
     def each(self, forms: Iterable[Form]) -> Any:
         """The cores of several expressions, as a tuple; none of them in tail position."""
-        made = [self.lower(form) for form in forms]
-        for one in made:
-            if type(one) is GeneratorType:
-                return _all(made)
-        return tuple(made)
+        by_type = self.by_type
+        made = [by_type[type(form)](self, form, 0) for form in forms]
+        return _all(made) if GeneratorType in map(type, made) else tuple(made)
 
     # -- names
 

@@ -6,7 +6,7 @@ evaluates.
 
 from collections.abc import Callable, Mapping
 
-from sexplang.compiler.atoms import CheckTemplate, no_check
+from sexplang.compiler.atoms import CheckTemplate, LoadSchema, no_check
 from sexplang.compiler.bodies import statements
 from sexplang.compiler.exports import exports, recall, session_exports
 from sexplang.compiler.forms import BY_TYPE
@@ -40,6 +40,7 @@ def compile_unit(
     main: bool,
     expander: NewExpander,
     check_template: CheckTemplate = no_check,
+    load_schema: LoadSchema | None = None,
     before: Mapping[str, Export] | None = None,
 ) -> Unit:
     """The unit that a file's forms make. Raises Diagnostics: every finding, if one is an error.
@@ -50,7 +51,7 @@ def compile_unit(
     the size of the program's environment and of its table of functions so far.
     `expander(words)` expands the macros of one file; no template gives `words` another meaning.
     `check_template(template, where)` finds what is wrong with a `defatom`; `where(part, raw)`
-    tells it the place.
+    tells it the place. `load_schema(name, span)` gives the text of a schema that a `defatom` names.
 
     `before` is what earlier inputs of a session gave names to; this unit then exports all that
     has a name after it, and may define names again.
@@ -62,7 +63,7 @@ def compile_unit(
     import_all(c, imports, load)
     c.size, c.first_function = layout()
     top = sort(c, split(c, forms))
-    declare(c, top, check_template)
+    declare(c, top, check_template, load_schema)
     whole = forms[0].span if forms else Span(Source(name, ""), 0, 0)
     items: list[Item] = run(statements(c, top.statements, 0, whole))
     if top.ends_in_declaration:

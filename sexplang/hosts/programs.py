@@ -10,7 +10,9 @@ from sexplang.hosts.options import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.value import Value
+
+Find = Callable[[str, str], tuple[Source, ...]]
 
 
 def built(source: Source, folder: str | None, allowed: tuple[str, ...] = ()) -> Program:
@@ -21,21 +23,20 @@ def built(source: Source, folder: str | None, allowed: tuple[str, ...] = ()) -> 
     """
     from sexplang.pipeline import build
 
+    return build(source, finder(folder, allowed))
+
+
+def finder(folder: str | None, allowed: tuple[str, ...] = ()) -> Find:
+    """What finds the files that a program below a folder names."""
+
     def find(path: str, importer: str) -> tuple[Source, ...]:
         # Most short programs import nothing and start without the runtime.
         from sexplang.runtime import Permissions
         from sexplang.runtime.sources import finding
 
-        try:
-            return finding(Permissions(read=allowed, folder=folder))(path, importer)
-        except Fault as fault:
-            if fault.code != "import-not-found" or path.endswith((".sexp", ".xml")):
-                raise
-            # Such a file may well be there; it would not be imported if it were.
-            title = f"`{path}` is no folder, and no .sexp or .xml file"
-            raise Fault(fault.code, title, hint=fault.hint) from None
+        return finding(Permissions(read=allowed, folder=folder))(path, importer)
 
-    return build(source, find)
+    return find
 
 
 def permissions_of(settings: Settings, folder: str | None, files: tuple[str, ...] = ()) -> Any:

@@ -109,6 +109,8 @@ def performed(
     shaped: Callable[[Value], Value] = lambda value: value,
 ) -> int:
     """Runs a built program to its end and writes its value, `shaped`, or its error."""
+    from sexplang.interrupt import interruptible
+
     try:
         servers = servers_of(settings, _folder(settings))
     except Diagnostics as found:
@@ -130,9 +132,10 @@ def performed(
     if settings.allow_run:
         hide()
     try:
-        outcome = outcome_of(program, inputs, budget, described(servers, program), settings)
-        if hasattr(outcome, "requests"):
-            outcome = driven(settings, program, outcome, journal, servers)
+        with interruptible():
+            outcome = outcome_of(program, inputs, budget, described(servers, program), settings)
+            if hasattr(outcome, "requests"):
+                outcome = driven(settings, program, outcome, journal, servers)
     except Fault as fault:  # a server that the program needs
         return say_error(error_of(fault), program, source)
     finally:

@@ -2,13 +2,25 @@
 
 from sexplang.machine.higher import HIGHER
 from sexplang.machine.link import Standing
-from sexplang.machine.loop import Limits
-from sexplang.machine.outcome import Done, Failed, Outcome, Suspended, proceed, start
+from sexplang.machine.loop import STEPPING, STOPPED, Interruption, Limits
+from sexplang.machine.outcome import (
+    SETTLING,
+    Done,
+    Failed,
+    Outcome,
+    Suspended,
+    proceed,
+    start,
+)
 
 __all__ = [
     "HIGHER",
+    "SETTLING",
+    "STEPPING",
+    "STOPPED",
     "Done",
     "Failed",
+    "Interruption",
     "Limits",
     "Outcome",
     "Standing",

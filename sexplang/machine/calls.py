@@ -1,5 +1,6 @@
 """Makers of calls: of primitives, of named functions, of whatever the head turns out to be."""
 
+from operator import attrgetter
 from typing import Any
 
 from sexplang.machine import arithmetic
@@ -9,26 +10,22 @@ from sexplang.machine.gather import gather
 from sexplang.machine.generate import (
     HEAVIEST,
     TALL,
-    LoopCode,
     Maker,
-    Making,
     Piece,
     capped,
+    combines,
     height,
     low,
-    makes,
     simply,
 )
-from sexplang.machine.nodes import every_one
 from sexplang.machine.stack import Closure, Code, Frame, Run, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.source import Span
 from sexplang.terms.value import Fault, Primitive, Value
 
 
-@makes(core.CallPrimitive)
-def _primitive(maker: Maker, node: core.CallPrimitive, loop: LoopCode | None) -> Making:
-    pieces = yield from every_one(node.arguments)
+@combines(core.CallPrimitive, attrgetter("arguments"))
+def _primitive(maker: Maker, node: core.CallPrimitive, pieces: list[Piece]) -> Piece:
     primitive, span = node.primitive, node.span
     if low(pieces):
         quick = _quick(primitive, node.arguments, pieces, span)
@@ -137,9 +134,8 @@ def at(fault: Fault, span: Span) -> Fault:
     return fault
 
 
-@makes(core.CallKnown)
-def _known(maker: Maker, node: core.CallKnown, loop: LoopCode | None) -> Making:
-    pieces = yield from every_one(node.arguments)
+@combines(core.CallKnown, attrgetter("arguments"))
+def _known(maker: Maker, node: core.CallKnown, pieces: list[Piece]) -> Piece:
     code, depth = maker.codes[node.function], node.depth
     body = maker.pure(node.function)
     if body is not None and low([*pieces, body]):
@@ -190,9 +186,9 @@ def _known_direct(code: Code, depth: int, simples: list[Any]) -> Run:
     )
 
 
-@makes(core.Call)
-def _call(maker: Maker, node: core.Call, loop: LoopCode | None) -> Making:
-    pieces = capped((yield from every_one((node.callee, *node.arguments))))
+@combines(core.Call, lambda node: (node.callee, *node.arguments))
+def _call(maker: Maker, node: core.Call, pieces: list[Piece]) -> Piece:
+    pieces = capped(pieces)
     labels, span = node.labels, node.span
     if not labels and all(piece.simple is not None for piece in pieces):
         return Piece(code=_call_direct([piece.simple for piece in pieces], span))

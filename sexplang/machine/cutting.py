@@ -33,6 +33,7 @@ from sexplang.machine.leaving import (
 from sexplang.machine.scopes import Meter
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step
 from sexplang.machine.timing import Timing, form_of
+from sexplang.terms.task import error_record
 from sexplang.terms.value import Record
 
 
@@ -46,9 +47,12 @@ class Cutting:
         self.withdrawn: list[str] = []
         self._ready: list[Path] = []
 
-    def cancel(self, error: Record) -> None:
-        """The whole program is abandoned and fails with `error`."""
-        self._fail(error)
+    def cancel(self, error: Record | None = None) -> None:
+        """The whole program is abandoned and fails with `error`, by default reason `cancelled`.
+        What is ending already goes on with that, at the root as in a branch."""
+        if not self.branches[()].leaving:
+            words = "the run was cancelled"
+            self._fail(error or error_record("TASK_FAILURE", "cancelled", words))
 
     def _go(self, branch: Branch, step: Any) -> None:
         """The branch goes on with `step` before any that became ready earlier."""
@@ -111,7 +115,7 @@ class Cutting:
 
     def _cut(self, branch: Branch, node: Segment, then: Any, scope: str | None = None) -> None:
         """Leaves what is above `node` (None: all that the branch has), and then does `then`."""
-        branch, step = self._leaving(branch, node, then, scope)
+        branch, step = self._leaving(branch, node, then, scope, scope is not None)
         self._end_with(branch, step, scope)
 
     def _end_with(self, branch: Branch, step: Step, scope: str | None = None) -> None:
@@ -127,15 +131,16 @@ class Cutting:
                 self._go(child, left)
 
     def _cancelled(self, path: Path, state: Forked, scope: str | None) -> list[tuple[Branch, Step]]:
-        """Marks all branches below a fork; those that stand somewhere, in order, and how each
-        leaves its scopes."""
+        """Marks all branches below a fork. Gives those that stand somewhere, in order, and how
+        each leaves its scopes."""
         standing = []
         work = _children(path, state)
         while work:
             child = self.branches.get(work.pop())
             if child is None or (child.leaving and scope is None):
                 continue
-            child, step = self._leaving(evolve(child, leaving=True), None, None, scope)
+            child, step = self._leaving(child, None, None, scope, not child.leaving)
+            child = evolve(child, leaving=True)
             if isinstance(child.state, Forked):
                 work.extend(_children(child.path, child.state))
                 child = evolve(child, state=evolve(child.state, cut=step))
@@ -145,29 +150,30 @@ class Cutting:
         return standing
 
     def _leaving(
-        self, branch: Branch, node: Segment, then: Any, scope: str | None
+        self, branch: Branch, node: Segment, then: Any, broken: str | None, graceful: bool
     ) -> tuple[Branch, Step]:
-        """The step that leaves what is above `node` and then does `then`."""
+        """The step that leaves what is above `node` and then does `then`. What cleans up does so
+        without the scope that broke; where others go on meanwhile, it has a time of grace: a
+        deadline without a form."""
         if isinstance(branch.state, Waiting):
             self._withdraw(branch.state)
         k, s = _place(branch.state)
         continuation = capture(k, s, node)
-        around = (base_of(s) if node is None else node[2])[3]
-        if continuation.cleanup and (scope is not None or (branch.leaving and branch.path)):
-            branch, around = self._graceful(branch, around, scope)
+        around: Ctx = (base_of(s) if node is None else node[2])[3]
+        # While a fork's branches clean up, the scopes and handlers around it are still there.
+        stays = continuation.cleanup or isinstance(branch.state, Forked)
+        if stays and broken is not None:
+            around = around.sparing(broken)
+        if stays and graceful:
+            id = identity(branch.path, branch.ordinal)
+            self.timing.grace(id)
+            branch = evolve(branch, ordinal=branch.ordinal + 1)
+            around = around.within(id)
         if node is None:
             return branch, abandon_all(k, s, around)
-        if continuation.cleanup or isinstance(branch.state, Forked):
-            # While a fork's branches clean up, scopes and handlers around it are still there.
+        if stays:
             return branch, abandon(continuation, node[1], node[2], then, around)
         return branch, finish(then, environment(node), node[1], node[2])
-
-    def _graceful(self, branch: Branch, around: Ctx, broken: str | None) -> tuple[Branch, Ctx]:
-        """What cleans up after others have gone on has a time of grace: a deadline of its own,
-        in place of the scope that broke."""
-        id = identity(branch.path, branch.ordinal)
-        self.timing.grace(id)
-        return evolve(branch, ordinal=branch.ordinal + 1), around.sparing(broken, id)
 
 
 def _place(state: State) -> tuple[Frame, Segment]:

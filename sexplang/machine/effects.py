@@ -7,9 +7,17 @@ from sexplang.machine.control import forward, perform
 from sexplang.machine.converse import ATTEMPT
 from sexplang.machine.exits import Entered, Forked, Lost
 from sexplang.machine.gather import gather
-from sexplang.machine.generate import LoopCode, Maker, Making, Piece, capped, height, makes
+from sexplang.machine.generate import (
+    LoopCode,
+    Maker,
+    Making,
+    Piece,
+    capped,
+    every_one,
+    height,
+    makes,
+)
 from sexplang.machine.leaving import FinallyKind, HandlerKind, Taking
-from sexplang.machine.nodes import every_one
 from sexplang.machine.scopes import allowed
 from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
 from sexplang.terms import core
@@ -18,7 +26,7 @@ from sexplang.terms.value import Fault, Value
 
 @makes(core.PerformOp)
 def _perform(maker: Maker, node: core.PerformOp, loop: LoopCode | None) -> Making:
-    pieces = capped((yield from every_one(node.arguments)))
+    pieces = capped((yield from every_one(maker, node.arguments)))
     operation, span = node.operation, node.span
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
@@ -32,7 +40,7 @@ def _perform(maker: Maker, node: core.PerformOp, loop: LoopCode | None) -> Makin
 
 @makes(core.Forward)
 def _forward(maker: Maker, node: core.Forward, loop: LoopCode | None) -> Making:
-    pieces = capped((yield from every_one((node.continuation, *node.arguments))))
+    pieces = capped((yield from every_one(maker, (node.continuation, *node.arguments))))
     operation, span = node.operation, node.span
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
@@ -97,7 +105,7 @@ def _run(starter: tuple[Any, Any], k: Frame, s: Segment) -> Step:
 
 @makes(core.Race)
 def _race(maker: Maker, node: core.Race, loop: LoopCode | None) -> Making:
-    codes = [piece.run for piece in (yield from every_one(node.branches))]
+    codes = [piece.run for piece in (yield from every_one(maker, node.branches))]
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
         raise Forked(tuple([(_run, (code, env)) for code in codes]), k, s, race=True)
@@ -130,7 +138,7 @@ def _entering(span: Any, bound: Piece, check: Any, body: Any) -> Piece:
 
 @makes(core.Par)
 def _par(maker: Maker, node: core.Par, loop: LoopCode | None) -> Making:
-    codes = [piece.run for piece in (yield from every_one(node.branches))]
+    codes = [piece.run for piece in (yield from every_one(maker, node.branches))]
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
         if not codes:

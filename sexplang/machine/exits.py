@@ -4,7 +4,7 @@ from typing import Any
 
 from attrs import frozen
 
-from sexplang.machine.stack import Exit, Frame, Run, Segment
+from sexplang.machine.stack import Exit, Frame, Run, Segment, Step
 from sexplang.terms.effect import Request
 from sexplang.terms.value import Record, Value
 
@@ -99,6 +99,13 @@ class Uncaught(Exit):
         self.error = error
         self.k = k
         self.s = s
+
+
+class Interrupted(Exit):
+    """The loop was left in the midst of a step, from outside; `step` is to be taken again."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
 
 
 class Broken(Exit):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
 from sexplang.machine.stack import Code, Frame, Run, Segment, Step
-from sexplang.terms.core import Core
+from sexplang.terms.core import Const, Core, Known, Lambda, Local
 
 TALL = 40
 """How many Python calls pieces may nest."""
@@ -61,6 +61,8 @@ class LoopCode:
 Making: TypeAlias = Generator[tuple[Core, "LoopCode | None"], Piece, Piece]
 Make: TypeAlias = Callable[["Maker", Any, "LoopCode | None"], "Making | Piece"]
 
+Combine: TypeAlias = Callable[["Maker", Any, list[Piece]], Piece]
+
 MAKERS: dict[type, Make] = {}
 """How each kind of node is made; `nodes` and `effects` fill it."""
 
@@ -73,6 +75,41 @@ def makes(kind: type) -> Callable[[Make], Make]:
         return make
 
     return register
+
+
+LEAVES = frozenset([Const, Local, Known, Lambda])
+"""Nodes that have no nodes in them: what makes them gives a piece at once."""
+
+
+def combines(kind: type, parts: Callable[[Any], tuple[Core, ...]]) -> Callable[[Combine], Combine]:
+    """Registers what makes a kind of node of the pieces of its parts, none in tail position."""
+
+    def register(combine: Combine) -> Combine:
+        def make(maker: "Maker", node: Any, loop: LoopCode | None) -> Making | Piece:
+            nodes = parts(node)
+            if LEAVES.issuperset(map(type, nodes)):
+                pieces = [MAKERS[type(each)](maker, each, None) for each in nodes]
+                return combine(maker, node, pieces)  # type: ignore[arg-type]
+            return combined(maker, node, nodes)
+
+        def combined(maker: "Maker", node: Any, nodes: tuple[Core, ...]) -> Making:
+            return combine(maker, node, (yield from every_one(maker, nodes)))
+
+        MAKERS[kind] = make
+        return combine
+
+    return register
+
+
+def every_one(maker: "Maker", nodes: tuple[Core, ...]) -> Any:
+    """The pieces of nodes none of which is in tail position."""
+    pieces = []
+    for node in nodes:
+        if type(node) in LEAVES:
+            pieces.append(MAKERS[type(node)](maker, node, None))
+        else:
+            pieces.append((yield node, None))
+    return pieces
 
 
 class Maker:
@@ -138,7 +175,10 @@ def bounce(code: Run) -> Run:
 
 def low(pieces: list[Piece]) -> bool:
     """Whether all are simple and one more level of them may be called directly."""
-    return all(piece.simple is not None and piece.height < TALL for piece in pieces)
+    for piece in pieces:
+        if piece.simple is None or piece.height >= TALL:
+            return False
+    return True
 
 
 def height(pieces: list[Piece]) -> int:
@@ -148,8 +188,12 @@ def height(pieces: list[Piece]) -> int:
 
 def simply(simple: Any, pieces: list[Piece]) -> Piece:
     """A simple piece made of simple pieces."""
-    weight = 1 + sum([piece.weight for piece in pieces])
-    return Piece(simple, None, height(pieces), weight)
+    height, weight = 0, 1
+    for piece in pieces:
+        weight += piece.weight
+        if piece.height > height:
+            height = piece.height
+    return Piece(simple, None, height + 1, weight)
 
 
 def capped(pieces: list[Piece]) -> list[Piece]:

@@ -1,6 +1,6 @@
 """Segments that are left: what is captured, what stands below a clause, what cleans up."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from sexplang.machine.stack import (
@@ -64,13 +64,13 @@ def capture(k: Frame, s: Segment, node: Segment, resumable: bool = True) -> Cont
     return Continuation(tuple(segments), s[3], cleanup, resumable)
 
 
-def placed(continuation: Continuation, around: Ctx) -> Iterable[tuple[Kind, Frame, Ctx, Any]]:
+def placed(continuation: Continuation, around: Ctx) -> Sequence[tuple[Kind, Frame, Ctx, Any]]:
     """The segments, outermost first, where the context is `around`: they hold the deadlines and
     budgets that were entered in them; what was in force around them then has been left."""
     origin = continuation.origin
-    segments: tuple[Any, ...] = continuation.segments
-    if origin.scopes == around.scopes and origin.spared == around.spared:
-        return reversed(segments)
+    segments = continuation.segments
+    if origin is around or (origin.scopes, origin.spared) == (around.scopes, around.spared):
+        return segments[::-1]
     left = {*origin.scopes, *origin.spared}
     moved = []
     for kind, frames, context, data in reversed(segments):

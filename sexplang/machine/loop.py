@@ -7,6 +7,7 @@ it costs some ten microseconds, so a short turn does without.
 """
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from itertools import repeat
 from types import FunctionType
 from typing import Any
@@ -15,7 +16,7 @@ from attrs import frozen
 
 from sexplang.machine.control import fail
 from sexplang.machine.errors import limit
-from sexplang.machine.exits import Broken
+from sexplang.machine.exits import Broken, Interrupted
 from sexplang.machine.stack import Exit, Frame, Segment, Step
 from sexplang.terms.allowance import ACCOUNT
 from sexplang.terms.task import error_of
@@ -25,6 +26,15 @@ _SHORT = 64
 _LONG = 500_000
 _UNSEEN = 4_000_000
 """Elements made before somebody looks how much the process holds."""
+
+
+class Interruption(KeyboardInterrupt):
+    """A host raises it in the midst of a step when it wants the run to be cancelled, having seen
+    to it that STOPPED says so."""
+
+
+STOPPED: ContextVar[Callable[[], bool]] = ContextVar("stopped", default=lambda: False)
+"""Whether the host wants the run to be cancelled: it is asked before a branch goes on."""
 
 
 @frozen
@@ -94,6 +104,8 @@ def run(step: Step, limits: Limits, used: int) -> tuple[Exit, int]:
                 return left.with_traceback(None), used + length - ticks.__length_hint__()
             except MemoryError:
                 return Broken(_memory(limits)), used + length
+            except Interruption:
+                return Interrupted(step), used
             used += length
             room = limits.frames - _depth(step[2], step[3])
             if room < 0:
@@ -112,6 +124,8 @@ def _turn(fn: Any, a: Any, k: Frame, s: Segment, ticks: Any) -> Step:
             return fn, a, k, s
         except Fault as fault:
             fn, a, k, s = _failed, fault, k, s
+        except Interruption:
+            raise Interrupted((fn, a, k, s)) from None
 
 
 def _failed(fault: Fault, k: Frame, s: Segment) -> Step:
@@ -119,6 +133,9 @@ def _failed(fault: Fault, k: Frame, s: Segment) -> Step:
 
 
 _roomy_turn = FunctionType(_turn.__code__.replace(co_stacksize=600_000), globals(), "_roomy_turn")
+
+STEPPING = frozenset([_turn.__code__, _roomy_turn.__code__])
+"""The code in whose frames steps are taken, and nothing else is done."""
 
 
 def _depth(k: Frame | None, s: Segment) -> int:

@@ -3,8 +3,16 @@
 from typing import Any
 
 from sexplang.machine.gather import gather
-from sexplang.machine.generate import LoopCode, Maker, Making, Piece, capped, height, makes
-from sexplang.machine.nodes import every_one
+from sexplang.machine.generate import (
+    LoopCode,
+    Maker,
+    Making,
+    Piece,
+    capped,
+    every_one,
+    height,
+    makes,
+)
 from sexplang.machine.stack import Frame, Run, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.brief import shown
@@ -42,7 +50,7 @@ def _repeat(maker: Maker, node: core.Repeat, loop: LoopCode | None) -> Making:
 
 @makes(core.Loop)
 def _loop(maker: Maker, node: core.Loop, loop: LoopCode | None) -> Making:
-    inits = yield from every_one(node.inits)
+    inits = yield from every_one(maker, node.inits)
     code = LoopCode()
     body = yield node.body, code
     code.body = body.run
@@ -56,7 +64,7 @@ def _loop(maker: Maker, node: core.Loop, loop: LoopCode | None) -> Making:
 @makes(core.Recur)
 def _recur(maker: Maker, node: core.Recur, loop: LoopCode | None) -> Making:
     assert loop is not None
-    code, arguments = loop, capped((yield from every_one(node.arguments)))
+    code, arguments = loop, capped((yield from every_one(maker, node.arguments)))
     if all(argument.simple is not None for argument in arguments):
         simples = [argument.simple for argument in arguments]
         piece = Piece(code=_recur_direct(code, simples))

@@ -1,5 +1,6 @@
 """Makers of the plain nodes: values, choices, sequences, bindings, loops."""
 
+from operator import attrgetter
 from typing import Any
 
 from sexplang.machine import simple as pure
@@ -10,6 +11,8 @@ from sexplang.machine.generate import (
     Making,
     Piece,
     capped,
+    combines,
+    every_one,
     height,
     low,
     makes,
@@ -199,17 +202,9 @@ def _items(items: tuple[Any, ...], loop: LoopCode | None) -> Any:
     return pieces
 
 
-def every_one(items: tuple[Any, ...]) -> Any:
-    """The pieces of items none of which is in tail position."""
-    pieces = []
-    for item in items:
-        pieces.append((yield item, None))
-    return pieces
-
-
 @makes(core.Let)
 def _let(maker: Maker, node: core.Let, loop: LoopCode | None) -> Making:
-    values = yield from every_one(node.values)
+    values = yield from every_one(maker, node.values)
     body = yield node.body, loop
     if low([*values, body]):
         made = pure.binding(tuple([value.simple for value in values]), body.simple)
@@ -237,9 +232,9 @@ def _let_one(value: Piece, body: Run) -> Run:
     return lambda env, k, s: run(env, (back, k, env), s)
 
 
-@makes(core.MakeTable)
-def _table(maker: Maker, node: core.MakeTable, loop: LoopCode | None) -> Making:
-    keys, values = node.keys, (yield from every_one(node.values))
+@combines(core.MakeTable, attrgetter("values"))
+def _table(maker: Maker, node: core.MakeTable, values: list[Piece]) -> Piece:
+    keys = node.keys
     if low(values):
         made = pure.table(keys, tuple([value.simple for value in values]))
         return simply(made, values)

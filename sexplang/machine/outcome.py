@@ -15,7 +15,7 @@ from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.machine.weave import Turn
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
-from sexplang.terms.task import TaskSystem, error_of, error_record
+from sexplang.terms.task import TaskSystem, error_of
 from sexplang.terms.text import plain, value_of
 from sexplang.terms.value import Fault, Record, Value
 
@@ -116,9 +116,10 @@ class Suspended:
 
     def cancel(self, error: Record | None = None) -> "Outcome":
         """Abandons everything: `finally` bodies run, then the program fails with `error`, by
-        default TASK_FAILURE, reason `cancelled`. Nothing in the program can catch it."""
+        default TASK_FAILURE, reason `cancelled`. Nothing in the program can catch it; where it is
+        failing already, it goes on with that."""
         turn = self._turn()
-        turn.cancel(error or error_record("TASK_FAILURE", "cancelled", "the run was cancelled"))
+        turn.cancel(error)
         return self._settled(turn, answered=0)
 
     def _waiting(self, id: str) -> tuple[Branch, Waiting]:
@@ -223,3 +224,7 @@ def _settled(turn: Turn, setting: Setting, answered: int) -> Outcome:
         turn.weave.count - answered + len(turn.opened) + len(timers) - len(gone),
     )
     return Suspended(weave, setting, (*opened, *timers), tuple(gone))
+
+
+SETTLING = frozenset([_settled.__code__, Turn.fire.__code__])
+"""The code in whose frames a delivery is at work, which STOPPED ends by itself."""

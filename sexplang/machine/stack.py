@@ -143,12 +143,10 @@ class Ctx:
             return around
         return Ctx(self.linked, self.conversations, around.scopes, around.spared)
 
-    def sparing(self, broken: str | None, grace: str) -> "Ctx":
-        """Cleaning up: under a time of grace, and not under the scope that broke, if one did."""
-        if broken is None:
-            return self.within(grace)
+    def sparing(self, broken: str) -> "Ctx":
+        """Cleaning up for a scope that broke."""
         scopes = tuple([id for id in self.scopes if id != broken])
-        return Ctx(self.linked, self.conversations, (*scopes, grace), (*self.spared, broken))
+        return Ctx(self.linked, self.conversations, scopes, (*self.spared, broken))
 
 
 class Exit(Exception):

@@ -53,19 +53,21 @@ class Timing:
         self.accounts = self.accounts.set(id, Scope(id, seconds=GRACE))
 
     def asked(self, left: Asked) -> tuple[Refused | None, Held | None]:
-        """A branch is about to wait: whether a scope breaks instead, and what is held."""
+        """A branch is about to wait: whether a scope breaks instead, and what is held. Raises
+        Fault for a model call that no budget of tokens can hold."""
         scopes = left.s[3].scopes
         for id in scopes:
             if self.accounts[id].fired:
                 return Refused(id, self.accounts[id].expired()), None
         held = None
         if scopes and left.operation == "model":
-            (payload, *rest) = left.arguments
+            payload = left.arguments[0] if left.arguments else None
             fits = reserve(self.accounts, scopes, payload, self._meter)
             if isinstance(fits, Refused):
                 return fits, None
             self.accounts, payload, held = fits
-            left.arguments = (payload, *rest)
+            if left.arguments:
+                left.arguments = (payload, *left.arguments[1:])
         self._count(scopes, 1)
         return None, held
 

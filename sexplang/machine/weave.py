@@ -23,12 +23,19 @@ from sexplang.machine.branch import (
 )
 from sexplang.machine.cutting import Cutting
 from sexplang.machine.leaving import raise_error
-from sexplang.machine.loop import Limits, look, run, too_many_branches, too_many_scopes
+from sexplang.machine.loop import (
+    STOPPED,
+    Limits,
+    look,
+    run,
+    too_many_branches,
+    too_many_scopes,
+)
 from sexplang.machine.scopes import Meter
 from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent
 from sexplang.terms.effect import Request
-from sexplang.terms.task import error_record
-from sexplang.terms.value import Record, Value
+from sexplang.terms.task import error_of, error_record
+from sexplang.terms.value import Fault, Record, Value
 
 
 class Turn(Cutting):
@@ -75,7 +82,10 @@ class Turn(Cutting):
 
     def settle(self) -> None:
         """Runs until every branch waits, or the program has ended."""
+        is_stopped = STOPPED.get()
         while self._ready and not self.ended:
+            if is_stopped():
+                self.cancel()
             branch = self.branches.get(self._ready.pop())
             if branch is not None and isinstance(branch.state, Ready):
                 before = self.steps
@@ -106,6 +116,8 @@ class Turn(Cutting):
             self._abort(branch, left)
         elif isinstance(left, exits.Uncaught):
             self._uncaught(branch, left)
+        elif isinstance(left, exits.Interrupted):
+            self._go(branch, left.step)
         else:
             assert isinstance(left, exits.Broken)
             self.broken, self.ended = left.error, True
@@ -117,7 +129,11 @@ class Turn(Cutting):
         return changed
 
     def _ask(self, branch: Branch, left: exits.Asked) -> None:
-        refused, held = self.timing.asked(left)
+        try:
+            refused, held = self.timing.asked(left)
+        except Fault as fault:
+            self._go(branch, (raise_error, error_of(fault, left.span), left.k, left.s))
+            return
         if refused is not None:
             self._break(branch, left, refused.scope, refused.error)
             return

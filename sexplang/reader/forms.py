@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from sexplang.reader.words import (
     CONSTANTS,
+    check_label,
     check_name,
-    label,
     number,
     string,
     string_label,
@@ -35,9 +35,9 @@ class Forms:
         self.spliced = False
 
     def name(self, text: str, start: int, end: int) -> Form:
-        if text in CONSTANTS:
-            return Literal(CONSTANTS[text], Span(self.source, start, end))
         if text not in self.seen:
+            if text in CONSTANTS:
+                return Literal(CONSTANTS[text], Span(self.source, start, end))
             check_name(text)
             self.seen.add(text)
         return Name(text, Span(self.source, start, end))
@@ -52,7 +52,10 @@ class Forms:
         return Literal(text_block(text), Span(self.source, start, end))
 
     def label(self, text: str, start: int, end: int) -> Form:
-        return Label(label(text), Span(self.source, start, end))
+        if text not in self.seen:
+            check_label(text)
+            self.seen.add(text)
+        return Label(text[:-1], Span(self.source, start, end))
 
     def string_label(self, text: str, start: int, end: int) -> Form:
         return Label(string_label(text), Span(self.source, start, end))

@@ -5,8 +5,7 @@ The table shifts and reduces; nothing here knows the notation. A text that does 
 """
 
 import re
-from collections.abc import Callable
-from itertools import repeat
+from itertools import islice
 from typing import Any, TypeAlias
 
 from sexplang.reader import _table
@@ -28,24 +27,23 @@ MARKS = ("QUOTE", "QUASIQUOTE", "UNQUOTE", "SPLICE")
 DEEPER = frozenset(("LPAR", "LSQB", "LBRACE", *MARKS))
 _SHALLOWER = frozenset(("list", "vector", "table", "marked", "add_splice"))
 
-_Reduction: TypeAlias = tuple[str, int, Callable[..., Any], bool]
-"""The symbol that comes of it, how many values below the newest it takes, what makes the new one,
-and whether it ends a level."""
-
 _Row: TypeAlias = dict[str, "_Move"]
-"""A state's ways on, symbol by symbol."""
+"""What comes of each symbol in a state."""
 
-_Move: TypeAlias = tuple[Any, Any, Any, bool]
-"""What makes the value of a token; the reduction that follows, if any; the next state's row; and
-whether a level begins."""
+_Move: TypeAlias = tuple[Any, Any, Any]
+"""What makes the value of a token; what is done with a value; the next state's row.
+
+Done with it: `_ADD` or `_BEGIN`, or a reduction: the symbol that comes of it, how many values
+below it are taken, what makes the new one, and whether it ends a level. None only moves on."""
 
 # Half of all reductions add an item to a sequence. After such a one the parser stands where it
 # stood before the item, so the item need not be pushed: a quarter of the time is saved.
 _ADD = "add"
 
-# After an opening bracket a sequence begins: the state of the bracket and that of the sequence are
-# both the next.
-_BEGIN = "none"
+# An opening bracket begins a sequence: its own state and that of the sequence follow at once.
+_BEGIN = "begin"
+
+_STOP = "stop"
 
 
 class Unreadable(Exception):
@@ -66,28 +64,26 @@ def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> l
     row, top = _START["forms"][2], []  # type: tuple[_Row, Any]
     stack: list[tuple[_Row, Any]] = [(_START, None)]
     depth = 0
-    words = repeat(None, max_words + 1)  # the end of the text is a token too
+    left = max_words + 1  # the end of the text is a token too
     while True:
-        kind: Any = None
-        for match, _ in zip(TOKEN.finditer(text, at), words, strict=False):
+        end = at
+        for match in islice(TOKEN.finditer(text, at), left):
             kind = match.lastgroup
+            maker, step, onward = row[kind]
             start, end = match.start(1), match.end()
-            move = row.get(kind)
-            if move is None:
-                break
-            maker, step, onward, deeper = move
-            value = (start, end) if maker is None else maker(forms, text[start:end], start, end)
             if step is _ADD:
-                top.append(value)
+                top.append(maker(forms, text[start:end], start, end))
                 continue
-            if deeper:
+            if step is _STOP:
+                break
+            if step is _BEGIN:
+                stack += (row, top), (onward[0], (start, end))
+                row, top = onward[1], []
                 depth += 1
                 if depth > max_depth:
                     raise Unreadable
-                if step is _BEGIN:
-                    stack += (row, top), (onward[0], value)
-                    row, top = onward[1], []
-                    continue
+                continue
+            value = (start, end) if maker is None else maker(forms, text[start:end], start, end)
             while step is not None:
                 symbol, below, action, rise = step
                 depth -= rise
@@ -98,19 +94,25 @@ def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> l
                 else:
                     value = action(forms, top, newest, value)
                     row, top = stack.pop()
-                _, step, onward, _ = row[symbol]
+                _, step, onward = row[symbol]
                 if step is _ADD:
                     top.append(value)
                     break
             else:
                 stack.append((row, top))
                 row, top = onward, value
+                if kind in MARKS:
+                    depth += 1
+                    if depth > max_depth:
+                        raise Unreadable
+        else:
+            raise Endless(end)
         if kind == "COMMENT":
+            read = TOKEN.finditer(text, at, start)
+            left -= 1 + sum(match.lastgroup != "END" for match in read)
             at = comment_end(text, end)
         elif kind == "END" and len(stack) == 1:
             return top  # type: ignore[no-any-return]
-        elif not words.__length_hint__():
-            raise Endless(at if kind is None else end)
         else:
             raise Unreadable
 
@@ -151,7 +153,9 @@ def _unpack() -> _Row:
 
     for state, row in rows.items():
         for symbol in table[state][0]:
-            row[symbol] = (MAKERS.get(symbol), *move(state, symbol), symbol in DEEPER)
+            row[symbol] = (MAKERS.get(symbol), *move(state, symbol))
+        for symbol in TOKEN.groupindex:
+            row.setdefault(symbol, (None, _STOP, None))
     return rows["0"]
 
 

@@ -34,6 +34,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def check_name(text: str) -> None:
     """Refuses a word that looks like a name and is none."""
+    if text.isascii() and text.replace("-", "").isalpha():
+        return
     if text in CONSTANTS:
         return
     flaw = word_flaw(text)
@@ -57,8 +59,8 @@ def check_name(text: str) -> None:
         )
 
 
-def label(text: str) -> str:
-    """`style:` to `style`."""
+def check_label(text: str) -> None:
+    """Refuses a word that looks like a label, such as `style:`, and is none."""
     name = text[:-1]
     if not name:
         raise Flaw(
@@ -82,7 +84,6 @@ def label(text: str) -> str:
             f"write `{name.rstrip(':') or 'name'}:`",
         )
     check_name(name)
-    return name
 
 
 def string_label(text: str) -> str:

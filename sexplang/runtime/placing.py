@@ -21,11 +21,12 @@ _TRIES = 100
 _UNAVAILABLE = "the system has no way to replace a file that nobody can get in between"
 
 
-def placed(folder: int, new: str, name: str, check: Callable[[str], Any]) -> Any:
-    """`new` takes the place of `name` in the open folder, and nothing is left under `new`.
+def placed(folder: int, new: str, file: int, name: str, check: Callable[[str], Any]) -> Any:
+    """`new`, which is open as `file`, takes the place of `name` in the open folder, and nothing is
+    left under `new`.
 
-    What stood there gives what `check` gives of it under the name `new`, nothing None. An exception
-    of `check` puts it back. Raises OSError.
+    What stood there gives what `check` gives of it under the name `new`, nothing gives None. Where
+    `check` raises, it goes back. Raises OSError too.
     """
     for _ in range(_TRIES):
         with suppress(FileExistsError):
@@ -33,23 +34,47 @@ def placed(folder: int, new: str, name: str, check: Callable[[str], Any]) -> Any
             return None
         with suppress(FileNotFoundError):
             _rename(folder, new, name, _EXCHANGE)
-            break
-    else:
-        raise OSError(errno.EBUSY, "it comes and goes", name)
-    try:
-        found = check(new)
-    except BaseException:
-        _back(folder, new, name)
-        raise
-    os.unlink(new, dir_fd=folder)
-    return found
+            return _settled(folder, new, file, name, check)
+    raise _busy(name)
 
 
-def _back(folder: int, old: str, name: str) -> None:
+def _settled(folder: int, old: str, file: int, name: str, check: Callable[[str], Any]) -> Any:
+    """What came out is removed, or goes back until the new file comes out for it.
+
+    If instead something that may be replaced comes out, somebody took the new file from its place
+    meanwhile: it was there, so all is done.
+    """
+    for _ in range(_TRIES):
+        try:
+            found = check(old)
+        except BaseException:
+            if _is_back(folder, old, file, name):
+                raise
+        else:
+            os.unlink(old, dir_fd=folder)
+            return found
+    raise _busy(name)
+
+
+def _is_back(folder: int, old: str, file: int, name: str) -> bool:
+    """Puts it back; whether it was the new file, or nothing, that stood there."""
     try:
         _rename(folder, old, name, _EXCHANGE)
     except FileNotFoundError:
-        _rename(folder, old, name, _NO_REPLACE)
+        with suppress(FileExistsError):
+            _rename(folder, old, name, _NO_REPLACE)
+            return True
+        return False
+    return is_named(folder, old, file)
+
+
+def is_named(folder: int, name: str, file: int) -> bool:
+    """Whether an open file has this name in the folder."""
+    try:
+        there = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(there, os.fstat(file))
 
 
 def _rename(folder: int, old: str, new: str, how: int) -> None:
@@ -69,6 +94,10 @@ def _call() -> Any:
     if function is None:
         raise _unavailable()
     return function
+
+
+def _busy(name: str) -> OSError:
+    return OSError(errno.EBUSY, "it comes and goes", name)
 
 
 def _unavailable() -> OSError:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 
-from sexplang.runtime.files import list_files, read_file
+from sexplang.runtime.files import list_files, located, read_file
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.source import Source
@@ -17,15 +17,17 @@ TESTS = ".test.sexp"
 
 def finding(permissions: Permissions) -> Callable[[str, str], tuple[Source, ...]]:
     """`find(path, importer)`: paths are relative to the importing file; a folder gives every
-    `.xml` and `.sexp` in it but tests, in order of their names. Raises Fault."""
+    `.xml` and `.sexp` in it but tests, in order of their names. A `.xsd` is found by its own name.
+    Raises Fault."""
 
     def find(path: str, importer: str) -> tuple[Source, ...]:
         name = os.path.normpath(os.path.join(os.path.dirname(importer), path))
         whole = os.path.abspath(name)
+        _permitted(whole, permissions)
         try:
             if not os.path.isdir(whole):
-                if not name.endswith((".xml", ".sexp")):
-                    raise _not_found(path)
+                if not name.endswith((".xml", ".sexp", ".xsd")):
+                    raise _not_found(f"`{path}` is no folder, and no .sexp or .xml file")
                 return (_source(name, whole, permissions),)
             files = list_files(f"{whole}/*", permissions)
         except Refusal as refusal:
@@ -39,6 +41,18 @@ def finding(permissions: Permissions) -> Callable[[str, str], tuple[Source, ...]
     return find
 
 
+def _permitted(whole: str, permissions: Permissions) -> None:
+    """Raises Fault where it may not even be known whether anything is there."""
+    try:
+        located(whole, permissions, "read")
+    except Refusal as refusal:
+        raise Fault(
+            "import-denied",
+            str(refusal.error.fields["message"]),
+            hint=f"permit it: --allow-read {whole}, or Permissions(read=[{whole!r}]) in Python",
+        ) from None
+
+
 def _source(name: str, whole: str, permissions: Permissions) -> Source:
     try:
         return Source(name, read_file(whole, permissions, MOST_BYTES))
@@ -50,13 +64,13 @@ def _fault(path: str, refusal: Refusal) -> Fault:
     fields = refusal.error.fields
     code = fields["details"].get("code", fields["reason"])
     if code == "file-not-found":
-        return _not_found(path)
+        return _not_found(f"there is no `{path}` to import")
     return Fault("import-denied", str(fields["message"]), hint=fields["hint"])
 
 
-def _not_found(path: str) -> Fault:
+def _not_found(title: str) -> Fault:
     return Fault(
         "import-not-found",
-        f"there is no `{path}` to import",
+        title,
         hint="an import names a folder, a .sexp or an .xml file, from the file that imports it",
     )

@@ -14,9 +14,9 @@ from typing import Any
 import anyio
 from attrs import define, field
 
+from sexplang.interrupt import GraceOver, ending
 from sexplang.runtime.answers import OutputLost, attempts_of, failure, settled
-from sexplang.runtime.drive import Run
-from sexplang.runtime.interrupt import GraceOver, Interrupt, ending, interruptible
+from sexplang.runtime.running import Run
 from sexplang.terms.effect import Request
 
 SLICE = 0.005
@@ -68,14 +68,15 @@ async def _until_cancelled(run: Run, shared: Shared, grace: float) -> None:
         await _loop(run, shared)
     except BaseException as raised:
         error = _single(raised)
-        if not isinstance(error, Exception):  # a cancellation, or Ctrl-C in the midst of computing
+        if not isinstance(error, (Exception, GraceOver)):  # a cancellation, or a second Ctrl-C
             await _ended(run, shared, grace)
         raise error from None
 
 
 async def _ended(run: Run, shared: Shared, grace: float) -> None:
     """The `finally` bodies of a cancelled run, as far as they get in their time."""
-    with suppress(GraceOver, OutputLost), ending(grace, lambda: run.computes):
+    grace = run.interrupt.left(grace)
+    with suppress(GraceOver, OutputLost), ending(grace):
         run.abandon()
         await _within(run, shared, grace, shield=True)
 
@@ -150,18 +151,20 @@ def block(run: Run, parallel: int, grace: float, *, abandoned: bool = False) -> 
     """`finish` for a caller that does not await: in a loop of its own, and in a thread of its own
     where a loop is already running."""
 
-    async def main(interrupt: Interrupt | None = None) -> None:
+    async def main() -> None:
+        await finish(run, parallel, grace, abandoned=abandoned)
+
+    async def alone() -> None:
         with anyio.CancelScope() as scope:
-            if interrupt is not None:
-                wake = asyncio.get_running_loop().call_soon_threadsafe
-                interrupt.cancel = lambda: wake(scope.cancel)
-            await finish(run, parallel, grace, abandoned=abandoned)
+            wake = asyncio.get_running_loop().call_soon_threadsafe
+            run.interrupt.cancel = lambda: wake(scope.cancel)
+            await main()
 
     if not _in_a_loop():
-        with interruptible(lambda: run.computes) as interrupt:
-            anyio.run(main, interrupt)
-        if interrupt.pressed:
-            raise KeyboardInterrupt
+        try:
+            anyio.run(alone)
+        finally:
+            run.interrupt.cancel = None
         return
     from anyio.from_thread import start_blocking_portal
 

@@ -7,7 +7,7 @@ from posixpath import dirname
 from sexplang.runtime.beneath import open_beneath
 from sexplang.runtime.files import denied, located, no_dots_inside, problem, unsuited
 from sexplang.runtime.permissions import Permissions
-from sexplang.runtime.placing import placed
+from sexplang.runtime.placing import is_named, placed
 from sexplang.runtime.refusal import Refusal, refused
 
 NEW = 0o644
@@ -83,21 +83,10 @@ def _replaced(folder: int, name: str, data: bytes, path: str) -> None:
             os.fchmod(file, mode)
         os.fsync(file)
         # Whatever was swapped in meanwhile is held to the same.
-        found = placed(folder, fresh, name, lambda old: _mode(folder, old, path))
+        found = placed(folder, fresh, file, name, lambda old: _mode(folder, old, path))
         if found not in (None, mode):
             os.fchmod(file, found)
     finally:
-        _removed(folder, fresh, file)
+        if is_named(folder, fresh, file):
+            os.unlink(fresh, dir_fd=folder)
         os.close(file)
-
-
-def _removed(folder: int, name: str, file: int) -> None:
-    """The name goes if it is that of the open file."""
-    try:
-        is_same = os.path.samestat(
-            os.stat(name, dir_fd=folder, follow_symlinks=False), os.fstat(file)
-        )
-    except FileNotFoundError:
-        return
-    if is_same:
-        os.unlink(name, dir_fd=folder)

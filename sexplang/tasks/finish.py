@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from sexplang.tasks.calls import spent
 from sexplang.tasks.failures import misfit
@@ -38,6 +38,11 @@ def finished(
         _pass_score(notes, reading.value)
         usage = _usage(session)
         return task_result(text, parsed_content=reading.value, notes=notes, usage=usage), None
+    if session.setup.takes_text:
+        words = f"the reply could not be read and is taken as text: {_reason(reading.problem)}"
+        warned = evolve(session, warnings=(*session.warnings, words))
+        notes = _notes(warned, model, (), text)
+        return task_result(text, notes=notes, usage=_usage(session)), None
     if session.asked_again >= rules.max_repairs or session.turns >= session.setup.max_turns:
         raise misfit(_reason(reading.problem), text, _details(session, reading))
     noted = f"asked again: {_reason(reading.problem)}"

@@ -22,6 +22,7 @@ from sexplang.tasks.settings import ContextSettings, effective
 from sexplang.tasks.turns import started
 from sexplang.tasks.window import check_room, filled, tokens_in, tokens_of
 from sexplang.terms.task import Ask, Conversation, Want
+from sexplang.terms.template import OutputFormat
 from sexplang.terms.text import text
 from sexplang.terms.value import Value
 
@@ -47,9 +48,12 @@ def opened(
     paths = wanted_paths(forced, template.context_assembly)
     items = _items(settings, overrides, conversations)
     payload = prepared.payload.copy()
-    payload["system"] = system = sections(
-        rules.base_prompt, body.system, prepared.format_words, overrides.expected_words
-    )
+    format_words = prepared.format_words
+    if overrides.expected_words:
+        # Whoever asks says what form the answer has; the template's own is not asked for.
+        format_words = overrides.expected_words
+        payload.pop("output_schema", None)
+    payload["system"] = system = sections(rules.base_prompt, body.system, format_words)
     if overrides.model is not None:
         payload["model"] = overrides.model
     previous, warnings = _previous(settings, overrides)
@@ -84,13 +88,14 @@ def _setup(rules: Rules, prepared: Prepared, overrides: Overrides, depth: int) -
         notes = {**notes, "context_source": "explicit_request"}
     return Setup(
         template.name,
-        template.output_format,
+        OutputFormat() if overrides.expected_words else prepared.format,
         prepared.offered,
         depth,
         overrides.max_depth,
         min(prepared.max_turns, overrides.max_turns or prepared.max_turns),
         rules.window(overrides.model or prepared.payload.get("model")),
         notes,
+        takes_text=prepared.format.type == "xml" and template.disable_reparsing,
     )
 
 

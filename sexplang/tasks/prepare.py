@@ -8,7 +8,7 @@ from sexplang.tasks.settings import ContextSettings, effective
 from sexplang.tasks.substitute import Parts, Slot, parts
 from sexplang.tasks.tools import offered
 from sexplang.tasks.window import tokens_in
-from sexplang.terms.template import Template
+from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Fault, Value
 
 
@@ -26,6 +26,8 @@ class Prepared:
     files_text: Parts
     offered: dict[str, str]
     payload: HandlerPayload
+    format: OutputFormat
+    """What a reply is held to."""
     format_words: str
     settings: ContextSettings | None
     """What holds for a call that overrides nothing; None if the template contradicts itself."""
@@ -58,7 +60,8 @@ def prepare(rules: Rules, template: Template) -> Prepared:
         files_text=() if literal else parts(template.file_paths.text),
         offered=names,
         payload=_payload(rules, template, tools, schema),
-        format_words=_format_words(template, schema),
+        format=OutputFormat() if format_.type == "xml" and template.manual_xml else format_,
+        format_words=_format_words(rules, template, schema),
         settings=_settings(template),
         max_turns=_first(template.limits.max_turns, _turns(rules, template)),
         tool_tokens=tokens_in(json_text(tools)) if tools else 0,
@@ -99,16 +102,18 @@ def _turns(rules: Rules, template: Template) -> int:
     all in one, but for what has to be repaired. `check` counts on it."""
     if template.allowed_tools:
         return rules.max_turns
-    return 1 + (rules.max_repairs if template.output_format.type == "json" else 0)
+    return 1 + (rules.max_repairs if template.asks_again else 0)
 
 
 def _first(own: int | None, default: int) -> int:
     return default if own is None else own
 
 
-def _format_words(template: Template, schema: Value) -> str:
+def _format_words(rules: Rules, template: Template, schema: Value) -> str:
     """Said in words too, because not every server can enforce a schema."""
-    if template.output_format.type != "json":
+    if template.output_format.type == "xml":
+        return rules.xml_words(template.output_format)
+    if template.output_format.type == "text":
         return ""
     if schema is None:
         return "Answer with one JSON value and nothing else."

@@ -41,6 +41,7 @@ class Rules:
 
     read_reply: Callable[[str, OutputFormat], Reading]
     json_schema: Callable[[OutputFormat], Value]
+    xml_words: Callable[[OutputFormat], str]
     max_task_depth: int
     max_turns: int
     max_output_tokens: int
@@ -69,6 +70,8 @@ class Setup:
     window: int
     """Tokens that the conversation may take in all."""
     notes: dict[str, Value]
+    takes_text: bool = False
+    """Whether a reply that does not fit its format is taken as text."""
     history: tuple[Block, ...] | None = None
     """The earlier messages that the call gave, where the result shall hold them and this turn."""
     earlier: int = 0

@@ -1,4 +1,4 @@
-"""What hosts decide, and two functions of the templates room, to the TaskSystem of the machine.
+"""What hosts decide, and three functions of the templates room, to the TaskSystem of the machine.
 
 Law: begin, advance and match raise nothing; whatever is wrong is a Broke or an error record.
 """
@@ -24,6 +24,7 @@ HARD_DEPTH = 10
 def task_system(
     read_reply: Callable[[str, OutputFormat], Reading],
     json_schema: Callable[[OutputFormat], Value],
+    xml_words: Callable[[OutputFormat], str],
     *,
     max_task_depth: int = 5,
     max_turns: int = 20,
@@ -52,6 +53,7 @@ def task_system(
     rules = Rules(
         read_reply=read_reply,
         json_schema=json_schema,
+        xml_words=xml_words,
         max_task_depth=min(max_task_depth, HARD_DEPTH),
         max_turns=max_turns,
         max_output_tokens=max_output_tokens,

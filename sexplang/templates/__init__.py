@@ -1,14 +1,14 @@
 """XML to Template nodes; the text of a reply, under a template's output format, to a value.
 
 Law: whatever the text, the outcome is templates or Diagnostics, a Reading with or without a
-problem; never another exception. The only room that knows lxml, jsonschema_rs and json_repair,
-each imported when it is first needed.
+problem; never another exception. The only room that knows lxml, xmlschema, jsonschema_rs and
+json_repair, each imported when it is first needed.
 """
 
 from sexplang.templates.check import check_template
 from sexplang.templates.read import read_templates
 from sexplang.templates.reading import Reading
 from sexplang.templates.reply import read_reply
-from sexplang.templates.schema import json_schema
+from sexplang.templates.schema import json_schema, xml_words
 
-__all__ = ["Reading", "check_template", "json_schema", "read_reply", "read_templates"]
+__all__ = ["Reading", "check_template", "json_schema", "read_reply", "read_templates", "xml_words"]

@@ -181,14 +181,30 @@ def _schemas(template: Template) -> Iterator[Finding]:
         yield Finding(
             "bad-schema",
             "a text reply has no schema",
-            "make the type json, or leave the schema out",
+            "make the type json or xml, or leave the schema out",
             part="output_format",
         )
-    for part, schema in (("output_format", format_.schema), ("returns", template.returns)):
+    json = format_.schema if format_.type == "json" else None
+    for part, schema in (("output_format", json), ("returns", template.returns)):
         problem = None if schema is None else schema_problem(schema)
         if problem:
             hint = f"write {WORDS}; or a JSON Schema" if isinstance(schema, str) else None
             yield Finding("bad-schema", problem, hint, part)
+    if format_.type == "xml" and not format_.names_file:
+        yield from _xsd(format_.schema)
+
+
+def _xsd(schema: Any) -> Iterator[Finding]:
+    if not isinstance(schema, str):
+        hint = 'name a file, schema="reply.xsd", or write the XSD itself'
+        yield Finding("bad-schema", "an XML reply needs an XSD", hint, "output_format")
+    else:
+        from sexplang.templates.xsd import BadXsd, compiled
+
+        try:
+            compiled(schema)
+        except BadXsd as why:
+            yield Finding("bad-schema", f"this XSD cannot be used: {why}", None, "output_format")
 
 
 def _texts(template: Template) -> Iterator[tuple[str, str]]:

@@ -68,6 +68,9 @@ class Explained:
         parent = first.getparent()
         assert parent is not None
         allowed = self.vocabulary.children(parent)
+        if not allowed:
+            yield self._content(parent)
+            return
         once: set[str] = set()
         for child in parent:
             tag = _tag(child)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from attrs import evolve
+
 from sexplang.templates.check import MOST, Finding, findings
 from sexplang.templates.legacy import legacy
 from sexplang.templates.parse import Document, parse
@@ -18,10 +20,16 @@ if TYPE_CHECKING:
 
 Report = Callable[[Diagnostic], None]
 
+Load = Callable[[str, Span], str]
+"""The name of a schema's file, and where it is named, to its text. Raises Diagnostics."""
 
-def read_templates(source: Source, report: Report | None = None) -> tuple[Template, ...]:
+
+def read_templates(
+    source: Source, report: Report | None = None, load: Load | None = None
+) -> tuple[Template, ...]:
     """The templates of a file, in its order. Raises Diagnostics: all errors that were found,
-    of the first stage that found any. `report` receives the warnings of a file that is taken."""
+    of the first stage that found any. `report` receives the warnings of a file that is taken.
+    Without `load` a schema that is a file of its own stays its name."""
     document = parse(source)
     wrong = legacy(document) or breaches(document)
     if wrong:
@@ -31,6 +39,8 @@ def read_templates(source: Source, report: Report | None = None) -> tuple[Templa
     for task, wrapper in _tasks(document):
         span = document.span(task if wrapper is None else wrapper)
         template = template_of(task, wrapper, span)
+        if load is not None:
+            template = _loaded(document, task, template, load)
         templates.append(template)
         found += _checked(document, task, wrapper, template)
     errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"]
@@ -46,6 +56,16 @@ def _tasks(document: Document) -> "Iterator[tuple[_Element, _Element | None]]":
     for task in document.root.iter("task"):
         parent = task.getparent()
         yield task, parent if parent is not None and parent.tag == "template" else None
+
+
+def _loaded(document: Document, task: "_Element", template: Template, load: Load) -> Template:
+    """The template with the text of its XSD."""
+    format_ = template.output_format
+    element = task.find("output_format")
+    if element is None or not format_.names_file:
+        return template
+    text = load(str(format_.schema), document.span(element, "schema"))
+    return evolve(template, output_format=evolve(format_, schema=text))
 
 
 def _checked(

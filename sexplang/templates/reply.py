@@ -4,10 +4,10 @@ Repairs go from the harmless to the bold: nothing, the code fence, the words aro
 each is recorded, and the type is checked after all of them.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from sexplang.templates.fences import fenced
 from sexplang.templates.jsontext import (
     MAX_DEPTH,
     NotJson,
@@ -26,8 +26,6 @@ from sexplang.terms.value import Value
 # json_repair is Python: a second for this much.
 _MOST_TO_REPAIR = 200_000
 _MOST_TRIES = 20
-
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*\w*[ \t]*\n(.*?)^[ \t]*\1[ \t]*$", re.M | re.S)
 
 
 def read_reply(text: str, output_format: OutputFormat) -> Reading:
@@ -95,7 +93,7 @@ def _data(text: str, brackets: str) -> tuple[Any, tuple[str, ...]]:
 
 def _unfenced(text: str) -> str | None:
     """What stands in the only code fence, or in the first of several that is JSON."""
-    inside = [match[2] for match in _FENCE.finditer(text)]
+    inside = list(fenced(text))
     for candidate in inside[:_MOST_TRIES]:
         try:
             strict(candidate)

@@ -1,7 +1,6 @@
-"""An output format to a check on data, and to the JSON Schema a model can be held to.
+"""An output format to a check on data, and to what a model is told or held to.
 
-A schema is a word of the mini-language (`object`, `string[]`, …) or a JSON Schema. XSD for XML
-replies is not among them yet.
+A schema is a word of the mini-language (`object`, `string[]`, …) or a JSON Schema.
 """
 
 import json
@@ -48,6 +47,17 @@ def json_schema(output_format: OutputFormat) -> dict[str, Any] | None:
     return _of_word(schema) or None
 
 
+def xml_words(output_format: OutputFormat) -> str:
+    """How a model is told what an XML reply looks like."""
+    from sexplang.templates.xsd import BadXsd, xsd_words
+
+    try:
+        return xsd_words(str(output_format.schema))
+    except BadXsd:
+        # Whoever registers a template has been told.
+        return "Answer with one XML document and nothing else."
+
+
 def resolved(schema: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
     """A JSON Schema that is still text, as data; any other schema as it is."""
     if not isinstance(schema, str) or not schema.lstrip().startswith("{"):
@@ -64,7 +74,7 @@ def schema_problem(schema: str | dict[str, Any]) -> str | None:
     schema = resolved(schema) or schema
     if isinstance(schema, str):
         if schema.lstrip().startswith("<"):
-            return "an XSD for the reply is not supported yet"
+            return "an XSD is the schema of a reply that is XML"
         if schema.lstrip().startswith("{"):
             return _json_problem(schema)
         return None if _is_word(schema) else f"`{schema[:40]}` is not a schema"

@@ -56,6 +56,11 @@ def _files_of_their_source(files: "_Element") -> bool:
     return tags == ["context_query" if source == "context_description" else source]
 
 
+def _schemas(format_: "_Element") -> int:
+    text = "".join([format_.text or "", *(child.tail or "" for child in format_)])
+    return ("schema" in format_.attrib) + len(format_) + bool(normal(text))
+
+
 RULES: dict[str, Rule] = {
     "one-name": Rule(
         _one_name,
@@ -70,19 +75,31 @@ RULES: dict[str, Rule] = {
         "write <instructions>…</instructions>, or at least a <description>",
     ),
     "one-schema": Rule(
-        lambda format_: "schema" not in format_.attrib or not normal(format_.text or ""),
+        lambda format_: _schemas(format_) <= 1,
         "bad-schema",
         "this output format has two schemas",
-        "keep the attribute or the JSON Schema between the tags",
+        "keep the attribute, or the schema between the tags",
     ),
     "text-has-no-schema": Rule(
-        lambda format_: (
-            normal(format_.get("type", "")) == "json"
-            or not ("schema" in format_.attrib or normal(format_.text or ""))
-        ),
+        lambda format_: normal(format_.get("type", "")) != "text" or not _schemas(format_),
         "bad-schema",
         "a text reply has no schema",
-        'write type="json", or leave the schema out',
+        'write type="json" or type="xml", or leave the schema out',
+    ),
+    "xml-has-a-schema": Rule(
+        lambda format_: normal(format_.get("type", "")) != "xml" or _schemas(format_) > 0,
+        "bad-schema",
+        "an XML reply needs a schema",
+        'write schema="reply.xsd", or the XSD between the tags',
+    ),
+    "elements-are-an-xsd": Rule(
+        lambda format_: (
+            len(format_) == 0
+            or (normal(format_.get("type", "")) == "xml" and format_[0].tag == f"{_XS}schema")
+        ),
+        "bad-schema",
+        "only the schema of an XML reply is written in elements",
+        'write type="xml" and begin with <xs:schema>; or write a JSON Schema as text',
     ),
     "context-exclusive": Rule(
         lambda context: (
@@ -128,16 +145,26 @@ def breaches(document: Document) -> list[Diagnostic]:
 
 
 def _foreign(document: Document) -> Iterator[Diagnostic]:
-    """Names of other vocabularies: the schema has none, and `xsi:type` would bend it."""
+    """Names of other vocabularies: the schema has none, and `xsi:type` would bend it. In an XSD
+    there are its own, and nothing else."""
     for element in document.where:
+        own = _XS if _in_schema(element) else ""
         foreign = [name for name in element.attrib if "{" in str(name) and name not in _WELCOME]
-        if "{" in str(element.tag) or foreign:
+        if not str(element.tag).startswith(own) or "{" in str(element.tag)[len(own) :] or foreign:
             yield Diagnostic(
                 "xml-invalid",
                 "a template has names of its own only, none of another namespace",
                 (document.label(element),),
                 hint="remove the prefix, and xmlns",
             )
+
+
+def _in_schema(element: "_Element") -> bool:
+    """Whether an element is a part of the schema of an output format."""
+    above = element.getparent()
+    while above is not None and above.tag != "output_format":
+        element, above = above, above.getparent()
+    return above is not None
 
 
 def _broken_rules(

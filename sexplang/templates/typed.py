@@ -61,13 +61,26 @@ def _flag(text: str) -> bool:
 
 
 def _output_format(element: "_Element") -> OutputFormat:
-    """`<output_format type="json" schema="string[]"/>`, or a JSON Schema between the tags."""
+    """`<output_format type="json" schema="string[]"/>`, or a schema between the tags."""
     schema = _word(element.get("schema")) or _text(element) or None
     type_: Any = normal(element.get("type", ""))
+    if type_ == "xml":
+        return OutputFormat(type_, _xsd(element, schema))
     if schema is None or not schema.startswith("{"):
         return OutputFormat(type_, schema)
     # Not the normalised text, in which white space inside strings would be lost.
     return OutputFormat(type_, resolved(element.get("schema") or element.text))
+
+
+def _xsd(element: "_Element", schema: str | None) -> str | None:
+    """The text of an XSD, or the name of its file."""
+    if len(element):
+        from lxml import etree
+
+        return etree.tostring(element[0], encoding="unicode", with_tail=False)
+    if schema is None or not schema.startswith("<"):
+        return schema
+    return (element.get("schema") or element.text or "").strip()
 
 
 _ACCUMULATION = {"minimal": "notes_only", "full": "full_output"}

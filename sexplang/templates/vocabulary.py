@@ -56,7 +56,9 @@ class Vocabulary:
         if declaration is None or declaration.get("type", "").startswith("xs:"):
             return True
         return any(
-            part.tag == f"{_XS}simpleType" or part.find(f"{_XS}simpleContent") is not None
+            part.tag == f"{_XS}simpleType"
+            or part.find(f"{_XS}simpleContent") is not None
+            or part.get("mixed") == "true"
             for part in self._parts(element)
         )
 

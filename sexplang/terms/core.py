@@ -38,6 +38,7 @@ class Const(_Core):
     """A value: a literal, a quotation, a primitive, an operation, a task."""
 
     value: Value
+    span: Span = field(repr=False)
 
 
 @node(eq=False)
@@ -47,6 +48,7 @@ class Local(_Core):
     depth: int
     index: int
     name: str
+    span: Span = field(repr=False)
 
 
 @node(eq=False)
@@ -132,6 +134,7 @@ class CallPrimitive(_Core):
 
     primitive: Primitive
     arguments: "tuple[Core, ...]"
+    span: Span = field(repr=False)
 
 
 @node(eq=False)
@@ -179,9 +182,9 @@ ClauseKind = Literal["never", "tail", "calls", "kept"]
 
     never  no mention
     tail   every mention is a tail call of the clause or a `forward` in tail position
-    calls  every mention is the head of a call (or a forward), at least one of them not in tail
-           position; none under a lambda, in a nested handle that has a `kept` clause, or in a
-           branch of a `par`
+    calls  every mention is the head of a call (or a forward, or the k of `(abandon k)`, which is
+           never a tail call), at least one of them not in tail position; none under a lambda, in a
+           nested handle that has a `kept` clause, or in a branch of a `par`
     kept   anything else
 """
 

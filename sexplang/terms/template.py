@@ -29,14 +29,24 @@ class Param:
 
 @frozen
 class OutputFormat:
-    """`text` (as it is) or `json` (parsed and checked).
+    """`text` (as it is), `json` or `xml` (parsed and checked).
 
-    `schema` is the mini-language (`object`, `string[]` …), an inline JSON Schema as a dict, or
-    None.
+    `schema` of json is the mini-language (`object`, `string[]` …), an inline JSON Schema as a
+    dict, or None; that of xml the text of an XSD, or as long as it is not loaded the name of its
+    file.
     """
 
-    type: Literal["text", "json"] = "text"
+    type: Literal["text", "json", "xml"] = "text"
     schema: str | dict[str, Any] | None = None
+
+    @property
+    def names_file(self) -> bool:
+        """Whether the schema is the name of a file that is not loaded."""
+        return (
+            self.type == "xml"
+            and isinstance(self.schema, str)
+            and not self.schema.lstrip().startswith("<")
+        )
 
 
 @frozen
@@ -98,9 +108,18 @@ class Template:
     """Pairs of `primary_elements` / `secondary_elements` / `excluded_elements` and text."""
     criteria: str = ""
     manual_xml: bool = False
+    """Whether the program reads an XML reply itself: it stays text."""
     disable_reparsing: bool = False
+    """Whether an XML reply that cannot be read is taken as text, instead of asking again."""
     returns: str | None = None
     span: Span | None = None
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether the model is asked again for a reply that does not fit its format."""
+        if self.output_format.type == "xml":
+            return not (self.manual_xml or self.disable_reparsing)
+        return self.output_format.type == "json"
 
     def param(self, name: str) -> Param | None:
         """The declared parameter called `name`, if there is one."""

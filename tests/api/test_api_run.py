@@ -119,6 +119,35 @@ def test_a_file_reads_and_imports_below_its_folder(tmp_path):
     assert "2!" == sexplang.run(tmp_path / "a.sexp", permissions=elsewhere)
 
 
+@pytest.mark.parametrize("target", ["beside.sexp", "none.sexp", ""], ids=["file", "none", "folder"])
+def test_an_import_that_is_denied_says_what_to_grant(tmp_path, target):
+    """Whether or not anything is there, which is not told; what the hint says is enough."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/a.sexp").write_text(f'(import "../{target}") beside')
+    (tmp_path / "beside.sexp").write_text("(define beside 1)")
+    place = str(tmp_path / target).rstrip("/")
+    with pytest.raises(sexplang.Diagnostics) as raised:
+        sexplang.run(tmp_path / "own/a.sexp")
+    (found,) = raised.value.diagnostics
+
+    assert "import-denied" == found.code
+    assert f"{place} may not be read" in found.title
+    assert f"--allow-read {place}" in found.hint and f"Permissions(read=['{place}'])" in found.hint
+    permitted = sexplang.Permissions(read=[place])
+    codes = [each.code for each in sexplang.check(tmp_path / "own/a.sexp", permissions=permitted)]
+    assert (["import-not-found"] if "none" in target else []) == codes
+
+
+def test_an_import_of_what_is_no_module_says_so(tmp_path):
+    """It is there, so nobody is told that it is not."""
+    (tmp_path / "a.sexp").write_text('(import "notes.txt")')
+    (tmp_path / "notes.txt").write_text("tea")
+    (found,) = sexplang.check(tmp_path / "a.sexp")
+
+    assert "import-not-found" == found.code
+    assert "`notes.txt` is no folder, and no .sexp or .xml file" == found.title
+
+
 @pytest.mark.parametrize(
     ("name", "text", "code"),
     [("gone", None, "file-not-found"), ("raw", b"\xff", "not-text"), ("", None, "file-failed")],

@@ -215,13 +215,23 @@ def test_check_finds_without_running(folder):
     assert 1 == sexplang("check", "--strict", folder / "warns.sexp").returncode
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "nothing"])
-def test_only_programs_templates_and_folders_are_imported(tmp_path, path):
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("nothing", "`nothing` is no folder, and no .sexp or .xml file"),
+        ("notes.txt", "`notes.txt` is no folder, and no .sexp or .xml file"),
+        ("/etc/passwd", "/etc/passwd may not be read"),
+        ("/etc/nothing.sexp", "/etc/nothing.sexp may not be read"),
+    ],
+)
+def test_only_programs_templates_and_folders_are_imported(tmp_path, path, words):
     """The message does not claim that a file is not there, nor that it is."""
     (tmp_path / "a.sexp").write_text(f'(import "{path}")')
+    (tmp_path / "notes.txt").write_text("tea")
     done = sexplang("run", tmp_path / "a.sexp")
 
-    assert f"`{path}` is no folder, and no .sexp or .xml file" in done.stderr
+    assert words in done.stderr
+    assert "there is no" not in done.stderr
 
 
 def test_a_task_has_no_name_of_a_special_form(folder):

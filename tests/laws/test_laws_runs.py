@@ -14,6 +14,12 @@ def test_the_order_of_replies_does_not_matter():
     assert None is first_finding(LAWS["any_order"], range(300))
 
 
+def test_a_run_is_its_journal():
+    """Races, deadlines that passed and budgets that broke follow from it, however often it is
+    replayed, and from wherever a run that was killed goes on."""
+    assert None is first_finding(LAWS["replayed"], range(250))
+
+
 def test_what_is_cancelled_is_left_once():
     """A run cancelled at a suspension runs the finally of every try that it entered, once."""
     assert None is first_finding(LAWS["cancelled"], range(500))
@@ -21,7 +27,7 @@ def test_what_is_cancelled_is_left_once():
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("law", ["twice", "any_order", "cancelled"])
+@pytest.mark.parametrize("law", ["twice", "any_order", "replayed", "cancelled"])
 def test_the_laws_of_runs_many_times(law: str):
     """The same laws for many more programs."""
     assert None is first_finding(LAWS[law], range(1_000, 6_000))

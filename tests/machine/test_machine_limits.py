@@ -94,6 +94,28 @@ def test_cancelling_runs_every_cleanup_and_fails_with_the_error_given():
     assert outcome.error.fields["message"] == "enough"
 
 
+@pytest.mark.parametrize("form", ["{}", "(par {})", "(par (par {} 1) 2)"])
+@pytest.mark.parametrize("begins", ["(ask)", "(raise 1)"], ids=["cancelled", "failing"])
+def test_what_is_ending_already_goes_on_when_it_is_cancelled(form, begins):
+    """At the root as in a branch: nothing is cut short, nothing begins again, and the first error
+    is the one that counts."""
+    text = f"(try {begins} (finally (note 1) (note 2)))"
+    outcome = begun(f"(define-effect (ask)) (define-effect (note x)) {form.format(text)}")
+    if begins == "(ask)":
+        outcome = outcome.cancel()
+    noted = []
+
+    while isinstance(outcome, Suspended):
+        outcome = outcome.cancel(error_record("TASK_FAILURE", "cancelled", "once more"))
+        assert outcome.opened == outcome.withdrawn == ()
+        request = next(each for each in outcome.requests if each.operation == "note")
+        noted.extend(request.arguments)
+        outcome = outcome.resume(request.id, None)
+
+    assert noted == [1, 2]
+    assert outcome.error.fields["message"] != "once more"
+
+
 def test_what_a_cancelled_branch_asked_is_withdrawn():
     """The host is told which requests nobody waits for any more."""
     text = """

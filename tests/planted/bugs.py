@@ -37,9 +37,9 @@ BUGS = [
         "machine/control.py",
         (
             (
-                "    for kind, frames, context, data in reversed(continuation.segments):\n",
+                "    for kind, frames, context, data in placed(continuation, _around(k, s)):\n",
                 "    outermost = continuation.segments[-1][0]\n"
-                "    for kind, frames, context, data in reversed(continuation.segments):\n"
+                "    for kind, frames, context, data in placed(continuation, _around(k, s)):\n"
                 "        if kind is outermost:\n"
                 "            kind = type(BOUNDARY)('shallow', kind.leave)\n",
             ),
@@ -208,9 +208,8 @@ BUGS = [
         "machine/cutting.py",
         (
             (
-                "            self._go(branch, abandon_all(k, s, amend))",
-                "            while s[2] is not None:\n                s = s[2]\n"
-                "            self._go(branch, (BOTTOM[0], None, BOTTOM, s))",
+                "            return branch, abandon_all(k, s, around)",
+                "            return branch, (BOTTOM[0], None, BOTTOM, base_of(s))",
             ),
         ),
     ),
@@ -225,6 +224,79 @@ BUGS = [
             ),
         ),
         within=3_000,
+    ),
+    Bug(
+        "a race is decided by a branch that fails",
+        "agrees",
+        "machine/weave.py",
+        (("        elif state.race and not isinstance(value, exits.Lost):", "        elif state.race:"),),
+    ),
+    Bug(
+        "a deadline that broke breaks the cleaning up too",
+        "agrees",
+        "machine/cutting.py",
+        (
+            (
+                "            around = around.sparing(broken)",
+                "            around = around.outside(around)",
+            ),
+        ),
+    ),
+    Bug(
+        "an outer deadline waits for what cleans up already",
+        "agrees",
+        "machine/cutting.py",
+        (
+            (
+                "            if child is None or (child.leaving and scope is None):",
+                "            if child is None or child.leaving:",
+            ),
+        ),
+    ),
+    Bug(
+        "what is resumed is not under the deadlines and budgets around the call",
+        "agrees",
+        "machine/leaving.py",
+        (
+            (
+                "    if origin is around or (origin.scopes, origin.spared) == (around.scopes, around.spared):",
+                "    if origin is around or len(origin.scopes) <= len(around.scopes):",
+            ),
+        ),
+    ),
+    Bug(
+        "of nested budgets only the outermost is charged",
+        "agrees",
+        "machine/scopes.py",
+        (
+            (
+                "    for budget in budgets:\n        accounts = accounts",
+                "    for budget in budgets[:1]:\n        accounts = accounts",
+            ),
+        ),
+    ),
+    Bug(
+        "a deadline that passes ends only the first branch that waits under it",
+        "agrees",
+        "machine/weave.py",
+        (
+            (
+                "                self._break(branch, branch.state, id, error)\n                self.settle()",
+                "                self._break(branch, branch.state, id, error)\n                self.settle()\n                break",
+            ),
+        ),
+    ),
+    Bug(
+        "a time of grace is named after how many there were before",
+        "replayed",
+        "machine/cutting.py",
+        (
+            (
+                "            id = identity(branch.path, branch.ordinal)\n",
+                "            Cutting.graces = getattr(Cutting, 'graces', 1_000) + 1\n"
+                "            id = identity(branch.path, Cutting.graces)\n",
+            ),
+        ),
     ),
     Bug(
         "a table keeps its keys sorted",

@@ -76,7 +76,31 @@ def test_a_schema_for_the_reply_is_sent_in_the_form_that_servers_enforce():
     sent = wire({**ASK, "messages": [], "output_schema": schema}, "m")["output_config"]["format"]
 
     assert ("json_schema", False) == (sent["type"], sent["schema"]["additionalProperties"])
-    assert "output_config" not in wire({**ASK, "messages": [], "output_schema": {}}, "m")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"type": "object"},
+        {"type": "array", "items": {"type": "object", "additionalProperties": True}},
+        {"type": "object", "properties": {}, "additionalProperties": {"type": "integer"}},
+        {"type": ["string", "null"]},
+        {"type": "object", "properties": {"a": True}},
+    ],
+    ids=json.dumps,
+)
+def test_a_schema_that_servers_cannot_enforce_is_not_sent(schema):
+    """They would allow no key that it does not name, or refuse it whole."""
+    assert "output_config" not in wire({**ASK, "messages": [], "output_schema": schema}, "m")
+
+
+def test_a_server_that_does_not_count_gives_no_usage():
+    """So that a budget keeps what it had reserved."""
+    with MessagesServer({"content": [], "usage": {"input_tokens": None}}) as server:
+        reply = asked(f"{server.url}#m").value
+
+    assert None is reply["usage"]
 
 
 FAILURES = [

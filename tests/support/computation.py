@@ -19,10 +19,6 @@ Computation = Any  # Pure | Used | Open
 GRACE = 5
 
 
-class Undecided(Exception):
-    """The documents do not say: what a cancellation from outside does to a run that is failing."""
-
-
 @define(eq=False)
 class Scope:
     """A deadline or a budget, by its entry: whoever comes back to it meets the same one."""
@@ -177,7 +173,12 @@ def cleaned(c: Open, hard: bool, *broke: Scope) -> Computation:
     """What is left to run of `c` where others have gone on: not for the scope that broke, and
     within a time of grace. The branches that it has already have one each."""
     forks = frozenset(fork for r in c.requests for fork in r.forks)
-    return cleaning(c.drop(hard), Scope(GRACE), frozenset(broke), forks)
+    return cleaning(leaving(c, hard), Scope(GRACE), frozenset(broke), forks)
+
+
+def leaving(c: Open, hard: bool) -> Open:
+    """It begins to clean up when what is before it waits."""
+    return later(lambda: c.drop(hard), lambda harder: leaving(c, hard or harder))
 
 
 def cleaning(
@@ -195,6 +196,11 @@ def ask(operation: str, *arguments: Any, resumable: bool = True) -> Open:
         (Request(operation, arguments, lambda c: c, resumable),),
         lambda hard: Pure(None),
     )
+
+
+def later(begin: Callable[[], Computation], drop: Drop = lambda hard: Pure(None)) -> Open:
+    """A branch that has not begun: it begins when those before it wait."""
+    return Open((Request("start!", (), lambda _: begin()),), drop)
 
 
 def refuse(reason: str, resumable: bool = False) -> Open:
@@ -340,21 +346,19 @@ class Fork:
         def outward(at: int, r: Request, branch: Open) -> Request:
             put = lambda c: self.of([*branches[:at], c, *branches[at + 1 :]], cancelled)  # noqa: E731
             within = r.within or (lambda c: c)
-            cut = r.cut or ((lambda: cleaned(branch, False)) if cancelled else None)
+            cut = r.cut or ((lambda: branch.drop(False)) if cancelled else None)
             local, forks = r.local or (r, branch.drop), r.forks | {self}
             return evolve(r, within=within, cut=cut, local=local, forks=forks).outward(put)
 
         def drop(hard: bool) -> Computation:
-            return (
-                self.of(branches, True) if cancelled and not hard else self.cancel(branches, hard)
-            )
+            if not cancelled:
+                return self.cancel(branches, hard)
+            left = [leaving(b, True) if hard and b in waiting else b for b in branches]
+            return self.of(left, True)
 
-        waiting = [(at, branch) for at, branch in enumerate(branches) if isinstance(branch, Open)]
-        begun = waiting[: self.limit]
-        return Open(
-            tuple(outward(at, r, branch) for at, branch in begun for r in branch.requests),
-            drop,
-        )
+        waiting = [branch for branch in branches if isinstance(branch, Open)]
+        begun = [(at, b) for at, b in enumerate(branches) if b in waiting[: self.limit]]
+        return Open(tuple(outward(at, r, b) for at, b in begun for r in b.requests), drop)
 
     def cancel(self, branches: list[Computation], hard: bool) -> Computation:
         return self.of([cleaned(b, hard) if isinstance(b, Open) else b for b in branches], True)

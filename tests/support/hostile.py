@@ -308,6 +308,7 @@ v | (str v) | (format "~s" v) | (format "~a" v) | (json-string v) | (json-parse 
 (tool "x" v) | (subtask v) | (perform print v)
 (par v v) | (race v) | (par-map str v) | (with-timeout v 1) | (with-budget v 1) | (with-timeout 1 v)
 (eval-plan v) | (eval-plan "x" inputs: {x: v}) | (eval-plan "1" budget: v) | (call-atomic-task v)
+(get-context v) | (get-context "x" inputs: v) | (get-context "x" matcher: v) | (search-memory v)
 """.replace("\n", " | ").split(" | ")
 
 USED_OR_REFUSED = frozenset(

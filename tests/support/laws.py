@@ -11,11 +11,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from support.computation import Undecided
 from support.oracle import TooLong
 from support.programs import EVERYTHING, Shape, program
 from support.running import (
-    Asked,
     Choose,
     Seen,
     answer,
@@ -32,8 +30,11 @@ from support.running import (
 from support.schedule import Meaning, meaning
 
 from sexplang.machine import Suspended
+from sexplang.runtime import Refusal
+from sexplang.runtime.journal import Row, replay
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.text import plain
+from sexplang.terms.value import Record
 
 Law = Callable[[int], str | None]
 BROKE = "a Python exception,"
@@ -52,41 +53,30 @@ def schedule(seed: int) -> Choose:
         return first
     if seed % 4 == 3:
         return answers(random)
-    return lambda requests, deadlines: random.randrange(requests + deadlines)
+    return lambda waits, requests: random.randrange(len(waits))
 
 
 def answers(random: Random) -> Choose:
     """Any request is answered next; time stands still."""
-    return lambda requests, deadlines: random.randrange(requests)
+    return lambda waits, requests: random.randrange(requests)
 
 
-def meant(text: str, seed: int = 1, cancel_after: int | None = None) -> Seen:
+def meant(text: str, choose: Choose = first, cancel_after: int | None = None) -> Seen:
     """What the oracle says, in terms that can be compared."""
-    told: Meaning = meaning(text, answer, schedule(seed), cancel_after)
-    trace, waits = _shown(told.trace), [*map(_shown, told.waits)]
+    told: Meaning = meaning(text, answer, choose, cancel_after)
     if told.error is not None:
-        return Seen(None, comparable(told.error), trace, waits)
-    return Seen(comparable(told.value), None, trace, waits)
+        return Seen(None, comparable(told.error), told.trace, told.waits)
+    return Seen(comparable(told.value), None, told.trace, told.waits)
 
 
-def _shown(asked: list[Asked]) -> list[Asked]:
-    """Trailing arguments may be left out: the same request."""
-    return [(operation, _without_nils(arguments)) for operation, arguments in asked]
-
-
-def _without_nils(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    while arguments and arguments[-1] is None:
-        arguments = arguments[:-1]
-    return arguments
-
-
-def disagreement(text: str, seed: int = 1) -> str | None:
-    """The machine means what the oracle means: value or error, requests and their order."""
+def disagreement(text: str, choose: Callable[[], Choose] = lambda: first) -> str | None:
+    """The machine means what the oracle means: value or error, requests and their order, and what
+    is open meanwhile. `choose` makes the schedule anew for each of the two."""
     try:
-        expected = meant(text, seed)
-    except (TooLong, Undecided):
+        expected = meant(text, choose())
+    except TooLong:
         return None
-    actual = seen(begun(text), choose=schedule(seed))
+    actual = seen(begun(text), choose=choose())
     if len(set(actual.ids)) < len(actual.ids):
         return f"an identity occurs twice: {actual.ids}\n{text}"
     if expected != actual:
@@ -95,7 +85,7 @@ def disagreement(text: str, seed: int = 1) -> str | None:
 
 
 def agrees(seed: int) -> str | None:
-    return disagreement(program(Random(seed)).text, seed)
+    return disagreement(program(Random(seed)).text, lambda: schedule(seed))
 
 
 def twice(seed: int) -> str | None:
@@ -142,8 +132,38 @@ def any_order(seed: int) -> str | None:
     return None
 
 
+def replayed(seed: int) -> str | None:
+    """A run is a fold over its journal: replayed whole it ends the same, whatever its schedule
+    was; killed anywhere and gone on with under another one, it is a run like any other."""
+    text = program(Random(seed)).text
+    start = begun(text)
+    whole = seen(start, choose=schedule(seed))
+    rows = journal(whole)
+    cut = Random(seed).randrange(len(rows) + 1)
+    try:
+        other = seen(replay(start, rows[:cut]), choose=schedule(seed + 2))
+        for run, kept in ((whole, rows), (other, [*rows[:cut], *journal(other)])):
+            again = replay(start, kept)
+            if isinstance(again, Suspended) or end(again) != (run.value, run.error):
+                return f"{text}\n{kept}\n{run}\nreplayed: {again}"
+    except Refusal as refusal:
+        return f"{text}\n{rows}\n{refusal.error}"
+    return None
+
+
+def journal(run: Seen) -> list[Row]:
+    """The rows that a run would have left."""
+    rows = []
+    for id, (operation, arguments) in zip(run.ids, run.trace, strict=True):
+        reply = None if operation == "timer" else answer(operation, arguments)
+        failed = isinstance(reply, Record)
+        rows.append(Row(id, operation, arguments, reply, failed, 1, 0, 0))
+    return rows
+
+
 def cancelled(seed: int) -> str | None:
-    """A run that is cancelled at a suspension leaves each try that it entered exactly once."""
+    """A run that is cancelled at a suspension leaves each try that it entered exactly once; one
+    that is failing goes on with that."""
     text = program(Random(seed), ENTERED if seed % 2 else BRANCHING).text
     whole = seen(begun(text))
     if not whole.ids:
@@ -154,17 +174,20 @@ def cancelled(seed: int) -> str | None:
     for _ in range(cut):
         counts.update([_mark(in_order(outcome)[0])])
         outcome = next_of(outcome)
-    counts.update(_mark(request) for request in outcome.requests if request.operation == "leave")
+    failing = outcome.weave.failing is not None
+    if not failing:
+        cut_short = [each for each in outcome.requests if each.operation == "leave"]
+        counts.update(map(_mark, cut_short))
     rest = seen(outcome.cancel())
     counts.update(_mark_of(operation, arguments) for operation, arguments in rest.trace)
-    if rest.error is None or rest.error[2] != "cancelled":
+    if rest.error is None or (rest.error[2] != "cancelled" and not failing):
         return f"{text}\ncancelled after {cut} answers, it ends with {rest}"
     for (operation, number), count in counts.items():
         if operation == "enter" and seed % 2 and counts[("leave", number)] != count:
             return f"{text}\ncancelled after {cut} answers: {counts} {rest.trace}"
     try:
         expected = meant(text, cancel_after=cut).trace
-    except (TooLong, Undecided):
+    except TooLong:
         return None
     if expected != whole.trace[:cut] + rest.trace:
         return f"{text}\ncancelled after {cut}: {expected}\n{whole.trace[:cut]} + {rest.trace}"
@@ -254,6 +277,7 @@ LAWS: dict[str, Law] = {
     "agrees": agrees,
     "twice": twice,
     "any_order": any_order,
+    "replayed": replayed,
     "cancelled": cancelled,
     "json_is_itself": json_is_itself,
     "any_text": any_text,

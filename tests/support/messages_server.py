@@ -38,6 +38,8 @@ class MessagesServer:
         self.journal: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.ended = threading.Event()
+        self.left = threading.Event()
+        """Somebody hung up before the end of a reply."""
         self.count = 42
         self._lock = threading.Lock()
         owner = self
@@ -83,7 +85,7 @@ class MessagesServer:
             else:
                 self._reply(to, message(body, item))
         except (BrokenPipeError, ConnectionResetError):
-            self.ended.wait(0)
+            self.left.set()
 
     def _status(self, to: BaseHTTPRequestHandler, item: dict[str, Any]) -> None:
         status = item["status"]

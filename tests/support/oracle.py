@@ -16,12 +16,12 @@ from support.computation import (
     Fork,
     Open,
     Pure,
-    Request,
     Scope,
     ask,
     bind,
     guard,
     handle,
+    later,
     race,
     refuse,
     scoped,
@@ -117,11 +117,6 @@ PRIMITIVES: dict[str, Callable[..., Computation]] = {
     "error": lambda message: ask("error", error_record("USER_ERROR", "error", message)),
     "model": lambda payload: ask("model", payload),
 }
-
-
-def later(begin: Callable[[], Computation]) -> Computation:
-    """A branch that has not begun: it begins when those before it wait."""
-    return Open((Request("start!", (), lambda _: begin()),), lambda hard: Pure(None))
 
 
 class Evaluator:

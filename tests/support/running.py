@@ -16,8 +16,9 @@ from sexplang.terms.text import plain
 from sexplang.terms.value import Fault, Record
 
 Answer = Callable[[str, tuple[Any, ...]], Any]
-Choose = Callable[[int, int], int]
 Asked = tuple[str, tuple[Any, ...]]
+Choose = Callable[[list[Asked], int], int]
+"""What happens next, of what waits: so many requests, then deadlines."""
 
 
 UNANSWERED = error_record("TASK_FAILURE", "odd", "nobody knows")
@@ -101,7 +102,7 @@ def asked(request: Request) -> Asked:
     return request.operation, tuple(plain(argument) for argument in request.arguments)
 
 
-def first(requests: int, passing: int) -> int:
+def first(waits: list[Asked], requests: int) -> int:
     """A schedule in which branches are answered in order and no deadline passes."""
     return 0
 
@@ -112,10 +113,14 @@ def seen(outcome: Any, reply: Answer = answer, choose: Choose = first) -> Seen:
     waits: list[list[Asked]] = []
     ids: list[str] = []
     while isinstance(outcome, Suspended):
-        waiting, passing = in_order(outcome), deadlines(outcome)
-        request = [*waiting, *passing][choose(len(waiting), len(passing))]
-        trace.append(asked(request))
-        waits.append([asked(each) for each in (*waiting, *passing)])
+        waiting = in_order(outcome)
+        open_ones = [*waiting, *deadlines(outcome)]
+        if not open_ones:
+            return Seen(None, "it waits for nothing", trace, waits, ids)
+        waits.append([*map(asked, open_ones)])
+        chosen = choose(waits[-1], len(waiting))
+        request = open_ones[chosen]
+        trace.append(waits[-1][chosen])
         ids.append(request.id)
         replied = None if request.operation == "timer" else reply(*trace[-1])
         outcome = delivered(outcome, request.id, replied)

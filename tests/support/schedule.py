@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attrs import define, field, frozen
-from support.computation import Computation, Pure, Request, Scope, Undecided, Used, ask, refuse
+from support.computation import Computation, Pure, Request, Scope, Used, ask, refuse
 from support.oracle import Evaluator
 
 from sexplang.reader import read
@@ -37,14 +37,14 @@ class Meaning:
 def meaning(
     program: str,
     answer: Callable[[str, tuple[Any, ...]], Any],
-    choose: Callable[[int, int], int] = lambda requests, deadlines: 0,
+    choose: Callable[[list[Asked], int], int] = lambda waits, requests: 0,
     cancel_after: int | None = None,
 ) -> Meaning:
     """`answer` is the host: an error record is a failure, raised where the request was made.
 
-    `choose(n, m)` picks which of n open requests (in order of their branches) is answered next,
-    or which of m deadlines passes (in order of their lengths): a number below n + m. After
-    `cancel_after` events the run is cancelled from outside."""
+    `choose(waits, n)` says what happens next, by its place in `waits`: n open requests in the
+    order of their branches, then deadlines, shortest first. After `cancel_after` events the run
+    is cancelled from outside."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(100_000)
     try:
@@ -60,7 +60,7 @@ class Run:
     """One run. Its scopes and this change; computations do not."""
 
     answer: Callable[[str, tuple[Any, ...]], Any]
-    choose: Callable[[int, int], int]
+    choose: Callable[[list[Asked], int], int]
     cancel_after: int | None
     error: Record | None = None
     trace: list[Asked] = field(factory=list)
@@ -92,11 +92,11 @@ class Run:
         passing = [("timer", (scope.seconds,)) for scope in deadlines]
         self.waits.append([*(r.arguments for r in c.requests), *passing])
         if self.cancel_after == len(self.trace):
-            if self.error is not None:
-                raise Undecided
-            self.error, self.cancel_after = CANCELLED, None
-            return c.drop(False)
-        chosen = self.choose(len(c.requests), len(deadlines))
+            self.cancel_after = None
+            if self.error is None:
+                self.error = CANCELLED
+                return c.drop(False)
+        chosen = self.choose(self.waits[-1], len(c.requests))
         self.trace.append(self.waits[-1][chosen])
         if chosen >= len(c.requests):
             deadlines[chosen - len(c.requests)].fired = True
@@ -117,11 +117,14 @@ def fired(r: Request) -> Scope | None:
 
 
 def asked(r: Request) -> Computation:
-    """A request that nobody in the program took: it waits for the host, unless a scope breaks."""
+    """A request that nobody in the program took: it waits for the host, unless a scope breaks.
+    Nils at the end of its arguments were left out."""
     try:
         arguments = tuple(plain(argument) for argument in r.arguments)
     except Fault:
         return r.plug(refuse("not-data"))
+    while arguments and arguments[-1] is None:
+        arguments = arguments[:-1]
     late = fired(r)
     if late is not None:
         return broken(r, late, "seconds")

@@ -6,7 +6,7 @@ from typing import Any
 from attrs import frozen
 
 from sexplang.tasks import task_system
-from sexplang.templates import json_schema, read_reply
+from sexplang.templates import json_schema, read_reply, xml_words
 from sexplang.terms.task import (
     Broke,
     Conversation,
@@ -23,7 +23,7 @@ from sexplang.terms.value import Record, Value
 
 def system(**options: Any) -> TaskSystem:
     """A task system that reads replies as programs do."""
-    return task_system(read_reply, json_schema, **options)
+    return task_system(read_reply, json_schema, xml_words, **options)
 
 
 def template(instructions: str = "Do it.", *params: str, **fields: Any) -> Template:

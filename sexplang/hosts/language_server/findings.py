@@ -50,9 +50,9 @@ def checked(library: Library, name: str) -> Checked:
     effects: tuple[Row, ...] = ()
     try:
         if name.endswith(".xml"):
-            from sexplang.pipeline import templates_of
+            from sexplang.pipeline import Beside, templates_of
 
-            templates_of(source, found.append)
+            templates_of(source, found.append, Beside(library.finding(name)))
         elif name.endswith(".test.sexp"):
             from sexplang.hosts.testing.checking import check_tests
 

@@ -115,6 +115,10 @@ def _param(param: Parameter) -> str:
     return " ".join(words)
 
 
+def _is_word(schema: object) -> bool:
+    return isinstance(schema, str) and not schema.lstrip().startswith(("<", "{"))
+
+
 def _settings(shape: object) -> str:
     if not isinstance(shape, Task):
         return ""
@@ -122,7 +126,7 @@ def _settings(shape: object) -> str:
     schema = template.output_format.schema
     answer = template.output_format.type
     said = {
-        "answers with": f"{answer} `{schema}`" if isinstance(schema, str) else answer,
+        "answers with": f"{answer} `{schema}`" if _is_word(schema) else answer,
         "model": template.model,
         "tools": ", ".join(template.allowed_tools),
         "returns": template.returns,

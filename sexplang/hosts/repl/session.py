@@ -116,6 +116,7 @@ class Session:
     # -- one piece
 
     def _ran(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
+        from sexplang.interrupt import interruptible
         from sexplang.machine import Limits, proceed
         from sexplang.process import growth
 
@@ -130,9 +131,10 @@ class Session:
         except Fault as fault:
             self._fail(error_of(fault))
             return False
-        outcome: Any = proceed(program, standing, system, Limits(held=growth()))
-        if hasattr(outcome, "requests"):
-            outcome = self._driven(outcome)
+        with interruptible():
+            outcome: Any = proceed(program, standing, system, Limits(held=growth()))
+            if hasattr(outcome, "requests"):
+                outcome = self._driven(outcome)
         if hasattr(outcome, "error"):
             self._fail(outcome.error)
             return False

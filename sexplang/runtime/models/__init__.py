@@ -7,6 +7,7 @@ from typing import Any
 from attrs import frozen
 
 from sexplang.runtime.answers import Watch
+from sexplang.runtime.models.payload import checked
 from sexplang.runtime.redact import clean_data
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.terms.effect import Request
@@ -68,14 +69,7 @@ def modelling(
     opened: dict[str, Model] = {}
 
     def perform(request: Request) -> Any:
-        payload: Any = request.arguments[0] if request.arguments else None
-        if not _is_payload(payload):
-            raise broken(
-                "protocol_error",
-                "bad-payload",
-                "`model` takes a table with a list of messages",
-                hint='(model {messages: [{role: "user" content: "Hello"}]})',
-            )
+        payload = checked(request.arguments[0] if request.arguments else None)
         name = choose_model(flag, payload.get("model"), configured)
         model = opened.get(name)
         if model is None:
@@ -88,30 +82,6 @@ def modelling(
 
 async def _awaited(reply: Awaitable[Any]) -> Any:
     return clean_data(await reply)
-
-
-def _is_payload(payload: Any) -> bool:
-    if not isinstance(payload, dict):
-        return False
-    messages, model = payload.get("messages"), payload.get("model")
-    return (
-        isinstance(messages, list)
-        and bool(messages)
-        and all(isinstance(message, dict) and _is_content(message) for message in messages)
-        and (model is None or isinstance(model, str))
-        and _is_timeout(payload.get("timeout"))
-        and all(isinstance(tool, dict) for tool in payload.get("tools") or ())
-    )
-
-
-def _is_timeout(seconds: Any) -> bool:
-    return seconds is None or (type(seconds) in (int, float) and seconds >= 0)
-
-
-def _is_content(message: dict[str, Any]) -> bool:
-    content = message.get("content")
-    blocks = content if isinstance(content, list) else []
-    return isinstance(content, (str, list)) and all(isinstance(block, dict) for block in blocks)
 
 
 def open_model(name: str, endpoint: Endpoint, on_event: Watch | None = None) -> Model:

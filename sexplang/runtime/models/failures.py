@@ -1,8 +1,10 @@
 """What a server or the way to it did wrong → a Refusal, and whether to try again."""
 
+import re
 from typing import Any
 
 from sexplang.runtime.refusal import Refusal, broken
+from sexplang.terms.task import error_record
 
 AGAIN = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
 
@@ -69,6 +71,9 @@ def _by_status(error: Any, server: str, name: str) -> Refusal:
         status = STATUS_OF_TYPE.get(str(error.type), 500)
     reason, code = CODES.get(status, ("llm_error", "model-failed"))
     words = error.api_message if isinstance(error.api_message, str) else ""
+    long = _TOO_LONG.search(words) if status in (400, 413) else None
+    if long is not None:
+        return too_long(name, *[int(number) if number else None for number in long.groups()])
     return broken(
         reason,
         code,
@@ -80,6 +85,27 @@ def _by_status(error: Any, server: str, name: str) -> Refusal:
         type=error.type if isinstance(error.type, str) else None,
         request_id=error.request_id,
         model=name,
+    )
+
+
+_TOO_LONG = re.compile(r"prompt is too long(?:: (\d+) tokens > (\d+) maximum)?")
+
+
+def too_long(name: str, used: Any, limit: Any) -> Refusal:
+    """The request does not fit into the model's context window. Numbers are tokens, or None."""
+    amounts = f"has {used} tokens, more than the {limit} that" if used and limit else "is more than"
+    return Refusal(
+        error_record(
+            "RESOURCE_EXHAUSTION",
+            "context",
+            f"the request {amounts} {name} takes",
+            details={
+                "resource": "context",
+                "metrics": {"used": used, "limit": limit},
+                "model": name,
+            },
+            hint="send less text at once, or use another --model",
+        )
     )
 
 
@@ -114,6 +140,13 @@ def _no_connection(error: Exception, server: str) -> Refusal:
         hint="check that the server runs and the address is right",
         again=True,
         server=server,
+    )
+
+
+def cannot(problem: str, hint: str) -> Refusal:
+    """The model in the process has not what a payload asks for."""
+    return broken(
+        "llm_error", "model-refused-request", problem, hint=f"{hint}, or use another --model"
     )
 
 

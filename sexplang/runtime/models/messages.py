@@ -16,6 +16,7 @@ from attrs import field, frozen
 from sexplang.runtime.answers import Watch
 from sexplang.runtime.events import Said
 from sexplang.runtime.models import Endpoint
+from sexplang.runtime.models.enforcing import enforceable
 from sexplang.runtime.models.failures import cut_short, not_a_reply, refusal_of, timed_out
 from sexplang.runtime.refusal import broken
 from sexplang.terms.effect import Request
@@ -124,7 +125,7 @@ def wire(payload: dict[str, Any], model: str) -> dict[str, Any]:
         _cached(body)
     schema = payload.get("output_schema")
     if schema is not None:
-        strict = _strict(schema)
+        strict = enforceable(schema)
         if strict is not None:
             body["output_config"] = {"format": {"type": "json_schema", "schema": strict}}
     return body
@@ -144,18 +145,6 @@ def _cached(body: dict[str, Any]) -> None:
 
 def _sent(message: dict[str, Any]) -> dict[str, Any]:
     return {"role": message.get("role"), "content": message.get("content")}
-
-
-def _strict(schema: dict[str, Any]) -> dict[str, Any] | None:
-    """The schema as the API takes it; None for one that it cannot enforce. What it drops is
-    checked again when the reply is read."""
-    from anthropic import transform_schema
-
-    try:
-        strict: dict[str, Any] = transform_schema(schema)
-    except (AssertionError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-    return strict
 
 
 TELLING = 0.1
@@ -209,17 +198,33 @@ def _checked(reply: dict[str, Any], at: Target) -> dict[str, Any]:
         raise not_a_reply(at.shown, "its content is not a list of blocks")
     if not isinstance(reply.get("stop_reason"), str):
         raise cut_short(at.shown)
+    if not all(map(_is_whole, content)):
+        raise not_a_reply(at.shown, "one of its blocks lacks what its type wants")
     usage = reply.get("usage")
     if isinstance(usage, dict) and not all(_is_count(usage.get(key)) for key in COUNTS):
         raise not_a_reply(at.shown, "its usage is not counted in whole numbers")
     made = {
         "content": [_block(block) for block in content],
         "stop_reason": reply["stop_reason"],
-        "usage": _present(usage) if isinstance(usage, dict) else {},
+        "usage": _counted(usage),
         "model": reply["model"] if isinstance(reply.get("model"), str) else at.model,
     }
     details = reply.get("stop_details")
     return {**made, "stop_details": details} if isinstance(details, dict) else made
+
+
+def _is_whole(block: dict[str, Any]) -> bool:
+    if block["type"] == "text":
+        return isinstance(block.get("text"), str)
+    named = isinstance(block.get("id"), str) and isinstance(block.get("name"), str)
+    return named or block["type"] != "tool_use"
+
+
+def _counted(usage: Any) -> dict[str, Any] | None:
+    """None where the server did not count both: a budget then keeps what it had reserved."""
+    if not isinstance(usage, dict) or any(usage.get(key) is None for key in COUNTS):
+        return None
+    return _present(usage)
 
 
 def _is_count(value: Any) -> bool:

@@ -5,61 +5,53 @@ object that either is the answer or names a tool of the list with an input that 
 """
 
 import json
+import re
 from hashlib import sha256
 from typing import Any
 
+from sexplang.runtime.models.failures import cannot
+from sexplang.runtime.models.grammar import input_schema, reply_schema
 from sexplang.runtime.models.streamed import Pieces
 from sexplang.runtime.refusal import broken
 
 SEED = 1
 MAX_TOKENS = 1024
+MOST_TOKENS = 2**31 - 1
 
 AFTER_TOOLS = "Now answer the question in your own words."
 
 
 def asked(payload: dict[str, Any]) -> dict[str, Any]:
-    """The request to the engine."""
+    """The request to the engine. Raises a Refusal for what this model cannot take."""
+    if payload.get("stop_sequences"):
+        raise cannot("the local model has no stop_sequences", "leave them out")
     tools = payload.get("tools") or []
     system = "\n\n".join(filter(None, [_text(payload.get("system")), _tools_in_words(tools)]))
     messages = [{"role": "system", "content": system}] if system else []
     names: dict[str, str] = {}
-    for message in payload.get("messages") or ():
-        content = _message_text(message.get("content"), names)
-        messages.append({"role": message.get("role"), "content": content})
+    for message in payload["messages"]:
+        content = _message_text(message["content"], names)
+        messages.append({"role": message["role"], "content": content})
     request: dict[str, Any] = {
         "messages": messages,
-        "max_tokens": payload.get("max_tokens") or MAX_TOKENS,
+        "max_tokens": min(payload.get("max_tokens") or MAX_TOKENS, MOST_TOKENS),
         "seed": SEED,
         "temperature": 0,
         "cache_prompt": False,  # what was asked before must not show in what is answered now
         "stream": True,
         "stream_options": {"include_usage": True},
+        "return_progress": True,  # a piece for each batch of the prompt, too: each may be the last
     }
-    schema = reply_schema(tools, payload.get("output_schema"), repeats(payload))
+    schema = reply_schema(tools, payload.get("output_schema"), _choice(payload))
     if schema is not None:
         named = {"name": "reply", "schema": schema}
         request["response_format"] = {"type": "json_schema", "json_schema": named}
     return request
 
 
-def reply_schema(
-    tools: list[dict[str, Any]], output: dict[str, Any] | None, answer_only: bool = False
-) -> dict[str, Any] | None:
-    """The grammar of a reply: none, the output's, or a union of the answer and each tool."""
-    if not tools:
-        return output
-    answer = output if output is not None else {"type": "string"}
-    if answer_only:
-        return _object({"reply": answer})
-    return {
-        "anyOf": [
-            _object({"reply": answer}),
-            *(
-                _object({"tool": {"const": tool.get("name")}, "input": _input_schema(tool)})
-                for tool in tools
-            ),
-        ]
-    }
+def _choice(payload: dict[str, Any]) -> dict[str, Any]:
+    """What the payload says of the use of tools, but for a model that goes in circles."""
+    return {"type": "none"} if repeats(payload) else payload.get("tool_choice") or {}
 
 
 def repeats(payload: dict[str, Any]) -> bool:
@@ -67,33 +59,19 @@ def repeats(payload: dict[str, Any]) -> bool:
     model would go on for ever: now it has to answer."""
     calls = [
         json.dumps([block.get("name"), block.get("input")], sort_keys=True)
-        for message in payload.get("messages") or ()
-        for block in (message["content"] if isinstance(message.get("content"), list) else ())
+        for message in payload["messages"]
+        for block in (message["content"] if isinstance(message["content"], list) else ())
         if block.get("type") == "tool_use"
     ]
     return len(set(calls)) < len(calls)
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _input_schema(tool: dict[str, Any]) -> dict[str, Any]:
-    schema = tool.get("input_schema")
-    return schema if isinstance(schema, dict) else {"type": "object"}
 
 
 def _tools_in_words(tools: list[dict[str, Any]]) -> str:
     if not tools:
         return ""
     lines = [
-        f"- {tool.get('name')}: {tool.get('description') or 'no description'} "
-        f"Input: {json.dumps(_input_schema(tool), ensure_ascii=False)}"
+        f"- {tool['name']}: {tool.get('description') or 'no description'} "
+        f"Input: {json.dumps(input_schema(tool), ensure_ascii=False)}"
         for tool in tools
     ]
     return "\n".join(
@@ -112,41 +90,44 @@ def _message_text(content: Any, names: dict[str, str]) -> str:
     parts = []
     for block in content:
         kind = block.get("type")
-        if kind == "text":
-            parts.append(str(block.get("text", "")))
-        elif kind == "tool_use":
-            names[str(block.get("id"))] = str(block.get("name"))
-            call = {"tool": block.get("name"), "input": block.get("input") or {}}
+        if kind == "tool_use":
+            names[block["id"]] = block["name"]
+            call = {"tool": block["name"], "input": block["input"]}
             parts.append(json.dumps(call, ensure_ascii=False))
         elif kind == "tool_result":
-            name = names.get(str(block.get("tool_use_id")), "the tool")
+            name = names.get(block["tool_use_id"], "the tool")
             label = f"Error of {name}" if block.get("is_error") else f"Result of {name}"
             parts.append(f"{label}:\n{_text(block.get('content'))}")
         else:
-            parts.append(_document(block))
+            parts.append(_words(block))
     if any(block.get("type") == "tool_result" for block in content):
         parts.append(AFTER_TOOLS)  # small models call the same tool for ever otherwise
     return "\n\n".join(parts)
 
 
-def _document(block: dict[str, Any]) -> str:
-    source = block.get("source")
-    if block.get("type") == "document" and isinstance(source, dict):
-        words = source.get("data") if source.get("type") == "text" else source.get("content")
-        if isinstance(words, (str, list)):
-            return _text(words)
-    raise broken(
-        "llm_error",
-        "model-refused-request",
-        f"the local model cannot read a block of type {block.get('type')}",
-        hint="send text, or use another --model",
-    )
-
-
 def _text(content: Any) -> str:
+    """A text, or blocks that hold nothing else."""
     if content is None or isinstance(content, str):
         return content or ""
-    return "\n".join(str(block.get("text", "")) for block in content if isinstance(block, dict))
+    return "\n".join(map(_words, content))
+
+
+def _words(block: Any) -> str:
+    """A block of text, or a document that is text. Raises a Refusal for all this model cannot
+    see."""
+    match block:
+        case {"type": "text", "text": str(words)}:
+            return words
+        case {"type": "document", "source": {"type": "text", "data": str(words)}}:
+            return words
+        case {
+            "type": "document",
+            "source": {"type": "content", "content": str() | list() as parts},
+        }:
+            return _text(parts)
+        case _:
+            kind = block.get("type") if isinstance(block, dict) else None
+            raise cannot(f"the local model cannot read a block of type {kind}", "send text")
 
 
 _STOPS = {"stop": "end_turn", "length": "max_tokens"}
@@ -164,33 +145,48 @@ def replied(pieces: Pieces, payload: dict[str, Any], identity: str, name: str) -
             model=name,
         )
     block: dict[str, Any] = {"type": "text", "text": pieces.text}
-    if payload.get("tools") and stop == "end_turn":
+    if payload.get("tools"):
         block = _block(pieces.text, payload, identity)
         stop = "tool_use" if block["type"] == "tool_use" else stop
-    cached = (pieces.usage.get("prompt_tokens", 0), pieces.usage.get("completion_tokens", 0))
     return {
         "content": [block],
         "stop_reason": stop,
-        "usage": {"input_tokens": cached[0], "output_tokens": cached[1]},
+        "usage": {
+            "input_tokens": pieces.usage.get("prompt_tokens", 0),
+            "output_tokens": pieces.usage.get("completion_tokens", 0),
+        },
         "model": name,
     }
 
 
 def _block(text: str, payload: dict[str, Any], identity: str) -> dict[str, Any]:
     """The answer or the call that a reply under `reply_schema` is."""
+    is_text = payload.get("output_schema") is None
     try:
         said = json.loads(text)
     except ValueError:
-        return {"type": "text", "text": text}
-    if isinstance(said, dict) and "tool" in said:
+        return {"type": "text", "text": _so_far(text, is_text)}
+    if "tool" in said:
         made = sha256(f"{identity}/{text}".encode()).hexdigest()[:16]
-        return {
-            "type": "tool_use",
-            "id": f"toolu_{made}",
-            "name": said["tool"],
-            "input": said.get("input") or {},
-        }
-    answer = said.get("reply") if isinstance(said, dict) else said
-    if payload.get("output_schema") is None and isinstance(answer, str):
-        return {"type": "text", "text": answer}
-    return {"type": "text", "text": json.dumps(answer, ensure_ascii=False)}
+        given = said["input"] if isinstance(said["input"], dict) else {}
+        return {"type": "tool_use", "id": f"toolu_{made}", "name": said["tool"], "input": given}
+    answer = said["reply"]
+    words = answer if is_text else json.dumps(answer, ensure_ascii=False)
+    return {"type": "text", "text": words}
+
+
+_BEGUN = re.compile(r'\s*\{\s*"reply"\s*:\s*')
+_WHOLE_CHARACTERS = re.compile(r'"(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*')
+
+
+def _so_far(text: str, is_text: bool) -> str:
+    """The answer in a reply that was cut off: nothing where it was going to be a call."""
+    begun = _BEGUN.match(text)
+    if begun is None:
+        return ""
+    answer = text[begun.end() :]
+    whole = _WHOLE_CHARACTERS.match(answer) if is_text else None
+    if whole is None:
+        return "" if is_text else answer
+    said: str = json.loads(whole[0] + '"', strict=False)
+    return said

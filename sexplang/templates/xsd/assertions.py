@@ -14,17 +14,22 @@ MOST = 1_000
 
 MOST_COMPARED = 20
 
+_NAME = r"[^\W\d][\w.-]*"
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<name>[^\W\d][\w.-]*(?::[^\W\d][\w.-]*)?)|(?P<value>\$value\b)
-    | (?P<number>\d+(?:\.\d+)?)|(?P<string>'[^']*'|"[^"]*")|(?P<mark>!=|<=|>=|[@/=<>()+*,.-]))\s*""",
+    rf"""\s*(?:(?P<name>{_NAME}(?::{_NAME})?)|(?P<value>\$value\b)
+    | (?P<number>\d+(?:\.\d+)?)|(?P<string>'[^']*'|"[^"]*")
+    | (?P<mark>!=|<=|>=|[@/=<>()+*,.-]))\s*""",
     re.VERBOSE,
 )
 _FUNCTIONS = frozenset(
-    """not count sum min max avg exists empty string number string-length normalize-space contains
-    starts-with ends-with true false boolean abs round floor ceiling if""".split()
+    (
+        *("not", "count", "sum", "min", "max", "avg", "exists", "empty", "string", "number", "if"),
+        *("string-length", "normalize-space", "contains", "starts-with", "ends-with"),
+        *("true", "false", "boolean", "abs", "round", "floor", "ceiling"),
+    )
 )
-_COMPARISONS = frozenset(("=", "!=", "<", "<=", ">", ">=", "eq", "ne", "lt", "le", "gt", "ge"))
-_OPERATORS = frozenset(("and", "or", "div", "mod", "idiv", "then", "else")) | _COMPARISONS
+_COMPARISONS = frozenset(["=", "!=", "<", "<=", ">", ">=", "eq", "ne", "lt", "le", "gt", "ge"])
+_OPERATORS = frozenset(["and", "or", "div", "mod", "idiv", "then", "else"]) | _COMPARISONS
 
 
 def check_assertions(tests: list[str]) -> None:

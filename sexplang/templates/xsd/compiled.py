@@ -120,7 +120,7 @@ def _put_back(library: Any, patterns: list[tuple[str, Linear]]) -> None:
         facet = (getattr(component, "facets", None) or {}).get(f"{_XS}pattern")
         for at, element in enumerate(facet or ()):
             number = _NUMBER.search(element.attrib["value"])
-            if number is not None:
+            if number is not None and facet is not None:
                 pattern, facet.patterns[at] = patterns[int(number[1])]
                 element.attrib["value"] = pattern
                 seen.add(int(number[1]))
@@ -154,7 +154,7 @@ def _sentence(error: Exception) -> str:
 
 def _schema(library: Any, document: "_Element", has_assertions: bool) -> Schema:
     referred = {each.get("ref", "").rpartition(":")[2] for each in document.iter(f"{_XS}element")}
-    elements = [each for each in library.elements.values()]
+    elements = list(library.elements.values())
     roots = [each for each in elements if each.local_name not in referred]
     if len(roots) != 1:
         listed = ", ".join(f"<{each.local_name}>" for each in roots or elements)

@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 
 from sexplang.templates.vocabulary import normal
 from sexplang.templates.xsd.frames import Node
-from sexplang.templates.xsd.shapes import Attribute, Element, Type
+from sexplang.templates.xsd.shapes import Attribute, Type
 from sexplang.templates.xsd.simple import Simple
 from sexplang.templates.xsd.tokens import Names
 
@@ -48,7 +48,7 @@ class Fitting:
 
     def _fill(self, made: "_Element", node: Node) -> None:
         type_ = node.element.type
-        items = list(node.items)
+        items = node.listed()
         given = self._attributes(node)
         own = [item for item in items if isinstance(item, Node) and item.name in type_.attributes]
         for item in own:
@@ -92,7 +92,7 @@ class Fitting:
         return found
 
     def _moved(self, given: dict[str, str | None], item: Node, node: Node) -> None:
-        text = "".join(part for part in item.items if isinstance(part, str)).strip()
+        text = "".join(part for part in item.listed() if isinstance(part, str)).strip()
         if given.get(item.name, text) != text:
             raise Misfit(f"<{node.name}> has {item.name} as an attribute and as an element")
         self.note(f"took the element {item.name} of <{node.name}> for its attribute")
@@ -121,7 +121,7 @@ class Fitting:
             raise Misfit(f"<{node.name}> has no attribute {name} (it has {listed})")
         self.note(f"took the attribute {known} of <{node.name}> for an element")
         start = evolve(node.start, attributes=())
-        items.append(Node(child.element, start, (value or "",), False, False, 0))
+        items.append(Node(child.element, start, (None, value or ""), False, False, 0))
 
     def _attribute_value(self, declared: Attribute, value: str | None, node: Node) -> str:
         if value is None:

@@ -3,10 +3,9 @@
 Each has a digest of all that is open and built; ways that have come to the same are told by it.
 """
 
-from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from sexplang.templates.xsd.shapes import Attribute, Element, Type, is_full
 from sexplang.templates.xsd.tokens import Start
@@ -21,7 +20,7 @@ class Node:
 
     element: Element
     start: Start
-    items: tuple["Node | str", ...]
+    items: Items | None
     supplied: bool
     slash: bool
     digest: int
@@ -29,6 +28,10 @@ class Node:
     @property
     def name(self) -> str:
         return self.element.name
+
+    def listed(self) -> "list[Node | str]":
+        """What it holds, in order."""
+        return listed(self.items)[::-1]
 
 
 @frozen(eq=False)
@@ -82,14 +85,8 @@ class Frame:
         type_ = self.element.type
         if type_.content is None or type_.holds_text:
             return False
-        return is_full(type_.content, {node.name for node in self._nodes()})
-
-    def _nodes(self) -> Iterator[Node]:
-        items = self.items
-        while items is not None:
-            items, item = items
-            if isinstance(item, Node):
-                yield item
+        present = {item.name for item in listed(self.items) if isinstance(item, Node)}
+        return is_full(type_.content, present)
 
     def allowed(self, name: str) -> Element | None:
         """What may stand in it under a name: an element, or what is one of its attributes."""
@@ -109,7 +106,7 @@ class Frame:
         item = None if self.items is None else self.items[1]
         while isinstance(item, Node):
             found.add(item.name)
-            item = item.items[-1] if item.items else None
+            item = None if item.items is None else item.items[1]
         return found
 
 
@@ -125,19 +122,28 @@ def opened(element: Element, start: Start, above: Frame | None, slash: bool) -> 
 
 def with_item(frame: Frame, item: Node | str, *, bare: bool = False) -> Frame:
     """The frame with one element or text more."""
-    own = item.digest if isinstance(item, Node) else hash(item)
-    built = hash((frame.built, own))
-    bare = bare or frame.bare
-    return evolve(frame, items=(frame.items, item), built=built, stray="", bare=bare)
+    return Frame(
+        frame.element,
+        frame.start,
+        frame.above,
+        frame.slash,
+        frame.depth,
+        (frame.items, item),
+        bare=bare or frame.bare,
+        built=hash((frame.built, item.digest if isinstance(item, Node) else item)),
+    )
 
 
 def closed(frame: Frame, *, supplied: bool) -> Node:
     """The element that the frame has become."""
+    digest = hash((frame.name, frame.start.attributes, frame.slash, frame.built, supplied))
+    return Node(frame.element, frame.start, frame.items, supplied, frame.slash, digest)
+
+
+def listed(items: Items | None) -> list[Node | str]:
+    """From the last to the first."""
     found: list[Node | str] = []
-    items = frame.items
     while items is not None:
         items, item = items
         found.append(item)
-    attributes = frame.start.attributes
-    digest = hash((frame.name, attributes, frame.slash, frame.built, supplied))
-    return Node(frame.element, frame.start, tuple(reversed(found)), supplied, frame.slash, digest)
+    return found

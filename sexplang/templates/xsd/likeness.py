@@ -1,8 +1,10 @@
 """Whether one name may be a slip for another."""
 
 import re
-from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import combinations
+
+_LONGEST = 24
 
 
 def folded(name: str) -> str:
@@ -11,23 +13,26 @@ def folded(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def alike(written: str, name: str) -> bool:
-    """A letter or two exchanged, left out or added."""
-    one, other = folded(written[:80]), folded(name)
-    if one == other:
-        return True
-    return abs(len(one) - len(other)) <= 2 and SequenceMatcher(None, one, other).ratio() >= 0.6
+def slips(name: str) -> frozenset[str]:
+    """A folded name, and what is left of it without a letter, or of a long one without two. Names
+    that differ in one letter, or have two of them exchanged, have one of these in common."""
+    name = name[:_LONGEST]
+    most = 0 if len(name) <= 2 else 1 if len(name) <= 6 else 2
+    return frozenset(
+        "".join(letter for at, letter in enumerate(name) if at not in left_out)
+        for many in range(most + 1)
+        for left_out in combinations(range(len(name)), many)
+    )
 
 
-def begins(written: str, name: str) -> bool:
-    """Whether a word begins as a name of four letters or more does, but for the last of them."""
-    least = max(len(name) - 2, 3)
-    return len(name) > 3 and folded(written).startswith(folded(name)[:least])
+def alike(one: str, other: str) -> bool:
+    """Whether two names are the same but for a letter, or two."""
+    return not slips(folded(one)).isdisjoint(slips(folded(other)))
 
 
 def nearest(written: str, names: list[str]) -> str | None:
     """The name that was probably meant."""
     from difflib import get_close_matches
 
-    near = get_close_matches(folded(written), [folded(name) for name in names], 1)
+    near = get_close_matches(folded(written[:80]), [folded(name) for name in names], 1)
     return next((name for name in names if near and folded(name) == near[0]), None)

@@ -1,13 +1,16 @@
 """The pattern of an XSD to a matcher that takes linear time, whatever the pattern and the text.
 
-The library that knows XSD matches with Python's own engine, which a pattern such as `(a+)+b` stalls.
+The library that knows XSD matches with Python's own engine, and a pattern such as `(a+)+b` stalls
+that.
 """
 
 import re
 from typing import Any
 
 _TOKEN = re.compile(r"\\[pP]\{[^}]*\}|\\.|.", re.DOTALL)
-_CATEGORY = re.compile(r"\\[pP]\{(?:[LMNPZSC]|L[ulotm]|M[nce]|N[dlo]|P[cdseifo]|Z[slp]|S[mcko]|C[cfon])\}")
+_CATEGORY = re.compile(
+    r"\\[pP]\{(?:[LMNPZSC]|L[ulotm]|M[nce]|N[dlo]|P[cdseifo]|Z[slp]|S[mcko]|C[cfon])\}"
+)
 
 _NAME_START = (
     ":A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"

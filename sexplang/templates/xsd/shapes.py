@@ -202,8 +202,8 @@ def _occurs(group: Group) -> Occurs:
 
 
 def _inside(part: Particle) -> Occurs:
-    own: Occurs
-    own = _occurs(part.term) if isinstance(part.term, Group) else {part.term.name: (part.term, 1, 1)}
+    term = part.term
+    own: Occurs = _occurs(term) if isinstance(term, Group) else {term.name: (term, 1, 1)}
     return {
         name: (element, least * part.least, _times(most, part.most))
         for name, (element, least, most) in own.items()

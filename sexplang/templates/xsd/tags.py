@@ -21,14 +21,19 @@ _NEXT = re.compile(rf"\s({_NAME})\s*+=")
 _UNQUOTED = re.compile(rf"(?:(?!/>)[^<>\s]|\s++(?!{_NAME}\s*+=|/?>))*+")
 _OPENING = re.compile(r"\\?([\"'“”„‟″‘’‚‛′])")
 
-# "Said" and 'said', as quotes stand in a text.
-_PAIRED = {
-    quote: re.compile(rf"[^{quote}]*+(?:(?<![^\s(\[]){quote}[^{quote}]++{quote}(?![^\s.,;:!?)\]])[^{quote}]*+)*+")
-    for quote in "\"'"
-}
 
-_DOUBLE, _SINGLE = "\"“”„‟″", "'‘’‚‛′"
-MOST_ATTRIBUTES = 256
+def _paired(quote: str) -> re.Pattern[str]:
+    """Texts in which a quote stands in pairs, around words."""
+    said = rf"(?<![^\s(\[]){quote}[^{quote}]++{quote}(?![^\s.,;:!?)\]])"
+    return re.compile(rf"[^{quote}]*+(?:{said}[^{quote}]*+)*+")
+
+
+_PAIRED = {quote: _paired(quote) for quote in "\"'"}
+
+_DOUBLE, _SINGLE = '"“”„‟″', "'‘’‚‛′"
+MOST_ATTRIBUTES = 64
+MOST_VALUE = 20_000
+"""Characters of a value that is not written as it should be."""
 
 
 Known = Callable[[str], object]
@@ -78,6 +83,7 @@ def tag_at(text: str, at: int, limit: int, names: Known, note: Note) -> Tag | No
 def _value(
     text: str, at: int, limit: int, name: str, names: Known, note: Note
 ) -> tuple[str, int, bool]:
+    limit = min(limit, at + MOST_VALUE)
     opening = _OPENING.match(text, at)
     end = None if opening is None else _closing(text, opening.end(), limit, opening[1], names)
     if opening is None or end is None:

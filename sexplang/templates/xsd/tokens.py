@@ -7,10 +7,10 @@ text. What had to be read differently from what is written is noted in the token
 import re
 from collections.abc import Iterator
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from sexplang.templates.xsd.characters import unescaped
-from sexplang.templates.xsd.likeness import alike, begins, folded
+from sexplang.templates.xsd.likeness import folded, slips
 from sexplang.templates.xsd.tags import tag_at
 
 
@@ -65,32 +65,44 @@ _START = re.compile(rf"<({_NAME})")
 _END = re.compile(rf"<\s*+/\s*+({_NAME})?+\s*+(>?)")
 _WORD = re.compile(r"<\s*/?\s*([\w.:-]{1,80})")
 _BEHIND_WORD = re.compile(r"[\w\"']>")
+_REST = re.compile(r"(?<![\w.:-])([\w.:-]{1,80}+)\s?>")
+_LONGEST = 80
 _OTHER = re.compile(r"[^<>]*+>")
 _DECLARATION = re.compile(r"<!DOCTYPE[^<>\[]*+>", re.IGNORECASE)
 _SPECIAL = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Names:
     """The names of a schema, found however they are written."""
 
     exact: frozenset[str]
-    loose: dict[str, str | None] = field(init=False)
+    loose: dict[str, str | None] = field(factory=dict)
+    _seen: dict[str, str | None] = field(factory=dict)
+    _slips: set[str] = field(factory=set)
+    _beginnings: set[str] = field(factory=set)
 
-    @loose.default
-    def _loose(self) -> dict[str, str | None]:
-        found: dict[str, str | None] = {}
+    def __attrs_post_init__(self) -> None:
         for name in self.exact:
-            found[folded(name)] = None if folded(name) in found else name
-        return found
+            plain = folded(name)
+            self.loose[plain] = None if plain in self.loose else name
+            self._slips |= slips(plain)
+            if len(plain) > 3:
+                self._beginnings.add(plain[: max(len(plain) - 2, 3)])
 
     def known(self, written: str) -> str | None:
-        name = written.rpartition(":")[2]
-        return name if name in self.exact else self.loose.get(folded(name))
+        """The name of the schema that is written so; None where there is none, or several."""
+        if written not in self._seen:
+            name = written.rpartition(":")[2]
+            self._seen[written] = name if name in self.exact else self.loose.get(folded(name))
+        return self._seen[written]
 
     def near(self, written: str) -> bool:
-        """Whether a word may be a slip for one of the names, or one of them with text behind."""
-        return any(alike(written, name) or begins(written, name) for name in self.exact)
+        """Whether a word may be a slip for one of the names, or begins as one of them."""
+        plain = folded(written)[:_LONGEST]
+        if not self._slips.isdisjoint(slips(plain)):
+            return True
+        return any(plain[:many] in self._beginnings for many in range(3, len(plain) + 1))
 
 
 def tokens(text: str, names: Names) -> Iterator[Token]:
@@ -108,8 +120,6 @@ class _Scanner:
         self.notes: list[str] = []
         spelled = "|".join(re.escape(name) for name in sorted(names.exact, reverse=True))
         self.tag = re.compile(rf"</?(?:[\w.-]+:)?(?:{spelled})[\s/>]", re.IGNORECASE)
-        # What is left of a tag that has lost its beginning.
-        self.rest = re.compile(rf"(?:/\s?(?:{spelled})|\b(?:{spelled})\s?>)", re.IGNORECASE)
         self.suspect = self.bare = False
 
     def tokens(self) -> Iterator[Token]:
@@ -119,7 +129,7 @@ class _Scanner:
             start = len(text) if start < 0 else start
             said = text[self.at : start]
             self.spoken.append(unescaped(said, self.notes.append))
-            self.suspect = self.suspect or self.rest.search(said) is not None
+            self.suspect = self.suspect or self._has_rest(said)
             self.bare = self.bare or _BEHIND_WORD.search(said) is not None
             self.at = start
             if start == len(text) or self._special():
@@ -143,6 +153,10 @@ class _Scanner:
             notes = tuple(dict.fromkeys(self.notes))
             yield Text(said, notes, self.suspect, BARE in notes or self.bare)
         self.spoken, self.notes, self.suspect, self.bare = [], [], False, False
+
+    def _has_rest(self, said: str) -> bool:
+        """Whether the text holds what is left of a tag that has lost its beginning."""
+        return any(self.names.known(word) for word in _REST.findall(said))
 
     def _special(self) -> bool:
         """Steps over a comment, an instruction or a document type; takes CDATA as it stands."""

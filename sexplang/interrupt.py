@@ -1,0 +1,121 @@
+"""Ctrl-C → a run's cancellation, and KeyboardInterrupt at the end.
+
+A run that computes is left between two steps, so that whatever it has entered is left like
+anything else; one that waits is cancelled by its event loop; all else is interrupted at once.
+"""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from time import monotonic
+from types import CodeType, FrameType
+
+from attrs import define
+
+from sexplang.machine import SETTLING, STEPPING, STOPPED, Interruption
+
+GRACE = 5.0
+"""Seconds for the `finally` bodies of a run that was interrupted."""
+
+
+@define(eq=False)
+class Interrupt:
+    """Whether Ctrl-C was pressed, until when there is time to clean up, and what ends a wait."""
+
+    cancel: Callable[[], object] | None = None
+    pressed: bool = False
+    until: float = 0.0
+
+    def left(self, grace: float) -> float:
+        """The seconds that are left of a grace time, which begins now unless it has begun."""
+        return max(0.0, self.until - monotonic()) if self.pressed else grace
+
+
+class GraceOver(BaseException):
+    """The grace time of an interrupted run is over, and it still computes."""
+
+
+_CURRENT: ContextVar[Interrupt | None] = ContextVar("interrupt", default=None)
+
+
+@contextmanager
+def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
+    """Within this the first Ctrl-C cancels the run, whose `finally` bodies then have `grace`
+    seconds; a second one raises in any case. Where there was any, the end raises
+    KeyboardInterrupt.
+
+    Only the main thread can be interrupted, and only where nobody else has taken the signal.
+    Inside another one it is that one.
+    """
+    outer = _CURRENT.get()
+    if outer is not None or not _is_ours(signal.SIGINT, signal.default_int_handler):
+        yield outer or Interrupt()
+        return
+    interrupt = Interrupt()
+    alarm = ExitStack()
+
+    def press(number: int, frame: FrameType | None) -> None:
+        if interrupt.pressed:
+            raise KeyboardInterrupt
+        interrupt.pressed, interrupt.until = True, monotonic() + grace
+        alarm.enter_context(ending(grace))
+        if interrupt.cancel is not None:
+            interrupt.cancel()
+        if _is_in(frame, STEPPING):
+            raise Interruption
+        if interrupt.cancel is None and not _is_in(frame, SETTLING):
+            raise KeyboardInterrupt
+
+    kept = _CURRENT.set(interrupt), STOPPED.set(lambda: interrupt.pressed)
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield interrupt
+    except GraceOver:
+        raise KeyboardInterrupt from None
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        alarm.close()
+        _CURRENT.reset(kept[0])
+        STOPPED.reset(kept[1])
+    if interrupt.pressed:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def ending(grace: float) -> Iterator[None]:
+    """Within this, a run that still computes after `grace` seconds is ended by GraceOver.
+
+    Only where nobody else has taken the alarm. It comes back, since a computation may begin when
+    the time is already up.
+    """
+
+    def over(number: int, frame: FrameType | None) -> None:
+        if _is_in(frame, SETTLING):
+            raise GraceOver
+
+    if not _is_ours(signal.SIGALRM, signal.SIG_DFL):
+        yield
+        return
+    signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, max(grace, 0.001), 0.1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _is_ours(number: signal.Signals, free: object) -> bool:
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and signal.getsignal(number) is free
+
+
+def _is_in(frame: FrameType | None, codes: frozenset[CodeType]) -> bool:
+    """Whether one of these is at work in a frame."""
+    while frame is not None:
+        if frame.f_code in codes:
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,62 @@
+"""A document, held to the whole schema, to the value that it stands for."""
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, frozen
+
+from sexplang.templates.parse import MAX_NODES
+from sexplang.templates.xsd.compiled import Schema
+from sexplang.templates.xsd.values import Unvalued, Values, local
+from sexplang.terms.value import Value
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+MOST_ASSERTED = 500
+"""Elements of a reply whose schema has assertions: these may compare each with each."""
+
+_MOST_VIOLATIONS = 5
+
+
+@frozen(eq=False)
+class Found:
+    """A value and the repairs that it took; `after` is the number of the token behind it."""
+
+    value: Value
+    repairs: tuple[str, ...]
+    after: int = 0
+
+
+@define(eq=False)
+class Failed(Exception):
+    """Says what is wrong with a reply; `violations` where it is XML that does not fit."""
+
+    reason: str
+    violations: tuple[str, ...] = ()
+
+
+def valued(schema: Schema, document: "_Element", repairs: list[str]) -> Found:
+    """The value of a document. Raises Failed."""
+    if document.tag != schema.root.tag:
+        raise Failed(f"it begins with <{local(document)}>, not with <{schema.root.name}>")
+    most = MOST_ASSERTED if schema.has_assertions else MAX_NODES
+    if sum(1 for _ in islice(document.iter(), most + 1)) > most:
+        raise Failed(f"it has more than {most:,} elements")
+    violations = tuple(
+        f"{_place(error)}: {str(error.reason)[:200]}"
+        for error in islice(schema.breaches(document), _MOST_VIOLATIONS)
+    )
+    if violations:
+        raise Failed("; ".join(violations), violations)
+    try:
+        value = Values(repairs.append).of(document, schema.root)
+    except Unvalued as why:
+        raise Failed(str(why), (str(why),)) from None
+    return Found(value, tuple(dict.fromkeys(repairs)))
+
+
+def _place(error: Any) -> str:
+    """The path of an error, without prefixes."""
+    return re.sub(r"[^/]*:", "", str(error.path or "")).lstrip("/") or "the whole"

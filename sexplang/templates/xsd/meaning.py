@@ -1,0 +1,234 @@
+"""The text of a reply that does not fit as it stands, to the document that it was meant to be.
+
+Law: the fewest repairs decide. Where two readings with the fewest differ in value, or a part of a
+document stands outside of the one that is found, there is none.
+"""
+
+import re
+from itertools import islice
+
+from attrs import frozen
+
+from sexplang.templates.fences import fenced
+from sexplang.templates.parse import MAX_NODES
+from sexplang.templates.xsd.characters import forbidden, whole
+from sexplang.templates.xsd.compiled import Schema
+from sexplang.templates.xsd.documents import Failed, Found, valued
+from sexplang.templates.xsd.fitting import Fitting, Misfit
+from sexplang.templates.xsd.likeness import nearest
+from sexplang.templates.xsd.nesting import Budget, Ended, Nesting, nestings
+from sexplang.templates.xsd.steps import MARGIN
+from sexplang.templates.xsd.tokens import End, Names, NotXml, Start, Text, Token, tokens
+from sexplang.terms.value import Value
+
+MOST_CHARACTERS = 200_000
+MOST_TOKENS = 3 * MAX_NODES
+MOST_WAYS = 250_000
+
+_MOST_ROOTS, _MOST_READINGS = 3, 12
+
+_AROUND = "left out the words around the XML"
+_THOUGHTS = re.compile(r"\s*<(think|thinking|reasoning|scratchpad)>.*?</\1>", re.S)
+
+
+def as_meant(schema: Schema, text: str) -> Found:
+    """The value of a text. Raises Failed."""
+    if len(text) > MOST_CHARACTERS:
+        raise Failed("it does not fit as it stands, and is too long to be repaired")
+    notes: list[str] = []
+    text = whole(text, notes.append)
+    character = forbidden(text)
+    if character is not None:
+        raise Failed(f"it holds the character {character}, which XML does not have")
+    names = Names(schema.names)
+    thoughts = _THOUGHTS.match(text)
+    if thoughts and names.known(thoughts[1]) is None:
+        notes.append(_AROUND)
+        text = text[thoughts.end() :]
+    budget = Budget(MOST_WAYS)
+    inside = _fenced(text, schema.root.name)
+    if inside is not None:
+        unfenced = [*notes, "took the XML out of its code fence"]
+        try:
+            return _read(schema, names, inside, unfenced, budget, is_whole=True)
+        except Failed:
+            # A fence may stand inside of the document, too.
+            pass
+    return _read(schema, names, text, notes, budget, is_whole=False)
+
+
+def _fenced(text: str, root: str) -> str | None:
+    """What stands in the only code fence that holds the root."""
+    begins = re.compile(rf"<\s?(?:[\w.-]{{1,40}}:)?{re.escape(root)}\b", re.IGNORECASE)
+    inside = [each for each in fenced(text) if begins.search(each)]
+    return inside[0] if len(inside) == 1 else None
+
+
+def _read(
+    schema: Schema,
+    names: Names,
+    text: str,
+    notes: list[str],
+    budget: Budget,
+    *,
+    is_whole: bool,
+) -> Found:
+    try:
+        found = list(islice(tokens(text, names), MOST_TOKENS + 1))
+    except NotXml as why:
+        raise Failed(str(why)) from None
+    if len(found) > MOST_TOKENS:
+        raise Failed("it has too many tags")
+    return _Attempt(schema, names, found, notes, budget, is_whole).document()
+
+
+class _Several(Failed):
+    """There are two readings: to look further is no use."""
+
+
+@frozen(eq=False)
+class _Attempt:
+    """The tokens of one text. `is_whole` where its author says where it ends."""
+
+    schema: Schema
+    names: Names
+    tokens: list[Token]
+    notes: list[str]
+    budget: Budget
+    is_whole: bool
+
+    def document(self) -> Found:
+        """The only document. Raises Failed."""
+        root = self.schema.root.name
+        begins = [at for at, each in enumerate(self.tokens) if _begins(each, root)]
+        if not begins:
+            raise Failed(f"there is no <{root}> in it")
+        first: Failed | None = None
+        found: Found | None = None
+        for at in begins[:_MOST_ROOTS]:
+            if found is not None and at < found.after:
+                continue
+            try:
+                another = self._cheapest(at)
+            except Failed as why:
+                first = first or why
+                continue
+            if found is None:
+                self._words_alone(self.tokens[:at])
+                found = another
+            elif _same(found.value, another.value):
+                found = Found(found.value, found.repairs, another.after)
+            else:
+                raise Failed("it holds several documents, and one is asked for")
+        if found is None:
+            assert first is not None
+            raise first
+        self._words_alone(self.tokens[found.after :])
+        return found
+
+    def _words_alone(self, outside: list[Token]) -> None:
+        """Raises Failed where a part of a document stands outside of it."""
+        root = self.schema.root.name
+        for token in outside:
+            if not isinstance(token, Text) and token.name not in (None, root):
+                raise Failed(f"<{token.name}> stands outside of <{root}>")
+
+    def _cheapest(self, begin: int) -> Found:
+        """The value of the fewest repairs. Raises Failed where there are two, or none.
+
+        A reading is the only one of its cost when all that cost as much at any moment were
+        followed; beyond MARGIN, those that cost as much more.
+        """
+        margin = 0
+        while True:
+            try:
+                found, cost = self._only(begin, margin)
+            except Failed as why:
+                if margin == MARGIN or isinstance(why, _Several):
+                    raise
+                margin = max(1, margin * 2)
+                continue
+            if cost <= margin or margin == MARGIN:
+                return found
+            margin = min(cost, MARGIN)
+
+    def _only(self, begin: int, margin: int) -> tuple[Found, int]:
+        """The value of the cheapest readings that fit the schema, and their cost."""
+        root = self.schema.root
+        nesting = nestings(root, self.tokens, begin, self.budget, margin, whole=self.is_whole)
+        if nesting.crowded:
+            raise Failed("too many of its tags do not match")
+        if not nesting.ended:
+            raise Failed(_stuck(nesting))
+        best: Found | None = None
+        first: Failed | None = None
+        cost = 0
+        for ended in nesting.ended[:_MOST_READINGS]:
+            if best is not None and ended.way.cost > cost:
+                break
+            try:
+                found = self._reading(begin, ended)
+            except Failed as why:
+                first = first or why
+                continue
+            if best is None:
+                best, cost = found, ended.way.cost
+            elif not _same(best.value, found.value):
+                raise _Several("its tags do not match, and it can be read in several ways")
+        if best is None:
+            assert first is not None
+            raise first
+        return best, cost
+
+    def _reading(self, begin: int, ended: Ended) -> Found:
+        repairs = [*self.notes]
+        outside = [*self.tokens[:begin], *self.tokens[ended.after :]]
+        if any(not isinstance(token, Text) or token.text.strip() for token in outside):
+            repairs.append(_AROUND)
+        within = self.tokens[begin : ended.after]
+        # A note without a text is on what was left out of the whole.
+        told = [*within, *[each for each in outside if isinstance(each, Text) and not each.text]]
+        for token in told:
+            repairs += token.notes if isinstance(token, Text) else ()
+        repairs += ended.way.repairs()
+        assert ended.way.done is not None
+        try:
+            document = Fitting(self.names, repairs.append).document(ended.way.done)
+        except Misfit as why:
+            raise Failed(str(why), (str(why),)) from None
+        found = valued(self.schema, document, repairs)
+        return Found(found.value, found.repairs, self._after_ends(ended.after))
+
+    def _after_ends(self, at: int) -> int:
+        """Where the end tags end that stand behind a document, crossed with its own."""
+        while at < len(self.tokens):
+            token = self.tokens[at]
+            if isinstance(token, Start) or (isinstance(token, Text) and token.text.strip()):
+                break
+            at += 1
+        return at
+
+
+def _begins(token: Token, root: str) -> bool:
+    return isinstance(token, Start) and token.name == root
+
+
+def _same(one: Value, other: Value) -> bool:
+    # To Python, 1 is True.
+    return repr(one) == repr(other)
+
+
+def _stuck(nesting: Nesting) -> str:
+    """Why the tokens could not be read to the end."""
+    frame, token = nesting.inside, nesting.stuck
+    assert frame is not None
+    if token is None:
+        return f"it ends before <{frame.name}> is closed"
+    if isinstance(token, Text):
+        return f"the text in <{frame.name}> holds what may be left of a tag"
+    if isinstance(token, End):
+        return f"{token.raw} closes nothing, in <{frame.name}>"
+    shown = token.raw.strip("<>/").split()[0]
+    near = nearest(shown, [*frame.element.type.children, *frame.element.type.attributes])
+    hint = f" (did you mean <{near}>?)" if near else ""
+    return f"<{frame.name}> has no element <{shown}>{hint}"

@@ -1,0 +1,184 @@
+"""Ctrl-C: whatever a run has entered is left, also where it only computes; and it ends."""
+
+import os
+import signal
+import subprocess
+import threading
+
+import anyio
+import pytest
+from support.command import SEXPLANG
+from support.markdown import ROOT
+
+import sexplang
+from sexplang.interrupt import interruptible
+from sexplang.machine import STOPPED, Done, Interruption
+
+
+@pytest.fixture
+def said():
+    """What programs have said, in order."""
+    return []
+
+
+@pytest.fixture
+def free_alarm():
+    """As it is in the command: nobody has taken the alarm, as those that time tests do."""
+    left, handler = signal.setitimer(signal.ITIMER_REAL, 0), signal.getsignal(signal.SIGALRM)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, *left)
+
+
+def pressing(times=1):
+    """A primitive that presses Ctrl-C in the midst of a step, so many times."""
+    left = [None] * times
+
+    def press() -> None:
+        if left:
+            left.pop()
+            os.kill(os.getpid(), signal.SIGINT)
+
+    return {"press": press}
+
+
+async def breathe() -> None:
+    """Waits, so that there is an event loop from here on."""
+    await anyio.sleep(0)
+
+
+def interrupted(said, program, presses=1, **effects):
+    """Runs a program that is interrupted."""
+    effects = {"say": said.append, "breathe": breathe} | effects
+    with pytest.raises(KeyboardInterrupt):
+        sexplang.run(program, primitives=pressing(presses), effects=effects)
+    assert signal.default_int_handler is signal.getsignal(signal.SIGINT)
+
+
+ENDLESS = "(begin (press) (loop 1000000000000 1))"
+
+COMPUTING = {
+    "before anything was asked": ('(try {0} (finally (say "a")))', ["a"]),
+    "after that": ('(say "x") (try {0} (finally (say "a")))', ["x", "a"]),
+    "under an event loop": ('(breathe) (try {0} (finally (say "a")))', ["a"]),
+    "innermost first": ('(try (try {0} (finally (say "a"))) (finally (say "b")))', ["a", "b"]),
+    "in a call": ('(define (f) {0}) (try (+ 1 (f)) (finally (say "a")))', ["a"]),
+    "in a branch": (
+        '(try (par (try {0} (finally (say "a"))) 1) (finally (say "b")))',
+        ["a", "b"],
+    ),
+    "in the second branch": (
+        '(par (try (breathe) (finally (say "a"))) (try {0} (finally (say "b"))))',
+        ["a", "b"],
+    ),
+    "by small branches": (
+        '(try (begin (press) (loop 1000000000000 (par 1 2))) (finally (say "a")))',
+        ["a"],
+    ),
+    "nobody catches it": (
+        '(try (try {0} (catch (e) (say "no"))) (finally (breathe) (say "a")))',
+        ["a"],
+    ),
+    "while it is failing": ('(try (raise 1) (finally (press) (say "a")))', ["a"]),
+}
+
+
+@pytest.mark.parametrize(("program", "words"), COMPUTING.values(), ids=COMPUTING)
+def test_a_run_that_computes_is_left(said, program, words):
+    """Its `finally` bodies run, and may ask and wait."""
+    interrupted(said, program.replace("{0}", ENDLESS))
+
+    assert words == said
+
+
+def test_the_command_leaves_what_it_computes():
+    """From outside, before anything was asked."""
+    program = '(try (loop 1000000000000 1) (finally (print "left")))'
+    wrapped = (
+        "import sys, threading, os, signal; from sexplang.__main__ import main\n"
+        "from sexplang.machine import weave\n"
+        "whole = weave.run\n"
+        "def run(*given):\n"
+        "    weave.run = whole\n"
+        "    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "    return whole(*given)\n"
+        "weave.run = run\n"
+        f"sys.argv = ['sexplang', 'run', '-e', {program!r}]; main()"
+    )
+    done = subprocess.run(
+        [SEXPLANG[0], "-c", wrapped], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+
+    assert (130, "left\n", "sexplang: interrupted\n") == (
+        done.returncode,
+        done.stdout,
+        done.stderr,
+    )
+
+
+@pytest.mark.parametrize("first", ["", "(breathe)"], ids=["computing", "under an event loop"])
+def test_finally_bodies_that_never_end_are_ended(said, first, free_alarm):
+    """When the grace time is over, wherever it began; nothing more of the run happens."""
+    program = f'{first} (try (try {ENDLESS} (finally (loop 1000000000000 1))) (finally (say "a")))'
+    with pytest.raises(KeyboardInterrupt), interruptible(0.2):
+        sexplang.run(
+            program,
+            primitives=pressing(),
+            effects={"say": said.append, "breathe": breathe},
+        )
+
+    assert [] == said
+    assert signal.SIG_DFL is signal.getsignal(signal.SIGALRM)
+
+
+@pytest.mark.parametrize("first", ["", "(breathe)"], ids=["computing", "under an event loop"])
+def test_a_second_press_cuts_it_short(said, first):
+    """Also while something is cleaning up."""
+    interrupted(said, f'{first} (try {ENDLESS} (finally (press) (say "a")))', presses=2)
+
+    assert [] == said
+
+
+def test_what_is_cut_short_for_somebody_who_is_ending_has_failed(said):
+    """It is not done again; and what is around goes on."""
+    begun = []
+
+    async def wait() -> None:
+        begun.append(1)
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        await anyio.sleep(60)
+
+    program = """
+        (try (try (raise 1)
+               (finally (try (wait) (catch (e) (say e.reason)))
+                        (say "a")))
+          (finally (say "b")))"""
+    interrupted(said, program, wait=wait)
+
+    assert (["cancelled", "a", "b"], [1]) == (said, begun)
+
+
+def test_a_step_that_was_left_is_taken_again():
+    """Where a host interrupts a step and then does not want the run to end, nothing is lost."""
+    presses = [1, 2, 3]
+
+    def raising() -> int:
+        if presses:
+            raise Interruption(presses.pop())
+        return 4
+
+    program = sexplang.build("(+ 1 (raising))", primitives={"raising": raising})
+
+    assert Done(5) == sexplang.start(program)
+
+
+def test_a_run_that_is_to_stop_does_not_begin():
+    """Nothing has been entered, so nothing is left."""
+    token = STOPPED.set(lambda: True)
+    try:
+        outcome = sexplang.start(sexplang.build('(try (print "a") (finally (print "b")))'))
+    finally:
+        STOPPED.reset(token)
+
+    assert "cancelled" == outcome.reason

@@ -6,18 +6,20 @@ from typing import Any
 
 from attrs import define, field
 
+from sexplang.calling import Calling
 from sexplang.compiler import compile_unit
 from sexplang.data import DEFAULTS, STANDARD, shipped
 from sexplang.machine import HIGHER
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
-from sexplang.templating import Beside, check_template, templates_of
+from sexplang.templating import Beside, check_template, library_of, refused
 from sexplang.terms.core import Const, Local
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.form import Form
 from sexplang.terms.macro import Expander
 from sexplang.terms.program import Export, Function, Program, Unit
 from sexplang.terms.source import Source, Span
+from sexplang.terms.template import TemplateNode
 from sexplang.terms.value import Fault, Operation, Primitive, Procedure, Task
 
 Find = Callable[[str, str], tuple[Source, ...]]
@@ -37,6 +39,8 @@ class Builder:
     tasks: dict[str, Task]
     units: list[Unit] = field(factory=list)
     functions: list[Function] = field(factory=list)
+    called: dict[str, Export] = field(factory=dict)
+    """Templates that call, by name: with the tasks, all that a template file may call."""
     exports: dict[str, dict[str, Export]] = field(factory=dict)
     loading: list[str] = field(factory=list)
     findings: list[Diagnostic] = field(factory=list)
@@ -52,12 +56,18 @@ class Builder:
     """Text from a model to a Program, for `eval-plan`."""
 
     _beside: Beside = field(init=False)
+    _calling: Calling = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._beside = Beside(self.find, self.sources)
+        self._calling = Calling(self.functions)
 
     def main(self, source: Source) -> None:
-        self._unit(source, main=True)
+        if source.name.endswith(".xml"):
+            self._templates(source, main=True)
+            self._link(source.name)
+        else:
+            self._unit(source, main=True)
         self.check_effects()
 
     def program(self) -> Program:
@@ -112,7 +122,16 @@ class Builder:
         self.functions.extend(unit.functions)
         self.findings.extend(unit.warnings)
         self.exports[source.name] = unit.exports
+        if not self.loading:
+            self._link()
         return unit
+
+    def _link(self, main: str | None = None) -> None:
+        """Gives the templates that call their bodies: all that they may name is there now."""
+        callable_ = {name: _of_task(task) for name, task in self.tasks.items()} | self.called
+        unit = self._calling.unit(callable_, self._layout()[0], main)
+        if unit is not None:
+            self.units.append(unit)
 
     def _layout(self) -> tuple[int, int]:
         slots = self.units[-1].slots if self.units else 1 + len(self.inputs)
@@ -129,7 +148,7 @@ class Builder:
             for name, shape in self.host.items():
                 scope[name] = Export(name, Const(shape, span=_NOWHERE), shape)
         for name, task in self.given.items():
-            scope.setdefault(name, Export(name, Const(task, span=_NOWHERE), task))
+            scope.setdefault(name, _of_task(task))
         return scope
 
     def _standard(self, module: str) -> dict[str, Export]:
@@ -141,18 +160,18 @@ class Builder:
         try:
             sources = self.find(path, importer)
         except Fault as fault:
-            raise _refused(fault.code, fault.message, span, hint=fault.hint) from None
+            raise refused(fault.code, fault.message, span, hint=fault.hint) from None
         exports: dict[str, Export] = {}
         for source in sources:
             if source.name in self.loading:
                 raise self._cycle(source.name, span)
             if source.name.endswith(".xsd"):
                 hint = "a template names it: schema=…"
-                raise _refused("import-not-found", "a schema is no module", span, hint=hint)
+                raise refused("import-not-found", "a schema is no module", span, hint=hint)
             found = self._templates(source) if source.name.endswith(".xml") else self._unit(source)
             twice = sorted(exports.keys() & found.keys())
             if twice:
-                raise _refused(
+                raise refused(
                     "imported-twice",
                     f"`{twice[0]}` is defined by two files of this folder",
                     span,
@@ -168,33 +187,37 @@ class Builder:
                 return self._standard(module)
         except FileNotFoundError:
             pass
-        raise _refused("import-not-found", f"there is no `{path}`", span)
+        raise refused("import-not-found", f"there is no `{path}`", span)
 
-    def _templates(self, source: Source) -> dict[str, Export]:
+    def _templates(self, source: Source, main: bool = False) -> dict[str, Export]:
         known = self.exports.get(source.name)
         if known is None:
-            known = {}
+            known = self.exports[source.name] = {}
             self.sources.append(source)
-            for task in templates_of(source, self.findings.append, self._beside):
+            held = library_of(source, self.findings.append, self._beside, main=main)
+            for task in held.tasks:
                 self._register(task)
-                core = Const(task, span=task.template.span or _NOWHERE)
-                known[task.name] = Export(task.name, core, task)
-            self.exports[source.name] = known
+                known[task.name] = _of_task(task)
+            for node in held.functions:
+                self._register(node)
+                known[node.name] = self.called[node.name] = self._calling.reserve(node)
+            self._calling.calls = held.calls
         return known
 
-    def _register(self, task: Task) -> None:
-        if task.name in self.tasks:
-            raise _refused(
+    def _register(self, named: Task | TemplateNode) -> None:
+        if named.name in self.tasks or named.name in self.called:
+            raise refused(
                 "duplicate-task",
-                f"a task called `{task.name}` is there already",
-                task.template.span,
+                f"a task called `{named.name}` is there already",
+                named.template.span if isinstance(named, Task) else named.span,
                 hint="a task's name is unique in a program: rename one",
             )
-        self.tasks[task.name] = task
+        if isinstance(named, Task):
+            self.tasks[named.name] = named
 
     def _cycle(self, name: str, span: Span) -> Diagnostics:
         around = " → ".join([*self.loading[self.loading.index(name) :], name])
-        return _refused(
+        return refused(
             "import-cycle",
             "modules import each other in a circle",
             span,
@@ -207,7 +230,7 @@ class Builder:
 
     def check_effects(self) -> None:
         """What is performed somewhere is the host's, declared, or handled somewhere."""
-        if not any([unit.performed for unit in self.units]):
+        if not any(unit.performed for unit in self.units):
             return
         known = {*OPERATIONS, *self.operations, *self._registered(Operation), "error"}
         for unit in self.units:
@@ -256,6 +279,10 @@ def _prelude() -> dict[str, Export]:
     return _scope
 
 
+def _of_task(task: Task) -> Export:
+    return Export(task.name, Const(task, span=task.template.span or _NOWHERE), task)
+
+
 def _standard_name(module: str) -> str:
     return f"std/{module}"
 
@@ -270,14 +297,3 @@ def _unknown_effect(name: str, span: Span, known: set[str]) -> Diagnostic:
         (Label(span, "performed here"),),
         hint=f"did you mean `{like[0]}`?" if like else f"declare it: (define-effect ({name} …))",
     )
-
-
-def _refused(
-    code: str,
-    title: str,
-    span: Span | None,
-    notes: tuple[str, ...] = (),
-    hint: str | None = None,
-) -> Diagnostics:
-    labels = (Label(span),) if span is not None else ()
-    return Diagnostics([Diagnostic(code, title, labels, notes, hint)])

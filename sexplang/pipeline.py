@@ -12,7 +12,6 @@ from sexplang.compiler import operations_in
 from sexplang.data import STANDARD
 from sexplang.dispatcher import dispatch, library
 from sexplang.machine.scopes import Meter, rough_estimate
-from sexplang.templating import Beside, templates_of
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -122,7 +121,6 @@ def _nothing_to_import(path: str, importer: str) -> tuple[Source, ...]:
 
 __all__ = [
     "STANDARD",
-    "Beside",
     "Builder",
     "Find",
     "build",
@@ -132,5 +130,4 @@ __all__ = [
     "meter",
     "plan",
     "tasks",
-    "templates_of",
 ]

@@ -1,14 +1,15 @@
-"""Template files to tasks, and the schemas beside them to their text: found as modules are."""
+"""Template files to tasks and calls, and the schemas beside them to their text: found as modules
+are."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from sexplang.compiler import RESERVED
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.source import Source, Span
-from sexplang.terms.template import Template
+from sexplang.terms.template import FunctionCallNode, Template, TemplateNode
 from sexplang.terms.value import Fault, Task
 
 
@@ -24,7 +25,7 @@ class Beside:
         """Raises Diagnostics."""
         if not path.endswith(".xsd"):
             hint = "write the schema itself, or the name of a file such as reply.xsd"
-            raise _refused("bad-schema", f"`{path}` is no .xsd file", span, hint)
+            raise refused("bad-schema", f"`{path}` is no .xsd file", span, hint)
         try:
             (source,) = self.find(path, span.source.name)
         except Fault as fault:
@@ -32,31 +33,51 @@ class Beside:
             title = f"there is no `{path}` here"
             if fault.code != "import-not-found":
                 title, hint = fault.message, fault.hint or hint
-            raise _refused(fault.code, title, span, hint) from None
+            raise refused(fault.code, title, span, hint) from None
         except ValueError:
-            raise _refused("bad-schema", f"`{path}` is a folder", span) from None
+            raise refused("bad-schema", f"`{path}` is a folder", span) from None
         if source not in self.sources:
             self.sources.append(source)
         return source.text
 
 
-def templates_of(
-    source: Source, report: Callable[[Diagnostic], None], beside: Beside
-) -> tuple[Task, ...]:
-    """The tasks of a template file; `report` receives warnings, `beside` gives the schemas that
-    the file names. Raises Diagnostics."""
+@frozen
+class Library:
+    """What a template file holds: atomic tasks, templates that call, and calls to be run."""
+
+    tasks: tuple[Task, ...]
+    functions: tuple[TemplateNode, ...]
+    calls: tuple[FunctionCallNode, ...]
+
+
+def library_of(
+    source: Source, report: Callable[[Diagnostic], None], beside: Beside, *, main: bool
+) -> Library:
+    """What is in a template file; `report` receives warnings, `beside` gives the schemas that the
+    file names. Raises Diagnostics, also for calls in a file that is not the `main` program."""
     from sexplang.templates import read_templates
 
-    templates = read_templates(source, report, beside)
-    for template in templates:
-        if template.name in RESERVED:
-            raise _refused(
+    parts = read_templates(source, report, beside)
+    for part in parts:
+        if not isinstance(part, FunctionCallNode) and part.name in RESERVED:
+            raise refused(
                 "reserved-name",
-                f"`{template.name}` is a word of the language and cannot be the name of a task",
-                template.span,
-                f"choose another name, such as `{template.name.strip('!*')}-1`",
+                f"`{part.name}` is a word of the language and cannot be the name of a task",
+                part.span,
+                f"choose another name, such as `{part.name.strip('!*')}-1`",
             )
-    return tuple([Task(template) for template in templates])
+        if isinstance(part, FunctionCallNode) and not main:
+            raise refused(
+                "effect-at-import",
+                f"this file calls `{part.template}` while it is imported",
+                part.span,
+                "an import binds names: put the call into a <template>, or run the file",
+            )
+    return Library(
+        tuple([Task(part) for part in parts if isinstance(part, Template)]),
+        tuple([part for part in parts if isinstance(part, TemplateNode)]),
+        tuple([part for part in parts if isinstance(part, FunctionCallNode)]),
+    )
 
 
 def check_template(template: Template, where: Any = None) -> Iterable[Diagnostic]:
@@ -66,6 +87,13 @@ def check_template(template: Template, where: Any = None) -> Iterable[Diagnostic
     return check(template, where)
 
 
-def _refused(code: str, title: str, span: Span | None, hint: str | None = None) -> Diagnostics:
+def refused(
+    code: str,
+    title: str,
+    span: Span | None,
+    hint: str | None = None,
+    notes: tuple[str, ...] = (),
+) -> Diagnostics:
+    """One finding that ends the reading of a program."""
     labels = (Label(span),) if span is not None else ()
-    return Diagnostics([Diagnostic(code, title, labels, hint=hint)])
+    return Diagnostics([Diagnostic(code, title, labels, notes, hint)])

@@ -87,9 +87,7 @@ def declared_task(
     return name, Task(template) if _is_sound(c, before) else None
 
 
-def _with_schema(
-    c: Lowering, template: Template, written: Written, load: LoadSchema
-) -> Template:
+def _with_schema(c: Lowering, template: Template, written: Written, load: LoadSchema) -> Template:
     """The template with the text of its schema."""
     format_ = template.output_format
     try:

@@ -46,7 +46,7 @@ class Draft:
         """What a call may name the parameters: as they are written, whoever brought them in,
         unless that is another parameter's name."""
         texts = [name for name, _ in self.params]
-        if not any([MARK in text for text in texts]):
+        if not any(MARK in text for text in texts):
             return tuple(texts)
         taken = Counter(map(spelled, texts))
         return tuple([spelled(text) if taken[spelled(text)] == 1 else text for text in texts])

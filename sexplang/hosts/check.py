@@ -8,7 +8,7 @@ from attrs import frozen
 
 from sexplang.hosts.files import folder_of, source_at, status_of
 from sexplang.hosts.guard import DONE
-from sexplang.hosts.programs import built, finder
+from sexplang.hosts.programs import built
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 
 
@@ -53,12 +53,6 @@ def check(
 def _checked(file: str, max_calls: int | None) -> Checked:
     try:
         source = source_at(file)
-        if file.endswith(".xml"):
-            from sexplang.pipeline import Beside, templates_of
-
-            warnings: list[Diagnostic] = []
-            templates_of(source, warnings.append, Beside(finder(folder_of(file))))
-            return Checked(file, tuple(warnings))
         if file.endswith(".test.sexp"):
             from sexplang.hosts.testing.checking import check_tests
 

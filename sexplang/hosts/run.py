@@ -21,14 +21,13 @@ from sexplang.terms.value import Fault, Record, Value
 
 def run(settings: Settings) -> int:
     """Runs a program and shows what it gives."""
-    if settings.file is not None and settings.file.endswith(".xml"):
-        say(_template(settings.file))
-        return MISUSE
     try:
         source = _source(settings)
         program = built(source, _folder(settings), settings.allow_read)
     except Diagnostics as found:
         return say_all(found.diagnostics, status_of(found.diagnostics))
+    if _only_defines(settings, program):
+        return MISUSE
     if settings.strict:
         # The only run that loads what `check` knows.
         from sexplang.pipeline import inspect
@@ -54,13 +53,12 @@ def inputs_of(settings: Settings) -> int:
     """Lists the inputs of a program, for its `--help`."""
     from sexplang.hosts.inputs import described
 
-    if settings.file is not None and settings.file.endswith(".xml"):
-        say(_template(settings.file))
-        return MISUSE
     try:
         program = built(_source(settings), _folder(settings), settings.allow_read)
     except Diagnostics as found:
         return say_all(found.diagnostics, status_of(found.diagnostics))
+    if _only_defines(settings, program):
+        return MISUSE
     rows = described(program.inputs)
     width = max((len(name) for name, _ in rows), default=0)
     print(f"\nInputs of {settings.file or 'the program'}:")
@@ -71,11 +69,16 @@ def inputs_of(settings: Settings) -> int:
     return DONE
 
 
-def _template(file: str) -> str:
-    return (
+def _only_defines(settings: Settings, program: Program) -> bool:
+    """Whether the file holds templates and no call: says what to do with them."""
+    file = settings.file or ""
+    if not file.endswith(".xml") or program.units[-1].items:
+        return False
+    say(
         f"`{file}` is a template: import it from a program and call it there, "
         f"or type: sexplang check {file}"
     )
+    return True
 
 
 def _source(settings: Settings) -> Source:

@@ -20,7 +20,7 @@ from sexplang.machine.outcome import Setting, Suspended
 from sexplang.machine.plans import planned
 from sexplang.machine.points import Points
 from sexplang.machine.scopes import METER, Meter
-from sexplang.machine.stack import Closure, Continuation, Ctx, Linked
+from sexplang.machine.stack import BOTTOM, Closure, Continuation, Ctx, Linked
 from sexplang.terms import effect, task, template
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source, Span
@@ -150,6 +150,8 @@ class _Freezer:
 
     def _node(self, item: Any) -> list[Any]:
         kind = type(item)
+        if item is BOTTOM:
+            return ["bottom"]
         if kind is tuple:
             return ["tuple", *self._each(item)]
         if kind is list:
@@ -278,6 +280,8 @@ class _Thawer:
             return Operation(name, params, least, rest, frozenset(text), doc)
         if word == "task":
             return self._linked.known[parts[0]]
+        if word == "bottom":
+            return BOTTOM
         if word == "across":
             return crossing.ACROSS
         if word == "noun":

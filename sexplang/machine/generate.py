@@ -175,10 +175,7 @@ def bounce(code: Run) -> Run:
 
 def low(pieces: list[Piece]) -> bool:
     """Whether all are simple and one more level of them may be called directly."""
-    for piece in pieces:
-        if piece.simple is None or piece.height >= TALL:
-            return False
-    return True
+    return not [piece for piece in pieces if piece.simple is None or piece.height >= TALL]
 
 
 def height(pieces: list[Piece]) -> int:

@@ -68,7 +68,7 @@ def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> l
     while True:
         end = at
         for match in islice(TOKEN.finditer(text, at), left):
-            kind = match.lastgroup
+            kind: Any = match.lastgroup
             maker, step, onward = row[kind]
             start, end = match.start(1), match.end()
             if step is _ADD:

@@ -1,7 +1,7 @@
 """A Template node to what is wrong with it, whoever made it: XML or `defatom`."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -75,13 +75,8 @@ def _all(template: Template) -> Iterator[Finding]:
 def _whole(template: Template) -> Iterator[Finding]:
     if not template.name:
         yield Finding("incomplete-template", "this task has no name", "give it one")
-    elif not _TASK_NAME.fullmatch(template.name):
-        yield Finding(
-            "bad-name",
-            f"a task cannot be called `{template.name[:40]}`",
-            "letters, digits and - _ : . make a name, such as review-code",
-            part="name",
-        )
+    else:
+        yield from check_name(template.name)
     if not template.instructions.strip() and not template.description.strip():
         yield Finding(
             "incomplete-template",
@@ -99,26 +94,43 @@ def _whole(template: Template) -> Iterator[Finding]:
         )
 
 
+def check_name(name: str) -> Iterator[Finding]:
+    """What is wrong with the name of a template."""
+    if not _TASK_NAME.fullmatch(name):
+        yield Finding(
+            "bad-name",
+            f"a task cannot be called `{name[:40]}`",
+            "letters, digits and - _ : . make a name, such as review-code",
+            part="name",
+        )
+
+
 def _params(template: Template) -> Iterator[Finding]:
-    seen: set[str] = set()
+    yield from check_params([param.name for param in template.params])
     for param in template.params:
-        part = f"param:{param.name}"
-        if param.name in seen:
+        yield from _default(param, f"param:{param.name}")
+
+
+def check_params(names: Iterable[str]) -> Iterator[Finding]:
+    """What is wrong with the names of parameters."""
+    seen: set[str] = set()
+    for name in names:
+        part = f"param:{name}"
+        if name in seen:
             yield Finding(
                 "duplicate-param",
-                f"there are two parameters called {param.name}",
+                f"there are two parameters called {name}",
                 "give one of them another name",
                 part,
             )
-        seen.add(param.name)
-        if not is_name(param.name):
+        seen.add(name)
+        if not is_name(name):
             yield Finding(
                 "bad-name",
-                f"a parameter cannot be called `{param.name[:40]}`",
+                f"a parameter cannot be called `{name[:40]}`",
                 "a letter or _, then letters, digits, - and _",
                 part,
             )
-        yield from _default(param, part)
 
 
 _TYPES: dict[str, tuple[type, ...]] = {

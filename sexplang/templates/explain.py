@@ -72,27 +72,21 @@ class Explained:
             yield self._content(parent)
             return
         once: set[str] = set()
+        known = True
         for child in parent:
             tag = _tag(child)
-            if tag == "call":
-                yield self._call(child)
-            elif tag not in allowed:
+            if tag not in allowed:
+                known = False
                 title = f"<{_tag(parent)}> has no element <{tag}>"
                 yield self._invalid(child, title, _nearest(tag, allowed, "<{}>"))
             elif tag in once and not self.vocabulary.repeats(parent):
+                known = False
                 yield self._invalid(child, f"<{tag}> stands here twice", "keep one of the two")
             once.add(tag)
-
-    def _call(self, element: "_Element") -> Diagnostic:
-        name = element.get("template") or "name"
-        return Diagnostic(
-            "legacy-task-type",
-            "a template file defines tasks; calls are written in a program",
-            (self.document.label(element),),
-            hint=f"write ({name} {' '.join(map(_argument, element.findall('arg')))})".replace(
-                " )", ")"
-            ),
-        )
+        if known:
+            title = f"<{_tag(first)}> cannot stand here beside the others"
+            hint = f"<{_tag(parent)}> holds one of {_words(sorted(allowed), '<{}>')}"
+            yield self._invalid(first, title, hint)
 
     def _missing(self, element: "_Element") -> Diagnostic:
         allowed = sorted(self.vocabulary.children(element))
@@ -158,10 +152,6 @@ class Explained:
 
 def _tag(element: "_Element") -> str:
     return str(element.tag)
-
-
-def _argument(argument: "_Element") -> str:
-    return normal("".join(argument.itertext()))
 
 
 def _nearest(word: str, known: "list[str] | set[str]", shape: str) -> str:

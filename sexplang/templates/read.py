@@ -1,10 +1,11 @@
-"""An XML file to its templates, or Diagnostics with their places; warnings to `report`."""
+"""An XML file to its templates and calls, or Diagnostics with places; warnings to `report`."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from sexplang.templates.calls import call_of, function_of
 from sexplang.templates.check import MOST, Finding, findings
 from sexplang.templates.legacy import legacy
 from sexplang.templates.parse import Document, parse
@@ -13,7 +14,7 @@ from sexplang.templates.typed import template_of
 from sexplang.templates.vocabulary import normal
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source, Span
-from sexplang.terms.template import Template
+from sexplang.terms.template import Part, Template
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -26,36 +27,46 @@ Load = Callable[[str, Span], str]
 
 def read_templates(
     source: Source, report: Report | None = None, load: Load | None = None
-) -> tuple[Template, ...]:
-    """The templates of a file, in its order. Raises Diagnostics: all errors that were found,
-    of the first stage that found any. `report` receives the warnings of a file that is taken.
-    Without `load` a schema that is a file of its own stays its name."""
+) -> tuple[Part, ...]:
+    """The templates and calls of a file, in its order. Raises Diagnostics: all errors that were
+    found, of the first stage that found any. `report` receives the warnings of a file that is
+    taken. Without `load` a schema that is a file of its own stays its name."""
     document = parse(source)
     wrong = legacy(document) or breaches(document)
     if wrong:
         raise Diagnostics(wrong)
-    templates: list[Template] = []
+    parts: list[Part] = []
     found: list[Diagnostic] = []
-    for task, wrapper in _tasks(document):
-        span = document.span(task if wrapper is None else wrapper)
-        template = template_of(task, wrapper, span)
-        if load is not None:
-            template = _loaded(document, task, template, load)
-        templates.append(template)
-        found += _checked(document, task, wrapper, template)
+    for element in [document.root] if document.root.tag in _TEMPLATES else document.root:
+        if element.tag == "call":
+            parts.append(call_of(document, element, found.append))
+        elif element.find("call") is not None:
+            parts.append(function_of(document, element, found.append))
+        else:
+            parts.append(_template(document, element, load, found))
     errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"]
     if errors:
         raise Diagnostics(errors[:MOST])
     if report is not None:
         for warning in found:
             report(warning)
-    return tuple(templates)
+    return tuple(parts)
 
 
-def _tasks(document: Document) -> "Iterator[tuple[_Element, _Element | None]]":
-    for task in document.root.iter("task"):
-        parent = task.getparent()
-        yield task, parent if parent is not None and parent.tag == "template" else None
+_TEMPLATES = ("task", "template")
+
+
+def _template(
+    document: Document, element: "_Element", load: Load | None, found: list[Diagnostic]
+) -> Template:
+    """The template that a `<task>` is, maybe in a `<template>`."""
+    inner = element.find("task")
+    task, wrapper = (element, None) if inner is None else (inner, element)
+    template = template_of(task, wrapper, document.span(element))
+    if load is not None:
+        template = _loaded(document, task, template, load)
+    found += _checked(document, task, wrapper, template)
+    return template
 
 
 def _loaded(document: Document, task: "_Element", template: Template, load: Load) -> Template:

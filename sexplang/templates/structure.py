@@ -56,9 +56,13 @@ def _files_of_their_source(files: "_Element") -> bool:
     return tags == ["context_query" if source == "context_description" else source]
 
 
+def _own_text(element: "_Element") -> str:
+    """The text of an element without that of its children."""
+    return normal("".join([element.text or "", *(child.tail or "" for child in element)]))
+
+
 def _schemas(format_: "_Element") -> int:
-    text = "".join([format_.text or "", *(child.tail or "" for child in format_)])
-    return ("schema" in format_.attrib) + len(format_) + bool(normal(text))
+    return ("schema" in format_.attrib) + len(format_) + bool(_own_text(format_))
 
 
 RULES: dict[str, Rule] = {
@@ -67,6 +71,18 @@ RULES: dict[str, Rule] = {
         "xml-invalid",
         "the template and its task have different names",
         "leave the name out of the <task> inside",
+    ),
+    "returns-of-a-task": Rule(
+        lambda template: template.find("task") is not None or "returns" not in template.attrib,
+        "xml-invalid",
+        "a template that calls returns what the call gives",
+        "leave returns out",
+    ),
+    "one-argument": Rule(
+        lambda argument: len(argument) + bool(_own_text(argument)) == 1,
+        "bad-argument",
+        "an argument is one value",
+        'write <arg>"a text"</arg>, <arg>parameter</arg>, or one <call> inside',
     ),
     "something-to-do": Rule(
         lambda task: bool(_text(task, "instructions") or _text(task, "description")),

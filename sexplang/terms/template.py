@@ -1,9 +1,10 @@
-"""A template: an atomic task as its author wrote it, from XML or `defatom`.
+"""A template: an atomic task as its author wrote it, from XML or `defatom`; and the calls of
+templates that XML may hold.
 
 Fields and defaults follow inventory 2.1 to 2.5 and decisions.md. Immutable.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from attrs import frozen
 
@@ -124,3 +125,42 @@ class Template:
     def param(self, name: str) -> Param | None:
         """The declared parameter called `name`, if there is one."""
         return next((param for param in self.params if param.name == name), None)
+
+
+@frozen
+class ParameterPath:
+    """A parameter, and maybe the fields that lead into its value."""
+
+    name: str
+    fields: tuple[str, ...] = ()
+
+
+@frozen
+class ArgumentNode:
+    """An `<arg>`: plain data, a parameter or a way into one, or another call."""
+
+    value: "Any | ParameterPath | FunctionCallNode"
+    span: Span
+
+
+@frozen
+class FunctionCallNode:
+    """A `<call>`: the name of a template, and its arguments in their order."""
+
+    template: str
+    arguments: tuple[ArgumentNode, ...]
+    span: Span
+
+
+@frozen
+class TemplateNode:
+    """A `<template>` that calls: a function of its parameters, and of nothing else."""
+
+    name: str
+    params: tuple[str, ...]
+    body: FunctionCallNode
+    span: Span
+
+
+Part: TypeAlias = Template | TemplateNode | FunctionCallNode
+"""What a template file holds."""

@@ -116,6 +116,7 @@ NUMBERS: list[Row] = [
         "(with-timeout § (first (par # (try (ask #) (finally (note #))))))",
     ),
     ("timeouts handlers", 1, "(handle (+ (with-timeout § (alpha #)) (ask #)) ^)"),
+    ("timeouts handlers", 2, "(handle (+ (with-timeout § (beta #)) #) ((beta $a) k (k (ask #a))))"),
     (
         "timeouts handlers kept",
         1,
@@ -125,9 +126,19 @@ NUMBERS: list[Row] = [
     ("budgets", 3, "(with-budget {calls: ¢} @)"),
     ("budgets", 2, "(with-budget {calls: ¢} (+ (model #) #))"),
     ("budgets errors", 2, "(try (with-budget {calls: ¢} (+ (model #) #)) (catch (e calls) @))"),
+    (
+        "budgets errors",
+        2,
+        "(try (with-budget {calls: ¢} (try (+ (model #) #) (catch (e) #))) (catch (e calls) #))",
+    ),
     ("budgets finally", 1, "(with-budget {calls: ¢} (try # (finally (model #))))"),
     ("budgets par", 1, "(with-budget {calls: ¢} (first (par (model #) #)))"),
     ("budgets handlers", 1, "(handle (+ (with-budget {calls: ¢} (alpha #)) (model #)) ^)"),
+    (
+        "budgets handlers",
+        2,
+        "(handle (with-budget {calls: ¢} (+ (beta #) #)) ((beta $a) k (k (model #a))))",
+    ),
     (
         "budgets handlers kept",
         1,

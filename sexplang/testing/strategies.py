@@ -87,10 +87,11 @@ def programs(*, size: int = 0, without: tuple[str, ...] = ()) -> SearchStrategy[
     """Texts of programs that are well formed, end, and give a list of two numbers or fail.
 
     They declare the operations `ask note alpha beta gamma enter leave`, each of one number, and
-    perform them inside and outside of handlers, branches, tries and finallys; what no handler
-    takes comes as a request, and wants a number. `size` is about how many numbers a program has,
-    0 for each another. `without` leaves out kinds: "functions", "handlers", "calls", "aborts",
-    "kept", "multi" (resumed more than once), "errors", "finally", "par".
+    perform them and `model` inside and outside of handlers, branches, tries, finallys, deadlines
+    and budgets; what no handler takes comes as a request, and wants a number. A request of `timer`
+    may be left alone. `size` is about how many numbers a program has, 0 for each another.
+    `without` leaves out kinds: "functions", "handlers", "calls", "aborts", "kept", "multi"
+    (resumed more than once), "errors", "finally", "par", "races", "timeouts", "budgets".
     """
     shape = Shape(size, EVERYWHERE.allowed - {*without})
 

@@ -94,6 +94,39 @@ def check(seed):
     assert isinstance(outcome, (Done, Failed))
 
 
+@pytest.mark.parametrize(
+    "payload", ["nil", "3", "{max_tokens: 0}", "{max_tokens: -9}", '{max_tokens: "x"}']
+)
+def test_a_call_says_how_many_tokens_it_asks_for(payload):
+    """Under a budget of tokens, what does not is an error of the call; nothing is given back."""
+    call = f"(perform model {payload})"
+    text = f"(with-budget {{tokens: 60}} [(attempt {call}) (attempt {ASK})])"
+
+    outcome = begun(text)
+
+    assert isinstance(outcome, Suspended)
+    (request,) = outcome.requests
+    assert request.arguments[0]["max_tokens"] == 40
+    failed, _ = outcome.resume(request.id, {}).value
+    assert failed.fields["notes"]["error"].fields["reason"] == "wrong-type"
+
+
+def test_a_budget_of_calls_counts_whatever_is_asked():
+    """Also a call without a payload, which is the host's to refuse."""
+    call = "(perform model nil)"
+    outcome = begun(f"(try (with-budget {{calls: 1}} {call} {call}) (catch (e calls) 7))")
+
+    assert outcome.resume("1", None).value == 7
+
+
+def test_a_payload_of_any_depth_is_estimated():
+    """One token for three characters, however deep they stand."""
+    nested = "(loop ((n 0) (x 1)) (if (< n 20000) (recur (+ n 1) [x]) x))"
+    outcome = begun(f"(with-budget {{tokens: 15000}} (perform model {{m: {nested}}}))")
+
+    assert outcome.requests[0].arguments[0]["max_tokens"] == 15_000 - (40_008 // 3 + 1)
+
+
 def test_a_budget_breaks_at_its_form_and_cancels_its_branches():
     """What is around the form goes on; nothing inside of it sees the error."""
     text = f"(try (with-budget {{calls: 2}} {branches(3, ASK)}) (catch (err calls) err.message))"

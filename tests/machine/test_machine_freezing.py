@@ -6,8 +6,9 @@ import sys
 from random import Random
 
 import pytest
+from support.laws import schedule
 from support.programs import program
-from support.running import answer, begun, built, comparable, in_order
+from support.running import begun, built, seen
 
 from sexplang.machine import Done, Suspended, start
 from sexplang.machine.freezing import freeze, thaw
@@ -16,27 +17,21 @@ from sexplang.terms.source import Source
 from sexplang.terms.value import Fault
 
 
-def ended(text, cut):
-    """The value or error of a program, and what it asked; frozen at every wait with `cut`."""
-    outcome, trace = begun(text), []
-    while isinstance(outcome, Suspended):
-        if cut:
-            data = json.dumps(freeze(outcome))
-            outcome = thaw(built(text), json.loads(data))
-        request = in_order(outcome)[0]
-        trace.append((request.id, request.operation, request.arguments))
-        outcome = outcome.resume(request.id, answer(request.operation, request.arguments))
-    result = outcome.value if isinstance(outcome, Done) else outcome.error
-    return comparable(result), trace
-
-
 @pytest.mark.parametrize("start", range(0, 150, 50))
 def test_freezing_at_every_wait_changes_nothing(start):
-    """Continuations, handlers, branches, cleanups: nothing of a run is lost or doubled."""
+    """Continuations, handlers, branches, deadlines, cleanups: nothing of a run is lost or
+    doubled."""
     for seed in range(start, start + 50):
         text = program(Random(seed)).text
+        made = built(text)
 
-        assert ended(text, cut=False) == ended(text, cut=True), f"seed {seed}: {text}"
+        def thawed(outcome, made=made):
+            return thaw(made, json.loads(json.dumps(freeze(outcome))))
+
+        whole = seen(begun(text), choose=schedule(seed))
+        parts = seen(begun(text), choose=schedule(seed), pause=thawed)
+
+        assert (whole, whole.ids) == (parts, parts.ids), f"seed {seed}: {text}"
 
 
 TASKS = """<templates>

@@ -229,7 +229,12 @@ BUGS = [
         "a race is decided by a branch that fails",
         "agrees",
         "machine/weave.py",
-        (("        elif state.race and not isinstance(value, exits.Lost):", "        elif state.race:"),),
+        (
+            (
+                "        elif state.race and not isinstance(value, exits.Lost):",
+                "        elif state.race:",
+            ),
+        ),
     ),
     Bug(
         "a deadline that broke breaks the cleaning up too",
@@ -265,13 +270,13 @@ BUGS = [
         ),
     ),
     Bug(
-        "of nested budgets only the outermost is charged",
+        "a budget that is spent is an error of the request, not of its form",
         "agrees",
-        "machine/scopes.py",
+        "machine/weave.py",
         (
             (
-                "    for budget in budgets:\n        accounts = accounts",
-                "    for budget in budgets[:1]:\n        accounts = accounts",
+                "            self._break(branch, left, refused.scope, refused.error)",
+                "            self._go(branch, (raise_error, refused.error, left.k, left.s))",
             ),
         ),
     ),

@@ -55,6 +55,7 @@ class Http(Adapter):
         with MessagesServer(*says) as server:
             settings = {"endpoint": Endpoint(), **settings}
             outcome = drive(program(), table(model=f"{server.url}#m", **settings), journal=journal)
+            assert not getattr(outcome, "withdrawn", ()) or server.left.wait(5)
         self.heard += [json.dumps(body, ensure_ascii=False) for body in server.journal]
         return outcome
 

@@ -3,10 +3,12 @@
 import pytest
 from runtime_support import ASK, asked, error_of
 
+from sexplang.runtime import Refusal
 from sexplang.runtime.models import local
 from sexplang.runtime.models.grammar import reply_schema
 from sexplang.runtime.models.openai import asked as engine_request
-from sexplang.runtime.models.openai import repeats
+from sexplang.runtime.models.openai import repeats, replied
+from sexplang.runtime.models.streamed import Pieces
 
 TOOL = {
     "name": "read_file",
@@ -75,6 +77,83 @@ def test_a_call_made_twice_leaves_only_the_answer():
     assert (False, True) == (repeats(once), repeats(twice))
     assert 2 == len(reply_schema([TOOL], None, {})["anyOf"])
     assert ["reply"] == reply_schema([TOOL], None, {"type": "none"})["required"]
+
+
+def test_a_schema_keeps_its_references_beside_others():
+    """Each stands in a place of its own; what no grammar can say is left out."""
+    tree = {
+        "type": "object",
+        "properties": {
+            "next": {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
+            "name": {"type": "string", "pattern": "x+", "minLength": 9999},
+            "rest": True,
+        },
+    }
+    tool = {**TOOL, "input_schema": {"properties": {"a": {"$ref": "#/$defs/A"}}}}
+    made = reply_schema([tool], tree, {})["$defs"]
+
+    assert {"$ref": "#/$defs/reply"} == made["reply"]["properties"]["next"]["anyOf"][0]
+    assert {"type": "string"} == made["reply"]["properties"]["name"]
+    assert {} == made["reply"]["properties"]["rest"]
+    assert {"$ref": "#/$defs/tool0/$defs/A"} == made["tool0"]["properties"]["a"]
+    assert "object" == made["tool0"]["type"]
+
+
+@needs_it
+def test_the_engine_takes_a_schema_that_refers_to_itself():
+    """And booleans where a schema stands."""
+    tree = {
+        "type": "object",
+        "properties": {"next": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "rest": True},
+        "items": False,
+    }
+
+    assert (
+        "max_tokens"
+        == asked("local", {**ASK, "max_tokens": 1, "output_schema": tree}).value["stop_reason"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "said"),
+    [
+        ('{"reply": "One, \\u00e9 t', None, "One, \u00e9 t"),
+        ('{"reply": "One\\', None, "One"),
+        ('{ "reply" :', None, ""),
+        ('{"tool": "read_file", "inp', None, ""),
+        ('{"reply": {"a": [1,', {"type": "object"}, '{"a": [1,'),
+    ],
+)
+def test_of_a_reply_that_was_cut_the_answer_is_kept(text, schema, said):
+    """And nothing of what it was wrapped in."""
+    pieces = Pieces()
+    pieces.take({"choices": [{"delta": {"content": text}, "finish_reason": "length"}]})
+    reply = replied(pieces, {"tools": [TOOL], "output_schema": schema}, "0.1", "local")
+
+    assert ([{"type": "text", "text": said}], "max_tokens") == (
+        reply["content"],
+        reply["stop_reason"],
+    )
+
+
+@needs_it
+def test_the_system_prompt_is_read():
+    """Its tokens are counted."""
+    plain = asked("local", {**ASK, "max_tokens": 1, "system": "Brief."}).value["usage"]
+    more = asked("local", {**ASK, "max_tokens": 1, "system": "Brief. " * 20}).value["usage"]
+
+    assert more["input_tokens"] > plain["input_tokens"] + 30
+
+
+@pytest.mark.parametrize(
+    "more", [{"stop_sequences": ["x"]}, {"tool_choice": {"type": "tool", "name": "other"}}]
+)
+def test_what_it_lacks_is_refused(more):
+    """Never left out silently."""
+    with pytest.raises(Refusal) as refused:
+        engine_request({"messages": [], "tools": [TOOL], **more})
+
+    assert "another --model" in refused.value.error.fields["hint"]
 
 
 def test_tools_and_their_results_are_said_in_words():

@@ -218,6 +218,8 @@ def _refused_template(chunk: Chunk) -> list[str]:
     (mark,) = chunk.marks
     try:
         read_templates(source)
+        if "<call" in source.text:  # what it names is known when the program is
+            build(Source(f"{source.name}.xml", source.text), _find_in({}))
     except Diagnostics as found:
         _expected(mark, chunk, list(found.diagnostics))
         return [_rendered(found)]

@@ -107,12 +107,19 @@ def first(waits: list[Asked], requests: int) -> int:
     return 0
 
 
-def seen(outcome: Any, reply: Answer = answer, choose: Choose = first) -> Seen:
-    """Drives an outcome to its end: one request is answered at a time, or one deadline passes."""
+def seen(
+    outcome: Any,
+    reply: Answer = answer,
+    choose: Choose = first,
+    pause: Callable[[Suspended], Suspended] = lambda outcome: outcome,
+) -> Seen:
+    """Drives an outcome to its end: one request is answered at a time, or one deadline passes.
+    `pause` gives what goes on in place of each that waits."""
     trace: list[Asked] = []
     waits: list[list[Asked]] = []
     ids: list[str] = []
     while isinstance(outcome, Suspended):
+        outcome = pause(outcome)
         waiting = in_order(outcome)
         open_ones = [*waiting, *deadlines(outcome)]
         if not open_ones:

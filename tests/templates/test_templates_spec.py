@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sexplang.pipeline import build
 from sexplang.templates import read_templates
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
@@ -32,7 +33,10 @@ def blocks():
 def found_in(name: str, text: str) -> tuple[int, list[Diagnostic]]:
     warnings: list[Diagnostic] = []
     try:
-        return len(read_templates(Source(name, text), warnings.append)), warnings
+        count = len(read_templates(Source(name, text), warnings.append))
+        if "<call" in text:  # what it names is known when the program is
+            build(Source(f"{name}.xml", text), lambda path, importer: ())
+        return count, warnings
     except Diagnostics as refused:
         return 0, list(refused.diagnostics)
 

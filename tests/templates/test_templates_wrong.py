@@ -87,7 +87,7 @@ def place(diagnostic: Diagnostic) -> str:
             "<![CDATA[",
         ),
         ("xml-invalid", TASK.format(SAID + "words"), '<task name="t" type="atomic">', "no text"),
-        ("xml-invalid", '<template name="t"/>', '<template name="t"/>', "needs <task>"),
+        ("xml-invalid", '<template name="t"/>', '<template name="t"/>', "needs <call> or <task>"),
         (
             "xml-invalid",
             TASK.format(SAID + '<file_paths source="command"><path>a</path></file_paths>'),
@@ -104,12 +104,12 @@ def place(diagnostic: Diagnostic) -> str:
             "write (let*",
         ),
         (
-            "legacy-task-type",
+            "unbound-name",
             "<templates>"
             + TASK.format(SAID)
             + '<call template="f"><arg>x</arg></call></templates>',
-            '<call template="f">',
-            "write (f x)",
+            "<arg>",
+            'write <arg>"x"</arg>',
         ),
         (
             "duplicate-template",

@@ -6,7 +6,7 @@ from itertools import pairwise
 from sexplang.hosts.language_server.meanings import Meaning, Parameter
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name
 from sexplang.terms.source import Source
-from sexplang.terms.template import Template
+from sexplang.terms.template import Template, TemplateNode
 from sexplang.terms.value import Task
 
 
@@ -126,6 +126,12 @@ def task_meaning(template: Template) -> Meaning:
     return Meaning(
         template.name, "task", template.span, template.span, params, doc=doc, shape=shape
     )
+
+
+def function_meaning(node: TemplateNode) -> Meaning:
+    """A template that calls another: a function of its parameters."""
+    params = tuple(Parameter(name, None, None) for name in node.params)
+    return Meaning(node.name, "function", node.span, node.span, params)
 
 
 def _define(form: ListForm) -> Meaning | None:

@@ -49,11 +49,7 @@ def checked(library: Library, name: str) -> Checked:
     found: list[terms.Diagnostic] = []
     effects: tuple[Row, ...] = ()
     try:
-        if name.endswith(".xml"):
-            from sexplang.pipeline import Beside, templates_of
-
-            templates_of(source, found.append, Beside(library.finding(name)))
-        elif name.endswith(".test.sexp"):
+        if name.endswith(".test.sexp"):
             from sexplang.hosts.testing.checking import check_tests
 
             found.extend(check_tests(source))

@@ -7,11 +7,12 @@ from typing import Any
 
 from attrs import define, field
 
-from sexplang.hosts.language_server.declared import public, task_meaning
+from sexplang.hosts.language_server.declared import function_meaning, public, task_meaning
 from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.outline import Outline, Text, outline, standard, text_of
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
+from sexplang.terms.template import FunctionCallNode, Template
 from sexplang.terms.value import Fault
 
 Find = Callable[[str, str], tuple[Source, ...]]
@@ -147,10 +148,14 @@ def _tasks(source: Source) -> Mapping[str, Meaning]:
     from sexplang.templates import read_templates
 
     try:
-        templates = read_templates(source)
+        parts = read_templates(source)
     except Diagnostics:
         return {}
-    return {template.name: task_meaning(template) for template in templates}
+    return {
+        part.name: task_meaning(part) if isinstance(part, Template) else function_meaning(part)
+        for part in parts
+        if not isinstance(part, FunctionCallNode)
+    }
 
 
 def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:

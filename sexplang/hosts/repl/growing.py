@@ -17,14 +17,17 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm, Name, TableForm, VectorForm
 from sexplang.terms.program import Export, Program
 from sexplang.terms.source import Source
+from sexplang.terms.template import TemplateNode
 from sexplang.terms.value import Task
 
 
 @define
 class _Pieces(Builder):
-    def _register(self, task: Task) -> None:
+    def _register(self, named: Task | TemplateNode) -> None:
         # A session may define a task again, as it may any name.
-        self.tasks[task.name] = task
+        self.tasks.pop(named.name, None)
+        self.called.pop(named.name, None)
+        super()._register(named)
 
 
 @frozen(eq=False)
@@ -65,6 +68,7 @@ class Growing:
         builder = evolve(
             old,
             tasks=dict(old.tasks),
+            called=dict(old.called),
             units=list(old.units),
             functions=list(old.functions),
             # A file that is imported again may have changed.

@@ -16,7 +16,7 @@ def checked(payload: Any) -> dict[str, Any]:
     """The payload, if it has the form that `model` takes. Raises a Refusal `bad-payload`, or
     `not-text` for text that no model can be sent."""
     messages = payload.get("messages") if isinstance(payload, dict) else None
-    if not isinstance(messages, list) or not messages:
+    if not isinstance(payload, dict) or not isinstance(messages, list) or not messages:
         raise bad("`model` takes a table with a list of messages")
     for at, message in enumerate(messages, 1):
         if not _is_message(message):

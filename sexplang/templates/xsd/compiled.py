@@ -58,8 +58,12 @@ def compiled(text: str) -> Schema:
     check_assertions(tests)
     patterns = _set_aside(document)
     library = _built(document)
-    _put_back(library, patterns)
-    return _schema(library, document, bool(tests))
+    try:
+        _put_back(library, patterns)
+        return _schema(library, document, bool(tests))
+    except (AttributeError, TypeError, KeyError) as error:
+        # What the library has made of a schema that it should have refused.
+        raise BadXsd(_sentence(error)) from None
 
 
 _REFUSED = {
@@ -141,10 +145,11 @@ def _built(document: "_Element") -> Any:
             return xmlschema.XMLSchema11(text, allow="none", defuse="always")
     except XMLSchemaWarning:
         raise BadXsd("its groups, or the types built upon each other, are too deep") from None
-    except (xmlschema.XMLSchemaException, ValueError, TypeError, KeyError) as error:
-        raise BadXsd(_sentence(error)) from None
     except RecursionError:
         raise BadXsd("its types are built upon each other too deeply") from None
+    except Exception as error:
+        # Beside its own exceptions, any: it trips over parts of a schema that are missing.
+        raise BadXsd(_sentence(error)) from None
 
 
 def _sentence(error: Exception) -> str:

@@ -44,10 +44,12 @@ def valued(schema: Schema, document: "_Element", repairs: list[str]) -> Found:
     most = MOST_ASSERTED if schema.has_assertions else MAX_NODES
     if sum(1 for _ in islice(document.iter(), most + 1)) > most:
         raise Failed(f"it has more than {most:,} elements")
-    violations = tuple(
-        f"{_place(error)}: {str(error.reason)[:200]}"
-        for error in islice(schema.breaches(document), _MOST_VIOLATIONS)
-    )
+    try:
+        found = list(islice(schema.breaches(document), _MOST_VIOLATIONS))
+    except Exception as error:
+        # Whatever the library trips over, it has not said that the document fits.
+        raise Failed(f"it cannot be held to its schema ({type(error).__name__})") from None
+    violations = tuple([f"{_place(error)}: {str(error.reason)[:200]}" for error in found])
     if violations:
         raise Failed("; ".join(violations), violations)
     try:

@@ -23,7 +23,7 @@ from sexplang.terms.value import Value
 
 MOST_CHARACTERS = 200_000
 MOST_TOKENS = 3 * MAX_NODES
-MOST_WAYS = 250_000
+MOST_WAYS = 200_000
 
 _MOST_ROOTS, _MOST_READINGS = 3, 12
 

@@ -1,0 +1,64 @@
+"""Calls in template files: functions of a program like any others, wrong ones refused in place."""
+
+import pytest
+
+from sexplang.pipeline import build
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.source import Source
+
+DRAFT = (
+    '<task name="draft" type="atomic"><params><param name="topic"/></params>'
+    "<instructions>{{topic}}</instructions></task>"
+)
+
+
+def calling(argument, params="", name="f", template="draft"):
+    call = f'<call template="{template}"><arg>{argument}</arg></call>'
+    return f'<template name="{name}" params="{params}">{call}</template>'
+
+
+def built(xml, program=None):
+    source = Source("a.xml", f"<templates>{DRAFT}{xml}</templates>")
+    main = source if program is None else Source("main", program)
+    return build(main, lambda path, importer: (source,))
+
+
+@pytest.mark.parametrize(
+    ("xml", "code"),
+    [
+        (calling("1", template="g"), "unbound-name"),
+        ('<template name="f"><call template="draft"/></template>', "wrong-arity"),
+        (calling("map"), "unbound-name"),
+        (calling("a b"), "bad-argument"),
+        (calling(""), "bad-argument"),
+        (calling("f", params="f", template="f"), "endless-call"),
+        (calling("1", name="if"), "reserved-name"),
+        (calling("a", params="a,a"), "duplicate-param"),
+        ('<template name="f" returns="object"><call template="draft"/></template>', "xml-invalid"),
+        ('<call template="draft"><arg>topic</arg></call>', "unbound-name"),
+    ],
+)
+def test_a_wrong_call_is_refused_at_its_place(xml, code):
+    """When the file is read."""
+    with pytest.raises(Diagnostics) as refused:
+        built(xml)
+
+    assert code == refused.value.diagnostics[0].code
+    assert refused.value.diagnostics[0].span.start > 0
+
+
+def test_a_file_that_calls_is_run_and_not_imported():
+    """An import binds names."""
+    call = '<call template="draft"><arg>"tea"</arg></call>'
+    with pytest.raises(Diagnostics) as refused:
+        built(call, '(import "a.xml")')
+
+    assert "effect-at-import" == refused.value.diagnostics[0].code
+    assert 1 == len(built(call).units[-1].items)
+
+
+def test_a_call_may_name_a_template_of_the_importing_program():
+    """Wherever it is defined."""
+    calls = '<template name="f"><call template="other"/></template>'
+
+    assert built(calls, '(import "a.xml") (defatom other (instructions "Go.")) (f)')

@@ -1,6 +1,7 @@
 """A whole conversation over the loopback: several subtasks, a failure, and the depth limit."""
 
 import json
+from itertools import pairwise
 
 import pytest
 from support.messages_server import MessagesServer
@@ -96,7 +97,7 @@ def test_what_was_sent_before_is_the_beginning_of_what_is_sent_next(run):
     _, journal = run('(chief "drinks")', delegating)
     chief = [body for body in journal if body["messages"][0]["content"][0]["text"][:5] == "Chief"]
 
-    for before, after in zip(chief, chief[1:], strict=False):
+    for before, after in pairwise(chief):
         for part in ("model", "max_tokens", "system", "tools", "cache_control"):
             assert json.dumps(before[part]) == json.dumps(after[part])
         sent = json.dumps(before["messages"]).removesuffix("]")

@@ -1,0 +1,285 @@
+"""Replies under an XSD: what they mean, what was repaired, what is refused; the damaged corpus."""
+
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.xml_damage import DAMAGES, HOPELESS
+from benchmarks.xml_documents import KINDS
+from benchmarks.xml_replies import verdicts
+from sexplang.templates import read_reply
+from sexplang.terms.template import OutputFormat
+
+
+def xsd(body: str) -> str:
+    return f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">{body}</xs:schema>'
+
+
+SHOP = xsd(
+    """
+  <xs:element name="shop"><xs:complexType><xs:sequence>
+    <xs:element name="name" type="xs:string"/>
+    <xs:element name="item" type="Item" minOccurs="0" maxOccurs="unbounded"/>
+    <xs:element name="open" type="xs:boolean"/>
+    <xs:element name="note" type="xs:string" minOccurs="0" nillable="true"/>
+  </xs:sequence><xs:attribute name="town" type="xs:string"/></xs:complexType></xs:element>
+  <xs:complexType name="Item"><xs:simpleContent><xs:extension base="xs:string">
+    <xs:attribute name="price" type="xs:decimal" use="required"/>
+    <xs:attribute name="stock" type="xs:int" default="1"/>
+  </xs:extension></xs:simpleContent></xs:complexType>"""
+)
+GOOD = '<shop><name>Tea</name><item price="2.50">Pot</item><open>true</open></shop>'
+VALUE = {
+    "name": "Tea",
+    "item": ({"price": 2.5, "stock": 1, "text": "Pot"},),
+    "open": True,
+}
+
+
+def read(text: str, schema: str = SHOP):
+    return read_reply(text, OutputFormat("xml", schema))
+
+
+def test_what_fits_is_taken_without_a_repair():
+    """Attributes, defaults, lists and types are those of the schema."""
+    reading = read(GOOD)
+
+    assert (reading.value, reading.repairs, reading.problem) == (VALUE, (), None)
+
+
+@pytest.mark.parametrize(
+    ("type_", "text", "value"),
+    [
+        ("xs:int", " 12 ", 12),
+        ("xs:decimal", "3.50", 3.5),
+        ("xs:decimal", "3.0", 3),
+        ("xs:double", "1e3", 1000.0),
+        ("xs:boolean", "1", True),
+        ("xs:string", " a\n", " a\n"),
+        ("xs:token", " a  b ", "a b"),
+        ("xs:date", "2026-01-31", "2026-01-31"),
+        ("xs:NMTOKENS", "a b", ("a", "b")),
+        ("xs:string", "", ""),
+    ],
+)
+def test_a_text_is_what_its_type_says(type_, text, value):
+    """Exactly: an integer is none by chance, and no float where it is an integer."""
+    reading = read(f"<a>{text}</a>", xsd(f'<xs:element name="a" type="{type_}"/>'))
+
+    assert (repr(reading.value), reading.repairs) == (repr(value), ())
+
+
+@pytest.mark.parametrize("text", ["NaN", "INF", "1e999"])
+def test_what_is_no_number_of_the_language_is_refused(text):
+    """Though XSD has it."""
+    assert read(f"<a>{text}</a>", xsd('<xs:element name="a" type="xs:double"/>')).problem
+
+
+def test_a_decimal_that_no_float_holds_is_rounded_and_noted():
+    """Not in silence."""
+    reading = read("<a>0.12345678901234567891</a>", xsd('<xs:element name="a" type="xs:decimal"/>'))
+
+    assert reading.value == 0.12345678901234568
+    assert "rounded" in reading.repairs[0]
+
+
+def test_nil_mixed_content_and_what_is_not_there():
+    """nil is nil, an element left out has no key, and mixed content keeps its order."""
+    mixed = xsd(
+        """<xs:element name="p"><xs:complexType mixed="true">
+        <xs:choice minOccurs="0" maxOccurs="unbounded"><xs:element name="b" type="xs:string"/>
+        </xs:choice><xs:attribute name="id"/></xs:complexType></xs:element>"""
+    )
+    hint = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"'
+
+    assert read(GOOD.replace("</shop>", f"<note {hint}/></shop>")).value == {**VALUE, "note": None}
+    assert read(GOOD.replace("</shop>", '<note xsi:nil="true"/></shop>')).value["note"] is None
+    assert read('<p id="1">a <b>c</b> d</p>', mixed).value == {
+        "id": "1",
+        "content": ("a ", {"b": "c"}, " d"),
+    }
+
+
+def test_a_target_namespace_is_found_however_it_is_written():
+    """By default, by a prefix, or not at all."""
+    schema = (
+        '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="urn:x" '
+        'targetNamespace="urn:x" elementFormDefault="qualified"><xs:element name="r">'
+        '<xs:complexType><xs:sequence><xs:element name="a" type="xs:int"/></xs:sequence>'
+        "</xs:complexType></xs:element></xs:schema>"
+    )
+    for text in (
+        '<r xmlns="urn:x"><a>1</a></r>',
+        '<n:r xmlns:n="urn:x"><n:a>1</n:a></n:r>',
+        "<r><a>1</a></r>",
+        "<n:r><a>1</a></n:r>",
+    ):
+        assert read(text, schema).value == {"a": 1}, text
+
+
+@pytest.mark.parametrize(
+    ("text", "repair"),
+    [
+        (GOOD.replace("</name>", ""), "supplied </name>"),
+        (GOOD.replace("</item>", "<item>"), "took <item> for </item>"),
+        (GOOD.replace("</name>", "</nmae>"), "took </nmae> for </name>"),
+        (GOOD.replace("</name>", "</name></name>"), "left out </name>"),
+        (GOOD.replace("<open>", ""), "supplied <open>"),
+        (GOOD.replace('"', ""), "wrote quotes around price"),
+        (GOOD.replace('"2.50"', "“2.50”"), "wrote straight quotes around price"),
+        (GOOD.replace("true", " True "), "took True for true in <open>"),
+        (GOOD.replace("<item", "see: <item"), "left out the text `see:` in <shop>"),
+        (GOOD.replace("shop>", "Shop>"), "took Shop for shop"),
+        (f"<shop>{GOOD}</shop>", "took two <shop> for one"),
+        (f"```xml\n{GOOD}\n```", "took the XML out of its code fence"),
+        (f"Sure: {GOOD} Bye.", "left out the words around the XML"),
+        (f"<!DOCTYPE shop>{GOOD}", "left out the document type"),
+        (GOOD[:-3], "completed the tag </shop>"),
+    ],
+)
+def test_every_repair_is_noted(text, repair):
+    """And gives the value that was meant."""
+    reading = read(text)
+
+    assert (reading.value, reading.problem) == (VALUE, None)
+    assert repair in reading.repairs
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("I cannot do that.", "there is no <shop> in it"),
+        (GOOD.replace("2.50", "cheap"), "shop/item/price"),
+        (GOOD.replace("<open>true</open>", ""), "Tag 'open' expected"),
+        (GOOD.replace("open>", "opne>"), "did you mean <open>?"),
+        (GOOD + GOOD.replace("Tea", "Pot"), "several documents"),
+        (GOOD.replace("</name>", "").replace("Tea", "Tea <nam"), "may be left of a tag"),
+        (GOOD.replace("</shop>", ""), "it ends before <shop> is closed"),
+        (GOOD[: GOOD.index("</item>")], "it ends before <item> is closed"),
+        (f"<name>Tea</name>{GOOD}", "<name> stands outside of <shop>"),
+        (GOOD.replace("<shop>", '<shop town="A" town="B">'), "two attributes town"),
+        (GOOD.replace("<shop>", '<shop xsi:type="x">'), "xsi:type is not taken"),
+        (GOOD.replace("<shop>", '<shop town="A>'), "do not match"),
+        (GOOD.replace("Tea", "Te\0a"), "U+0000"),
+        (f'<!DOCTYPE shop [<!ENTITY a "b">]>{GOOD}', "declares a document type"),
+    ],
+)
+def test_what_is_not_certain_is_refused_with_a_sentence(text, words):
+    """The last sentence says what to do."""
+    reading = read(text)
+
+    assert words in (reading.problem or "")
+    assert (reading.problem or "").endswith("from <shop> to </shop>, and nothing else.")
+    assert reading.details["expectedType"] == "xml <shop>"
+    assert reading.value is None
+
+
+def test_two_readings_of_one_cost_are_none():
+    """A section that has lost its end tag holds the next one, or stands before it."""
+    schema = xsd(
+        """<xs:element name="doc" type="S"/><xs:complexType name="S"><xs:sequence>
+        <xs:element name="t" type="xs:string" minOccurs="0"/>
+        <xs:element name="s" type="S" minOccurs="0" maxOccurs="unbounded"/>
+        </xs:sequence></xs:complexType>"""
+    )
+    lost = "<doc><s><t>a</t><s><t>b</t></s></doc>"
+
+    assert "read in several ways" in (read(lost, schema).problem or "")
+    assert read(lost.replace("</doc>", "</s></doc>"), schema).problem is None
+
+
+@pytest.mark.parametrize("name", list(DAMAGES))
+def test_a_damaged_reply_is_read_as_it_was_meant_or_refused(name):
+    """Nineteen of twenty are read, and none is read wrongly."""
+    found = [v for kind in KINDS for v in verdicts(name, DAMAGES[name], kind, 8, 7)]
+    counts = Counter(verdict.what for verdict in found)
+
+    assert [verdict.text for verdict in found if verdict.what == "wrong"] == []
+    assert counts["recovered"] >= 0.95 * len(found) > 0
+
+
+@pytest.mark.parametrize("name", list(HOPELESS))
+def test_what_is_lost_is_never_made_up(name):
+    """A reply that was cut off anywhere is refused, or was whole."""
+    found = [v for kind in KINDS for v in verdicts(name, HOPELESS[name], kind, 20, 7)]
+
+    assert [verdict.text for verdict in found if verdict.what == "wrong"] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", list(DAMAGES | HOPELESS))
+def test_a_hundred_documents_of_each_kind(name):
+    """The same, with the numbers of the benchmark."""
+    damage = (DAMAGES | HOPELESS)[name]
+    found = [v for kind in KINDS for v in verdicts(name, damage, kind, 100, 11)]
+    counts = Counter(verdict.what for verdict in found)
+
+    assert counts["wrong"] == 0
+    assert name in HOPELESS or counts["recovered"] >= 0.95 * len(found)
+
+
+PIECES = [
+    "<shop>",
+    "</shop>",
+    "<name>",
+    "</name>",
+    "<item",
+    ' price="1"',
+    ">",
+    "<open>true",
+    "</",
+    "<",
+]
+PIECES += [
+    "&",
+    "&amp;",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<?x?>",
+    "```",
+    "“",
+    "\0",
+    "\ud800",
+    "x",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text())
+@settings(max_examples=150)
+def test_any_text_gives_a_reading(text):
+    """A value or a problem; never an exception."""
+    reading = read(text)
+
+    assert reading.problem is None or reading.problem.endswith(".")
+    assert all(isinstance(repair, str) for repair in reading.repairs)
+
+
+LAUGHS = "".join(f'<!ENTITY a{at} "{f"&a{at - 1};" * 10}">' for at in range(1, 12))
+HOSTILE = {
+    "deep": "<shop>" * 100_000,
+    "laughs": f'<!DOCTYPE shop [<!ENTITY a0 "ha">{LAUGHS}]><shop><name>&a11;</name></shop>',
+    "many attributes": f"<shop {'a=1 ' * 60_000}>",
+    "a huge attribute": f'<shop town="{"x" * 3_000_000}">',
+    "quotes": "<shop town=" + '"' * 190_000,
+    "bare signs": "<shop><name>" + "<" * 190_000,
+    "comments": "<!--" * 45_000,
+    "end tags": "<shop>" + "</name>" * 25_000,
+    "roots": "<shop/>" * 25_000,
+    "wide": "<shop>" + '<item price="1"/>' * 50_000,
+    "lost ends": "<shop>" + '<item price="1">x' * 9_000,
+    "fences": "".join("`" * size + "a\n" for size in range(3, 600)),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_reply_is_refused_in_time(name):
+    """Bounded in depth, number, length and ways to read it."""
+    start = time.process_time()
+
+    assert read(HOSTILE[name]).problem is not None
+    assert time.process_time() - start < 10

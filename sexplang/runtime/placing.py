@@ -42,12 +42,18 @@ def _settled(folder: int, old: str, file: int, name: str, check: Callable[[str],
     """What came out is removed, or goes back until the new file comes out for it.
 
     If instead something that may be replaced comes out, somebody took the new file from its place
-    meanwhile: it was there, so all is done.
+    meanwhile: it was there, so all is done. If somebody removed the new file, they meant what it
+    stood for, which goes too.
     """
+    first = os.stat(old, dir_fd=folder, follow_symlinks=False)
     for _ in range(_TRIES):
         try:
             found = check(old)
         except BaseException:
+            here = os.stat(old, dir_fd=folder, follow_symlinks=False)
+            if os.fstat(file).st_nlink == 0 and os.path.samestat(first, here):
+                os.unlink(old, dir_fd=folder)
+                raise
             if _is_back(folder, old, file, name):
                 raise
         else:

@@ -232,9 +232,10 @@ def test_what_is_written_is_read(template, chance):
 # --- lxml and our rules against XSD 1.1
 
 
+XSD = '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"/>'
 FITTING = {
-    "type": ["atomic", "json", "text", "object"],
-    "output_format": ["", " "],
+    "type": ["atomic", "json", "text", "xml", "object"],
+    "output_format": ["", " ", "{}", XSD, f" {XSD} ", f"{XSD}{{}}"],
     "source": ["literal", "command", "context_description"],
     "max_turns": ["1", "12"],
     "max_output_tokens": ["999"],

@@ -49,7 +49,7 @@ def valued(schema: Schema, document: "_Element", repairs: list[str]) -> Found:
     except Exception as error:
         # Whatever the library trips over, it has not said that the document fits.
         raise Failed(f"it cannot be held to its schema ({type(error).__name__})") from None
-    violations = tuple([f"{_place(error)}: {str(error.reason)[:200]}" for error in found])
+    violations = tuple([f"{_place(error)}: {_reason(error)}" for error in found])
     if violations:
         raise Failed("; ".join(violations), violations)
     try:
@@ -57,6 +57,14 @@ def valued(schema: Schema, document: "_Element", repairs: list[str]) -> Found:
     except Unvalued as why:
         raise Failed(str(why), (str(why),)) from None
     return Found(value, tuple(dict.fromkeys(repairs)))
+
+
+_PYTHON = "invalid literal for int() with base 10:"
+
+
+def _reason(error: Any) -> str:
+    """The library's reason, without what it says of Python."""
+    return str(error.reason).replace(_PYTHON, "not a whole number:")[:200]
 
 
 def _place(error: Any) -> str:

@@ -147,7 +147,7 @@ class Shapes:
             term: Element | Group
             if hasattr(part, "model"):
                 term = self._group(part, name)
-            elif hasattr(part, "type"):
+            elif getattr(part, "type", None) is not None:
                 term = self.element(part)
             else:
                 raise BadXsd(f"<{name}> may hold any element: name those it may hold")

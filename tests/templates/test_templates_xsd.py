@@ -1,0 +1,247 @@
+"""Schemas of XML replies: which are taken, where they are found, what a model is told of them."""
+
+import json
+import os
+import re
+
+import pytest
+from elementpath.regex import translate_pattern
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from sexplang.machine import freezing
+from sexplang.pipeline import build
+from sexplang.runtime import Permissions
+from sexplang.runtime.sources import finding
+from sexplang.templates import read_reply, read_templates, xml_words
+from sexplang.templates.xsd import BadXsd, compiled
+from sexplang.templates.xsd.patterns import Linear
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.source import Source
+from sexplang.terms.template import OutputFormat
+
+
+def xsd(body: str) -> str:
+    return f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">{body}</xs:schema>'
+
+
+INT = '<xs:element name="a" type="xs:int"/>'
+
+
+def holding(inside: str) -> str:
+    return xsd(f'<xs:element name="r"><xs:complexType>{inside}</xs:complexType></xs:element>')
+
+
+def asserting(test: str) -> str:
+    return holding(f'<xs:sequence>{INT}</xs:sequence><xs:assert test="{test}"/>')
+
+
+def chain(most: int, link: str, last: str) -> str:
+    links = "".join(link.format(at=at, next=at + 1) for at in range(most))
+    return xsd(f'<xs:element name="r" type="t0"/>{links}{last.format(at=most)}')
+
+
+UNION = '<xs:simpleType name="t{at}"><xs:union memberTypes="t{next} t{next}"/></xs:simpleType>'
+PLAIN = '<xs:simpleType name="t{at}"><xs:restriction base="xs:int"/></xs:simpleType>'
+WIDER = '<xs:simpleType name="t{at}"><xs:restriction base="t{next}"/></xs:simpleType>'
+PATTERN = (
+    '<xs:element name="r"><xs:simpleType><xs:restriction base="xs:string">'
+    '<xs:pattern value="{}"/></xs:restriction></xs:simpleType></xs:element>'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<xs:schema", "this is not XML"),
+        ("<!DOCTYPE a><a/>", "it has a document type"),
+        ("<?php 1 ?><a/>", "processing instruction"),
+        ("<a/>", "not with <xs:schema>"),
+        (xsd(""), "it declares none"),
+        (xsd(INT + INT.replace('"a"', '"b"')), "it has several: <a>, <b>"),
+        (xsd('<xs:include schemaLocation="a.xsd"/>' + INT), "refers to another document"),
+        (xsd('<xs:import namespace="urn:x"/>' + INT), "refers to another document"),
+        (xsd('<xs:element name="a"/>'), "give it a type"),
+        (holding("<xs:sequence><xs:any/></xs:sequence>"), "name those it may hold"),
+        (holding("<xs:anyAttribute/>"), "name those it may have"),
+        (holding(f'<xs:sequence>{INT}</xs:sequence><xs:attribute name="a"/>'), "both an attribute"),
+        (xsd('<xs:element name="a" type="xs:int" abstract="true"/>'), "stand for others"),
+        (xsd('<xs:element name="a" type="xs:number"/>'), "unknown type 'xs:number'"),
+        (xsd(PATTERN.format("(a{1000}){1000}")), "too large"),
+        (xsd(PATTERN.format("[a-z-[aeiou]]")), "a class in a class"),
+        (asserting("every $x in a satisfies $x &gt; 1"), "uses `$`"),
+        (asserting("count(1 to 999999999) &gt; 1"), "uses `to`"),
+        (asserting("matches(a, '(x+)+y')"), "uses `matches`"),
+        (asserting(".//a = 1"), "uses `//`"),
+        (asserting(" or ".join(["a = 1"] * 30)), "comparisons"),
+        (chain(300, UNION, PLAIN), "too deeply"),
+        (chain(18, UNION, PLAIN), "more than 20 members"),
+        (chain(100, WIDER, PLAIN), "too deeply"),
+        (xsd(INT * 500), "declares more than"),
+    ],
+)
+def test_what_leaves_open_what_a_reply_means_or_costs_is_refused(text, words):
+    """With a sentence that says why."""
+    with pytest.raises(BadXsd) as caught:
+        compiled(text)
+
+    assert words in str(caught.value)
+
+
+def test_an_assertion_is_a_part_of_the_contract():
+    """Of XSD 1.1, and only for replies of a bounded size."""
+    format_ = OutputFormat("xml", asserting("a &gt; 3"))
+
+    assert read_reply("<r><a>4</a></r>", format_).value == {"a": 4}
+    assert "assertion" in (read_reply("<r><a>3</a></r>", format_).problem or "")
+
+
+def test_a_pattern_that_stalls_others_costs_nothing():
+    """And means what it says."""
+    format_ = OutputFormat("xml", xsd(PATTERN.format("(a+)+b")))
+
+    assert read_reply("<r>aaab</r>", format_).value == "aaab"
+    assert "(a+)+b" in (read_reply(f"<r>{'a' * 50_000}</r>", format_).problem or "")
+
+
+pieces = st.sampled_from(
+    [
+        r"a",
+        r"é",
+        r"_",
+        r"[a-c]",
+        r"[^a]",
+        r"[\d_]",
+        r"[\w-]",
+        r"[\S]",
+        r"(a|b)",
+        r"\p{L}",
+        r"\P{Lu}",
+    ]
+    + [r"\.", r"^", r"$", r"[$^]", r"[&&]", r"[a~~]", r"[\\]", r"[^\w]", r"[\s]", r"[\d]", r"[\i]"]
+)
+quantified = st.tuples(pieces, st.sampled_from(["", "", "*", "+", "?", "{2}", "{1,3}"])).map(
+    "".join
+)
+
+
+@given(
+    st.lists(quantified, min_size=1, max_size=4).map("".join),
+    st.text(st.sampled_from("aabcé_- \t\n9٣$^/.&~A\\\u00a0€"), max_size=5),
+)
+@settings(max_examples=300)
+def test_patterns_match_what_the_library_matches(pattern, text):
+    """Python's engine and the linear one say the same."""
+    try:
+        theirs = translate_pattern(
+            pattern, back_references=False, lazy_quantifiers=False, anchors=False
+        )
+        python = re.compile(theirs)
+    except (ValueError, re.error):
+        assume(False)
+
+    assert bool(Linear(pattern).match(text)) == bool(python.match(text))
+
+
+def test_a_model_is_told_a_document_with_remarks():
+    """Every element in order, its type, how often it stands, and its documentation."""
+    schema = xsd(
+        """<xs:element name="plan"><xs:complexType><xs:sequence>
+        <xs:element name="goal" type="xs:string"><xs:annotation><xs:documentation>
+          One sentence.</xs:documentation></xs:annotation></xs:element>
+        <xs:element name="step" type="Step" maxOccurs="unbounded"/>
+        <xs:choice minOccurs="0"><xs:element name="done"><xs:complexType/></xs:element>
+          <xs:element name="left" type="xs:int"/></xs:choice>
+        </xs:sequence></xs:complexType></xs:element>
+        <xs:complexType name="Step"><xs:sequence>
+        <xs:element name="hours"><xs:simpleType><xs:restriction base="xs:decimal">
+          <xs:minExclusive value="0"/></xs:restriction></xs:simpleType></xs:element>
+        <xs:element name="step" type="Step" minOccurs="0"/>
+        </xs:sequence><xs:attribute name="risk"><xs:simpleType><xs:restriction base="xs:string">
+          <xs:enumeration value="low"/><xs:enumeration value="high"/></xs:restriction>
+        </xs:simpleType></xs:attribute></xs:complexType>"""
+    )
+    told = xml_words(OutputFormat("xml", schema))
+
+    assert "from <plan> to </plan>" in told
+    assert told.split("\n\n", 1)[1] == (
+        "<plan>\n"
+        "  <goal>text</goal> <!-- One sentence. -->\n"
+        '  <step risk="low | high (may be left out)"> <!-- one or more times -->\n'
+        "    <hours>decimal number above 0</hours>\n"
+        '    <step risk="low | high (may be left out)">…</step>'
+        " <!-- may be left out; holds what is said above -->\n"
+        "  </step>\n"
+        "  <!-- may be left out: -->\n"
+        "    <!-- one of these: -->\n"
+        "      <done/>\n"
+        "      <left>whole number</left>\n"
+        "</plan>"
+    )
+
+
+def test_a_schema_between_the_tags_keeps_what_it_needs():
+    """As elements with the namespaces from outside, as text, and in the attribute."""
+    schema = xsd(INT).replace('"', "'")
+    escaped = schema.replace("<", "&lt;")
+    task = '<task name="t" type="atomic"><instructions>x</instructions>{}</task>'
+    inside = xsd(INT).replace(' xmlns:xs="http://www.w3.org/2001/XMLSchema"', "")
+    outside = task.format(f'<output_format type="xml">{inside}</output_format>').replace(
+        "<task", '<task xmlns:xs="http://www.w3.org/2001/XMLSchema"', 1
+    )
+    for text in (
+        outside,
+        task.format(f'<output_format type="xml">{escaped}</output_format>'),
+        task.format(f'<output_format type="xml" schema="{escaped}"/>'),
+    ):
+        (template,) = read_templates(Source("t.xml", text))
+
+        assert read_reply("<a>1</a>", template.output_format).value == 1
+
+
+TASK = """<task name="t" type="atomic"><instructions>x</instructions>
+<output_format type="xml" schema="{}"/></task>"""
+
+
+def test_a_schemas_file_is_found_and_confined_as_imports_are(tmp_path):
+    """Beside the file that names it, below the folder of the program; its text is the program's."""
+    below = tmp_path / "program" / "tasks"
+    below.mkdir(parents=True)
+    (below / "a.xsd").write_text(xsd(INT))
+    (tmp_path / "outside.xsd").write_text(xsd(INT))
+    os.symlink(tmp_path / "outside.xsd", below / "link.xsd")
+    main = Source(str(below.parent / "main.sexp"), '(import "tasks/t.xml")')
+    find = finding(Permissions(folder=str(below.parent)))
+
+    def program(schema):
+        (below / "t.xml").write_text(TASK.format(schema))
+        return build(main, find)
+
+    first = freezing.digest(program("a.xsd"))
+    (below / "a.xsd").write_text(xsd(INT + "<!-- the same -->"))
+    assert first != freezing.digest(program("a.xsd"))
+    for schema, code in (
+        ("../../outside.xsd", "import-denied"),
+        ("link.xsd", "import-denied"),
+        ("b.xsd", "import-not-found"),
+        ("t.xml", "bad-schema"),
+    ):
+        with pytest.raises(Diagnostics) as caught:
+            program(schema)
+        (found,) = caught.value.diagnostics
+        assert (found.code, found.span.text) == (code, f'schema="{schema}"')
+    with pytest.raises(Diagnostics, match="a schema is no module"):
+        build(Source(main.name, '(import "tasks/a.xsd")'), find)
+
+
+def test_the_command_checks_a_template_with_its_schema(tmp_path):
+    """`check` finds the file, and what is wrong in it."""
+    from support.command import sexplang
+
+    (tmp_path / "t.xml").write_text(TASK.format("a.xsd"))
+    (tmp_path / "a.xsd").write_text(xsd('<xs:element name="a" type="xs:number"/>'))
+    bad = sexplang("check", "--json", str(tmp_path / "t.xml"))
+    (tmp_path / "a.xsd").write_text(xsd(INT))
+
+    assert "bad-schema" in json.dumps(json.loads(bad.stdout))
+    assert sexplang("check", str(tmp_path / "t.xml")).returncode == 0

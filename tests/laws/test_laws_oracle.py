@@ -41,4 +41,5 @@ def test_the_programs_are_about_effects():
 
     assert kinds["handlers"] >= 0.3 * SOME
     assert kinds["multi"] >= 0.1 * SOME
-    assert min(kinds[kind] for kind in ("errors", "finally", "par", "kept", "calls")) > 0.1 * SOME
+    common = ("errors", "finally", "par", "kept", "calls", "races", "timeouts", "budgets")
+    assert min(kinds[kind] for kind in common) > 0.1 * SOME

@@ -156,7 +156,8 @@ def _map(m: Making) -> str:
         return f"(sort-by (lambda (x) (str {m.expression()})) {m.items()})"
     if word == "each":
         return f"(each {m.function()} {m.items()})"
-    return f"({word} {m.function()} {m.items()})"
+    limit = m.pick("", " limit: 2") if word == "par-map" else ""
+    return f"({word} {m.function()} {m.items()}{limit})"
 
 
 def _fold(m: Making) -> str:

@@ -14,6 +14,11 @@ XML = OutputFormat(
 TASK = template(output_format=XML)
 
 
+def spoken(run):
+    """The text of a result, and what was read of it."""
+    return run.result.fields["content"], run.result.fields["parsed_content"]
+
+
 def test_a_model_is_told_the_form_and_its_reply_is_data():
     """In words, as no server enforces an XSD."""
     run = converse(TASK, [says("```xml\n<count>3</count>\n```")])
@@ -70,5 +75,5 @@ def test_what_a_request_expects_overrides_the_output_format(format_):
 
     assert run.requests[0]["system"] == "Be terse.\n\n===\n\nForm of the answer: one word"
     assert "output_schema" not in run.requests[0]
-    assert (run.result.fields["content"], run.result.fields["parsed_content"]) == ("three", None)
+    assert spoken(run) == ("three", None)
     assert "repairs" not in run.result.fields["notes"]

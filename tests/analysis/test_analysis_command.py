@@ -92,7 +92,10 @@ def test_json_is_one_document(program):
     )
     assert 3 == mine["calls"]["span"]["line"]
     assert ["model"] == mine["effects"][0]["operations"]
-    assert {"effects": [], "calls": None, "findings": []} == files[str(template)]
+    (whole,) = files[str(template)]["effects"]
+    assert ("", []) == (whole["name"], whole["operations"])
+    assert 0 == files[str(template)]["calls"]["constant"]
+    assert [] == files[str(template)]["findings"]
 
 
 def test_effects_are_listed(program):

@@ -45,7 +45,7 @@ def test_programs_end_as_the_language_says():
     no more memory than they were given. A thousand; ten times as many with -m long."""
     found = sum((ended_well(seed, TOGETHER) for seed in range(4)), Counter())
 
-    assert found[""] > 150 and found["wrong-type"] > 100 and len(found) > 8, found
+    assert by_itself(found) > 250 and found["wrong-type"] > 100 and len(found) > 8, found
 
 
 @pytest.mark.long
@@ -54,4 +54,9 @@ def test_ten_thousand_programs_end_as_the_language_says():
     """The same for other seeds."""
     found = sum((ended_well(seed, TOGETHER) for seed in range(100, 140)), Counter())
 
-    assert sum(found.values()) == 10_000 and found[""] > 1_500, found
+    assert sum(found.values()) == 10_000 and by_itself(found) > 2_500, found
+
+
+def by_itself(found: Counter[str]) -> int:
+    """Programs that gave a value, or met a deadline or budget that they set themselves."""
+    return found[""] + found["seconds"] + found["calls"]

@@ -184,7 +184,7 @@ def edits(draw):
 def ask_all(text, offset):
     library = Library({NAME: text})
     found = library.outline(NAME)
-    hover(found, offset)
+    hover(found, offset, ())
     offers(library, found, offset)
     places = Places(text)
     for symbol in symbols(found, places):

@@ -92,6 +92,12 @@ def show(core: Any, names: dict[int, str] | None = None) -> str:
         return f"(forward {core.operation}{each((core.continuation, *core.arguments))})"
     if kind == "Par":
         return f"(par{each(core.branches)})"
+    if kind == "Race":
+        return f"(race{each(core.branches)})"
+    if kind == "Timed":
+        return f"(with-timeout{each((core.seconds, core.body))})"
+    if kind == "Budgeted":
+        return f"(with-budget{each((core.limits, core.body))})"
     if kind == "InputValue":
         default = "" if core.default is None else " " + show(core.default, names)
         return f"(input {core.name}{default})"

@@ -74,7 +74,9 @@ def check_names(text, most=None, random=None):
     bound = [
         meaning
         for meaning in meanings.values()
-        if meaning.name_span is not None and meaning.kind in ("function", "value", "parameter")
+        if meaning.name_span is not None
+        and meaning.name_span.source.name == NAME  # not a function of the library
+        and meaning.kind in ("function", "value", "parameter")
     ]
     for meaning in bound if most is None else random.sample(bound, min(most, len(bound))):
         after = dump(unit_of(renamed(text, meaning, found)))

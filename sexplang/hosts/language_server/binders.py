@@ -211,6 +211,8 @@ WALKS: dict[str, WalkForm] = {
     "loop": _loop,
     "when": _test_and_body,
     "unless": _test_and_body,
+    "with-timeout": _test_and_body,
+    "with-budget": _test_and_body,
     "cond": _cond,
     "case": _case,
     "handle": _handle,

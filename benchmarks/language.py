@@ -1,26 +1,33 @@
 """Nine small programs: the machine against plain Python and against a naive walker.
 
 Processor time in one process, interleaved rounds, medians. Building a program is not part of a
-figure; whatever else a run does is. Ratios are what to look at: they hold on a busy computer.
-Afterwards a kilobyte of text to its value, against Hy, and one program at twenty stack depths.
+figure; whatever else a run does is. Ratios are what to look at: they are taken within a round, of
+samples that last about as long as each other, so they hold on a busy computer. Afterwards a
+kilobyte of text to its value, against Hy, and one program at twenty stack depths.
 
-    python benchmarks/language.py [--rounds 5] [--only fib,tak]
+    python benchmarks/language.py [--rounds 9] [--only fib,tak]
 """
 
 import argparse
 import sys
 from math import prod
 from pathlib import Path
+from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from attrs import frozen
+
 from benchmarks import depths, naive, text_to_result
-from benchmarks.measure import Timed, interleaved
+from benchmarks.measure import Timed, in_turns, ratio
 from benchmarks.workloads import WORKLOADS, Workload
 from sexplang.machine import Done, start
 from sexplang.pipeline import build
 from sexplang.terms.source import Source
 from sexplang.terms.value import Value
+
+TIMES = 8
+"""Runs of plain Python in a sample, so that it lasts about as long as one of the machine."""
 
 
 def ours(text: str) -> Timed:
@@ -60,20 +67,36 @@ def check(workload: Workload) -> None:
         raise SystemExit(f"{workload.name}: the values differ: {values}")
 
 
-def nanoseconds(workload: Workload, rounds: int) -> tuple[float, float, float]:
-    """Per unit: the machine, plain Python, the naive walker."""
+@frozen
+class Figures:
+    """Nanoseconds per unit; how many times slower than plain Python; how many times slower the
+    naive walker is."""
+
+    machine: float
+    python: float
+    walker: float
+    slower: float
+    faster: float
+
+
+def figures(workload: Workload, rounds: int) -> Figures:
     size, small = workload.sizes
-    units = workload.units(size)
-    runs = [
+    samples = [
         ours(workload.program(size)),
-        lambda: workload.python(size),
+        lambda: [workload.python(size) for _ in range(TIMES)],
         walker(workload.program(small)),
     ]
-    machine, python, walked = interleaved(runs, rounds)
-    return (
-        machine / units * 1e9,
-        python / units * 1e9,
-        walked / workload.units(small) * 1e9,
+    units = [workload.units(size), workload.units(size) * TIMES, workload.units(small)]
+    machine, python, walked = [
+        [seconds / count * 1e9 for seconds in found]
+        for found, count in zip(in_turns(samples, rounds), units, strict=True)
+    ]
+    return Figures(
+        median(machine),
+        median(python),
+        median(walked),
+        ratio(machine, python),
+        ratio(walked, machine),
     )
 
 
@@ -84,29 +107,30 @@ def mean(ratios: list[float]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds (default 5)")
+    parser.add_argument("--rounds", type=int, default=9, help="interleaved rounds (default 9)")
     parser.add_argument("--only", default="", help="workloads, separated by commas")
     options = parser.parse_args()
     chosen = [w for w in WORKLOADS if not options.only or w.name in options.only.split(",")]
 
     header = f"{'ns per unit':12}{'unit':>9}{'machine':>10}{'CPython':>10}{'naive':>10}"
     print(f"{header}{'× CPython':>11}{'naive is':>13}")
-    slower, faster = [], []
+    all_found = []
     for workload in chosen:
         check(workload)
-        machine, python, walked = nanoseconds(workload, options.rounds)
-        slower.append(machine / python)
-        faster.append(walked / machine)
+        found = figures(workload, options.rounds)
+        all_found.append(found)
         print(
-            f"{workload.name:12}{workload.unit:>9}{machine:10.1f}{python:10.1f}{walked:10.1f}"
-            f"{slower[-1]:11.2f}{faster[-1]:12.2f}×",
+            f"{workload.name:12}{workload.unit:>9}{found.machine:10.1f}{found.python:10.1f}"
+            f"{found.walker:10.1f}{found.slower:11.2f}{found.faster:12.2f}×",
             flush=True,
         )
-    print(f"{'geometric mean':51}{mean(slower):11.2f}{mean(faster):12.2f}×")
+    slower = mean([found.slower for found in all_found])
+    faster = mean([found.faster for found in all_found])
+    print(f"{'geometric mean':51}{slower:11.2f}{faster:12.2f}×")
     if not options.only:
         print()
-        text_to_result.report(3 * options.rounds)
-        depths.report(options.rounds)
+        text_to_result.report(2 * options.rounds)
+        depths.report(3 * options.rounds)
 
 
 if __name__ == "__main__":

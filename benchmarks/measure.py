@@ -29,10 +29,21 @@ def _roomy(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_roomy
-def interleaved(functions: list[Timed], rounds: int) -> list[float]:
-    """The median seconds of each function, measured in turns so that all meet the same weather."""
+def in_turns(functions: list[Timed], rounds: int) -> list[list[float]]:
+    """The seconds of each function in each round, so that all meet the same weather."""
     times: list[list[float]] = [[] for _ in functions]
     for _ in range(rounds):
         for function, found in zip(functions, times, strict=True):
             found.append(seconds(function))
-    return [median(found) for found in times]
+    return times
+
+
+def interleaved(functions: list[Timed], rounds: int) -> list[float]:
+    """The median seconds of each function, measured in turns."""
+    return [median(found) for found in in_turns(functions, rounds)]
+
+
+def ratio(times: list[float], others: list[float]) -> float:
+    """The median of how many times longer the one took than the other in the same round: what
+    slows both down leaves it as it is."""
+    return median([one / other for one, other in zip(times, others, strict=True)])

@@ -152,6 +152,8 @@ def finish(c: Lowering, made: Draft, body: Body) -> Generator[Any, Any, Function
         c.place(made.rest)
     inner = yield body(c, made.body, 0, made.span)
     c.back(place)
-    function = Function(made.index, made.name, tuple(params), made.rest, inner, made.span, made.doc)
+    function = Function(
+        made.index, made.name, tuple(params), made.rest, inner, made.span, made.doc, c.size
+    )
     c.functions[made.index - c.first_function] = function
     return function

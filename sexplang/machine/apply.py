@@ -30,7 +30,7 @@ def apply(
     if kind is Closure:
         code = function.code
         if code.simple and len(arguments) == code.size:
-            return code.body, (function.env, *arguments), k, s
+            return code.body, (function.env,) + arguments, k, s
         return _enter(function, arguments, {}, k, s)
     if kind is Primitive or kind is Higher:
         _check_count(function.name, len(arguments), function.least, function.most)
@@ -157,7 +157,7 @@ def _fill(
     for at in range(len(env) - 1, code.size):
         name = code.names[at]
         if name in values:
-            env = (*env, values[name])
+            env = env + (values[name],)
             continue
         default = code.defaults[at]
         if default is None:
@@ -169,13 +169,13 @@ def _fill(
             )
         return default, env, (_filled, k, code, env, values, rest), s
     if code.rest:
-        env = (*env, rest)
+        env = env + (rest,)
     return code.body, env, k, s
 
 
 def _filled(value: Value, k: Frame, s: Segment) -> Step:
     _, below, code, env, values, rest = k
-    return _fill(code, (*env, value), values, rest, below, s)
+    return _fill(code, env + (value,), values, rest, below, s)
 
 
 def _check_count(name: str, count: int, least: int, most: int | None) -> None:

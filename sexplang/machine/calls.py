@@ -3,10 +3,11 @@
 from operator import attrgetter
 from typing import Any
 
-from sexplang.machine import arithmetic
+from sexplang.machine import operands
 from sexplang.machine import simple as pure
 from sexplang.machine.apply import apply, apply_labelled
-from sexplang.machine.gather import gather
+from sexplang.machine.binary import both
+from sexplang.machine.gather import enter, gather
 from sexplang.machine.generate import (
     HEAVIEST,
     TALL,
@@ -18,22 +19,21 @@ from sexplang.machine.generate import (
     low,
     simply,
 )
+from sexplang.machine.simple import at
 from sexplang.machine.stack import Closure, Code, Frame, Run, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.source import Span
-from sexplang.terms.value import Fault, Primitive, Value
+from sexplang.terms.value import Fault, Value
 
 
 @combines(core.CallPrimitive, attrgetter("arguments"))
 def _primitive(maker: Maker, node: core.CallPrimitive, pieces: list[Piece]) -> Piece:
     primitive, span = node.primitive, node.span
     if low(pieces):
-        quick = _quick(primitive, node.arguments, pieces, span)
-        return simply(quick or _plain(primitive, pieces, span), pieces)
+        return simply(operands.call(primitive, pieces, span), pieces)
     pieces = capped(pieces)
-    apply_two = _two(primitive, span)
     if len(pieces) == 2:
-        return Piece(code=_binary(apply_two, *pieces), height=height(pieces))
+        return Piece(code=both(primitive, pieces[0], pieces[1], span), height=height(pieces))
     function = primitive.function
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
@@ -45,101 +45,12 @@ def _primitive(maker: Maker, node: core.CallPrimitive, pieces: list[Piece]) -> P
     return Piece(code=gather(pieces, finish), height=height(pieces) + 1)
 
 
-def _plain(primitive: Primitive, pieces: list[Piece], span: Span) -> pure.Simple:
-    simples = tuple([piece.simple for piece in pieces])
-    if primitive.name == "list":
-        return pure.listing(simples)
-    return pure.primitive(primitive.function, simples, span)
-
-
-def _quick(
-    primitive: Primitive, arguments: tuple[Any, ...], pieces: list[Piece], span: Span
-) -> pure.Simple | None:
-    """Binary arithmetic in the shape that fits."""
-    if len(pieces) != 2 or primitive.name not in arithmetic.ANY:
-        return None
-    left, right = arguments
-    two = _two(primitive, span)
-
-    def slow(env: Any, a: Value, b: Value) -> Value:
-        return two(a, b)
-
-    near = isinstance(left, core.Local) and left.depth == 0
-    if near and isinstance(right, core.Const) and type(right.value) is int:
-        made = arithmetic.CONSTANT[primitive.name](left.index, right.value, slow)
-    elif near and isinstance(right, core.Local) and right.depth == 0:
-        made = arithmetic.LOCALS[primitive.name](left.index, right.index, slow)
-    else:
-        made = arithmetic.ANY[primitive.name](pieces[0].simple, pieces[1].simple, slow)
-    quick: pure.Simple = made
-    return quick
-
-
-def _two(primitive: Primitive, span: Span) -> Any:
-    """The primitive on two values; addition, the commonest, without a call on integers."""
-    function = primitive.function
-
-    def two(a: Value, b: Value) -> Value:
-        try:
-            return function(a, b)
-        except Fault as fault:
-            raise at(fault, span) from None
-
-    if primitive.name != "+":
-        return two
-
-    least, most = arithmetic.LEAST, arithmetic.MOST
-
-    def added(a: Value, b: Value) -> Value:
-        if a.__class__ is int and b.__class__ is int:
-            made = a + b
-            if least < made < most:
-                return made
-        return two(a, b)
-
-    return added
-
-
-def _binary(two: Any, left: Piece, right: Piece) -> Run:
-    """Two arguments of which at least one needs a frame; the first value waits in it."""
-
-    def both(value: Value, k: Frame, s: Segment) -> Step:
-        below = k[1]
-        return below[0], two(k[2], value), below, s
-
-    if left.simple is not None:
-        first, second = left.simple, right.run
-        return lambda env, k, s: second(env, (both, k, first(env)), s)
-    run = left.run
-    if right.simple is not None:
-        last = right.simple
-
-        def end(value: Value, k: Frame, s: Segment) -> Step:
-            below = k[1]
-            return below[0], two(value, last(k[2])), below, s
-
-        return lambda env, k, s: run(env, (end, k, env), s)
-    other = right.run
-
-    def onward(value: Value, k: Frame, s: Segment) -> Step:
-        return other(k[2], (both, k[1], value), s)
-
-    return lambda env, k, s: run(env, (onward, k, env), s)
-
-
-def at(fault: Fault, span: Span) -> Fault:
-    """The fault, placed at `span` unless it has its place already."""
-    if fault.span is None:
-        fault.span = span
-    return fault
-
-
 @combines(core.CallKnown, attrgetter("arguments"))
 def _known(maker: Maker, node: core.CallKnown, pieces: list[Piece]) -> Piece:
     code, depth = maker.codes[node.function], node.depth
     body = maker.pure(node.function)
     if body is not None and low([*pieces, body]):
-        call = _pure_call(body.simple, pure.outer(depth), [piece.simple for piece in pieces])
+        call = _pure_call(body.simple, depth, [piece.simple for piece in pieces])
         made = simply(call, [*pieces, body])
         if made.weight <= HEAVIEST:
             made.height = sum(piece.height for piece in [*pieces, body]) + 1
@@ -152,14 +63,15 @@ def _known(maker: Maker, node: core.CallKnown, pieces: list[Piece]) -> Piece:
         made.jump = (code, simples) if depth == 1 else None
         return made
 
-    def finish(entered: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
-        return code.body, entered, k, s
-
-    return Piece(code=gather(pieces, finish, pure.outer(depth)), height=height(pieces) + 1)
+    return Piece(code=enter(pieces, code, depth), height=height(pieces) + 1)
 
 
-def _pure_call(body: pure.Simple, outer: Any, simples: list[Any]) -> pure.Simple:
+def _pure_call(body: pure.Simple, depth: int, simples: list[Any]) -> pure.Simple:
     """A call of a function that cannot call back, suspend or capture is no call at all."""
+    if depth == 1 and len(simples) == 1:
+        (only,) = simples
+        return lambda env: body((env[0], only(env)))
+    outer = pure.outer(depth)
     if len(simples) == 1:
         (only,) = simples
         return lambda env: body((outer(env), only(env)))
@@ -215,6 +127,8 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
             if function.__class__ is Closure:
                 code = function.code
                 if code.simple and code.size == 1:
+                    if code.pure is not None:
+                        return k[0], code.pure((function.env, only(env))), k, s
                     return code.body, (function.env, only(env)), k, s
             try:
                 return apply(function, (only(env),), k, s, span)
@@ -229,7 +143,9 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
         if function.__class__ is Closure:
             code = function.code
             if code.simple and code.size == size:
-                return code.body, (function.env, *values), k, s
+                if code.pure is not None:
+                    return k[0], code.pure((function.env,) + values), k, s
+                return code.body, (function.env,) + values, k, s
         try:
             return apply(function, values, k, s, span)
         except Fault as fault:

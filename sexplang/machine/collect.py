@@ -3,7 +3,7 @@
 from typing import Any
 
 from sexplang.terms.brief import shown
-from sexplang.terms.equality import digest, equal
+from sexplang.terms.equality import firsts
 from sexplang.terms.value import Fault, Value
 
 
@@ -26,19 +26,12 @@ def unlink(collected: Any, count: int) -> tuple[Value, ...]:
     return tuple(values)
 
 
-def grouped(results: tuple[Value, ...], items: tuple[Value, ...]) -> Value:
+def grouped(results: tuple[Value, ...], extra: Any) -> Value:
     """The items in groups of equal results, in the order of the first of each."""
-    groups: list[tuple[Value, list[Value]]] = []
-    alike: dict[int, list[tuple[Value, list[Value]]]] = {}
-    for key, item in zip(results, items, strict=True):
-        near = alike.setdefault(digest(key), [])
-        members = next((members for known, members in near if equal(known, key)), None)
-        if members is None:
-            members = []
-            near.append((key, members))
-            groups.append((key, members))
-        members.append(item)
-    return tuple([(key, tuple(members)) for key, members in groups])
+    groups: dict[int, list[Value]] = {}
+    for first, item in zip(firsts(results), extra[0], strict=True):
+        groups.setdefault(first, []).append(item)
+    return tuple([(results[first], tuple(members)) for first, members in groups.items()])
 
 
 def by_keys(results: tuple[Value, ...], extra: Any) -> Value:

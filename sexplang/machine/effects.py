@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sexplang.machine.calls import at
 from sexplang.machine.control import forward, perform
 from sexplang.machine.converse import ATTEMPT
 from sexplang.machine.exits import Entered, Forked, Lost
@@ -19,6 +18,7 @@ from sexplang.machine.generate import (
 )
 from sexplang.machine.leaving import FinallyKind, HandlerKind, Taking
 from sexplang.machine.scopes import allowed
+from sexplang.machine.simple import at
 from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.value import Fault, Value

@@ -1,28 +1,49 @@
 """Arguments from left to right: simple ones directly, the others with a frame each.
 
 `gather(pieces, finish)` is code that evaluates the pieces and then does `finish(values, env, k,
-s)`, where `values` is a tuple. A frame holds the values so far. With `outer`, the first value is
-the environment that it gives: then `values` is the environment of a call.
+s)`, where `values` is a tuple. A frame holds the values so far. `enter(pieces, code, depth)` calls
+a function with them instead.
 """
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from sexplang.machine.generate import Piece
-from sexplang.machine.stack import Frame, Run, Segment, Step
+from sexplang.machine.simple import outer
+from sexplang.machine.stack import Code, Frame, Run, Segment, Step
 from sexplang.terms.value import Value
 
 Finish: TypeAlias = Callable[[tuple[Value, ...], Any, Frame, Segment], Step]
 
 
-def gather(pieces: list[Piece], finish: Finish, outer: Any = None) -> Run:
+def gather(pieces: list[Piece], finish: Finish) -> Run:
     """Code that evaluates the pieces in order and finishes with their values."""
     first = _general(pieces, 0)
     if first == len(pieces):
-        return _direct(_values([piece.simple for piece in pieces], outer), finish)
-    before = _values([piece.simple for piece in pieces[:first]], outer)
+        values = _values([piece.simple for piece in pieces])
+        return lambda env, k, s: finish(values(env), env, k, s)
+    before = _values([piece.simple for piece in pieces[:first]])
     run = pieces[first].run
-    back = _after(pieces, first + 1, finish)
+    back = _after(pieces, first + 1, lambda between: _last(between, finish))
+    return lambda env, k, s: run(env, (back, k, env, before(env)), s)
+
+
+def enter(pieces: list[Piece], code: Code, depth: int) -> Run:
+    """Code that evaluates the pieces, of which at least one needs a frame, and calls `code`,
+    which was made `depth` levels up."""
+    first = _general(pieces, 0)
+    simples = [piece.simple for piece in pieces[:first]]
+    run = pieces[first].run
+    back = _after(pieces, first + 1, lambda between: _call(between, code))
+    if depth == 1 and not simples:
+        return lambda env, k, s: run(env, (back, k, env, (env[0],)), s)
+    if depth == 1 and len(simples) == 1:
+        (only,) = simples
+        return lambda env, k, s: run(env, (back, k, env, (env[0], only(env))), s)
+    if depth == 1 and len(simples) == 2:
+        left, right = simples
+        return lambda env, k, s: run(env, (back, k, env, (env[0], left(env), right(env))), s)
+    before = _values([outer(depth), *simples])
     return lambda env, k, s: run(env, (back, k, env, before(env)), s)
 
 
@@ -34,10 +55,8 @@ def _general(pieces: list[Piece], start: int) -> int:
     return len(pieces)
 
 
-def _values(simples: list[Any], outer: Any = None) -> Callable[[Any], tuple[Value, ...]]:
+def _values(simples: list[Any]) -> Callable[[Any], tuple[Value, ...]]:
     """Simple pieces to a function that gives their values as a tuple."""
-    if outer is not None:
-        simples = [outer, *simples]
     if not simples:
         return lambda env: ()
     if len(simples) == 1:
@@ -52,15 +71,11 @@ def _values(simples: list[Any], outer: Any = None) -> Callable[[Any], tuple[Valu
     return lambda env: tuple([simple(env) for simple in simples])
 
 
-def _direct(values: Callable[[Any], tuple[Value, ...]], finish: Finish) -> Run:
-    return lambda env, k, s: finish(values(env), env, k, s)
-
-
-def _after(pieces: list[Piece], start: int, finish: Finish) -> Run:
+def _after(pieces: list[Piece], start: int, last: Callable[[list[Any]], Run]) -> Run:
     """The resume of the frame that waits for the piece before `start`."""
     ends = [at for at in range(start, len(pieces)) if pieces[at].simple is None]
     begins = [start, *[at + 1 for at in ends]]
-    back = _last([piece.simple for piece in pieces[begins.pop() :]], finish)
+    back = last([piece.simple for piece in pieces[begins.pop() :]])
     for begin, end in reversed(list(zip(begins, ends, strict=True))):
         back = _next([piece.simple for piece in pieces[begin:end]], pieces[end].run, back)
     return back
@@ -68,14 +83,21 @@ def _after(pieces: list[Piece], start: int, finish: Finish) -> Run:
 
 def _last(between: list[Any], finish: Finish) -> Run:
     if not between:
-        return lambda value, k, s: finish((*k[3], value), k[2], k[1], s)
+        return lambda value, k, s: finish(k[3] + (value,), k[2], k[1], s)
     values = _values(between)
 
     def last(value: Value, k: Frame, s: Segment) -> Step:
         env = k[2]
-        return finish((*k[3], value, *values(env)), env, k[1], s)
+        return finish(k[3] + (value,) + values(env), env, k[1], s)
 
     return last
+
+
+def _call(between: list[Any], code: Code) -> Run:
+    if not between:
+        return lambda value, k, s: (code.body, k[3] + (value,), k[1], s)
+    values = _values(between)
+    return lambda value, k, s: (code.body, k[3] + (value,) + values(k[2]), k[1], s)
 
 
 def _next(between: list[Any], run: Run, back: Run) -> Run:
@@ -83,13 +105,13 @@ def _next(between: list[Any], run: Run, back: Run) -> Run:
 
         def at_once(value: Value, k: Frame, s: Segment) -> Step:
             env = k[2]
-            return run(env, (back, k[1], env, (*k[3], value)), s)
+            return run(env, (back, k[1], env, k[3] + (value,)), s)
 
         return at_once
     values = _values(between)
 
     def onward(value: Value, k: Frame, s: Segment) -> Step:
         env = k[2]
-        return run(env, (back, k[1], env, (*k[3], value, *values(env))), s)
+        return run(env, (back, k[1], env, k[3] + (value,) + values(env)), s)
 
     return onward

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from sexplang.machine.stack import Code, Frame, Run, Segment, Step
 from sexplang.terms.core import Const, Core, Known, Lambda, Local
+from sexplang.terms.value import Value
 
 TALL = 40
 """How many Python calls pieces may nest."""
@@ -25,7 +26,7 @@ in steps, so calls of calls must not multiply."""
 class Piece:
     """A compiled node. Exactly one of `simple` and `code` is there to begin with."""
 
-    __slots__ = ("code", "height", "jump", "simple", "weight")
+    __slots__ = ("code", "constant", "height", "jump", "near", "simple", "weight")
 
     def __init__(
         self, simple: Any = None, code: Run | None = None, height: int = 0, weight: int = 1
@@ -38,6 +39,10 @@ class Piece:
         decides whether to jump can then do it without a call."""
         self.weight = weight
         """How many nodes a simple piece evaluates at most, those of calls inside it counted."""
+        self.near = 0
+        """The slot, if it is a variable of this activation."""
+        self.constant: tuple[Value] | None = None
+        """The value, if it is a constant."""
 
     @property
     def run(self) -> Run:

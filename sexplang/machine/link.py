@@ -88,6 +88,7 @@ def _codes(functions: Iterable[Function]) -> dict[int, Code]:
             function.index,
             tuple([param.name for param in function.params]),
             function.rest is not None,
+            function.outer,
         )
         for function in functions
     }
@@ -130,7 +131,7 @@ def _units(units: Iterable[Unit], maker: Maker, ended: Callable[[Value, Any], Va
     def done(value: Value, k: Frame, s: Segment) -> Step:
         _, below, env, at = k
         if items[at][2]:
-            env = (*env, value)
+            env = env + (value,)
         if at + 1 == len(items):
             return below[0], ended(value, env), below, s
         return start(at + 1, env, below, s)

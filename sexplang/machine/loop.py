@@ -41,8 +41,9 @@ STOPPED: ContextVar[Callable[[], bool]] = ContextVar("stopped", default=lambda: 
 class Limits:
     """What bounds a run from inside. A program cannot catch reaching them.
 
-    `steps` counts turns of the machine's loop, over all branches; `frames` bounds the stack of
-    each branch and is looked at every now and then, so a run may pass it by a little.
+    `steps` counts turns of the machine's loop, over all branches, and what is done many times in
+    one turn, such as calling a simple function on each element of a list; `frames` bounds the
+    stack of each branch and is looked at every now and then, so a run may pass it by a little.
     `allocation` bounds the elements and characters of all larger lists, tables and strings made
     between two waits, whether or not they are still there; `branches` those that have begun and
     not ended, and `subtasks` the conversations begun on behalf of another. `memory` bounds, in
@@ -60,17 +61,30 @@ class Limits:
 
 
 class Account:
-    """What one turn of the loop is charged; ends the run where it is too much."""
+    """What a branch is charged until it waits; ends the run where it is too much."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._left = limits.allocation
         self._unseen = 0
+        self.room = 0
+        """How many steps the turns so far have left."""
+        self.worked = 0
+        """How many steps were taken besides the turns."""
 
-    def __call__(self, size: int) -> None:
+    def charge(self, size: int) -> None:
         self._left -= size
         if self._left < 0:
             raise Broken(_allocation(self._limits))
+        self._see(size)
+
+    def work(self, count: int) -> None:
+        self.worked += count
+        if self.worked > self.room:
+            raise Broken(_steps(self._limits))
+        self._see(count)
+
+    def _see(self, size: int) -> None:
         self._unseen += size
         if self._unseen > _UNSEEN:
             self.look()
@@ -91,9 +105,10 @@ def run(step: Step, limits: Limits, used: int) -> tuple[Exit, int]:
     turn: Callable[..., Any] = _turn
     try:
         while True:
-            length = min(length, limits.steps - used)
+            account.room = limits.steps - used
+            length = min(length, account.room - account.worked)
             if length <= 0:
-                return Broken(_steps(limits)), used
+                return Broken(_steps(limits)), used + account.worked
             ticks = repeat(None, length)
             try:
                 step = turn(*step, ticks)
@@ -101,15 +116,16 @@ def run(step: Step, limits: Limits, used: int) -> tuple[Exit, int]:
             except Exit as left:
                 # Its traceback would keep every Python frame of the step alive: a fifth of the
                 # time of a request.
-                return left.with_traceback(None), used + length - ticks.__length_hint__()
+                used += length - ticks.__length_hint__()
+                return left.with_traceback(None), used + account.worked
             except MemoryError:
-                return Broken(_memory(limits)), used + length
+                return Broken(_memory(limits)), used + length + account.worked
             except Interruption:
-                return Interrupted(step), used
+                return Interrupted(step), used + account.worked
             used += length
             room = limits.frames - _depth(step[2], step[3])
             if room < 0:
-                return Broken(_frames(limits)), used
+                return Broken(_frames(limits)), used + account.worked
             turn = _roomy_turn
             length = max(_LONG // 10, min(_LONG, room))
     finally:

@@ -26,12 +26,16 @@ from sexplang.terms.value import Fault, Value
 
 @makes(core.Const)
 def _const(maker: Maker, node: core.Const, loop: LoopCode | None) -> Piece:
-    return Piece(pure.constant(node.value))
+    piece = Piece(pure.constant(node.value))
+    piece.constant = (node.value,)
+    return piece
 
 
 @makes(core.Local)
 def _local(maker: Maker, node: core.Local, loop: LoopCode | None) -> Piece:
-    return Piece(pure.local(node.depth, node.index))
+    piece = Piece(pure.local(node.depth, node.index))
+    piece.near = node.index if node.depth == 0 else 0
+    return piece
 
 
 @makes(core.Known)
@@ -85,7 +89,7 @@ def _if(maker: Maker, node: core.If, loop: LoopCode | None) -> Making:
 
 
 def _if_code(test: Any, then: Piece, otherwise: Piece) -> Run:
-    """The two commonest shapes save a call: one branch ends here, the other goes on."""
+    """The commonest shapes save a call: one branch ends here, the other goes on."""
     if then.simple is not None and otherwise.jump is not None:
         turning = turn(test, then.simple, *otherwise.jump)
         if turning is not None:
@@ -100,6 +104,16 @@ def _if_code(test: Any, then: Piece, otherwise: Piece) -> Run:
             return onward(env, k, s)
 
         return ending
+    if otherwise.simple is not None:
+        value, onward = otherwise.simple, then.run
+
+        def going(env: Any, k: Frame, s: Segment) -> Step:
+            decided = test(env)
+            if decided is not False and decided is not None:
+                return onward(env, k, s)
+            return k[0], value(env), k, s
+
+        return going
     first, second = then.run, otherwise.run
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
@@ -215,7 +229,7 @@ def _let(maker: Maker, node: core.Let, loop: LoopCode | None) -> Making:
         return Piece(code=_let_one(values[0], run), height=height([values[0], body]))
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
-        return run((*env, *found), k, s)
+        return run(env + found, k, s)
 
     return Piece(code=gather(values, finish), height=height([*values, body]) + 1)
 
@@ -223,10 +237,10 @@ def _let(maker: Maker, node: core.Let, loop: LoopCode | None) -> Making:
 def _let_one(value: Piece, body: Run) -> Run:
     if value.simple is not None:
         simple = value.simple
-        return lambda env, k, s: body((*env, simple(env)), k, s)
+        return lambda env, k, s: body(env + (simple(env),), k, s)
 
     def back(found: Value, k: Frame, s: Segment) -> Step:
-        return body((*k[2], found), k[1], s)
+        return body(k[2] + (found,), k[1], s)
 
     run = value.run
     return lambda env, k, s: run(env, (back, k, env), s)

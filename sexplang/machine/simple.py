@@ -6,6 +6,7 @@ nest is bounded by `generate`, because this is where Python's own stack is used.
 """
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from sexplang.terms.source import Span
@@ -21,7 +22,7 @@ def constant(value: Value) -> Simple:
 
 def local(depth: int, index: int) -> Simple:
     if depth == 0:
-        return lambda env: env[index]
+        return itemgetter(index)  # without a call of Python's
     if depth == 1:
         return lambda env: env[0][index]
     if depth == 2:
@@ -100,11 +101,17 @@ def sequence(items: tuple[Simple, ...]) -> Simple:
 def binding(values: tuple[Simple, ...], body: Simple) -> Simple:
     if len(values) == 1:
         (only,) = values
-        return lambda env: body((*env, only(env)))
-    return lambda env: body((*env, *[value(env) for value in values]))
+        return lambda env: body(env + (only(env),))
+    return lambda env: body(env + tuple([value(env) for value in values]))
 
 
 def table(keys: tuple[str, ...], values: tuple[Simple, ...]) -> Simple:
+    if len(keys) == 2:
+        (a, b), (one, two) = keys, values
+        return lambda env: {a: one(env), b: two(env)}
+    if len(keys) == 3:
+        (a, b, c), (one, two, three) = keys, values
+        return lambda env: {a: one(env), b: two(env), c: three(env)}
     pairs = tuple(zip(keys, values, strict=True))
     return lambda env: {key: value(env) for key, value in pairs}
 
@@ -133,43 +140,8 @@ def follow(value: Value, fields: tuple[str, ...], span: Span) -> Value:
     return value
 
 
-def primitive(function: Callable[..., Value], items: tuple[Simple, ...], span: Span) -> Simple:
-    """A primitive call. A Fault that has no span yet gets this one."""
-    if len(items) == 1:
-        return _unary(function, items[0], span)
-    if len(items) == 2:
-        return _binary(function, items[0], items[1], span)
-
-    def many(env: Env) -> Value:
-        try:
-            return function(*[item(env) for item in items])
-        except Fault as fault:
-            raise _at(fault, span) from None
-
-    return many
-
-
-def _unary(function: Callable[..., Value], item: Simple, span: Span) -> Simple:
-    def one(env: Env) -> Value:
-        try:
-            return function(item(env))
-        except Fault as fault:
-            raise _at(fault, span) from None
-
-    return one
-
-
-def _binary(function: Callable[..., Value], left: Simple, right: Simple, span: Span) -> Simple:
-    def two(env: Env) -> Value:
-        try:
-            return function(left(env), right(env))
-        except Fault as fault:
-            raise _at(fault, span) from None
-
-    return two
-
-
-def _at(fault: Fault, span: Span) -> Fault:
+def at(fault: Fault, span: Span | None) -> Fault:
+    """The fault, placed at `span` unless it has its place already."""
     if fault.span is None:
         fault.span = span
     return fault

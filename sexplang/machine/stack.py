@@ -15,7 +15,7 @@ Law: only the loop changes handlers. Whoever gives back another `s` does nothing
 step, so that an error raised by a step belongs to the segments the step began with.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
 from attrs import field, frozen
@@ -33,13 +33,21 @@ Segment: TypeAlias = Any
 class Code:
     """A function's compiled code. Filled once, while its program is linked."""
 
-    __slots__ = ("body", "defaults", "index", "name", "names", "pure", "rest", "simple", "size")
+    # fmt: off
+    __slots__ = (
+        "body", "defaults", "index", "name", "names", "outer", "pure", "rest", "simple", "size",
+    )
+    # fmt: on
 
-    def __init__(self, name: str, index: int, names: tuple[str, ...], rest: bool) -> None:
+    def __init__(
+        self, name: str, index: int, names: tuple[str, ...], rest: bool, outer: int = 1
+    ) -> None:
         self.name = name
         self.index = index
         self.names = names
         self.rest = rest
+        self.outer = outer
+        """How much of the environment that it closes over it may see."""
         self.size = len(names)
         self.body: Run
         self.pure: Callable[[Any], Value] | None = None
@@ -62,14 +70,20 @@ class Closure(Procedure):
     def name(self) -> str:
         return self.code.name
 
-    def same(self, other: object) -> bool:
-        """Whether the other is this function: one may have been named when its environment had
-        already grown."""
-        return (
-            isinstance(other, Closure)
-            and other.code is self.code
-            and all(a is b for a, b in zip(self.env, other.env, strict=False))
-        )
+    @property
+    def identity(self) -> Hashable:
+        """The code and what could be seen where the function is defined: an environment may have
+        grown until the function is named."""
+        return (id(self.code), *map(_mark, self.env[: self.code.outer]))
+
+
+def _mark(value: Value) -> Hashable:
+    """What tells a value from any other that a function may close over: text, where somebody can
+    choose it, and else its place."""
+    kind = type(value)
+    if kind is int or kind is float:
+        return kind.__name__, value.hex() if kind is float else hex(value)
+    return (kind.__name__, value) if kind is str else id(value)
 
 
 class Continuation(Procedure):
@@ -91,9 +105,6 @@ class Continuation(Procedure):
         self.origin = origin
         self.cleanup = cleanup
         self.resumable = resumable
-
-    def same(self, other: object) -> bool:
-        return self is other
 
 
 @frozen(eq=False)

@@ -13,14 +13,14 @@ from sexplang.terms.value import Value
 # fmt: off
 GROWING = frozenset(
     (
-        "str", "string-append", "substring", "string-split", "string-join", "string-trim",
-        "string-upcase", "string-downcase", "string-replace", "format", "cons", "cdr", "rest",
-        "append", "reverse", "range", "take", "drop", "zip", "flatten", "distinct", "put",
-        "remove", "merge", "keys", "values", "json-parse", "json-string",
+        "substring", "string-split", "string-join", "string-trim", "string-replace", "format",
+        "append", "reverse", "range", "take", "drop", "zip", "flatten", "distinct", "remove",
+        "merge", "keys", "values", "json-parse", "json-string",
     )
 )
 # fmt: on
-"""The primitives whose value may be larger than a few words."""
+"""The primitives whose value may be larger than a few words. Those that are used most, such as
+`cons` and `put`, charge it themselves."""
 
 
 def charged(function: Callable[..., Value], least: int, most: int | None) -> Callable[..., Value]:

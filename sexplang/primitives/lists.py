@@ -9,8 +9,9 @@ from typing import Any
 
 from sexplang.primitives.arithmetic import MISSING, check
 from sexplang.primitives.sizes import LIST_ITEMS, out_of_range, too_many_items, whole, wrong_type
+from sexplang.terms.allowance import SMALL, charge, work
 from sexplang.terms.brief import shown
-from sexplang.terms.equality import digest, equal
+from sexplang.terms.equality import equal, firsts
 from sexplang.terms.value import Fault, Record, Value
 
 
@@ -44,6 +45,8 @@ def make_list(*items: Value) -> Value:
 def cons(item: Value, items: Value) -> Value:
     if type(items) is tuple:
         if len(items) < LIST_ITEMS:
+            if len(items) >= SMALL:
+                charge(len(items) + 1)
             return (item, *items)
         raise too_many_items("cons", len(items) + 1)
     hint = f"a pair is a list of two: `[{shown(item)} {shown(items)}]`"
@@ -58,6 +61,8 @@ def car(items: Value) -> Value:
 
 def cdr(items: Value) -> Value:
     if type(items) is tuple and items:
+        if len(items) > SMALL:
+            charge(len(items) - 1)
         return items[1:]
     raise _empty("cdr", items)
 
@@ -145,16 +150,24 @@ def zip_lists(*lists: Value) -> Value:
     return tuple(zip(*(as_list("zip", items) for items in lists), strict=False))
 
 
+def _searched(name: str, items: Value) -> tuple[Value, ...]:
+    """The list that is about to be searched; a long one counts as steps."""
+    found = as_list(name, items)
+    if len(found) > SMALL:
+        work(len(found))
+    return found
+
+
 def member(item: Value, items: Value) -> Value:
     if type(items) is not tuple and type(item) is tuple:
         raise wrong_type("member?", "a list second", items, "`(member? x xs)`")
-    return any(equal(item, other) for other in as_list("member?", items))
+    return any(equal(item, other) for other in _searched("member?", items))
 
 
 def assoc(key: Value, pairs: Value) -> Value:
     if isinstance(pairs, (dict, Record)):
         raise wrong_type("assoc", "a list of lists", pairs, "`(get t key)` looks in a table")
-    for pair in as_list("assoc", pairs):
+    for pair in _searched("assoc", pairs):
         if type(pair) is not tuple or not pair:
             raise wrong_type("assoc", "a list of `[key value …]` lists", pair)
         if equal(key, pair[0]):
@@ -163,7 +176,7 @@ def assoc(key: Value, pairs: Value) -> Value:
 
 
 def index_of(items: Value, item: Value) -> Value:
-    for at, other in enumerate(as_list("index-of", items)):
+    for at, other in enumerate(_searched("index-of", items)):
         if equal(item, other):
             return at
     return None
@@ -209,11 +222,6 @@ def _leaves(items: tuple[Value, ...]) -> dict[int, int]:
 
 def distinct(items: Value) -> Value:
     """The first of each group of equal items, in order."""
-    groups: dict[int, list[Value]] = {}
-    kept: list[Value] = []
-    for item in as_list("distinct", items):
-        group = groups.setdefault(digest(item), [])
-        if not any(equal(item, other) for other in group):
-            group.append(item)
-            kept.append(item)
-    return tuple(kept)
+    found = as_list("distinct", items)
+    places = enumerate(firsts(found))
+    return tuple([found[place] for place, first in places if place == first])

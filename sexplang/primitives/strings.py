@@ -5,6 +5,7 @@ What a function would make is measured before it is made.
 
 from collections.abc import Callable
 
+from sexplang.primitives.arithmetic import MISSING
 from sexplang.primitives.sizes import (
     INTEGER_BITS,
     STRING_POINTS,
@@ -15,6 +16,7 @@ from sexplang.primitives.sizes import (
     wrong_type,
 )
 from sexplang.terms import text as terms_text
+from sexplang.terms.allowance import SMALL, charge
 from sexplang.terms.extent import text_size
 from sexplang.terms.value import Fault, Record, Value
 
@@ -70,13 +72,22 @@ def to_str(*values: Value) -> Value:
         if size > STRING_POINTS:
             raise too_long("str", size)
         parts.append(part)
+    if size > SMALL:
+        charge(size)
     return "".join(parts)
 
 
 def append(a: Value = "", b: Value = "", *rest: Value) -> Value:
-    if type(a) is str and type(b) is str and not rest and len(a) + len(b) <= STRING_POINTS:
+    if type(a) is str and type(b) is str and not rest and len(a) + len(b) <= SMALL:
         return a + b
-    return joined("string-append", [content("string-append", value) for value in (a, b, *rest)])
+    parts = [
+        part if type(part) is str else content("string-append", part) for part in (a, b, *rest)
+    ]
+    size = sum(map(len, parts))
+    if size > STRING_POINTS:
+        raise too_long("string-append", size)
+    charge(size)
+    return "".join(parts)
 
 
 def length(value: Value) -> Value:
@@ -115,17 +126,21 @@ def trim(value: Value) -> Value:
 
 
 def upcase(value: Value) -> Value:
-    return _fitting("string-upcase", content("string-upcase", value).upper())
+    text = value if type(value) is str else content("string-upcase", value)
+    return _fitting("string-upcase", text.upper())
 
 
 def downcase(value: Value) -> Value:
-    return _fitting("string-downcase", content("string-downcase", value).lower())
+    text = value if type(value) is str else content("string-downcase", value)
+    return _fitting("string-downcase", text.lower())
 
 
 def _fitting(name: str, made: str) -> str:
     # A change of case makes at most three code points of one, so checking afterwards is enough.
-    if len(made) > STRING_POINTS:
-        raise too_long(name, len(made))
+    if len(made) > SMALL:
+        if len(made) > STRING_POINTS:
+            raise too_long(name, len(made))
+        charge(len(made))
     return made
 
 
@@ -146,11 +161,12 @@ def replace(value: Value, old: Value, new: Value) -> Value:
     return text.replace(old, new)
 
 
-def same(first: Value, *rest: Value) -> Value:
-    if type(first) is str and len(rest) == 1 and type(rest[0]) is str:
-        return first == rest[0]
+def same(a: Value, b: Value = MISSING, *rest: Value) -> Value:
+    if type(a) is str and type(b) is str and not rest:
+        return a == b
     hint = "`(equal? a b)` compares values of every kind"
-    texts = [content("string=?", value, hint) for value in (first, *rest)]
+    given = (a,) if b is MISSING else (a, b, *rest)
+    texts = [content("string=?", value, hint) for value in given]
     return all(text == texts[0] for text in texts)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sexplang.primitives.sizes import wrong_type
 from sexplang.primitives.strings import content
+from sexplang.terms.allowance import SMALL, charge
 from sexplang.terms.brief import shown
 from sexplang.terms.value import Procedure, Record, Symbol, Value
 
@@ -78,12 +79,14 @@ def _look(name: str, value: Value, key: Value) -> Value:
 
 
 def put(table: Value, key: Value, value: Value) -> Value:
-    if type(table) is dict and type(key) is str:
-        made = table.copy()  # faster than a new dict with `**`
-        made[key] = value
-        return made
-    made = fields("put", table).copy()
-    made[key_text("put", key)] = value
+    if type(table) is not dict:
+        table = fields("put", table)
+    if type(key) is not str:
+        key = key_text("put", key)
+    if len(table) >= SMALL:
+        charge(len(table) + 1)
+    made: dict[str, Value] = table.copy()  # faster than a new dict with `**`
+    made[key] = value
     return made
 
 

@@ -1,16 +1,28 @@
-"""What a run is charged for the lists, tables and strings that it makes.
+"""What a run is charged for the lists, tables and strings that it makes, and for long work.
 
-A primitive that makes something large says so before it does; whoever runs the program decides
-what is too much. Outside of a run nothing is charged.
+A primitive that makes something large says so before it does, and whoever does much in one step
+says how much; whoever runs the program decides what is too much. Outside of a run nothing is
+charged.
 """
 
-from collections.abc import Callable
 from contextvars import ContextVar
+from typing import Protocol
 
 SMALL = 100
 """Elements or characters up to which nothing is charged: steps bound how much of that there is."""
 
-ACCOUNT: ContextVar[Callable[[int], None] | None] = ContextVar("account", default=None)
+
+class Account(Protocol):
+    """What a run is charged. Each ends the run where it is too much."""
+
+    def charge(self, size: int) -> None:
+        """Elements or characters that are about to be made."""
+
+    def work(self, count: int) -> None:
+        """Calls, comparisons and the like that are no steps by themselves and count as such."""
+
+
+ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
 
 
 def charge(size: int) -> None:
@@ -18,4 +30,11 @@ def charge(size: int) -> None:
     if size > SMALL:
         account = ACCOUNT.get()
         if account is not None:
-            account(size)
+            account.charge(size)
+
+
+def work(count: int) -> None:
+    """Counts `count` steps that are taken at once. May end the run that is going on."""
+    account = ACCOUNT.get()
+    if account is not None:
+        account.work(count)

@@ -1,17 +1,20 @@
-"""Pairs of values to whether they are equal; values to digests that equal values share.
+"""Pairs of values to whether they are equal; many values to which of them are.
 
 `1` equals `1.0`, `true` does not equal `1`, tables compare without order, records by kind and
-fields, symbols by name, functions by identity or by their own `same(other)`. A NaN equals a NaN
-here, so that a value always equals itself.
+fields, symbols by name, functions by their `identity`. A NaN equals a NaN here, so that a value
+always equals itself.
 
 Law: nothing here recurses, and values that share their parts cost what they weigh in memory: what
 has been found to be alike so far stands in one group, and no two of a group are compared again.
 Law: nobody can choose values that are different and share their digest.
+Law: what is done in one call counts as steps of the run, where it is much.
 """
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+from sexplang.terms.allowance import SMALL, work
 from sexplang.terms.value import Procedure, Record, Symbol, Value
 
 
@@ -21,32 +24,58 @@ def equal(a: Value, b: Value) -> bool:
     kind = type(a)
     if (kind is int or kind is str) and type(b) is kind:
         return bool(a == b)
-    return _equal(a, b)
+    return _equal(a, b, {})
 
 
-def _equal(a: Value, b: Value) -> bool:
-    work: list[tuple[Value, Value]] = [(a, b)]
+def firsts(values: Sequence[Value]) -> list[int]:
+    """For each of the values, where the first one stands that is equal to it."""
+    places: list[int] = []
+    near: dict[int, list[int]] = {}
+    known: dict[int, int] = {}
     groups: dict[int, int] = {}
-    while work:
-        a, b = work.pop()
-        if a is b:
-            continue
-        if not isinstance(a, (tuple, dict, Record)):
-            if not _same_atom(a, b):
-                return False
-            continue
-        one, other = _group(groups, id(a)), _group(groups, id(b))
-        if one == other:
-            continue
-        groups[one] = other
-        if isinstance(a, Record) and isinstance(b, Record) and a.kind == b.kind:
-            a, b = a.fields, b.fields
-        if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-            work.extend(zip(a, b, strict=True))
-        elif isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
-            work.extend((value, b[key]) for key, value in a.items())
+    for here, value in enumerate(values):
+        found = here
+        others = near.setdefault(_digest(value, known), [])
+        for other in others:
+            if _equal(values[other], value, groups):
+                found = other
+                break
+            groups.clear()  # what was alike in a pair that is different may not be
         else:
-            return False
+            others.append(here)
+        places.append(found)
+    return places
+
+
+def _equal(a: Value, b: Value, groups: dict[int, int]) -> bool:
+    """`groups` is what was found to be alike in pairs of values that are equal and still there."""
+    pairs: list[tuple[Value, Value]] = [(a, b)]
+    done = 0
+    try:
+        while pairs:
+            a, b = pairs.pop()
+            if a is b:
+                continue
+            if not isinstance(a, (tuple, dict, Record)):
+                if not _same_atom(a, b):
+                    return False
+                continue
+            one, other = _group(groups, id(a)), _group(groups, id(b))
+            if one == other:
+                continue
+            groups[one] = other
+            if isinstance(a, Record) and isinstance(b, Record) and a.kind == b.kind:
+                a, b = a.fields, b.fields
+            if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+                pairs.extend(zip(a, b, strict=True))
+            elif isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+                pairs.extend((value, b[key]) for key, value in a.items())
+            else:
+                return False
+            done += len(a)
+    finally:
+        if done > SMALL:
+            work(done)
     return True
 
 
@@ -64,30 +93,29 @@ def _same_atom(a: Value, b: Value) -> bool:
         return (type(b) is int or type(b) is float) and (a == b or (a != a and b != b))
     if kind is str or isinstance(a, Symbol):
         return isinstance(b, kind) and bool(a == b)
-    return isinstance(a, Procedure) and _same_function(a, b)
+    return isinstance(a, Procedure) and type(a) is type(b) and a.identity == b.identity
 
 
-def _same_function(a: Procedure, b: Value) -> bool:
-    same = getattr(a, "same", None)
-    return type(a) is type(b) and same is not None and bool(same(b))
-
-
-def digest(value: Value) -> int:
-    """A number that is the same for values that are equal."""
-    known: dict[int, int] = {}
-    work: list[Value] = [value]
-    while work:
-        item = work[-1]
+def _digest(value: Value, known: dict[int, int]) -> int:
+    """A number that is the same for values that are equal. `known` is that of others, which are
+    still there, by their ids."""
+    pending: list[Value] = [value]
+    done = 0
+    while pending:
+        item = pending[-1]
         if id(item) in known:
-            work.pop()
+            pending.pop()
             continue
         parts = _parts(item)
         missing = [part for part in parts if _is_compound(part) and id(part) not in known]
         if missing:
-            work.extend(missing)
+            pending.extend(missing)
             continue
         known[id(item)] = _combined(item, known)
-        work.pop()
+        pending.pop()
+        done += len(parts)
+    if done > SMALL:
+        work(done)
     return known[id(value)]
 
 
@@ -122,7 +150,7 @@ def _hash(value: Value, known: dict[int, int]) -> int:
     if _is_compound(value):
         return known[id(value)]
     if isinstance(value, Procedure):
-        return hash(type(value).__name__)  # `same` decides, and it need not follow identity
+        return hash((type(value).__name__, value.identity))
     if type(value) is float and isfinite(value) and value == int(value):
         value = int(value)
     return hash(hex(value) if type(value) is int else (type(value).__name__, str(value)))

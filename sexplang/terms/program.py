@@ -34,6 +34,9 @@ class Function:
     body: Core
     span: Span
     doc: str = ""
+    outer: int = 1
+    """The size of the environment that it closes over, as it is where the function is defined
+    (slot 0 counted)."""
 
 
 InputType = Literal["string", "number", "integer", "boolean", "json", "file"]

@@ -8,7 +8,7 @@ Lists are Python tuples; tables are Python dicts with string keys that nobody wr
 they are made: whoever changes one copies it first.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
 from attrs import frozen
@@ -46,6 +46,11 @@ class Procedure:
     """Whatever may stand at the head of a call."""
 
     __slots__ = ()
+
+    @property
+    def identity(self) -> Hashable:
+        """What is equal for two procedures of one type that are the same function."""
+        return id(self)
 
 
 @frozen(eq=False)

@@ -27,6 +27,12 @@ from sexplang.machine import Done, Failed
         ("(update {a: 1} \"a\" (lambda (x) (+ x 1)))", {"a": 2}),
         ("(equal? (lambda (x) x) (lambda (x) x))", False),
         ("(define (f) 1) (define x 2) (define (g) 3) (equal? f f)", True),
+        ("(define (g x) (define (f) x) (equal? (let ((y 1)) f) (let ((y 2)) f))) (g 1)", True),
+        ("(define (f n) (lambda () n)) [(equal? (f 1000) (f 1000)) (equal? (f 1) (f 1.0))]",
+         (True, False)),
+        ("(define (f n) (lambda () n)) [(equal? (f 1) (f true)) (equal? (f [1]) (f [1]))]",
+         (False, False)),
+        ("(define (f n) (lambda () n)) (length (distinct [(f 1) (f 2) (f 1) car car f f]))", 4),
     ],
 )  # fmt: skip
 def test_calls_give_what_the_language_says(text, value):

@@ -30,8 +30,9 @@ class Closure(Procedure):
     def __init__(self, made: str) -> None:
         self.made = made
 
-    def same(self, other: "Closure") -> bool:
-        return self.made == other.made
+    @property
+    def identity(self) -> str:
+        return self.made
 
 
 VALUES = [

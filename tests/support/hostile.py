@@ -148,6 +148,15 @@ ENDLESS = _group(
         "a plan": '(eval-plan "(loop ((x 1)) (recur x))")',
         "plan after plan": '(define (f) (eval-plan "(+ 1 1)") (f)) (f)',
         "a list of itself": "(loop ((s [1])) (recur [s s s s s s s s]))",
+        "a long map": "(map (lambda (x) (* x x)) (range 1000000))",
+        "a long fold": "(fold + 0 (range 1000000))",
+        "a long search": "(all? number? (range 1000000))",
+        "members": "(define xs (range 10000)) (loop ((i 0)) (begin (member? nil xs) (recur i)))",
+        "comparisons": (
+            "(define xs (range 10000)) (define ys (range 10000))"
+            "(loop ((i 0)) (begin (equal? xs ys) (recur i)))"
+        ),
+        "sums": "(define xs (range 10000)) (loop ((i 0)) (begin (apply + xs) (recur i)))",
         "errors in errors": "(loop ((x 1)) (recur (try (raise {reason: 'r v: x}) (catch (e) e))))",
     },
     Limits(steps=200_000),
@@ -194,6 +203,15 @@ COPYING = _group(
         "a list that grows at the end": "(loop ((xs [])) (recur (append xs [1])))",
         "a table that grows": "(loop ((t {}) (i 0)) (recur (put t (str i) i) (+ i 1)))",
         "a text that grows": '(loop ((s "")) (recur (str s "x")))',
+        "rests": "(define xs (range 10000)) (loop ((i 0)) (begin (rest xs) (recur i)))",
+        "tables with one value changed": (
+            "(define t (fold (lambda (t i) (put t (str i) i)) {} (range 300)))"
+            '(loop ((t t)) (recur (update t "1" identity)))'
+        ),
+        "texts in capitals": (
+            '(define s (string-join (map str (range 1000)) ""))'
+            "(loop ((i 0)) (begin (string-upcase s) (recur i)))"
+        ),
         "captured lists": "(loop ((f 1)) (let ((xs (range 1000))) (recur (lambda () [f xs]))))",
         "mapped lists": "(loop ((i 0)) (begin (map (lambda (x) (* x x)) (range 1000)) (recur i)))",
     },
@@ -342,6 +360,21 @@ QUADRATIC = _group(
         ),
         "lists of numbers that share Python's hash": (
             "(length (distinct (map (lambda (i) [(* i 2305843009213693951)]) (range 100000))))"
+        ),
+        "functions": "(length (distinct (map (lambda (i) (lambda () i)) (range 100000))))",
+        "groups of functions": (
+            "(length (group-by identity (map (lambda (i) (lambda () i)) (range 100000))))"
+        ),
+        "functions of numbers that share Python's hash": (
+            "(define (f n) (lambda () n))"
+            "(length (distinct (map (lambda (i) (f (* i 2305843009213693951))) (range 100000))))"
+        ),
+        "lists that hold the same list": (
+            "(define xs (range 100000)) (length (distinct (map (lambda (i) [i xs]) xs)))"
+        ),
+        "lists that hold equal lists": (
+            "(define xs (range 100000)) (define ys (range 100000))"
+            "(length (distinct (map (lambda (i) [(if (= (modulo i 2) 0) xs ys)]) xs)))"
         ),
         "sort": "(length (sort (range 100000) (lambda (a b) (< b a))))",
         "equal? of what is shared in different ways": """

@@ -275,12 +275,14 @@ def test_a_call_in_flight_that_is_cancelled_leaves_nothing_running(adapter, payl
     """Whether the model answers already or still reads: no thread, no connection, and the next
     call is answered as if there had been none."""
     before = adapter.ask(hello(), "Good day.")
-    threads = threading.active_count()
+    threads = set(threading.enumerate())
     race = Race((perform("model", payload), perform("sleep", 0.3)), span=perform("sleep", 0.3).span)
     outcome = adapter.run(lambda: begun(race), payload, {"fail": "trickle"})
 
     assert isinstance(outcome, Done) and None is outcome.value
-    assert threads == threading.active_count()
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(5)  # told to end; it may not have got to it yet
+        assert not thread.is_alive()
     assert not local._asking.locked()
     assert before == adapter.ask(hello(), "Good day.")
 

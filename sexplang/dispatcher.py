@@ -7,10 +7,9 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Literal
 
-from attrs import frozen
-
 from sexplang.builder import Builder, Find
 from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.node import frozen
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_record, task_result

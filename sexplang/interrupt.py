@@ -12,9 +12,8 @@ from contextvars import ContextVar
 from time import monotonic
 from types import CodeType, FrameType
 
-from attrs import define
-
 from sexplang.machine import SETTLING, STEPPING, STOPPED, Interruption
+from sexplang.terms.node import define
 
 GRACE = 5.0
 """Seconds for the `finally` bodies of a run that was interrupted."""

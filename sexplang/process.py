@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from io import FileIO
 from resource import getpagesize
 
 _PAGE = getpagesize()
@@ -19,7 +19,8 @@ def growth() -> Callable[[], int]:
 def held() -> int:
     """Bytes in main memory; 0 where the system does not say."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
+        with FileIO("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * _PAGE
     except OSError:
         return 0
 

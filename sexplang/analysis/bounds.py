@@ -7,8 +7,7 @@ taken coefficient by coefficient. What has no bound says why, and where.
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from attrs import frozen
-
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Span
 
 MOST_TERMS = 12

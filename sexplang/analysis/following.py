@@ -9,13 +9,14 @@ from collections.abc import Callable, Generator
 from types import GeneratorType
 from typing import Any, TypeAlias, TypeVar
 
-from attrs import define, evolve, field, fields, frozen
+from attrs import evolve, field, fields
 
 from sexplang.analysis.bounds import unbounded
 from sexplang.analysis.stack import Calling, Handling, Turning
 from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Fn, Values
 from sexplang.analysis.work import ANYTHING, NOTHING, Work, repeated, together
 from sexplang.terms.core import Clause, Core
+from sexplang.terms.node import define, frozen
 from sexplang.terms.program import Bind, Function, Program
 from sexplang.terms.source import Span
 from sexplang.terms.value import Task

@@ -7,7 +7,7 @@ the same step, and every `recur` stands behind a test that it has not yet reache
 from collections.abc import Generator, Iterator
 from typing import Any, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sexplang.analysis.bounds import Atom, Bound, atom, number, plus, unbounded
 from sexplang.analysis.following import At, Follower, Steps, children, follows
@@ -17,6 +17,7 @@ from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Free, Upper
 from sexplang.analysis.work import NOTHING, Work, either, repeated, together
 from sexplang.terms.core import And, CallPrimitive, Const, If, Let, Local, Loop, Or, Recur, Repeat
 from sexplang.terms.core import Seq as Sequence
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Span
 
 ROUNDS = 5

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import field, frozen
+from attrs import field
 
 import sexplang.analysis.higher
 import sexplang.analysis.loops
@@ -16,6 +16,7 @@ from sexplang.analysis.values import ANY, Environment, functions
 from sexplang.analysis.work import ANYTHING, NOTHING, Work, together
 from sexplang.terms.core import Clause
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.node import frozen
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.source import Made, Span
 

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from attrs import define, field
+from attrs import field
 
 from sexplang.analysis.values import Abstract, Environment
 from sexplang.terms.core import Clause
+from sexplang.terms.node import define
 from sexplang.terms.source import Span
 
 

@@ -6,7 +6,7 @@ and any name that begins with `_`.
 
 from typing import Any
 
-from attrs import define, field
+from attrs import field
 
 from sexplang.analysis.following import children
 from sexplang.terms.core import (
@@ -20,6 +20,7 @@ from sexplang.terms.core import (
     Loop,
 )
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.node import define
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.source import Made, Span
 

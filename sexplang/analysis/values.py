@@ -16,9 +16,10 @@ Law: values are made once, so the same is the same object, however deep it is.
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
 from sexplang.analysis.bounds import Atom, Bound, atom, most, number
+from sexplang.terms.node import frozen
 from sexplang.terms.value import Primitive, Procedure
 
 MANY = 16

@@ -6,9 +6,8 @@ Law: work only grows. An operation whose count is zero is not in the table.
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from attrs import frozen
-
 from sexplang.analysis.bounds import ONE, ZERO, Bound, most, plus, times
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Span
 
 

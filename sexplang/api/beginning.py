@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sexplang import machine, pipeline
 from sexplang.api.answering import Model, answering
@@ -21,6 +21,7 @@ from sexplang.runtime import Journal, Permissions, Refusal
 from sexplang.runtime.events import Event
 from sexplang.runtime.memory.places import discovered
 from sexplang.runtime.prices import prices
+from sexplang.terms.node import frozen
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault

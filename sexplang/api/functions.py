@@ -8,13 +8,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from attrs import frozen
-
 from sexplang.api.values import python, value
 from sexplang.machine import Failed
 from sexplang.runtime import Refusal, redacted
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
 from sexplang.terms.text import plain
 from sexplang.terms.value import Fault, Operation, Primitive, Value
 

@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from sexplang.api.functions import bad_function
 from sexplang.machine import Failed, Suspended
 from sexplang.runtime import Permissions, Refusal
+from sexplang.terms.node import frozen
 from sexplang.terms.program import Program
 from sexplang.terms.value import Value
 

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from attrs import frozen
-
 from sexplang.api.functions import Function, Functions, bad_function, replied
 from sexplang.api.values import value
 from sexplang.runtime import Refusal
+from sexplang.terms.node import frozen
 from sexplang.terms.task import error_record
 from sexplang.terms.text import text
 from sexplang.terms.value import Fault, Value

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from attrs import field, fields, frozen
+from attrs import field, fields
 
 from sexplang.machine import Done, Failed, Outcome
+from sexplang.terms.node import frozen
 from sexplang.terms.task import error_of, error_record
 from sexplang.terms.text import plain, value_of
 from sexplang.terms.value import Fault, Value

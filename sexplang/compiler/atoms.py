@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from attrs import define, evolve, field
+from attrs import evolve, field
 
 from sexplang.compiler.clauses import CLAUSES
 from sexplang.compiler.settings import (
@@ -21,6 +21,7 @@ from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, Label, ListForm, Name, spelled
+from sexplang.terms.node import define
 from sexplang.terms.source import Span
 from sexplang.terms.template import Param, Template
 from sexplang.terms.text import value_of

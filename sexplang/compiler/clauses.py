@@ -7,8 +7,6 @@ checked where XML is checked too.
 from collections.abc import Callable
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.compiler.settings import (
     Read,
     chosen,
@@ -22,6 +20,7 @@ from sexplang.compiler.settings import (
 )
 from sexplang.compiler.state import Lowering
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.node import frozen
 from sexplang.terms.template import (
     ContextManagement,
     FilePaths,

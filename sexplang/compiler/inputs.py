@@ -2,13 +2,12 @@
 
 from typing import Any, get_args
 
-from attrs import define
-
 from sexplang.compiler.functions import duplicate
 from sexplang.compiler.quoting import datum
 from sexplang.compiler.state import Lowering, Steps
 from sexplang.terms.core import Const, Core, InputValue
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, VectorForm
+from sexplang.terms.node import define
 from sexplang.terms.program import Input, InputType, is_of_type
 from sexplang.terms.source import Span
 from sexplang.terms.value import Operation, Value

@@ -7,8 +7,6 @@ macro is defined. The rewriting itself is the expander's (`spec/decisions/hygien
 
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.compiler.names import used_before_defined
 from sexplang.compiler.scope import Binding, Keyword, Later, Named, Namespace, Place
 from sexplang.compiler.shapes import RESERVED
@@ -17,6 +15,7 @@ from sexplang.terms.core import Const, Core, Known, Local
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, spelled
 from sexplang.terms.macro import Macro, Rules
+from sexplang.terms.node import frozen
 from sexplang.terms.program import Export
 
 

@@ -6,11 +6,9 @@ Law: nothing here outlives one compilation.
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from attrs import define
-
 from sexplang.terms.core import ClauseKind
 from sexplang.terms.macro import Macro
-from sexplang.terms.node import node
+from sexplang.terms.node import define, node
 from sexplang.terms.program import Export, Function
 from sexplang.terms.source import Span
 

@@ -1,8 +1,7 @@
 """Each special form's syntax: one table that the checks, the messages and the tests walk."""
 
-from attrs import frozen
-
 from sexplang.terms.form import Form, ListForm, Name, spelled
+from sexplang.terms.node import frozen
 
 
 @frozen

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.expander.budget import Budget
 from sexplang.expander.matching import Found
 from sexplang.expander.nodes import Brought, Fixed, Group, Hole, Reach, Repeat, Template
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.form import MARK, Form, ListForm, Name
 from sexplang.terms.macro import Rename
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Made, Span, made
 
 

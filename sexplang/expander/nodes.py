@@ -2,9 +2,8 @@
 
 from typing import Any, TypeAlias
 
-from attrs import define, frozen
-
 from sexplang.terms.form import Form, Label, Literal
+from sexplang.terms.node import define, frozen
 from sexplang.terms.source import Span
 
 Path: TypeAlias = tuple[int, ...]

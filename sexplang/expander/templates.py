@@ -9,8 +9,6 @@ must be repeated there, and with it whatever the same ellipsis of the pattern ga
 
 from typing import Any
 
-from attrs import define
-
 from sexplang.expander.flaws import flaw
 from sexplang.expander.nodes import (
     Brought,
@@ -25,6 +23,7 @@ from sexplang.expander.nodes import (
 )
 from sexplang.expander.patterns import DEEPEST
 from sexplang.terms.form import MARK, Form, ListForm, Name, TableForm, VectorForm
+from sexplang.terms.node import define
 from sexplang.terms.source import Span
 
 

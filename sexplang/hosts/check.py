@@ -4,12 +4,11 @@ import json
 import sys
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.hosts.files import folder_of, source_at, status_of
 from sexplang.hosts.guard import DONE
 from sexplang.hosts.programs import built
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.node import frozen
 
 
 @frozen

@@ -6,11 +6,10 @@ import sys
 from time import monotonic
 from typing import Any
 
-from attrs import define, frozen
-
 from sexplang.hosts.guard import DONE, FAILED, MISUSE
 from sexplang.hosts.show import drawn
 from sexplang.terms.diagnostic import Diagnostic
+from sexplang.terms.node import define, frozen
 
 TICK = 0.1
 """Seconds between two looks at how far it is, on a terminal."""

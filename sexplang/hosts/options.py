@@ -8,7 +8,7 @@ goes to click, which explains.
 import re
 from typing import Any, Literal
 
-from attrs import frozen
+from sexplang.terms.node import frozen
 
 Kind = Literal["flag", "text", "texts", "count"]
 

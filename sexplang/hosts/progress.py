@@ -10,10 +10,11 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import Any, TextIO
 
-from attrs import define, field
+from attrs import field
 
 from sexplang.hosts.show import drawn
 from sexplang.runtime.events import Event, Finished, Progressed, Retrying, Said, Started, Withdrawn
+from sexplang.terms.node import define
 
 TICK = 0.25
 LONGEST = 100

@@ -8,11 +8,10 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TextIO
 
-from attrs import frozen
-
 from sexplang.terms.brief import shortened, shown
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.extent import text_size
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Source, Span
 from sexplang.terms.text import LONGEST, written
 from sexplang.terms.value import Record

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from attrs import frozen
 from immutables import Map
 
 from sexplang.machine.scopes import Accounts, Held, Scope
 from sexplang.machine.stack import Frame, Segment, Step
 from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
 from sexplang.terms.value import Record, Value
 
 Path = tuple[int, ...]

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.machine.stack import Exit, Frame, Run, Segment, Step
 from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
 from sexplang.terms.value import Record, Value
 
 

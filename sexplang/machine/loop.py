@@ -12,13 +12,12 @@ from itertools import repeat
 from types import FunctionType
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.machine.control import fail
 from sexplang.machine.errors import limit
 from sexplang.machine.exits import Broken, Interrupted
 from sexplang.machine.stack import Exit, Frame, Segment, Step
 from sexplang.terms.allowance import ACCOUNT
+from sexplang.terms.node import frozen
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
 

@@ -3,8 +3,6 @@
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from attrs import define, frozen
-
 from sexplang.machine.branch import Branch, Waiting, Weave, order, path_of
 from sexplang.machine.control import fail
 from sexplang.machine.exits import Entered
@@ -14,6 +12,7 @@ from sexplang.machine.scopes import METER, Meter, allowed
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.machine.weave import Turn
 from sexplang.terms.effect import Request
+from sexplang.terms.node import define, frozen
 from sexplang.terms.program import Program
 from sexplang.terms.task import TaskSystem, error_of
 from sexplang.terms.text import plain, value_of

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from attrs import frozen
 from immutables import Map
 
 from sexplang.terms.brief import shown
 from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Fault, Record, Value
 

@@ -18,8 +18,9 @@ step, so that an error raised by a step belongs to the segments the step began w
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
+from sexplang.terms.node import frozen
 from sexplang.terms.task import Context, Conversation, TaskSystem
 from sexplang.terms.value import Fault, Procedure, Value
 

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from attrs import Factory, define
+from attrs import Factory
 
 from sexplang.reader.parsing import TOKEN, comment_end
+from sexplang.terms.node import define
 
 Kind = Literal["atom", "list", "vector", "table", "mark", "label", "text"]
 Place = Literal["own", "end", "within"]

@@ -8,7 +8,7 @@ account as the grammar: open brackets, marks and labels that wait for a form.
 import re
 from itertools import islice
 
-from attrs import Factory, define
+from attrs import Factory
 
 from sexplang.reader import saying
 from sexplang.reader.characters import hidden
@@ -17,6 +17,7 @@ from sexplang.reader.forms import MAKERS, Forms
 from sexplang.reader.parsing import DEEPER
 from sexplang.reader.scanning import Enough, Token, tell_hidden, tokens
 from sexplang.terms.diagnostic import Diagnostic
+from sexplang.terms.node import define
 from sexplang.terms.source import Source, Span
 
 # More findings than a person reads at once.

@@ -5,10 +5,11 @@ Law: a line ends in no white space that is not part of a token.
 
 from collections.abc import Iterator
 
-from attrs import Factory, define
+from attrs import Factory
 
 from sexplang.reader.concrete import Comment
 from sexplang.reader.shapes import DEEPEST, WIDTH
+from sexplang.terms.node import define
 
 _GAP = 2  # columns before the comment at the end of a line
 

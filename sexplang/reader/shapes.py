@@ -5,9 +5,8 @@ The tables are the style: whoever wants another one changes them, and nothing el
 
 from collections.abc import Sequence
 
-from attrs import frozen
-
 from sexplang.reader.concrete import Comment, Node
+from sexplang.terms.node import frozen
 
 WIDTH = 100
 """Columns of a line."""

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from attrs import define
-
 from sexplang.runtime.events import Event
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.terms.effect import Request
+from sexplang.terms.node import define
 from sexplang.terms.task import error_of, error_record
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Fault, Record, Value

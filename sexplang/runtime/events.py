@@ -2,9 +2,10 @@
 
 from typing import Any, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
 from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
 from sexplang.terms.value import Record
 
 

@@ -10,12 +10,13 @@ from contextlib import suppress
 from time import time
 from typing import Any
 
-from attrs import define, field
+from attrs import field
 
 from sexplang.runtime.pack import dumped, packed
 from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.terms.effect import Request
+from sexplang.terms.node import define
 from sexplang.terms.value import Value
 
 VERSION = 1

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from attrs import field, frozen
+from attrs import field
 
 from sexplang.runtime import files, world, writing
 from sexplang.runtime.answers import Performer, Watch
@@ -15,6 +15,7 @@ from sexplang.runtime.scripts import running
 from sexplang.runtime.surrogates import writable
 from sexplang.runtime.wrappers import Retries, permitted, retried
 from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
 
 if TYPE_CHECKING:
     from sexplang.runtime.mcp import Servers

@@ -4,7 +4,9 @@ import os
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from attrs import field, frozen
+from attrs import field
+
+from sexplang.terms.node import frozen
 
 Place: TypeAlias = str | os.PathLike[str]
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from time import monotonic, time
 from typing import Any
 
-from attrs import define, field
+from attrs import field
 
 from sexplang.interrupt import Interrupt
 from sexplang.machine import Done, Failed, Outcome, Suspended
@@ -26,6 +26,7 @@ from sexplang.runtime.events import Finished, Started, Withdrawn, task_of, turn_
 from sexplang.runtime.journal import Journal, Row, cancellation
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.effect import Request
+from sexplang.terms.node import define
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Record, Value
 

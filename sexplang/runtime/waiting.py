@@ -12,12 +12,13 @@ from time import monotonic
 from typing import Any
 
 import anyio
-from attrs import define, field
+from attrs import field
 
 from sexplang.interrupt import GraceOver, ending
 from sexplang.runtime.answers import OutputLost, attempts_of, failure, settled
 from sexplang.runtime.running import Run
 from sexplang.terms.effect import Request
+from sexplang.terms.node import define
 
 SLICE = 0.005
 """Seconds of requests that never wait before those that do get their turn."""

@@ -4,13 +4,12 @@ from collections.abc import Awaitable, Coroutine
 from time import monotonic
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.runtime.answers import Answer, Performer, Performers, Watch
 from sexplang.runtime.events import Retrying, task_of
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Record
 

@@ -6,7 +6,7 @@ Direct tools stand together, whatever their number; what may take long or ask ba
 
 from collections.abc import Callable
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.replies import Reply, ToolUse
@@ -14,6 +14,7 @@ from sexplang.tasks.request import SubtaskRequest, fields_of, subtask_request
 from sexplang.tasks.session import Block, Calls, HandlerSession, Setup
 from sexplang.tasks.substitute import value_text
 from sexplang.tasks.tools import SCRIPT_SECONDS
+from sexplang.terms.node import frozen
 from sexplang.terms.task import Ask, task_result
 from sexplang.terms.value import Fault, Record, Value
 

@@ -10,12 +10,11 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from operator import itemgetter
 
-from attrs import frozen
-
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.matching import words
 from sexplang.tasks.session import Gathering
 from sexplang.tasks.substitute import value_text
+from sexplang.terms.node import frozen
 from sexplang.terms.task import Conversation
 from sexplang.terms.text import text
 from sexplang.terms.value import Record, Value

@@ -3,11 +3,10 @@
 Only the parameters of this call can be named; text that comes from a value is never expanded.
 """
 
-from attrs import frozen
-
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.prepare import Prepared
 from sexplang.tasks.substitute import rendered
+from sexplang.terms.node import frozen
 from sexplang.terms.value import Fault, Value
 
 

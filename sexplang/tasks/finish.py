@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sexplang.tasks.calls import spent
 from sexplang.tasks.failures import misfit
@@ -10,6 +10,7 @@ from sexplang.tasks.history import recorded
 from sexplang.tasks.replies import model_reply
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import HandlerSession, Reading, Rules
+from sexplang.terms.node import frozen
 from sexplang.terms.task import task_result
 from sexplang.terms.value import Fault, Record, Value
 

@@ -1,13 +1,12 @@
 """A template to what every call of it shares: its texts taken apart, its tools, its payload."""
 
-from attrs import frozen
-
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.session import HandlerPayload, Rules
 from sexplang.tasks.settings import ContextSettings, effective
 from sexplang.tasks.substitute import Parts, Slot, parts
 from sexplang.tasks.tools import offered
 from sexplang.tasks.window import tokens_in
+from sexplang.terms.node import frozen
 from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Fault, Value
 

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.tasks.failures import bad_reply
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block
+from sexplang.terms.node import frozen
 from sexplang.terms.value import Value
 
 

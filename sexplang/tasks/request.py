@@ -3,8 +3,9 @@
 import json
 import re
 
-from attrs import field, frozen
+from attrs import field
 
+from sexplang.terms.node import frozen
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Fault, Record, Symbol, Value
 

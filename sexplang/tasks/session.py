@@ -7,8 +7,7 @@ frozen, forked and compared, and advancing the same one twice is two conversatio
 from collections.abc import Callable, Mapping
 from typing import Literal, Protocol, TypeAlias
 
-from attrs import frozen
-
+from sexplang.terms.node import frozen
 from sexplang.terms.task import Ask
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.value import Record, Value

@@ -6,10 +6,9 @@ was set wins over a defaulted counterpart; two that were set and conflict are an
 
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.request import fields_of, snake
+from sexplang.terms.node import frozen
 from sexplang.terms.template import ContextManagement
 from sexplang.terms.value import Value
 

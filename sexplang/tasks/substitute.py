@@ -3,9 +3,8 @@
 import re
 from typing import TypeAlias
 
-from attrs import frozen
-
 from sexplang.tasks.json_text import json_text
+from sexplang.terms.node import frozen
 from sexplang.terms.text import text
 from sexplang.terms.value import Record, Value
 

@@ -5,14 +5,13 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from sexplang.templates.check import check_name, check_params
 from sexplang.templates.jsontext import NotJson, strict
 from sexplang.templates.parse import Document
 from sexplang.templates.placeholders import NAME
 from sexplang.templates.vocabulary import normal
 from sexplang.terms.diagnostic import Diagnostic
+from sexplang.terms.node import frozen
 from sexplang.terms.template import ArgumentNode, FunctionCallNode, ParameterPath, TemplateNode
 from sexplang.terms.text import value_of
 

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.templates.placeholders import Placeholder, is_name, placeholders
 from sexplang.templates.schema import WORDS, schema_problem
 from sexplang.terms.diagnostic import Diagnostic, Label, Severity
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Span
 from sexplang.terms.template import Param, Template
 

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from sexplang.templates.parse import Document
 from sexplang.templates.vocabulary import Vocabulary, normal
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.node import frozen
 
 if TYPE_CHECKING:
     from lxml.etree import _Element, _LogEntry

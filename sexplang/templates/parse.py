@@ -9,10 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from sexplang.templates.places import Place, places
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Source, Span
 
 if TYPE_CHECKING:

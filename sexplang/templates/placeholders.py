@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from attrs import frozen
+from sexplang.terms.node import frozen
 
 NAME = r"[^\W\d][\w-]*"
 

@@ -6,7 +6,7 @@ text, once comments and CDATA are stepped over: so a scan of the text gives ever
 
 import re
 
-from attrs import frozen
+from sexplang.terms.node import frozen
 
 _MARKUP = re.compile(
     r"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>

@@ -1,7 +1,8 @@
 """What becomes of the text of a reply."""
 
-from attrs import field, frozen
+from attrs import field
 
+from sexplang.terms.node import frozen
 from sexplang.terms.value import Value
 
 

@@ -8,9 +8,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.templates.jsontext import MAX_DEPTH, NotJson, depth, strict
+from sexplang.terms.node import frozen
 from sexplang.terms.template import OutputFormat
 
 _WORD = re.compile(r"(object|array|string|number|integer|boolean|any)?((?:\[\]){0,8})")

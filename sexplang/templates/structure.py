@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from sexplang.data import shipped
 from sexplang.templates.explain import Explained
 from sexplang.templates.parse import Document
 from sexplang.templates.vocabulary import Vocabulary, normal
 from sexplang.terms.diagnostic import Diagnostic
+from sexplang.terms.node import frozen
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

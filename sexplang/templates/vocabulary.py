@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from sexplang.terms.node import frozen
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from attrs import frozen
-
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Span
 
 Severity = Literal["error", "warning"]

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from attrs import frozen
-
+from sexplang.terms.node import frozen
 from sexplang.terms.task import Context
 from sexplang.terms.value import Record, Value
 

@@ -4,9 +4,9 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import field
 
-from sexplang.terms.node import node
+from sexplang.terms.node import define, frozen, node
 
 
 @define(eq=False)

@@ -6,8 +6,9 @@ Fields and enumerations are those of the documents (inventory 3.1 to 3.3).
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Span
 from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Record, Value

@@ -6,8 +6,7 @@ Fields and defaults follow inventory 2.1 to 2.5 and decisions.md. Immutable.
 
 from typing import Any, Literal, TypeAlias
 
-from attrs import frozen
-
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Span
 
 ParamType = Literal["any", "string", "number", "integer", "boolean", "list", "object"]

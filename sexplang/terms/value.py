@@ -11,8 +11,7 @@ they are made: whoever changes one copies it first.
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
-from attrs import frozen
-
+from sexplang.terms.node import frozen
 from sexplang.terms.template import Template
 
 Value: TypeAlias = Any

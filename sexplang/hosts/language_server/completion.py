@@ -3,8 +3,6 @@
 import os
 from collections.abc import Iterable, Iterator
 
-from attrs import frozen
-
 from sexplang.hosts.language_server.hover import explained, headline
 from sexplang.hosts.language_server.library import Library, folder_of
 from sexplang.hosts.language_server.meanings import Meaning
@@ -13,6 +11,7 @@ from sexplang.hosts.language_server.words import INPUT_TYPES, LABELS, special
 from sexplang.hosts.tokens import LABELS as LABEL_KINDS
 from sexplang.hosts.tokens import Token
 from sexplang.terms.form import Form, Label, ListForm, Name, TableForm, VectorForm
+from sexplang.terms.node import frozen
 
 
 @frozen

@@ -5,7 +5,6 @@ functions may do.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from attrs import frozen
 from lsprotocol.types import (
     Diagnostic,
     DiagnosticRelatedInformation,
@@ -19,6 +18,7 @@ from sexplang.hosts.language_server.addresses import address_of
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.positions import Places
 from sexplang.terms import diagnostic as terms
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Source, Span
 
 if TYPE_CHECKING:

@@ -2,9 +2,10 @@
 
 from typing import Any, Literal
 
-from attrs import field, frozen
+from attrs import field
 
 from sexplang.terms.form import Form
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Span
 
 Kind = Literal[

@@ -4,8 +4,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from attrs import frozen
-
 from sexplang.hosts.language_server.binders import WALKS
 from sexplang.hosts.language_server.declared import public, word_of
 from sexplang.hosts.language_server.meanings import Meaning, Parameter
@@ -15,6 +13,7 @@ from sexplang.hosts.language_server.walk import Walk
 from sexplang.hosts.language_server.words import special
 from sexplang.hosts.tokens import Token, tokens
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Source
 
 Load = Callable[[str], Mapping[str, Meaning]]

@@ -7,12 +7,13 @@ a form that begins in the first column begins at the top.
 
 from collections.abc import Callable, Sequence
 
-from attrs import Factory, define
+from attrs import Factory
 
 from sexplang.hosts.tokens import CLOSING, LABELS, MARKS, OPENING, TRIVIA, Token
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.words import CONSTANTS, string, text_block
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.node import define
 from sexplang.terms.source import Source, Span
 
 _KINDS: dict[str, type[ListForm] | type[VectorForm] | type[TableForm]] = {

@@ -3,7 +3,7 @@
 import os
 from typing import Any, TextIO
 
-from attrs import define, evolve, field
+from attrs import evolve, field
 
 from sexplang.hosts.files import folder_of, source_at, text_at
 from sexplang.hosts.options import Settings
@@ -14,6 +14,7 @@ from sexplang.hosts.show import Paint, drawn, paint_for
 from sexplang.machine import Standing
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm, Name
+from sexplang.terms.node import define
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import error_of
 from sexplang.terms.text import written

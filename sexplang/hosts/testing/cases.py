@@ -8,12 +8,13 @@ What stands beside the tests belongs to each of them.
 
 from collections.abc import Iterable, Iterator
 
-from attrs import field, frozen
+from attrs import field
 
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.diagnostic import Label as Place
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Source, Span
 
 _TEXT, _LIST, _TABLE, _ANY = "a text in quotes", "a list in []", "a table in {}", ""

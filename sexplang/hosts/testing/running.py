@@ -3,8 +3,6 @@
 from time import perf_counter
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.hosts.testing.cases import Test
 from sexplang.hosts.testing.expecting import Played, compared
 from sexplang.hosts.testing.patterns import shown, suggested
@@ -12,6 +10,7 @@ from sexplang.hosts.testing.programs import begun, is_error, program_of, value_o
 from sexplang.hosts.testing.script import Script, script_of
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
 from sexplang.terms.program import Input, Program
 from sexplang.terms.text import written
 from sexplang.terms.value import Value

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
 
-from attrs import define, field, frozen
+from attrs import field
 
 from sexplang.hosts.testing.cases import Test, malformed
 from sexplang.hosts.testing.patterns import fits, operation_of
@@ -14,6 +14,7 @@ from sexplang.runtime.refusal import Refusal, refused
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, TableForm, VectorForm
+from sexplang.terms.node import define, frozen
 from sexplang.terms.text import plain, value_of
 from sexplang.terms.value import Fault, Value
 

@@ -5,11 +5,12 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
-from attrs import define, field
+from attrs import field
 
 from sexplang.runtime.mcp.specs import Server
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refused
+from sexplang.terms.node import define
 from sexplang.terms.value import Value
 
 INSTALL = "pip install 'sexplang[mcp]'"

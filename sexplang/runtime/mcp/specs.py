@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from attrs import field, frozen
+from attrs import field
 
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.node import frozen
 
 SECONDS = 300.0
 """For one call, where nothing else is said."""

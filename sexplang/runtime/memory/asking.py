@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.runtime.memory.words import LONGEST
 from sexplang.tasks.request import snake
+from sexplang.terms.node import frozen
 from sexplang.terms.text import text
 from sexplang.terms.value import Record, Symbol, Value
 

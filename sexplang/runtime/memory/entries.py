@@ -4,11 +4,10 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.runtime.memory.history import NEVER, Change
 from sexplang.runtime.memory.kinds import extension_of
 from sexplang.runtime.memory.words import words
+from sexplang.terms.node import frozen
 
 
 @frozen(kw_only=True)

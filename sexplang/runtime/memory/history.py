@@ -8,9 +8,8 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from attrs import frozen
-
 from sexplang.runtime.memory.places import repository_of
+from sexplang.terms.node import frozen
 
 _GIT = "git --no-pager --literal-pathspecs -c log.showSignature=false -c core.fsmonitor=false"
 # No path that git names begins with a slash: it tells commits from files.

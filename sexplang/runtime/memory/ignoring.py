@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from attrs import frozen
 from pathspec import GitIgnoreSpec
 
 from sexplang.runtime.memory.places import repository_of
 from sexplang.runtime.refusal import refused
+from sexplang.terms.node import frozen
 
 NAME = ".gitignore"
 LARGEST = 1 << 20

@@ -11,7 +11,7 @@ from hashlib import sha256
 from time import monotonic, time
 from typing import Any
 
-from attrs import asdict, evolve, frozen
+from attrs import asdict, evolve
 
 from sexplang.runtime.memory.entries import SELECT, Entry, drop, entry_of, put
 from sexplang.runtime.memory.history import (
@@ -26,6 +26,7 @@ from sexplang.runtime.memory.places import home_of, key_of, keys_below
 from sexplang.runtime.memory.store import changing, missing
 from sexplang.runtime.memory.walking import LARGEST_FILE, Found, Walk
 from sexplang.runtime.refusal import Refusal, refused
+from sexplang.terms.node import frozen
 
 Watch = Callable[[int, int], None]
 """Called with how many of how many files have been read."""

@@ -4,11 +4,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.runtime.memory.entries import SELECT, Entry, entry_of, put
 from sexplang.runtime.memory.places import home_of, key_of, path_of
 from sexplang.runtime.memory.store import changing, reading
+from sexplang.terms.node import frozen
 
 
 @frozen

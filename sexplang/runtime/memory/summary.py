@@ -7,9 +7,8 @@ are passed over), else the first lines. Identifiers are what is defined there, o
 import re
 from collections.abc import Callable, Iterator
 
-from attrs import frozen
-
 from sexplang.runtime.memory.kinds import extension_of
+from sexplang.terms.node import frozen
 
 MOST_IDENTIFIERS = 20
 LONGEST = 300

@@ -9,8 +9,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from attrs import field, frozen
+from attrs import field
 
+from sexplang.terms.node import frozen
 from sexplang.terms.value import Value
 
 if TYPE_CHECKING:

@@ -4,13 +4,12 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.runtime.answers import Watch
 from sexplang.runtime.models.payload import checked
 from sexplang.runtime.redact import clean_data
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
 
 Model = Callable[[dict[str, Any], Request], Any]
 """A payload (plain data) → the reply as plain data, or an awaitable of it."""

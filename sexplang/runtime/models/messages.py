@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from attrs import field, frozen
+from attrs import field
 
 from sexplang.runtime.answers import Watch
 from sexplang.runtime.events import Said
@@ -20,6 +20,7 @@ from sexplang.runtime.models.enforcing import enforceable
 from sexplang.runtime.models.failures import cut_short, not_a_reply, refusal_of, timed_out
 from sexplang.runtime.refusal import broken
 from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
 
 MAX_TOKENS = 4096
 """For a payload that names none: the protocol wants one."""

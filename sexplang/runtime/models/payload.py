@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.runtime.surrogates import writable
+from sexplang.terms.node import frozen
 
 DEEPEST = 200
 """How deep a payload may nest."""

@@ -10,11 +10,10 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.runtime.events import task_of
 from sexplang.runtime.refusal import Refusal, broken, refused
 from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
 
 EXCERPT = 300
 

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from attrs import define, field
+from attrs import field
+
+from sexplang.terms.node import define
 
 
 @define(eq=False)

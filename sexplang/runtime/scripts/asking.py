@@ -4,8 +4,6 @@ import os
 from shutil import which
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.scripts.listing import MOST_BYTES as MOST_BYTES_LISTED
@@ -14,6 +12,7 @@ from sexplang.runtime.scripts.listing import is_listing
 from sexplang.runtime.scripts.process import Command
 from sexplang.runtime.surrogates import writable
 from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
 from sexplang.terms.text import text, value_of
 from sexplang.terms.value import Record, Symbol, Value
 

@@ -13,7 +13,8 @@ from math import inf
 from pathlib import Path
 
 import anyio
-from attrs import define, frozen
+
+from sexplang.terms.node import define, frozen
 
 GRACE = 5.0
 """Seconds to see that all is gone. The supervisor goes on after them, with nobody to tell."""

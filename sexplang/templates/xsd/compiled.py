@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from sexplang.templates.parse import parse
 from sexplang.templates.xsd.assertions import check_assertions
 from sexplang.templates.xsd.patterns import BadXsd, Linear
 from sexplang.templates.xsd.shapes import Element, Shapes
 from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.node import frozen
 from sexplang.terms.source import Source
 
 if TYPE_CHECKING:

@@ -4,11 +4,10 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, frozen
-
 from sexplang.templates.parse import MAX_NODES
 from sexplang.templates.xsd.compiled import Schema
 from sexplang.templates.xsd.values import Unvalued, Values, local
+from sexplang.terms.node import define, frozen
 from sexplang.terms.value import Value
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ taken for the one it is.
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from sexplang.templates.vocabulary import normal
 from sexplang.templates.xsd.frames import Node
 from sexplang.templates.xsd.shapes import Attribute, Type
 from sexplang.templates.xsd.simple import Simple
 from sexplang.templates.xsd.tokens import Names
+from sexplang.terms.node import frozen
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

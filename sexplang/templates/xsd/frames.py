@@ -5,10 +5,11 @@ Each has a digest of all that is open and built; ways that have come to the same
 
 from typing import Any, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
 from sexplang.templates.xsd.shapes import Attribute, Element, Type, is_full
 from sexplang.templates.xsd.tokens import Start
+from sexplang.terms.node import frozen
 
 Items: TypeAlias = tuple[Any, Any]
 """What stood before, and an element or a text."""

@@ -7,8 +7,6 @@ document stands outside of the one that is found, there is none.
 import re
 from itertools import islice
 
-from attrs import frozen
-
 from sexplang.templates.fences import fenced
 from sexplang.templates.parse import MAX_NODES
 from sexplang.templates.xsd.characters import forbidden, whole
@@ -19,6 +17,7 @@ from sexplang.templates.xsd.likeness import nearest
 from sexplang.templates.xsd.nesting import Budget, Ended, Nesting, nestings
 from sexplang.templates.xsd.steps import MARGIN
 from sexplang.templates.xsd.tokens import End, Names, NotXml, Start, Text, Token, tokens
+from sexplang.terms.node import frozen
 from sexplang.terms.value import Value
 
 MOST_CHARACTERS = 200_000

@@ -4,13 +4,12 @@ A search over the ways of reading: token by token, the cheapest kept; ways that 
 are one. Law: the caller refuses a reply when two trees of the same cost mean different things.
 """
 
-from attrs import define, frozen
-
 from sexplang.templates.xsd.frames import Frame, opened
 from sexplang.templates.xsd.shapes import Element
 from sexplang.templates.xsd.steps import steps
 from sexplang.templates.xsd.tokens import Start, Token
 from sexplang.templates.xsd.ways import Way
+from sexplang.terms.node import define, frozen
 
 WIDTH = 300
 """How many ways are followed at once."""

@@ -5,10 +5,9 @@ import re
 from decimal import Decimal
 from typing import Any, Literal
 
-from attrs import frozen
-
 from sexplang.templates.vocabulary import normal
 from sexplang.templates.xsd.patterns import BadXsd
+from sexplang.terms.node import frozen
 from sexplang.terms.value import Value
 
 _XS = "{http://www.w3.org/2001/XMLSchema}"

@@ -6,9 +6,8 @@ Nothing here is read twice: a value ends at the latest where the next tag of the
 import re
 from collections.abc import Callable
 
-from attrs import frozen
-
 from sexplang.templates.xsd.characters import Note, unescaped
+from sexplang.terms.node import frozen
 
 _NAME = r"[^\W\d][\w.:-]*+"
 _CLOSES = re.compile(r"\s*+(/?)>")

@@ -7,11 +7,12 @@ text. What had to be read differently from what is written is noted in the token
 import re
 from collections.abc import Iterator
 
-from attrs import define, field, frozen
+from attrs import field
 
 from sexplang.templates.xsd.characters import unescaped
 from sexplang.templates.xsd.likeness import folded, slips
 from sexplang.templates.xsd.tags import tag_at
+from sexplang.terms.node import define, frozen
 
 
 class NotXml(Exception):

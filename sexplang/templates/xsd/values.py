@@ -7,11 +7,10 @@ if it has neither. What may stand more than once is a list, however often it doe
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from sexplang.templates.xsd.fitting import NIL
 from sexplang.templates.xsd.shapes import CONTENT, TEXT, Element
 from sexplang.templates.xsd.simple import NoValue, Simple
+from sexplang.terms.node import frozen
 from sexplang.terms.value import Value
 
 if TYPE_CHECKING:

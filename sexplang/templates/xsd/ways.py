@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from attrs import frozen
-
 from sexplang.templates.xsd.frames import Frame, Node, closed, with_item
+from sexplang.terms.node import frozen
 
 
 @frozen(eq=False)

@@ -7,7 +7,7 @@ from immutables import Map
 from sexplang.machine.scopes import Accounts, Held, Scope
 from sexplang.machine.stack import Frame, Segment, Step
 from sexplang.terms.effect import Request
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.value import Record, Value
 
 Path = tuple[int, ...]
@@ -15,7 +15,7 @@ Path = tuple[int, ...]
 its ordinal in the branch that forked."""
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Waiting:
     """Asked the host; the reply goes to `k`."""
 
@@ -25,7 +25,7 @@ class Waiting:
     held: Held | None = None
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Forked:
     """Waits for its branches. Their values, by index, go to `k`.
 
@@ -45,7 +45,7 @@ class Forked:
     cut: Step | None = None
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Ready:
     """Goes on with this step."""
 
@@ -55,7 +55,7 @@ class Ready:
 State = Waiting | Forked | Ready
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Branch:
     """One branch. `ordinal` numbers its requests and forks, for ever upward.
 
@@ -69,7 +69,7 @@ class Branch:
     leaving: bool = False
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Weave:
     """The state of a run between two deliveries."""
 

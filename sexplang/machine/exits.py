@@ -4,7 +4,7 @@ from typing import Any
 
 from sexplang.machine.stack import Exit, Frame, Run, Segment, Step
 from sexplang.terms.effect import Request
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.value import Record, Value
 
 
@@ -46,7 +46,7 @@ class Forked(Exit):
         self.race = race
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Lost:
     """What a branch of a race ends with that failed."""
 

@@ -16,7 +16,7 @@ import sexplang.machine.nodes  # noqa: F401  (all four register their makers)
 from sexplang.machine.generate import Maker
 from sexplang.machine.stack import BOTTOM, MODULE, Closure, Code, Frame, Linked, Run, Segment, Step
 from sexplang.terms.core import Known
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Value
@@ -46,7 +46,7 @@ def linked_program(program: Program, tasks: TaskSystem | None) -> _Linking:
     return found[1]
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Standing:
     """Where a program that is entered piece by piece stands: the value of its last piece, and
     what all of them have left. `units` counts them."""

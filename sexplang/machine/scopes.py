@@ -13,12 +13,12 @@ from immutables import Map
 
 from sexplang.terms.brief import shown
 from sexplang.terms.effect import Request
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Fault, Record, Value
 
 
-@frozen
+@node
 class Meter:
     """What a model call may cost, known before it is made. Pure functions.
 
@@ -50,7 +50,7 @@ def rough_estimate(payload: Any) -> int:
 METER = Meter(rough_estimate, lambda model, taken, given: None)
 
 
-@frozen
+@node
 class Scope:
     """One scope: what it allows and what it has spent. Nil means no bound."""
 
@@ -105,7 +105,7 @@ _WORDS = {
 }
 
 
-@frozen
+@node
 class Held:
     """What one call has reserved in each of its scopes, until its reply says what it took."""
 
@@ -145,7 +145,7 @@ def _unfit(message: str) -> Fault:
     )
 
 
-@frozen
+@node
 class Refused:
     """The call does not fit: the scope that breaks, and its error."""
 

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from attrs import field
 
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.task import Context, Conversation, TaskSystem
 from sexplang.terms.value import Fault, Procedure, Value
 
@@ -108,7 +108,7 @@ class Continuation(Procedure):
         self.resumable = resumable
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Linked:
     """What a running program refers to besides its own closures."""
 
@@ -122,7 +122,7 @@ class Linked:
     """The programs made of such texts so far: a plan that runs twice is one program."""
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Ctx:
     """The context in force above a segment: what the work is done for."""
 
@@ -240,7 +240,7 @@ MODULE = Kind("module", give)
 MODULE.guard = _quiet
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Parent:
     """Where a branch's stack ends: the search for a handler goes on here, read-only.
 

@@ -5,11 +5,11 @@ from typing import Any, TypeAlias
 from attrs import field
 
 from sexplang.terms.effect import Request
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.value import Record
 
 
-@frozen
+@node
 class Started:
     """A request is being performed; `task` and `turn` when it is a conversation's model call."""
 
@@ -19,7 +19,7 @@ class Started:
     turn: int | None = None
 
 
-@frozen
+@node
 class Finished:
     """A request has its answer. `usage` holds `input_tokens` and `output_tokens` if known."""
 
@@ -34,7 +34,7 @@ class Finished:
     attempts: int = 1
 
 
-@frozen
+@node
 class Said:
     """A model is writing: so many characters of its reply have arrived."""
 
@@ -42,7 +42,7 @@ class Said:
     characters: int
 
 
-@frozen
+@node
 class Withdrawn:
     """A request whose answer nobody wants any more."""
 
@@ -50,7 +50,7 @@ class Withdrawn:
     operation: str
 
 
-@frozen
+@node
 class Retrying:
     """An attempt failed; the next one starts after `wait` seconds."""
 
@@ -61,7 +61,7 @@ class Retrying:
     error: Record
 
 
-@frozen
+@node
 class Progressed:
     """`(progress text fraction)`."""
 

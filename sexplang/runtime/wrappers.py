@@ -9,12 +9,12 @@ from sexplang.runtime.events import Retrying, task_of
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.terms.effect import Request
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Record
 
 
-@frozen
+@node
 class Retries:
     """How often and how patiently a model is asked again. Seconds."""
 

@@ -14,12 +14,12 @@ from sexplang.tasks.request import SubtaskRequest, fields_of, subtask_request
 from sexplang.tasks.session import Block, Calls, HandlerSession, Setup
 from sexplang.tasks.substitute import value_text
 from sexplang.tasks.tools import SCRIPT_SECONDS
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.task import Ask, task_result
 from sexplang.terms.value import Fault, Record, Value
 
 
-@frozen
+@node
 class Told:
     """A call that is not performed: what the model is told instead, and what is to be noted."""
 

@@ -14,7 +14,7 @@ from sexplang.tasks.json_text import json_text
 from sexplang.tasks.matching import words
 from sexplang.tasks.session import Gathering
 from sexplang.tasks.substitute import value_text
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.task import Conversation
 from sexplang.terms.text import text
 from sexplang.terms.value import Record, Value
@@ -90,7 +90,7 @@ def _output(item: Value, accumulation_format: str) -> str:
     return value_text(item)
 
 
-@frozen
+@node
 class Piece:
     """One part of the context: which element it belongs to, where it comes from, its text."""
 

@@ -6,11 +6,11 @@ Only the parameters of this call can be named; text that comes from a value is n
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.prepare import Prepared
 from sexplang.tasks.substitute import rendered
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.value import Fault, Value
 
 
-@frozen
+@node
 class Body:
     """A task's texts with every slot filled."""
 

@@ -10,12 +10,12 @@ from sexplang.tasks.history import recorded
 from sexplang.tasks.replies import model_reply
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import HandlerSession, Reading, Rules
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.task import task_result
 from sexplang.terms.value import Fault, Record, Value
 
 
-@frozen
+@node
 class Question:
     """What the model is told about a reply that does not fit, and what is noted."""
 

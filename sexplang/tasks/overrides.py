@@ -9,11 +9,11 @@ from sexplang.tasks.history import is_history
 from sexplang.tasks.request import FIELDS, fields_of, snake
 from sexplang.tasks.session import Block
 from sexplang.tasks.settings import requested
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.value import Procedure, Symbol, Value
 
 
-@frozen
+@node
 class Overrides:
     """What a request says about one call. Limits can only be lowered by it."""
 

@@ -6,12 +6,12 @@ from sexplang.tasks.settings import ContextSettings, effective
 from sexplang.tasks.substitute import Parts, Slot, parts
 from sexplang.tasks.tools import offered
 from sexplang.tasks.window import tokens_in
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Fault, Value
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Prepared:
     """A template, ready to be called."""
 

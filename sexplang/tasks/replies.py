@@ -5,11 +5,11 @@ from typing import Any
 from sexplang.tasks.failures import bad_reply
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.value import Value
 
 
-@frozen
+@node
 class ToolUse:
     """One call that the model makes. `input` is whatever it wrote."""
 
@@ -18,7 +18,7 @@ class ToolUse:
     input: Value
 
 
-@frozen
+@node
 class Reply:
     """A model's turn: its blocks as they are, its text, its tool calls."""
 

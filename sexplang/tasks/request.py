@@ -5,7 +5,7 @@ import re
 
 from attrs import field
 
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Fault, Record, Symbol, Value
 
@@ -13,7 +13,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _FENCED = re.compile(r"\s*```[\w-]*\s*(.*?)\s*```\s*", re.DOTALL)
 
 
-@frozen
+@node
 class SubtaskRequest:
     """A request as a table of known fields, or the problems that it has."""
 

@@ -7,7 +7,7 @@ frozen, forked and compared, and advancing the same one twice is two conversatio
 from collections.abc import Callable, Mapping
 from typing import Literal, Protocol, TypeAlias
 
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.task import Ask
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.value import Record, Value
@@ -34,7 +34,7 @@ class Reading(Protocol):
     def details(self) -> dict[str, Value]: ...
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Rules:
     """What holds for every conversation of a task system."""
 
@@ -54,7 +54,7 @@ class Rules:
     """Whether there is an index that fresh context can come from."""
 
 
-@frozen
+@node
 class Setup:
     """What stays the same during a conversation."""
 
@@ -77,7 +77,7 @@ class Setup:
     """How many of them the model is shown."""
 
 
-@frozen
+@node
 class Lookup:
     """A search or a command that finds files, and what files found by it are said to come from."""
 
@@ -85,7 +85,7 @@ class Lookup:
     ask: Ask
 
 
-@frozen
+@node
 class Gathering:
     """The files that are being found and read, and what else the system prompt will hold."""
 
@@ -106,7 +106,7 @@ class Gathering:
     """`context_assembly`: which elements come first, last, or not at all."""
 
 
-@frozen
+@node
 class Calls:
     """The tool calls of one turn: a result block for each, as far as they are known."""
 
@@ -123,7 +123,7 @@ class Calls:
 Waits: TypeAlias = Literal["lookups", "files", "model", "calls", "subtask"]
 
 
-@frozen
+@node
 class HandlerSession:
     """One conversation at one moment. Opaque to the machine."""
 

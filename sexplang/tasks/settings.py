@@ -8,12 +8,12 @@ from typing import Any
 
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.request import fields_of, snake
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.template import ContextManagement
 from sexplang.terms.value import Value
 
 
-@frozen
+@node
 class ContextSettings:
     """The three dimensions, decided."""
 

@@ -4,12 +4,12 @@ import re
 from typing import TypeAlias
 
 from sexplang.tasks.json_text import json_text
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.text import text
 from sexplang.terms.value import Record, Value
 
 
-@frozen
+@node
 class Slot:
     """`{{a[0].b}}`: a parameter and the way into its value. A slot whose text is no path has
     no steps and is always missing."""

@@ -4,7 +4,7 @@ attrs writes and compiles methods for each class when it is imported. The one th
 takes two fifths of that, for something that nobody calls in a run; a shared one takes nothing.
 `spec/decisions/nodes-are-frozen-for-the-checker.md` has the figures.
 
-`node` is for what a program has hundreds of: spans, forms, core, functions. They are frozen for
+`node` is for what there are hundreds of: spans, forms, core, states of a run. They are frozen for
 the type checker, which reads every line of this project; at run time nothing stands guard.
 """
 

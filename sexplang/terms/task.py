@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from attrs import field
 
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.source import Span
 from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Record, Value
@@ -96,7 +96,7 @@ def failed_result(error: Record) -> Record:
     )
 
 
-@frozen
+@node
 class Conversation:
     """An entry of the context: a conversation that the work is done for.
 
@@ -110,7 +110,7 @@ class Conversation:
     items: tuple[Value, ...] = ()
 
 
-@frozen
+@node
 class Ask:
     """One operation that a conversation wants performed: `(op argument…)`.
 
@@ -122,7 +122,7 @@ class Ask:
     attempt: bool = False
 
 
-@frozen
+@node
 class Perform:
     """The conversation waits for replies, one per ask and in their order.
 
@@ -136,14 +136,14 @@ class Perform:
     items: tuple[Value, ...] | None = None
 
 
-@frozen
+@node
 class Finished:
     """The conversation has its TaskResult."""
 
     result: Record
 
 
-@frozen
+@node
 class Broke:
     """The conversation failed with a TaskError, raised (resumably) where the task was called."""
 
@@ -156,7 +156,7 @@ Session: TypeAlias = Any
 """A HandlerSession: an immutable value that only the tasks room looks into."""
 
 
-@frozen
+@node
 class TaskSystem:
     """What the machine needs of the tasks room, handed in by name.
 
@@ -181,7 +181,7 @@ class TaskSystem:
     """The frozen classes that sessions are made of, so that a run can be frozen."""
 
 
-@frozen
+@node
 class Context:
     """What the work is done for, read but never written by programs.
 

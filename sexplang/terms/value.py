@@ -11,13 +11,13 @@ they are made: whoever changes one copies it first.
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 from sexplang.terms.template import Template
 
 Value: TypeAlias = Any
 
 
-@frozen(eq=False, repr=False)
+@node(eq=False, repr=False)
 class Symbol:
     """A name as data. Symbols compare by name; `symbol(text)` gives the one of that name."""
 
@@ -33,7 +33,7 @@ class Symbol:
         return self.name
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Record:
     """A value with a kind that reads like a table: `TaskResult`, `error`."""
 
@@ -52,7 +52,7 @@ class Procedure:
         return id(self)
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Primitive(Procedure):
     """A pure first-order function of values, called as `function(*arguments)`, positions only.
 
@@ -66,7 +66,7 @@ class Primitive(Procedure):
     doc: str = ""
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Higher(Procedure):
     """A prelude function that calls back (`map`, `apply`): a frame of the machine, by name."""
 
@@ -76,7 +76,7 @@ class Higher(Procedure):
     doc: str = ""
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Operation(Procedure):
     """An effect operation as a function: calling it performs it.
 
@@ -93,7 +93,7 @@ class Operation(Procedure):
     doc: str = ""
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Task(Procedure):
     """An atomic task as a function: calling it is a conversation with a model."""
 

@@ -207,7 +207,9 @@ def test_what_a_server_says_is_bounded(servers, name):
     ("kind", "code", "words"),
     [
         ("huge", "mcp-failed", "went away"),
-        ("odd", "mcp-failed", "with no result"),
+        ("odd", "mcp-failed", "with no result: content: Input should be a valid list"),
+        ("own code", "tool-failed", "boom"),
+        ("bare", "tool-failed", "its answer is none of the protocol"),
         ("nonsense", "tool-failed", "it broke"),
     ],
 )
@@ -219,11 +221,20 @@ def test_a_call_that_goes_wrong_is_an_error(serving, kind, code, words):
     assert words in message
 
 
+def test_inputs_are_a_table(servers):
+    """Also where a program, and not a model, calls."""
+    reason, code, message = refused(servers, "pipe:add", (1, 2))
+
+    assert ("input_validation_failure", "bad-tool-input") == (reason, code)
+    assert "takes a table" in message
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         (odd("many"), "more than 1000 tools"),
         (odd("verbose"), "too long a description"),
+        (odd("schema"), "cannot be used: tools.0.inputSchema: Input should be a valid dictionary"),
         (odd("mute"), "is not there after 0.5 seconds"),
         ({"command": PYTHON, "args": ["-c", "print('hello')"]}, "cannot be used"),
         ({"command": PYTHON, "args": ["-c", "while True: print('y' * 999)"]}, "is not there after"),

@@ -228,6 +228,32 @@ def test_a_script_cannot_send_its_supervisor_away():
     assert [] == alive(seconds)
 
 
+STOP = """
+import os, subprocess, sys, time
+keeper = os.getppid()
+guard = int(open(f"/proc/{keeper}/stat").read().rpartition(")")[2].split()[1])
+subprocess.Popen(["setsid", "sleep", sys.argv[1]])
+while True:
+    for pid in STOPPED:
+        os.kill(pid, 19)
+    if not AGAIN:
+        break
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["once", "always"])
+@pytest.mark.parametrize("stopped", ["[keeper]", "[guard]", "[keeper, guard]"])
+def test_a_script_that_stops_its_supervisor_is_ended(stopped, again):
+    """It cannot end anything then; others do."""
+    seconds = mark()
+    text = STOP.replace("STOPPED", stopped).replace("AGAIN", str(again))
+    outcome = drive(*running(sys.executable, ("-c", text, seconds), 1))
+
+    assert error_of(outcome)["details"]["code"] in ("script-failed", "script-timeout")
+    assert until(lambda: alive(seconds) == [] and children(os.getpid()) == [])
+
+
 def test_many_processes_are_ended_too():
     """Hundreds that all set themselves apart."""
     seconds = mark()

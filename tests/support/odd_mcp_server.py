@@ -24,7 +24,8 @@ def answer(asked, **result):
 def tools(kind):
     names = [f"t{at}" for at in range(1500)] if kind == "many" else ["ping"]
     about = "x" * 200_000 if kind == "verbose" else "Answers."
-    return [{"name": name, "description": about, "inputSchema": SCHEMA} for name in names]
+    schema = {"inputSchema": 5} if kind == "schema" else {"inputSchema": SCHEMA}
+    return [{"name": name, "description": about, **schema} for name in names]
 
 
 def called(kind, asked):
@@ -32,6 +33,10 @@ def called(kind, asked):
         say("x" * 5_000_000)
     elif kind == "odd":
         answer(asked, result={"content": "no list"})
+    elif kind == "own code":
+        answer(asked, error={"code": -32000, "message": "boom"})
+    elif kind == "bare":
+        answer(asked, result="x")
     elif kind == "nonsense":
         say("{nonsense")
         answer(asked, error={"code": -32603, "message": "it broke"})

@@ -22,7 +22,15 @@ from mcp_types import (
     CallToolResult,
 )
 
-from sexplang.runtime.mcp.replies import LONGEST, MOST_BYTES, definition, failed, value_of_result
+from sexplang.runtime.mcp.replies import (
+    LONGEST,
+    MOST_BYTES,
+    definition,
+    failed,
+    not_inputs,
+    problem,
+    value_of_result,
+)
 from sexplang.runtime.mcp.specs import Server
 from sexplang.runtime.mcp.stdio import speaking
 from sexplang.runtime.refusal import Refusal, broken, refused
@@ -66,12 +74,14 @@ class Connection:
         """What the server offers: `{description input_schema}` by name. Raises a Refusal."""
         return (await self._ready()).tools
 
-    async def call(self, tool: str, inputs: dict[str, Any]) -> Any:
+    async def call(self, tool: str, inputs: Any) -> Any:
         """The answer of a tool. Raises a Refusal."""
         live = await self._ready()
         name = f"{self.server.name}:{tool}"
         if tool not in live.tools:
             raise unknown(name, live.tools, self.server.name)
+        if not isinstance(inputs, dict):
+            raise not_inputs(name)
         asked = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=inputs))
         try:
             # Not `call_tool`, which matches what comes with the server's own patterns, by an
@@ -83,7 +93,7 @@ class Connection:
             raise await self._refusal(error, name, live) from None
         # The library's own checks, and whatever a server can do to it: errors of this call.
         except Exception as error:
-            raise self._failed(f"answered `{name}` with no result: {error!s:.{LONGEST}}") from None
+            raise self._failed(f"answered `{name}` with no result: {problem(error)}") from None
         return value_of_result(result, name)
 
     async def close(self) -> None:
@@ -149,7 +159,8 @@ class Connection:
                 hint="ask for less at once, or give the server a longer `timeout`",
                 tool=name,
             )
-        if error.code not in (CONNECTION_CLOSED, INVALID_REQUEST):
+        lost = error.code in (CONNECTION_CLOSED, INVALID_REQUEST)
+        if not lost or await _is_there(live):  # these codes are the library's, and anybody's
             return broken(
                 "tool_execution_error",
                 "tool-failed",
@@ -173,8 +184,19 @@ class Connection:
             return error
         if isinstance(error, TimeoutError):
             return self._failed(f"is not there after {START:g} seconds", "connection_error")
-        words = f"cannot be used: {str(error)[:LONGEST] or type(error).__name__}"
-        return self._failed(words, "connection_error")
+        return self._failed(f"cannot be used: {problem(error)}", "connection_error")
+
+
+async def _is_there(live: _Live) -> bool:
+    """Whether the server still answers."""
+    try:
+        async with asyncio.timeout(END):
+            await live.client.session.send_ping()
+    except MCPError as error:
+        return error.code not in (CONNECTION_CLOSED, INVALID_REQUEST, REQUEST_TIMEOUT)
+    except Exception:  # whatever is left of a connection that is gone
+        return False
+    return True
 
 
 def unknown(name: str, known: Any, server: str) -> Refusal:

@@ -51,6 +51,26 @@ def value_of_result(result: Any, name: str) -> Any:
     return clean_data(blocks)
 
 
+def not_inputs(name: str) -> Refusal:
+    """What a tool is given is no table."""
+    return broken(
+        "input_validation_failure",
+        "bad-tool-input",
+        f"the tool `{name}` takes a table of inputs",
+        hint='give what its schema asks for, such as {path: "notes.txt"}',
+        tool=name,
+    )
+
+
+def problem(error: BaseException) -> str:
+    """What went wrong, in a line: of a message that does not fit the protocol, its first flaw."""
+    errors = getattr(error, "errors", None)
+    if callable(errors):
+        flaw = errors(include_url=False)[0]
+        return f"{'.'.join(map(str, flaw['loc']))}: {flaw['msg']}"[:LONGEST]
+    return str(error)[:LONGEST] or type(error).__name__
+
+
 def failed(server: str, why: str, said: bytes = b"", reason: str = "connection_error") -> Refusal:
     """The server does not do what it should; `said` is what it complained about."""
     words = bytes(said).decode("utf-8", "replace").strip()

@@ -4,13 +4,14 @@ The library's own way of starting a server ends a process group, and reads lines
 the server runs under the supervisor of scripts, and a message has an end.
 """
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import INTERNAL_ERROR, jsonrpc_message_adapter
 
 from sexplang.runtime.scripts.process import Command, Process, supervised
 
@@ -61,10 +62,22 @@ async def _read(process: Process, arriving: Any, most: int, said: bytearray) -> 
 
 
 def _message(line: bytes) -> SessionMessage | Exception:
+    """One message. An answer that is none of the protocol's is an error of what was asked, which
+    nobody would answer else."""
     try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        return SessionMessage(_parsed(line))
     except ValueError as error:
+        with suppress(ValueError):
+            said = json.loads(line)
+            if isinstance(said, dict) and "id" in said and "method" not in said:
+                flaw = {"code": INTERNAL_ERROR, "message": "its answer is none of the protocol"}
+                made = {"jsonrpc": "2.0", "id": said["id"], "error": flaw}
+                return SessionMessage(_parsed(json.dumps(made).encode()))
         return error
+
+
+def _parsed(line: bytes) -> Any:
+    return jsonrpc_message_adapter.validate_json(line, by_name=False)
 
 
 async def _write(process: Process, leaving: Any) -> None:

@@ -11,13 +11,18 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from math import inf
 from pathlib import Path
+from time import monotonic
 
 import anyio
 
+from sexplang.runtime.scripts.stopped import end_below, is_stopped
 from sexplang.terms.node import define, frozen
 
 GRACE = 5.0
 """Seconds to see that all is gone. The supervisor goes on after them, with nobody to tell."""
+
+PULSE = 1.0
+"""Seconds between two looks at whether the supervisor has been stopped."""
 
 PIECE = 65536
 
@@ -42,6 +47,8 @@ class Process:
 
     popen: "subprocess.Popen[bytes]"
     line: socket.socket
+    until: float
+    """When its time is up, on the monotonic clock, should the supervisor not say so."""
 
     async def send(self, data: bytes) -> None:
         """Writes to its standard input. Raises OSError when nobody reads it any more."""
@@ -70,8 +77,14 @@ class Process:
     async def ended(self) -> str:
         """How it ended, all that it started with it: `exit N`, `timeout`, `error ERRNO`; "" if
         nobody can say."""
-        await anyio.wait_readable(self.line)
-        return self.line.recv(100).partition(b"\n")[0].decode()
+        while True:
+            with anyio.move_on_after(PULSE):
+                await anyio.wait_readable(self.line)
+                return self.line.recv(100).partition(b"\n")[0].decode()
+            if monotonic() > self.until:
+                return "timeout"
+            if is_stopped(self.popen.pid):
+                return ""
 
 
 def can_supervise() -> bool:
@@ -100,7 +113,7 @@ async def supervised(command: Command) -> AsyncIterator[Process]:
         ours.close()
         raise
     try:
-        yield Process(popen, ours)
+        yield Process(popen, ours, monotonic() + command.seconds + PULSE)
     finally:
         ours.close()
         with anyio.CancelScope(shield=True), anyio.move_on_after(GRACE):
@@ -130,7 +143,13 @@ async def _gone(popen: "subprocess.Popen[bytes]") -> None:
     except ProcessLookupError:  # somebody else has waited for it
         return
     try:
-        await anyio.wait_readable(file)
+        ended = False
+        while not ended:
+            with anyio.move_on_after(PULSE):
+                await anyio.wait_readable(file)
+                ended = True
+            if not ended:
+                end_below(popen.pid)
     finally:
         os.close(file)
     popen.wait()

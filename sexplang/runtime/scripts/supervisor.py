@@ -11,7 +11,7 @@ interpreter ── guard ── keeper ── command ── whatever it starts
 
 Guard and keeper adopt every process below them that has lost its parent, so setting itself apart
 (a new session, a double fork) helps none of them. The guard is there for the case that the keeper
-is killed. Imports nothing of the package, so that it starts quickly.
+is killed or stopped; `stopped.py` for the case that the guard is. Imports nothing of the package, so that it starts quickly.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # without enums: a third of the start
@@ -35,6 +35,7 @@ IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def main(line: int, seconds: float, executable: str, command: list[str]) -> None:
     os.set_inheritable(line, False)
     prctl(SUBREAPER, 1)
+    prctl(DEATH_SIGNAL, signal.SIGCONT)  # should it be stopped when the interpreter ends
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     interpreter = os.getppid()
@@ -100,12 +101,20 @@ def wait(started: int, line: int, guard: int, seconds: float) -> str:
 
 
 def watch(keeper: int, interpreter: int) -> None:
-    """Until the keeper has ended. Without an interpreter we leave, which the keeper notices."""
+    """Until the keeper has ended; it does where nobody is there any more, or somebody stopped it."""
     poll = select.poll()
     poll.register(os.pidfd_open(keeper), select.POLLIN)
     while not poll.poll(1000 * PULSE):
-        if os.getppid() != interpreter:
-            os._exit(0)
+        if os.getppid() != interpreter or is_stopped(keeper):
+            kill(keeper)
+
+
+def is_stopped(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] == b"T"
+    except OSError:
+        return False
 
 
 def reap(started: int) -> None:

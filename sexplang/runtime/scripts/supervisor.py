@@ -11,7 +11,8 @@ interpreter ── guard ── keeper ── command ── whatever it starts
 
 Guard and keeper adopt every process below them that has lost its parent, so setting itself apart
 (a new session, a double fork) helps none of them. The guard is there for the case that the keeper
-is killed or stopped; `stopped.py` for the case that the guard is. Imports nothing of the package, so that it starts quickly.
+is killed or stopped; `stopped.py` for the case that the guard is. Imports nothing of the package,
+so that it starts quickly.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # without enums: a third of the start
@@ -101,7 +102,7 @@ def wait(started: int, line: int, guard: int, seconds: float) -> str:
 
 
 def watch(keeper: int, interpreter: int) -> None:
-    """Until the keeper has ended; it does where nobody is there any more, or somebody stopped it."""
+    """Until the keeper has ended; it must where nobody is there any more, or it was stopped."""
     poll = select.poll()
     poll.register(os.pidfd_open(keeper), select.POLLIN)
     while not poll.poll(1000 * PULSE):

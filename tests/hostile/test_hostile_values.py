@@ -23,9 +23,25 @@ def test_a_list_that_is_too_long_is_refused(hostile):
     assert_ends(hostile)
 
 
-@pytest.mark.parametrize("uses", PLACED.values(), ids=PLACED)
+SOME = {name: dict([*uses.items()][at::4]) for at, (name, uses) in enumerate(PLACED.items())}
+"""Every use with one of the shapes."""
+
+
+@pytest.mark.parametrize("uses", SOME.values(), ids=SOME)
 def test_a_value_that_stands_for_more_than_there_is_can_be_put_anywhere(uses):
     """It is used, or refused with an error that says why; messages hold what is short."""
+    assert_used_or_refused(uses)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("uses", PLACED.values(), ids=PLACED)
+def test_each_of_these_values_can_be_put_anywhere(uses):
+    """Every use with every shape."""
+    assert_used_or_refused(uses)
+
+
+def assert_used_or_refused(uses):
     endings = list(all_ended([hostile.text for hostile in uses.values()]))
 
     assert len(uses) == len(endings), endings[-1]

@@ -1,8 +1,8 @@
 """XML to Template nodes; the text of a reply, under a template's output format, to a value.
 
 Law: whatever the text, the outcome is templates or Diagnostics, a Reading with or without a
-problem; never another exception. The only room that knows lxml, xmlschema, jsonschema_rs and
-json_repair, each imported when it is first needed.
+problem; never another exception. The only room that knows lxml, xmlschema and
+jsonschema_rs, each imported when it is first needed.
 """
 
 from sexplang.templates.check import check_template

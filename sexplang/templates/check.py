@@ -1,6 +1,7 @@
 """A Template node to what is wrong with it, whoever made it: XML or `defatom`."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -25,6 +26,7 @@ SUBTYPES = (
 MOST = 50
 
 _TASK_NAME = re.compile(r"[\w:.*+!?<>=/-]+")
+_DATA = re.compile(r"-?\d[\d.eE+-]*|true|false|nil|null")
 _ESCAPE = "write {{{{ for two braces as they are"
 
 
@@ -67,6 +69,7 @@ def _all(template: Template) -> Iterator[Finding]:
     yield from _params(template)
     yield from _context(template)
     yield from _schemas(template)
+    yield from _command(template)
     for part, text in _texts(template):
         yield from _placeholders(template, part, text)
 
@@ -95,7 +98,14 @@ def _whole(template: Template) -> Iterator[Finding]:
 
 def check_name(name: str) -> Iterator[Finding]:
     """What is wrong with the name of a template."""
-    if not _TASK_NAME.fullmatch(name):
+    if _DATA.fullmatch(name):
+        yield Finding(
+            "bad-name",
+            f"a task cannot be called `{name[:40]}`: in a program that is data",
+            "begin it with a letter, such as task-3",
+            part="name",
+        )
+    elif not _TASK_NAME.fullmatch(name):
         yield Finding(
             "bad-name",
             f"a task cannot be called `{name[:40]}`",
@@ -225,6 +235,22 @@ def _texts(template: Template) -> Iterator[tuple[str, str]]:
     files = template.file_paths
     for text in (files.text, *files.paths):
         yield "file_paths", text
+
+
+def _command(template: Template) -> Iterator[Finding]:
+    """A command is split into words as a shell would, but for what a call fills in."""
+    files = template.file_paths
+    if files.source != "command":
+        return
+    try:
+        shlex.split(files.text)
+    except ValueError:
+        yield Finding(
+            "bad-command",
+            f"a quotation mark in the command `{files.text[:60]}` is never closed",
+            'close it, or write \\" for one that is meant',
+            part="file_paths",
+        )
 
 
 def _placeholders(template: Template, part: str, text: str) -> Iterator[Finding]:

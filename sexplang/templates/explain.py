@@ -42,7 +42,7 @@ class Explained:
                 yield from self._children(element)
             case "SCHEMAV_ELEMENT_CONTENT":
                 yield self._missing(element)
-            case "SCHEMAV_CVC_COMPLEX_TYPE_3_2_1":
+            case "SCHEMAV_CVC_COMPLEX_TYPE_3_2_1" | "SCHEMAV_CVC_TYPE_3_1_1":
                 yield self._unknown_attribute(element, name or "")
             case "SCHEMAV_CVC_COMPLEX_TYPE_4":
                 yield self._missing_attribute(element, entry)
@@ -93,11 +93,16 @@ class Explained:
         return self._invalid(element, title, f"it needs {_words(allowed, '<{}>')}")
 
     def _unknown_attribute(self, element: "_Element", name: str) -> Diagnostic:
-        allowed = self.vocabulary.attributes(element)
+        children = self.vocabulary.children(element)
         title = f"<{_tag(element)}> has no attribute {name}"
-        hint = _nearest(name, allowed, "{}")
-        if name in self.vocabulary.children(element):
+        if name in children:
             hint = f"write it as an element: <{name}>{normal(element.get(name, ''))}</{name}>"
+        elif allowed := self.vocabulary.attributes(element):
+            hint = _nearest(name, allowed, "{}")
+        elif children:
+            hint = f"it has no attributes; it holds {_words(sorted(children), '<{}>')}"
+        else:
+            hint = "it has no attributes; it holds text"
         return self._invalid(element, title, hint, name)
 
     def _missing_attribute(self, element: "_Element", entry: "_LogEntry") -> Diagnostic:

@@ -4,6 +4,7 @@ refused with a sentence."""
 import json
 import math
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 MAX_DEPTH = 128
@@ -20,12 +21,12 @@ class NotJson(Exception):
         self.deep = deep
 
 
-def strict(text: str) -> Any:
+def strict(text: str, decoder: json.JSONDecoder | None = None) -> Any:
     """The data that `text` denotes. Raises NotJson."""
     if depth(text) > MAX_DEPTH:
         raise NotJson(f"it is nested more than {MAX_DEPTH} levels deep", deep=True)
     try:
-        return _DECODER.decode(text)
+        return (decoder or _DECODER).decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise NotJson(f"{error.msg} at {place}") from None
@@ -33,10 +34,10 @@ def strict(text: str) -> Any:
         raise NotJson(_sentence(error)) from None
 
 
-def begins(text: str, at: int) -> tuple[Any, int]:
+def begins(text: str, at: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
     """The data that stands in `text` from `at` on, and where it ends. Raises NotJson."""
     try:
-        return _DECODER.raw_decode(text, at)
+        return decoder.raw_decode(text, at)
     except (ValueError, RecursionError) as error:
         # Nobody has counted from here on: quotes before it may have hidden how deep this is.
         raise NotJson(_sentence(error)) from None
@@ -53,14 +54,6 @@ def depth(text: str, *, words_too: bool = False) -> int:
         elif match[0] in ("]", "}"):
             now = max(now - 1, 0)
     return deepest
-
-
-def finite(data: Any) -> Any:
-    """`data` again, if it is JSON through and through. Raises NotJson."""
-    try:
-        return json.loads(json.dumps(data, allow_nan=False))
-    except (ValueError, TypeError) as error:
-        raise NotJson(_sentence(error)) from None
 
 
 def whole_characters(data: Any) -> tuple[Any, bool]:
@@ -89,3 +82,40 @@ def _float(text: str) -> float:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_float)
+
+
+def each_key_once(note: Callable[[str], None]) -> json.JSONDecoder:
+    """A decoder that refuses two values under one key, and notes one that stands twice."""
+
+    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            seen: dict[str, Any] = {}
+            for key, value in pairs:
+                if key not in seen:
+                    seen[key] = value
+                elif same(seen[key], value):
+                    note(f"took the key {key[:40]} once that stands twice")
+                else:
+                    raise ValueError(twice(key))
+        return made
+
+    return json.JSONDecoder(
+        object_pairs_hook=table, parse_constant=_no_constant, parse_float=_float
+    )
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are one: 1 and 1.0 are, 1 and true are not."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other)
+
+
+def twice(key: str) -> str:
+    """What is wrong with a key that has two values."""
+    return f"the key `{key[:40]}` stands twice, with two values"

@@ -1,31 +1,43 @@
 """The text of a reply, under its output format, to a value, the repairs it took, or a problem.
 
-Repairs go from the harmless to the bold: nothing, the code fence, the words around, json_repair;
-each is recorded, and the type is checked after all of them.
+Repairs go from the harmless to the bold: nothing, the code fence, the words around, slips of the
+pen; each is recorded, and the type is checked after all of them. What is not certain is refused.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable
 from typing import Any
 
 from sexplang.templates.fences import fenced
+from sexplang.templates.integers import NotExact, with_integers
 from sexplang.templates.jsontext import (
     MAX_DEPTH,
     NotJson,
     begins,
     depth,
-    finite,
+    each_key_once,
+    same,
     strict,
     whole_characters,
 )
+from sexplang.templates.mending import mended
 from sexplang.templates.reading import Reading
-from sexplang.templates.schema import misfit, opening, resolved, type_name
+from sexplang.templates.schema import json_schema, misfit, opening, resolved
+from sexplang.terms.node import frozen
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Value
 
-# json_repair is Python: a second for this much.
-_MOST_TO_REPAIR = 200_000
+# Mending is Python: a second for this much.
+_MOST_TO_MEND = 200_000
 _MOST_TRIES = 20
+
+_SEVERAL = "it holds several JSON values, and one is asked for"
+_AGAIN = "Reply again with JSON that fits, alone."
+_PART = "what stands around the JSON may be a part of it"
+# What is left of something that the JSON is a part of.
+_KEY = re.compile(r"[\"'”]\s*:")
+_CLOSERS = re.compile(r"[\s}\]]+")
 
 
 def read_reply(text: str, output_format: OutputFormat) -> Reading:
@@ -37,21 +49,27 @@ def read_reply(text: str, output_format: OutputFormat) -> Reading:
 
         return read_xml(text, str(output_format.schema))
     schema = resolved(output_format.schema)
-    repairs: tuple[str, ...] = ()
+    notes: list[str] = []
     try:
-        data, repairs = _data(text, opening(schema))
+        data = _Text(schema, notes.append).data(text)
         data, halved = whole_characters(data)
     except NotJson as error:
         return _unparsed(str(error), schema)
     if halved:
-        repairs += ("replaced half characters (lone surrogates)",)
+        notes.append("replaced half characters (lone surrogates)")
+    repairs = _shortened(tuple(dict.fromkeys(notes)))
     wrong = misfit(data, schema)
     if wrong is None:
+        try:
+            data = with_integers(data, json_schema(output_format))
+        except NotExact as error:
+            inexact: dict[str, Value] = {"expectedType": "integer", "actualType": "number"}
+            return Reading(None, repairs, f"The reply is JSON, but {error}. {_AGAIN}", inexact)
         return Reading(value_of(data), repairs)
     details: dict[str, Value] = {"expectedType": wrong.expected, "actualType": wrong.actual}
     if wrong.violations:
         details["violations"] = wrong.violations
-    problem = f"The reply is JSON, but {wrong.sentence}. Reply again with JSON that fits, alone."
+    problem = f"The reply is JSON, but {wrong.sentence}. {_AGAIN}"
     return Reading(value_of(data), repairs, problem, details)
 
 
@@ -66,81 +84,119 @@ def _unparsed(reason: str, schema: str | dict[str, Any] | None) -> Reading:
     return Reading(None, (), problem, details)
 
 
-def _data(text: str, brackets: str) -> tuple[Any, tuple[str, ...]]:
-    """Raises NotJson with the reason that the text as it came gives."""
-    try:
-        return strict(text), ()
-    except NotJson as error:
-        if error.deep:
-            raise
-        first = error
-    inside = _unfenced(text)
-    repairs: tuple[str, ...] = ()
-    if inside is not None:
-        repairs = ("took the JSON out of its code fence",)
-        try:
-            return strict(inside), repairs
-        except NotJson:
+@frozen(eq=False)
+class _Text:
+    """`note` receives each repair."""
+
+    schema: str | dict[str, Any] | None
+    note: Callable[[str], None]
+
+    def data(self, text: str) -> Any:
+        """The one value that `text` holds. Raises NotJson."""
+        first, found = self._strict(text)
+        if first is None:
+            return found
+        if first.deep:
+            raise first
+        inside = self._unfenced(text)
+        if inside is not None:
+            self.note("took the JSON out of its code fence")
+            why, found = self._strict(inside)
+            if why is None:
+                return found
             text = inside
-    found = list(_among_words(text, brackets))
-    if len(found) == 1:
-        return found[0], (*repairs, "left out the words around the JSON")
-    if len(found) > 1:
-        raise NotJson("it holds several JSON values, and one is asked for")
-    data, more = _mended(text, first)
-    return data, repairs + more
+        values = self._among_words(text, self.note)
+        if len(values) > 1:
+            raise NotJson(_SEVERAL)
+        return values[0] if values else self._mended(text, first)
 
-
-def _unfenced(text: str) -> str | None:
-    """What stands in the only code fence, or in the first of several that is JSON."""
-    inside = list(fenced(text))
-    for candidate in inside[:_MOST_TRIES]:
+    def _strict(self, text: str) -> tuple[NotJson | None, Any]:
         try:
-            strict(candidate)
-        except NotJson:
-            continue
-        return candidate
-    return inside[0] if len(inside) == 1 else None
+            return None, strict(text, each_key_once(self.note))
+        except NotJson as error:
+            return error, None
 
+    def _unfenced(self, text: str) -> str | None:
+        """What stands in the only code fence that may hold JSON. Raises NotJson where something
+        else may be the answer too."""
+        fences = list(fenced(text))
+        held = fences if len(fences) == 1 else [each for each in fences if self._may_be_json(each)]
+        if not held:
+            return None
+        why, value = self._strict(held[0])
+        others = [self._strict(each) for each in held[1:]]
+        if others and not all(_is_same((why, value), each) for each in others):
+            raise NotJson(_SEVERAL)
+        for each in fences:
+            text = text.replace(each, "", 1)
+        rivals = self._among_words(text, lambda _: None, strictly=False)
+        if any(misfit(each, self.schema) is None and not same(each, value) for each in rivals):
+            raise NotJson(_SEVERAL)
+        return held[0]
 
-def _among_words(text: str, brackets: str) -> Iterator[Any]:
-    """The whole JSON values of the kind that is wanted, among words. None where brackets stand
-    around that are not JSON: then nobody knows what was meant."""
-    found: list[Any] = []
-    at = 0
-    for _ in range(_MOST_TRIES):
-        starts = [start for start in (text.find(b, at) for b in brackets) if start >= 0]
-        if not starts:
-            yield from found
-            return
+    def _may_be_json(self, text: str) -> bool:
+        return text.lstrip()[:1] in ("{", "[") or self._strict(text)[0] is None
+
+    def _among_words(
+        self, text: str, note: Callable[[str], None], *, strictly: bool = True
+    ) -> list[Any]:
+        """The whole JSON values of the kind that is wanted, among words. None where brackets
+        stand around that are not JSON: then nobody knows what was meant."""
+        brackets = opening(self.schema)
+        decoder = each_key_once(note)
+        found: list[Any] = []
+        outside: list[str] = []
+        at = 0
+        for _ in range(_MOST_TRIES):
+            starts = [start for start in (text.find(b, at) for b in brackets) if start >= 0]
+            if not starts:
+                if found and strictly:
+                    self._around((*outside, text[at:]))
+                return found
+            outside.append(text[at : min(starts)])
+            try:
+                data, at = begins(text, min(starts), decoder)
+            except NotJson:
+                return []
+            found.append(data)
+        return found
+
+    def _around(self, outside: tuple[str, ...]) -> None:
+        """Notes what is left out. Raises NotJson where it may belong to the value."""
+        before, after = outside[0].rstrip(), outside[-1].strip()
+        if before.endswith(("[", "{")) or any(_KEY.search(each) for each in outside):
+            raise NotJson(_PART)
+        if after.startswith(",") and after[1:].lstrip()[:1] in ("{", "[", '"', "'"):
+            raise NotJson(_PART)
+        if not before and _CLOSERS.fullmatch(after):
+            self.note("left out a closing bracket too many")
+        else:
+            self.note("left out the words around the JSON")
+
+    def _mended(self, text: str, first: NotJson) -> Any:
+        if len(text) > _MOST_TO_MEND or depth(text, words_too=True) > MAX_DEPTH:
+            raise first
+        starts = [start for start in map(text.find, "{[") if start >= 0]
+        at = min(starts, default=len(text) - len(text.lstrip()))
         try:
-            data, at = begins(text, min(starts))
-        except NotJson:
-            return
-        found.append(data)
+            data, end = mended(text, at, self.note)
+        except NotJson as why:
+            raise (why if starts else first) from None
+        before, after = text[:at], text[end:]
+        if before.strip() or after.strip():
+            if any(bracket in after for bracket in "{}[]") or not starts:
+                raise first
+            self._around((before, after))
+        return data
 
 
-def _side_by_side(said: list[str]) -> bool:
-    """Whether json_repair made a list of values that stood next to each other."""
-    early = any(text.startswith("The parser returned early") for text in said)
-    return early and not any(text.startswith("There were no more elements") for text in said)
+def _is_same(one: tuple[NotJson | None, Any], other: tuple[NotJson | None, Any]) -> bool:
+    return one[0] is None and other[0] is None and same(one[1], other[1])
 
 
-def _mended(text: str, first: NotJson) -> tuple[Any, tuple[str, ...]]:
-    if len(text) > _MOST_TO_REPAIR or depth(text, words_too=True) > MAX_DEPTH:
-        raise first
-    import json_repair
+_MOST_REPAIRS = 30
 
-    try:
-        data, log = json_repair.repair_json(text, return_objects=True, logging=True)
-        data = finite(data)
-    except (ValueError, RecursionError, NotJson):
-        raise first from None
-    start = text.strip()[:1]
-    if data == "" or (not isinstance(data, (dict, list)) and start != '"'):
-        raise first
-    said = [entry["text"] for entry in log if "text" in entry]
-    if isinstance(data, list) and _side_by_side(said):
-        raise first
-    what = "; ".join(dict.fromkeys(said)) or f"completed an unfinished {type_name(data)}"
-    return data, (f"repaired the JSON: {what[:500]}",)
+
+def _shortened(repairs: tuple[str, ...]) -> tuple[str, ...]:
+    rest = len(repairs) - _MOST_REPAIRS
+    return (*repairs[:_MOST_REPAIRS], f"and {rest} more") if rest > 0 else repairs

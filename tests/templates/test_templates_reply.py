@@ -93,14 +93,29 @@ def test_a_json_schema_names_the_place_of_each_violation():
         ('Here you are:\n```\n{"a": 1}\n```\nHope it helps', {"a": 1}, "code fence"),
         ('Sure! {"a": [1]} is it.', {"a": (1,)}, "words around"),
         ('{"a": 1', {"a": 1}, "unfinished object"),
-        ("{'a': 1,}", {"a": 1}, "repaired the JSON"),
-        ("{a: 1}", {"a": 1}, "repaired the JSON"),
+        ("{'a': 1,}", {"a": 1}, "wrote straight double quotes around a string"),
+        ("{'a': 1,}", {"a": 1}, "left out a comma before }"),
+        ("{'a': 'it\\'s \"x\"'}", {"a": 'it\'s "x"'}, "backslash before a single quote"),
+        ("{“a”: 1}", {"a": 1}, "wrote straight double quotes around a string"),
+        ("{a: 1}", {"a": 1}, "wrote quotes around the key a"),
+        ('{"a": True, "b": NULL}', {"a": True, "b": None}, "took NULL for null"),
+        ('{"a": +.5}', {"a": 0.5}, "took +.5 for 0.5"),
+        ('{"a": 1 "b": 2}', {"a": 1, "b": 2}, "supplied a comma"),
+        ('{"a": [{"b": 1} {"b": 2}]}', {"a": ({"b": 1}, {"b": 2})}, "supplied a comma"),
+        ('{"a": 1 // one\n}', {"a": 1}, "left out a comment"),
+        ('{"a": "x\n\ty"}', {"a": "x\n\ty"}, "escaped the line breaks and tabs of a string"),
+        ('{"a": {"b": [1, 2]}', {"a": {"b": (1, 2)}}, "unfinished object"),
+        ('{"a": 1}}', {"a": 1}, "left out a closing bracket too many"),
+        ('{"a": 1, "a": 1}', {"a": 1}, "took the key a once that stands twice"),
+        ('So: {"a": 1,} ok', {"a": 1}, "left out the words around the JSON"),
         ('```json\n{"a": 1,}\n```', {"a": 1}, "code fence"),
+        ('```\nx = 1\n```\n```\n{"a": 1}\n```', {"a": 1}, "code fence"),
+        ('```\n{"a": 1}\n```\n```\n{"a": 1}\n```', {"a": 1}, "code fence"),
         ('{"a": "\\ud800"}', {"a": "\ufffd"}, "half characters"),
     ],
 )
 def test_every_repair_is_recorded(text, value, repair):
-    """From fences over words around it to json_repair; a good reply needs none."""
+    """From fences over words around it to slips of the pen; a good reply needs none."""
     reading = read_reply(text, OBJECT)
 
     assert (reading.value, reading.problem) == (value, None)
@@ -136,6 +151,72 @@ def test_what_cannot_be_read_is_a_problem_and_never_harms(text):
     assert reading.problem is not None
     assert reading.value is None or not isinstance(reading.value, dict)
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('Draft:\n```\n{"a": 1}\n```\nFinal:\n```\n{"a": 2}\n```', "several JSON values"),
+        ('Draft:\n```\n{"a": 1,}\n```\nFinal:\n```\n{"a": 2}\n```', "several JSON values"),
+        ('```\n{"a": 1}\n```\nNo: {"a": 2}', "several JSON values"),
+        ('{"a": tru', "`tru` is not a value"),
+        ('{"a": tru}', "`tru` is not a value"),
+        ('{"a": "tr', "a string is not closed"),
+        ('{"a": 1,', "ends where another item is due"),
+        ('{"a":', "ends where a value is due"),
+        ('{"a": 01}', "`01` is not a value"),
+        ('{"a": [1 2]}', "a comma or ] is due"),
+        ('{"a": [1, 2}', "a comma or ] is due"),
+        ('{"a": "he said "hi" now"}', "a comma or } is due"),
+        (f'{{"a": {"9" * 5_000}}}', "too many digits"),
+        ('{"a": 1, "a": 2}', "stands twice, with two values"),
+        ('{"a": 1, "a": true}', "stands twice, with two values"),
+        ('{a: 1, "a": 2}', "stands twice, with two values"),
+        ('{"a": {"b": 1, "c": 2}', "where is not certain"),
+        ('{"a": {"b": 1}}, "c": 2}', "may be a part of it"),
+        ('Here: [{"a": 1}]', "may be a part of it"),
+        ('"b": {"a": 1}', "may be a part of it"),
+        ('{"a": 1}, {"a": ', "JSON"),
+        ('See {x: 1} and {"a": 2}', "JSON"),
+    ],
+)
+def test_what_is_not_certain_is_refused(text, words):
+    """Nothing is made up, and nothing is chosen."""
+    reading = read_reply(text, OBJECT)
+
+    assert reading.value is None
+    assert words in (reading.problem or "")
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "value"),
+    [
+        ("integer", "3.0", 3),
+        ("integer[]", "[1e2, 4]", (100, 4)),
+        ("number", "3.0", 3.0),
+        ({"type": "object", "properties": {"n": {"type": "integer"}}}, '{"n": 2.0}', {"n": 2}),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, '{"n": 2.0}', {"n": 2}),
+        (
+            {"prefixItems": [{"type": "integer"}], "items": {"type": "number"}},
+            "[1.0, 2.0]",
+            (1, 2.0),
+        ),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "2.0", 2),
+        ({"items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}, "[2.0]", (2,)),
+        ({"$ref": "#/$defs/n", "$defs": {"n": {"$ref": "#/$defs/n"}}}, "2.0", 2.0),
+    ],
+)
+def test_an_integer_is_one_however_it_is_written(schema, text, value):
+    """Where the schema asks for one; elsewhere it stays what it is."""
+    assert repr(read(text, schema).value) == repr(value)
+
+
+def test_an_integer_that_no_float_holds_is_asked_for_again():
+    """All its digits are wanted."""
+    reading = read("1e23", "integer")
+
+    assert "write all its digits" in (reading.problem or "")
+    assert reading.value is None
 
 
 def test_the_type_is_checked_after_a_repair():
@@ -189,6 +270,28 @@ def test_json_comes_back_as_the_value_it_denotes(data, fenced):
     assert reading.problem is None
     assert plain(reading.value) == data
     assert reading.value == value_of(data)
+
+
+@given(json_data.filter(lambda data: isinstance(data, (dict, list))), st.data())
+def test_a_reply_that_lost_a_part_is_refused_or_means_the_same_for_each_part_that_is_there(
+    data, drawn
+):
+    """Whatever is cut off a reply, no text, word or key of the answer is other than it was."""
+    import json
+
+    whole = json.dumps(data)
+    cut = whole[: drawn.draw(st.integers(0, len(whole) - 1))]
+    reading = read(cut)
+
+    assert reading.problem is not None or _strings(plain(reading.value)) <= _strings(data)
+
+
+def _strings(data) -> set[str]:
+    if isinstance(data, str):
+        return {data}
+    if isinstance(data, dict):
+        return set(data).union(*map(_strings, data.values()))
+    return set().union(*map(_strings, data)) if isinstance(data, list) else set()
 
 
 @given(

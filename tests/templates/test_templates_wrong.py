@@ -60,6 +60,20 @@ def place(diagnostic: Diagnostic) -> str:
             'model="m"',
             "<model>m</model>",
         ),
+        ("bad-name", f'<task name="3" type="atomic">{SAID}</task>', 'name="3"', "is data"),
+        ("bad-name", f'<task name="true" type="atomic">{SAID}</task>', 'name="true"', "is data"),
+        (
+            "xml-invalid",
+            TASK.format(SAID + '<params names="a"/>'),
+            'names="a"',
+            "it has no attributes; it holds <param>",
+        ),
+        (
+            "xml-invalid",
+            TASK.format('<instructions lang="en">Tell me.</instructions>'),
+            'lang="en"',
+            "it has no attributes; it holds text",
+        ),
         (
             "xml-invalid",
             TASK.format(SAID + "<manual_xml>1</manual_xml>"),

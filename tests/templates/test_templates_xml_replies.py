@@ -147,6 +147,16 @@ def test_every_repair_is_noted(text, repair):
     assert repair in reading.repairs
 
 
+def test_white_space_at_a_tag_that_is_not_there_is_noted_where_it_counts():
+    """A line break there is layout. Behind an end tag that stands, every space is of the text."""
+    left = "left out the white space around the text of <name>"
+
+    assert read(GOOD.replace("</name>", "\n ")).repairs == ("supplied </name>", left)
+    assert read(GOOD.replace("<name>", "\n ")).repairs == ("supplied <name>", left)
+    assert read(GOOD.replace("<name>Tea", "Tea ")).value == {**VALUE, "name": "Tea "}
+    assert read(GOOD.replace("</open>", " ")).value == VALUE
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -156,6 +166,11 @@ def test_every_repair_is_noted(text, repair):
         (GOOD.replace("open>", "opne>"), "did you mean <open>?"),
         (GOOD + GOOD.replace("Tea", "Pot"), "several documents"),
         (GOOD.replace("</name>", "").replace("Tea", "Tea <nam"), "may be left of a tag"),
+        (GOOD.replace("Tea", "<![CDATA[Tea"), "may be left of a tag"),
+        (GOOD.replace("Tea", "<![cdata[Tea]]>"), "may be left of a tag"),
+        (GOOD.replace("Tea", "Tea<!-- or"), "may be left of a tag"),
+        (GOOD.replace("Tea</name>", "Tea "), "the space around the text of <name>"),
+        (GOOD.replace("<name>", " "), "</name> closes nothing"),
         (GOOD.replace("</shop>", ""), "it ends before <shop> is closed"),
         (GOOD[: GOOD.index("</item>")], "it ends before <item> is closed"),
         (f"<name>Tea</name>{GOOD}", "<name> stands outside of <shop>"),

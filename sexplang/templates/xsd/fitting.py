@@ -32,6 +32,10 @@ class Misfit(Exception):
     """Says why a tree is no document of the schema."""
 
 
+class Uncertain(Misfit):
+    """Says which text may be one or another: no other tree is worth a look."""
+
+
 @frozen(eq=False)
 class Fitting:
     """`note` receives what was put right."""
@@ -60,11 +64,12 @@ class Fitting:
         if type_.simple is not None:
             text = "".join(item for item in items if isinstance(item, str))
             if node.supplied or own:
-                text = text.rstrip() if not own else text.strip()
+                bare = text.rstrip() if not own else text.strip()
+                text = self._without_white(text, bare, node, type_.simple)
             if text.strip() or NIL not in made.attrib:
                 made.text = self._value(type_.simple, text, f"<{node.name}>")
         elif type_.mixed:
-            self._mixed(made, items, node.supplied)
+            self._mixed(made, items, node)
         else:
             self._children(made, type_, [item for item in items if isinstance(item, Node)], node)
 
@@ -93,7 +98,9 @@ class Fitting:
         return found
 
     def _moved(self, given: dict[str, str | None], item: Node, node: Node) -> None:
-        text = "".join(part for part in item.listed() if isinstance(part, str)).strip()
+        said = "".join(part for part in item.listed() if isinstance(part, str))
+        simple = node.element.type.attributes[item.name].simple
+        text = self._without_white(said, said.strip(), item, simple)
         if given.get(item.name, text) != text:
             raise Misfit(f"<{node.name}> has {item.name} as an attribute and as an element")
         self.note(f"took the element {item.name} of <{node.name}> for its attribute")
@@ -151,7 +158,7 @@ class Fitting:
         self._fill(inner, node)
         return inner
 
-    def _mixed(self, made: "_Element", items: list[Node | str], supplied: bool) -> None:
+    def _mixed(self, made: "_Element", items: list[Node | str], node: Node) -> None:
         last: _Element | None = None
         for item in items:
             if isinstance(item, Node):
@@ -160,10 +167,23 @@ class Fitting:
                 made.text = (made.text or "") + item
             else:
                 last.tail = (last.tail or "") + item
-        if supplied and last is not None:
-            last.tail = (last.tail or "").rstrip()
-        elif supplied:
-            made.text = (made.text or "").rstrip()
+        if node.supplied and last is not None:
+            tail = last.tail or ""
+            last.tail = self._without_white(tail, tail.rstrip(), node)
+        elif node.supplied:
+            text = made.text or ""
+            made.text = self._without_white(text, text.rstrip(), node)
+
+    def _without_white(self, text: str, bare: str, node: Node, simple: Simple | None = None) -> str:
+        """The text without the white space at a tag that was not there. A line break there is
+        the layout of the document; a space alone may be of the text, where it counts."""
+        if text == bare or (simple is not None and not simple.keeps_white):
+            return bare
+        before, _, after = text.partition(bare)
+        if any(white and "\n" not in white for white in (before, after)):
+            raise Uncertain(f"the space around the text of <{node.name}> may belong to it or not")
+        self.note(f"left out the white space around the text of <{node.name}>")
+        return bare
 
     def _value(self, simple: Simple, text: str, what: str) -> str:
         """The text, if it fits; else what it fits as, but for white space around it and case."""

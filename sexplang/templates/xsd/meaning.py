@@ -12,7 +12,7 @@ from sexplang.templates.parse import MAX_NODES
 from sexplang.templates.xsd.characters import forbidden, whole
 from sexplang.templates.xsd.compiled import Schema
 from sexplang.templates.xsd.documents import Failed, Found, valued
-from sexplang.templates.xsd.fitting import Fitting, Misfit
+from sexplang.templates.xsd.fitting import Fitting, Misfit, Uncertain
 from sexplang.templates.xsd.likeness import nearest
 from sexplang.templates.xsd.nesting import Budget, Ended, Nesting, nestings
 from sexplang.templates.xsd.steps import MARGIN
@@ -82,7 +82,7 @@ def _read(
 
 
 class _Several(Failed):
-    """There are two readings: to look further is no use."""
+    """There are two readings, or more: to look further is no use."""
 
 
 @frozen(eq=False)
@@ -167,6 +167,8 @@ class _Attempt:
                 break
             try:
                 found = self._reading(begin, ended)
+            except _Several:
+                raise
             except Failed as why:
                 first = first or why
                 continue
@@ -193,6 +195,8 @@ class _Attempt:
         assert ended.way.done is not None
         try:
             document = Fitting(self.names, repairs.append).document(ended.way.done)
+        except Uncertain as why:
+            raise _Several(str(why)) from None
         except Misfit as why:
             raise Failed(str(why), (str(why),)) from None
         found = valued(self.schema, document, repairs)

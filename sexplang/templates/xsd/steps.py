@@ -139,10 +139,17 @@ def _without_start(way: Way, token: End) -> Iterator[Way]:
     frame = way.frame
     child = frame.allowed(token.name or "")
     if child is not None and child.type.simple is not None and not frame.bare:
-        inner = with_item(opened(child, Start(child.name, ""), frame, False), frame.stray.strip())
+        said = frame.stray
+        white = said[: len(said) - len(said.lstrip())]
+        if white and "\n" not in white and child.type.simple.keeps_white:
+            return  # it may be of the text or not
+        inner = with_item(opened(child, Start(child.name, ""), frame, False), said.lstrip())
         # The text that was left out is not, after all.
         notes = way.notes[0] if way.notes else None
-        yield from Way(inner, way.cost, notes).noted(f"supplied <{child.name}>").ended()
+        words = [f"supplied <{child.name}>"]
+        if white and child.type.simple.keeps_white:
+            words.append(f"left out the white space around the text of <{child.name}>")
+        yield from Way(inner, way.cost, notes).noted(*words).ended()
 
 
 def _cut(way: Way, token: End) -> Iterator[Way]:

@@ -139,7 +139,9 @@ class _Scanner:
             if token is None:
                 word = _WORD.match(text, start)
                 near = word is not None and self.names.near(word[1])
-                self.suspect = self.suspect or near or text.startswith("<<", start)
+                # A comment or a CDATA section that does not end may have been meant to, anywhere.
+                lost = text.startswith(("<<", "<!", "<?"), start)
+                self.suspect = self.suspect or near or lost
                 self.notes.append(BARE)
                 self.spoken.append("<")
                 self.at += 1

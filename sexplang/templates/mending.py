@@ -1,0 +1,200 @@
+"""Text that is nearly JSON to the data it certainly means, and the name of each slip.
+
+Law: nothing is made up and nothing is lost. A string, word or number that breaks off, quotes that
+end in the middle, brackets that could close at several places: each is refused with a sentence.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from sexplang.templates.jsontext import NotJson, same, strict, twice
+
+_WHITE = re.compile(r"[ \t\r\n]*+")
+_COMMENT = re.compile(r"//[^\n]*+|/\*.*?\*/", re.DOTALL)
+_NAME = re.compile(r"[^\W\d]\w*+(?=[ \t\r\n]*+:)")
+_WORD = re.compile(r"[^ \t\r\n,:\[\]{}\"]++")
+_NUMBER = re.compile(r"([+-]?)(?:(0|[1-9]\d*+)(?:\.(\d*+))?|\.(\d++))([eE][+-]?\d++)?", re.ASCII)
+_CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
+# What ends a string, by what began it.
+_QUOTES = {'"': '"', "'": "'", "“": "”"}
+_INSIDE = {end: re.compile(rf"(?:[^{end}\\]|\\.)*+", re.DOTALL) for end in _QUOTES.values()}
+_BREAKS = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def mended(text: str, at: int, note: Callable[[str], None]) -> tuple[Any, int]:
+    """The data that begins at `at`, and where it ends; `note` is told of each slip. Raises NotJson.
+
+    The caller has seen that `text` is not nested too deeply.
+    """
+    mender = _Mender(text, at, note)
+    data, _ = mender.value()
+    return data, mender.at
+
+
+class _Mender:
+    def __init__(self, text: str, at: int, note: Callable[[str], None]) -> None:
+        self.text, self.at, self.note = text, at, note
+
+    def value(self) -> tuple[Any, bool]:
+        """A value, and whether it is a list or table whose end could as well stand earlier."""
+        match self._next():
+            case "{":
+                return self._object()
+            case "[":
+                return self._array()
+            case char if char in _QUOTES:
+                return self._string(char), False
+            case "":
+                self._refuse("it ends where a value is due")
+        return self._word(), False
+
+    def _next(self) -> str:
+        """The next character that counts; empty at the end."""
+        while True:
+            white = _WHITE.match(self.text, self.at)
+            assert white is not None
+            self.at = white.end()
+            comment = _COMMENT.match(self.text, self.at)
+            if comment is None:
+                return self.text[self.at : self.at + 1]
+            self.note("left out a comment")
+            self.at = comment.end()
+
+    def _refuse(self, why: str) -> NoReturn:
+        line = self.text.count("\n", 0, self.at) + 1
+        column = self.at - self.text.rfind("\n", 0, self.at)
+        raise NotJson(f"{why}, at line {line}, column {column}")
+
+    # -- lists and tables
+
+    def _object(self) -> tuple[dict[str, Any], bool]:
+        made: dict[str, Any] = {}
+        loose = False
+        self.at += 1
+        while self._goes_on("}", bool(made), loose):
+            key = self._key()
+            if self._next() != ":":
+                self._refuse("a : is due")
+            self.at += 1
+            item, inner = self.value()
+            if key in made and not same(made[key], item):
+                self._refuse(twice(key))
+            if key in made:
+                self.note(f"took the key {key[:40]} once that stands twice")
+            made[key] = item
+            loose = loose or (inner and isinstance(item, dict))
+        return made, loose or len(made) > 1
+
+    def _array(self) -> tuple[list[Any], bool]:
+        made: list[Any] = []
+        loose = False
+        self.at += 1
+        while self._goes_on("]", bool(made), loose, made[-1:]):
+            item, inner = self.value()
+            made.append(item)
+            loose = loose or (inner and isinstance(item, list))
+        return made, loose or len(made) > 1
+
+    def _goes_on(
+        self, closer: str, has_items: bool, loose: bool, last: list[Any] | None = None
+    ) -> bool:
+        """Whether another item follows; steps over the comma before it, or the closing bracket."""
+        ended = self.at
+        char = self._next()
+        comma = char == "," and has_items
+        if comma:
+            self.at += 1
+            char = self._next()
+        if char == closer:
+            if comma:
+                self.note(f"left out a comma before {closer}")
+            self.at += 1
+            return False
+        if char == "":
+            if comma:
+                self._refuse("it ends where another item is due")
+            if loose:
+                self._refuse("it ends before its brackets are closed, and where is not certain")
+            self.note(f"completed an unfinished {'object' if closer == '}' else 'array'}")
+            return False
+        if has_items and not comma:
+            between = self.text[ended : self.at]
+            both = bool(last) and isinstance((last or [None])[0], (dict, list)) and char in "{["
+            certain = char in _QUOTES if closer == "}" else both or "\n" in between
+            if not certain:
+                self._refuse(f"a comma or {closer} is due")
+            self.note("supplied a comma")
+        return True
+
+    def _key(self) -> str:
+        char = self._next()
+        if char in _QUOTES:
+            return self._string(char)
+        name = _NAME.match(self.text, self.at)
+        if name is None:
+            self._refuse("a key is due")
+        self.at = name.end()
+        self.note(f"wrote quotes around the key {name[0][:40]}")
+        return name[0]
+
+    # -- what holds nothing else
+
+    def _string(self, quote: str) -> str:
+        end = _QUOTES[quote]
+        inside = _INSIDE[end].match(self.text, self.at + 1)
+        assert inside is not None
+        if not self.text.startswith(end, inside.end()):
+            self._refuse("a string is not closed")
+        if quote != '"':
+            self.note("wrote straight double quotes around a string")
+        said = inside[0]
+        if end == '"' or "\\'" in said:
+            said = self._plain_quotes(said)
+        if end != '"':
+            said = re.sub(r'\\.|"', lambda m: '\\"' if m[0] == '"' else m[0], said, flags=re.DOTALL)
+        if any(char in said for char in _BREAKS):
+            self.note("escaped the line breaks and tabs of a string")
+            said = re.sub("[\n\r\t]", lambda found: _BREAKS[found[0]], said)
+        whole: str = strict(f'"{said}"')
+        self.at = inside.end() + 1
+        return whole
+
+    def _plain_quotes(self, said: str) -> str:
+        """Without the backslash before a single quote, which JSON does not know."""
+        plain = re.sub(r"\\(.)", lambda m: "'" if m[1] == "'" else m[0], said, flags=re.DOTALL)
+        if plain != said:
+            self.note("left out the backslash before a single quote")
+        return plain
+
+    def _word(self) -> Any:
+        word = _WORD.match(self.text, self.at)
+        if word is None:
+            self._refuse("a value is due")
+        written = word[0]
+        folded = written.casefold()
+        if folded in _CONSTANTS:
+            self.at = word.end()
+            value = _CONSTANTS[folded]
+            exact = "null" if value is None else str(value).lower()
+            if written != exact:
+                self.note(f"took {written} for {exact}")
+            return value
+        number = _NUMBER.fullmatch(written)
+        if number is None:
+            self._refuse(f"`{written[:40]}` is not a value")
+        exact = _as_json(number)
+        found = strict(exact)
+        self.at = word.end()
+        if exact != written:
+            self.note(f"took {written[:40]} for {exact[:40]}")
+        return found
+
+
+def _as_json(number: re.Match[str]) -> str:
+    """`+1`, `.5`, `1.` as JSON has them."""
+    sign, whole, decimals, only, exponent = number.groups(default="")
+    fraction = decimals or only
+    return "".join(
+        ("-" if sign == "-" else "", whole or "0", f".{fraction}" if fraction else "", exponent)
+    )

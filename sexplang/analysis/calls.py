@@ -5,7 +5,7 @@ from typing import Any
 
 from sexplang.analysis.bounds import unbounded
 from sexplang.analysis.following import At, Follower, Seen, Steps, follows, nothing
-from sexplang.analysis.stack import Calling, Handling, solid
+from sexplang.analysis.stack import Calling, Handling, is_alike, is_counted
 from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Exact, Fn, Param, Resume
 from sexplang.analysis.values import functions as functions_in
 from sexplang.analysis.work import Again, Of, Work, either, once, repeated, together
@@ -117,6 +117,9 @@ def _one(
     return follow(m, arguments, labels, handling, span)
 
 
+ELSEWHERE = "a continuation is called inside another handler, or outside a budget"
+
+
 def _resume(
     m: Follower,
     callee: Resume,
@@ -129,9 +132,8 @@ def _resume(
     given = arguments[0] if arguments else m.values.exact(None)
     old = activation.resumed
     activation.resumed = given if old is None else m.values.join(old, given)
-    outside = activation.handling.outer
-    if solid(handling) is not solid(outside):
-        return ANY, m.anything("a continuation is called inside another handler", span, handling)
+    if not is_counted(handling, activation.handling.outer):
+        return ANY, m.anything(ELSEWHERE, span, handling)
     return nothing(activation.handling.assumed)
 
 
@@ -219,7 +221,7 @@ def _joined(
     another use of the function inside the first; after a few of them it is taken for the same."""
     for frame in frames:
         is_same = frame.arguments == slots and frame.environment is callee.environment
-        if is_same and solid(frame.handling) is solid(handling):
+        if is_same and is_alike(frame.handling, handling):
             return frame
     return frames[-1] if len(frames) >= NESTED else None
 
@@ -277,7 +279,7 @@ def _again(
     m.hits += 1
     active.again = True
     name = m.functions[callee.function].name
-    if solid(handling) is not solid(active.handling):
+    if not is_alike(active.handling, handling):
         why = f"`{name}` calls itself inside a handler"
         return ANY, m.anything(why, span, handling)
     active.wanted = tuple(

@@ -16,6 +16,7 @@ TOOLS = {
     "list_files": "list-files",
     "request_user_input": "ask-user",
     "spawn_subtask": "subtask",
+    "propose_subplan": "subplan",
     "system:run_script": "run-script",
 }
 """What a conversation performs for the tools that have an operation of their own."""

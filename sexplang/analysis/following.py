@@ -12,9 +12,9 @@ from typing import Any, TypeAlias, TypeVar
 from attrs import evolve, field, fields
 
 from sexplang.analysis.bounds import unbounded
-from sexplang.analysis.stack import Calling, Handling, Turning
+from sexplang.analysis.stack import Calling, Handling, Turning, certain
 from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Fn, Values
-from sexplang.analysis.work import ANYTHING, NOTHING, Work, repeated, together
+from sexplang.analysis.work import ANYTHING, NOTHING, Elsewhere, Work, repeated, together
 from sexplang.terms.core import Clause, Core
 from sexplang.terms.node import define, frozen
 from sexplang.terms.program import Bind, Function, Program
@@ -171,7 +171,9 @@ class Follower:
         """What something unknown may do: perform any operation, any number of times."""
         self.expose(handling)
         bound = unbounded(why, span)
-        return Work({ANYTHING: bound, "model": bound} if self.asks_models else {ANYTHING: bound})
+        if not self.asks_models:
+            return Work({ANYTHING: bound})
+        return Work({ANYTHING: bound, "model": bound, Elsewhere(certain(handling)): bound})
 
     def expose(self, handling: Handling | None) -> None:
         """Whatever is performed here, every handler around it may take."""

@@ -9,11 +9,11 @@ the handled expression has been: it runs once at most.
 from typing import Any
 
 from sexplang.analysis.bounds import Bound, number, unbounded
-from sexplang.analysis.calls import SHAPES, apply
+from sexplang.analysis.calls import ELSEWHERE, SHAPES, apply
 from sexplang.analysis.following import At, Follower, Steps, follows, nothing
 from sexplang.analysis.shots import shots
-from sexplang.analysis.stack import Activation, Handling, solid
-from sexplang.analysis.values import ANY, DATA, Abstract, Fn, Resume, Sized, Upper
+from sexplang.analysis.stack import Activation, Handling, is_counted, on_behalf, solid
+from sexplang.analysis.values import ANY, DATA, NEVER, Abstract, Fn, Resume, Sized, Upper
 from sexplang.analysis.work import (
     IN_CLEANUP,
     NOTHING,
@@ -149,6 +149,8 @@ def forward(m: Follower, node: Forward, at: At) -> Steps:
     value, work = yield perform(m, node.operation, seen, performer, at.place(node), start=(outer,))
     old = activation.resumed
     activation.resumed = value if old is None else m.values.join(old, value)
+    if not is_counted(at.handling, outer):
+        work = together(work, m.anything(ELSEWHERE, at.place(node), at.handling))
     return activation.handling.assumed, together(before, work)
 
 
@@ -162,7 +164,7 @@ def perform(
 ) -> Steps:
     """The nearest clause outward, from `start` on; else the default; else the host."""
     if operation == "error":
-        value, work = yield failing(m, arguments, handling, span, start)
+        value, work = yield failing(m, arguments, handling, span, start, NEVER)
         return value, together(once("error", span), work)
     node = handling if start is None else start[0]
     while node is not None:
@@ -200,7 +202,8 @@ def taken(
         return nothing(DATA)
     activation = Activation(handling, performer, span)
     resume: Any = m.values.made(Resume, activation)
-    inside = At(handling.environment, handling.outer, site=handling.site)
+    place = on_behalf(m.number(), handling, performer)
+    inside = At(handling.environment, place, site=handling.site)
     value, work = yield m.look(clause.body, inside.bound(m.values, (*given, resume)))
     handling.value = value if handling.value is None else m.values.join(handling.value, value)
     count = shots(clause, len(handling.environment.slots) + len(clause.params) + 1)
@@ -217,8 +220,9 @@ def failing(
     handling: Handling | None,
     span: Span,
     start: tuple[Handling | None] | None = None,
+    given: Abstract = DATA,
 ) -> Steps:
-    """What something that may fail gives: data, or what a clause goes on with instead.
+    """What something that may fail gives: `given`, or what a clause goes on with instead.
 
     A `catch` is not followed here: it runs once at most, where the `try` has been followed.
     """
@@ -231,9 +235,9 @@ def failing(
             break
         if clauses and clauses[0].kind != "never":
             value, work = yield taken(m, node, clauses[0], (m.raised,), handling, span)
-            return m.values.join(DATA, value), work
+            return m.values.join(given, value), work
         node = node.outer
-    return nothing(DATA)
+    return nothing(given)
 
 
 def _is_last(clause: Clause) -> bool:

@@ -2,18 +2,15 @@
 
 from typing import Any
 
-from sexplang.analysis.bounds import Bound, number, times, unbounded
-from sexplang.analysis.calls import HIGHER, SHIPPED, apply
-from sexplang.analysis.conversing import any_task, converse
+from sexplang.analysis.bounds import Bound, number, times
+from sexplang.analysis.calls import ELSEWHERE, HIGHER, SHIPPED, apply
 from sexplang.analysis.following import Follower, Steps, nothing
 from sexplang.analysis.handlers import perform
-from sexplang.analysis.nodes import within_budget
 from sexplang.analysis.results import item_of, part_of, size_of
-from sexplang.analysis.stack import Handling, solid
-from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Sized
+from sexplang.analysis.stack import Handling, is_counted, solid
+from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Resume, Sized, functions
 from sexplang.analysis.work import NOTHING, repeated, together
 from sexplang.terms.source import Span
-from sexplang.terms.value import Symbol, Task
 
 Arguments = tuple[Abstract, ...]
 
@@ -154,89 +151,26 @@ def _raise(
 def _abandon(
     m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
 ) -> Any:
-    """What is left by it is followed where it stands."""
-    return nothing(m.values.exact(None))
+    """What is left by it is followed where it was captured; see `shots`."""
+    found = functions(given[0])
+    is_known = found is not None and all(
+        is_counted(handling, one.activation.handling.outer)
+        for one in found
+        if isinstance(one, Resume)
+    )
+    work = NOTHING if is_known else m.anything(ELSEWHERE, span, handling)
+    return m.values.exact(None), work
 
 
-def _match_task(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
-) -> Any:
-    """The task of a request, if it is named, else any."""
-    name = part_of(m.values, given[0], "name")
-    found = _named(m, name)
-    if found is not None:
-        return nothing(m.values.exact(found))
-    return nothing(m.values.exact(ANY_TASK))
+def _calling(at: int) -> Any:
+    """What calls the argument there, a function without parameters, once."""
 
+    def follow(
+        m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    ) -> Steps:
+        return (yield from apply(m, given[at], (), (), handling, span))
 
-def _task_of(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
-) -> Any:
-    """The one task of a subtype, or nil."""
-    subtype = given[0].value if isinstance(given[0], Exact) else None
-    found = [task for task in m.program.tasks if task.template.subtype == subtype]
-    return nothing(m.values.exact(found[0] if len(found) == 1 else None))
-
-
-ANY_TASK = Symbol("\x01any task")
-"""Stands for a task that nobody knows before the program runs; no program can write it."""
-
-
-def _named(m: Follower, value: Abstract) -> Task | None:
-    if not isinstance(value, Exact):
-        return None
-    if isinstance(value.value, Task):
-        return value.value
-    name = getattr(value.value, "name", value.value)
-    return next((task for task in m.program.tasks if task.name == name), None)
-
-
-def _run_task(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
-) -> Steps:
-    """`(run-task task inputs overrides)`; overrides can only lower limits."""
-    task, _, overrides = given
-    paths = part_of(m.values, overrides, "file_paths")
-    reads = not (isinstance(paths, Exact) and paths.value is None)
-    known = _named(m, task)
-    if known is not None:
-        return (yield from converse(m, known, handling, span, reads))
-    if isinstance(task, Exact) and task.value is not ANY_TASK:
-        # No such task: it fails.
-        return nothing(DATA)
-    return (yield from any_task(m, handling, span, True))
-
-
-def _run_step(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
-) -> Steps:
-    """`(run-step function value overrides)`: what a task is given of earlier steps asks nobody."""
-    return (yield from apply(m, given[0], (given[1],), (), handling, span))
-
-
-def _task_result(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
-) -> Any:
-    return nothing(m.values.within(given))
-
-
-def _run_plan(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
-) -> Steps:
-    """`(run-plan text inputs allow budget)`: any number of the operations that are allowed, and
-    of model calls as many as the budget has."""
-    allow, budget = given[2:]
-    words = allow.words if isinstance(allow, Sized) else None
-    if isinstance(allow, Exact):
-        words = (str(getattr(allow.value, "name", allow.value)),)
-    if words is None:
-        return DATA, m.anything("this plan may perform nobody knows what", span, handling)
-    why = unbounded("a plan may perform what it is allowed any number of times", span)
-    works = []
-    for operation in words:
-        _, work = yield perform(m, operation, (ANY,), handling, span)
-        works.append(repeated(work, why))
-    return DATA, within_budget(together(*works), budget, span)
+    return follow
 
 
 HIGHER.update(
@@ -257,12 +191,9 @@ HIGHER.update(
         "raise": _raise,
         "error": _raise,
         "abandon": _abandon,
-        "run-plan": _run_plan,
-        "match-task": _match_task,
-        "task-of": _task_of,
-        "run-task": _run_task,
-        "run-step": _run_step,
-        "task-result": _task_result,
+        "as-work": _calling(2),
+        "in-place": _calling(0),
+        "subagent-limits": lambda *_: nothing(DATA),
     }
 )
 

@@ -11,9 +11,9 @@ from attrs import evolve
 
 from sexplang.analysis.bounds import Atom, Bound, atom, number, plus, unbounded
 from sexplang.analysis.following import At, Follower, Steps, children, follows
-from sexplang.analysis.results import count_of
+from sexplang.analysis.results import count_of, size_of
 from sexplang.analysis.stack import Turning
-from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Free, Upper
+from sexplang.analysis.values import ANY, NEVER, Abstract, Exact, Free, Upper
 from sexplang.analysis.work import NOTHING, Work, either, repeated, together
 from sexplang.terms.core import And, CallPrimitive, Const, If, Let, Local, Loop, Or, Recur, Repeat
 from sexplang.terms.core import Seq as Sequence
@@ -115,7 +115,7 @@ def recur(m: Follower, node: Recur, at: At) -> Steps:
     if at.loop is not None:
         at.loop.turns += 1
         at.loop.wanted = tuple(map(m.values.widen, at.loop.wanted, seen))
-    return DATA, work
+    return NEVER, work
 
 
 @frozen
@@ -130,25 +130,34 @@ class Test:
 def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> tuple[Bound, Bound]:
     """How often `recur` is reached, and how often the body is evaluated."""
     tested = list(_recurs(node.body))
-    for slot, init in enumerate(inits, 1):
+    for slot, init in enumerate(inits if tested else (), 1):
+        given = [one.arguments[slot - 1] for one, _ in tested]
+        if all(_is_rest(one, slot) for one in given):
+            size = size_of(init, at.place(node))  # of an empty list there is no rest: that fails
+            if size.is_bounded:
+                return size, plus(size, number(1))
         if not isinstance(init, Exact) or type(init.value) is not int:
             continue
+        steps = {_step(one, slot) for one in given}
+        step = min(steps, key=abs)
+        if step * max(steps) <= 0 or step * min(steps) <= 0:
+            continue
         bounds = []
-        for one, tests in tested:
-            step = _step(one.arguments[slot - 1], slot)
+        for _, tests in tested:
             found = [
                 bound
                 for test in tests
-                if test.slot == slot and step
+                # Of several steps one may go past a single number.
+                if test.slot == slot and (test.relation != "!=" or len(steps) == 1)
                 for bound in [_least(m, test, init.value, step, at, at.place(node))]
                 if bound is not None
             ]
             if not found:
                 break
-            bounds.append((step, found[0]))
+            bounds.append(found[0])
         else:
-            if len({step for step, _ in bounds}) == 1 and len({b for _, b in bounds}) == 1:
-                return bounds[0][1]
+            if len(set(bounds)) == 1:
+                return bounds[0]
     endless = unbounded("nothing bounds how often this loop goes round", at.place(node))
     return endless, endless
 
@@ -202,6 +211,15 @@ _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 def _slot(node: Any) -> int:
     """Which variable of the loop this is; 0 if it is none."""
     return node.index if type(node) is Local and node.depth == 0 else 0
+
+
+def _is_rest(node: Any, slot: int) -> bool:
+    """Whether a `recur` gives the variable its own list without the first item."""
+    return (
+        type(node) is CallPrimitive
+        and node.primitive.name in ("rest", "cdr")
+        and _slot(node.arguments[0]) == slot
+    )
 
 
 def _step(node: Any, slot: int) -> int:

@@ -1,10 +1,14 @@
 """Nodes that choose, bind and make values, followed."""
 
+from functools import reduce
+
 from sexplang.analysis.bounds import least, number, plus
 from sexplang.analysis.following import At, Follower, Seen, Steps, follows, nothing
 from sexplang.analysis.results import part_of, result_of
+from sexplang.analysis.stack import Handling
+from sexplang.analysis.stack import budgeted as budgeted_place
 from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Exact, Given, Table
-from sexplang.analysis.work import IN_CLEANUP, Work, either, together
+from sexplang.analysis.work import IN_CLEANUP, Elsewhere, Work, either, together
 from sexplang.terms.core import (
     And,
     Budgeted,
@@ -130,17 +134,30 @@ def timed(m: Follower, node: Timed, at: At) -> Steps:
 def budgeted(m: Follower, node: Budgeted, at: At) -> Steps:
     """`calls` bounds the model calls on behalf of the body; what is refused is not made."""
     limits, before = yield m.look(node.limits, at)
-    value, work = yield m.look(node.body, at)
-    return value, together(before, within_budget(work, limits, at.place(node)))
+    calls = calls_of(limits)
+    if calls is None:
+        value, work = yield m.look(node.body, at)
+        return value, together(before, work)
+    inside = budgeted_place(m.number(), at.handling, at.environment)
+    value, work = yield m.look(node.body, at.inside(inside))
+    return value, together(before, within_budget(work, calls, inside, at.place(node)))
 
 
-def within_budget(work: Work, limits: Abstract, span: Span) -> Work:
-    """What a budget leaves of some work: as many model calls as it has, and when it is spent those
-    of every `finally`."""
+def calls_of(limits: Abstract) -> int | None:
+    """How many model calls a budget allows, where that is written."""
     calls = dict(limits.fields).get("calls") if isinstance(limits, Table) else None
-    if not isinstance(calls, Exact) or type(calls.value) is not int:
-        return work
-    bound = least(work.of("model"), plus(number(calls.value), work.of(IN_CLEANUP)), span)
+    return calls.value if isinstance(calls, Exact) and type(calls.value) is int else None
+
+
+def within_budget(work: Work, calls: int, inside: Handling, span: Span) -> Work:
+    """What a budget leaves of some work: as many model calls as it has, when it is spent those of
+    every `finally`, and those of continuations that have left it."""
+    beyond = [
+        bound
+        for key, bound in work.counts.items()
+        if key is IN_CLEANUP or (isinstance(key, Elsewhere) and inside.number not in key.budgets)
+    ]
+    bound = least(work.of("model"), reduce(plus, beyond, number(calls)), span)
     return Work({**work.without("model").counts, **({} if bound.is_zero else {"model": bound})})
 
 

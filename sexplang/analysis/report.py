@@ -5,9 +5,12 @@ from typing import Any
 
 from attrs import field
 
+import sexplang.analysis.delegating
 import sexplang.analysis.higher
 import sexplang.analysis.loops
-import sexplang.analysis.nodes  # noqa: F401  (all three register how nodes and calls are followed)
+import sexplang.analysis.nodes
+import sexplang.analysis.pieces
+import sexplang.analysis.planning  # noqa: F401
 from sexplang.analysis.bounds import ZERO, Bound, place, unbounded
 from sexplang.analysis.following import STEPS, At, Costs, Follower, TooInvolved
 from sexplang.analysis.reach import unreachable
@@ -117,23 +120,24 @@ def _plain(calls: Bound, source: str) -> dict[str, Any]:
     }
 
 
-def analyse(program: Program, costs: Costs) -> Report:
-    """Follows a program without running it."""
+def analyse(program: Program, costs: Costs, given: int = 0) -> Report:
+    """Follows a program without running it; `given` are how many values it begins with, a plan's
+    inputs, of which nothing is known."""
     m = Follower(program, costs)
-    report = _analysed(m)
+    report = _analysed(m, given)
     if functions(m.raised) != frozenset():
         # A function was raised: whoever catches it may call it.
         m = Follower(program, costs, raised=ANY)
-        report = _analysed(m)
+        report = _analysed(m, given)
     return report
 
 
-def _analysed(m: Follower) -> Report:
+def _analysed(m: Follower, given: int) -> Report:
     program = m.program
     rows: list[Row] = []
     is_whole = True
     try:
-        environment, work = _whole(m)
+        environment, work = _whole(m, given)
         calls = work.of("model")
         rows.append(Row("", (), work.row, (), None, calls))
     except TooInvolved:
@@ -151,9 +155,9 @@ def _analysed(m: Follower) -> Report:
     return Report(source, tuple(sorted(found, key=_place)), tuple(rows), calls)
 
 
-def _whole(m: Follower) -> tuple[Environment, Work]:
+def _whole(m: Follower, given: int) -> tuple[Environment, Work]:
     """All units in order: the environment at the end, and the work of the run."""
-    at = At(m.values.environment(None, ()))
+    at = At(m.values.environment(None, (ANY,) * given))
     work = NOTHING
     for unit in m.program.units:
         for item in unit.items:

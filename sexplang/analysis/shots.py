@@ -1,4 +1,5 @@
-"""A clause to how often it may call its continuation: a number, or None for any number."""
+"""A clause to how often it may call its continuation or end it with `abandon`, which leaves its
+scopes once more: a number, or None for any number."""
 
 from typing import Any
 
@@ -53,7 +54,10 @@ class _Counting:
             return total * MANY
         if type(node) is Handle:
             return inside[0] + sum(inside[1:]) * MANY
-        if type(node) is Forward or (type(node) is Call and self._is_resume(node.callee, depth)):
+        if type(node) is Forward or (
+            type(node) is Call
+            and any(self._is_resume(one, depth) for one in (node.callee, *node.arguments))
+        ):
             return total + 1
         return total
 

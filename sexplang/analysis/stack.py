@@ -31,6 +31,10 @@ class Handling:
     solid: "Handling | None" = None
     """The nearest, from this one outward, whose clauses may go on where something was performed.
     A `try` or `attempt` is none: it changes no answer."""
+    budgets: frozenset[int] | None = None
+    """The budgets that may count what is done inside, by number; None: those outside it."""
+    certain: frozenset[int] | None = None
+    """Those of them that count it wherever a continuation is called from here."""
 
     def is_solid(self) -> bool:
         """Whether it answers anything but errors, or lets go on after one."""
@@ -44,6 +48,59 @@ class Handling:
 def solid(handling: Handling | None) -> Handling | None:
     """What decides about answers at a place."""
     return handling.solid if handling is not None else None
+
+
+def budgets(handling: Handling | None) -> frozenset[int]:
+    """The budgets that may count what is done at a place: those around it, and in a clause those
+    around who performed."""
+    while handling is not None:
+        if handling.budgets is not None:
+            return handling.budgets
+        handling = handling.outer
+    return frozenset()
+
+
+def certain(handling: Handling | None) -> frozenset[int]:
+    """Those that stand around the place. A continuation that is called last in a clause leaves
+    those around who performed."""
+    while handling is not None:
+        if handling.certain is not None:
+            return handling.certain
+        handling = handling.outer
+    return frozenset()
+
+
+def budgeted(number: int, outer: Handling | None, environment: Environment) -> Handling:
+    """The place inside a budget: what is performed there goes on to the handlers around it."""
+    inside = Handling(number, outer, environment)
+    inside.solid = solid(outer)
+    inside.budgets = budgets(outer) | {number}
+    inside.certain = certain(outer) | {number}
+    return inside
+
+
+def on_behalf(number: int, handling: Handling, performer: Handling | None) -> Handling | None:
+    """The place of a clause: outside its handle, and counted where it was performed."""
+    outer = handling.outer
+    if budgets(performer) <= budgets(outer):
+        return outer
+    inside = Handling(number, outer, handling.environment)
+    inside.solid = solid(outer)
+    inside.budgets = budgets(performer) | budgets(outer)
+    inside.certain = certain(outer)
+    return inside
+
+
+def is_counted(place: Handling | None, origin: Handling | None) -> bool:
+    """Whether what a continuation does that was captured at `origin` and is called at `place` has
+    been counted where it was captured: the same handlers take what it performs, and the budgets
+    that bounded it there bound it here."""
+    return solid(place) is solid(origin) and budgets(origin) <= certain(place)
+
+
+def is_alike(first: Handling | None, then: Handling | None) -> bool:
+    """Whether what holds of a body followed at the first place holds at the other."""
+    return solid(first) is solid(then) and certain(first) <= certain(then)
 
 
 @define(eq=False)

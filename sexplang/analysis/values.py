@@ -102,6 +102,8 @@ Free: TypeAlias = Given | Param
 DATA = Loose()
 """Any value without a function in it."""
 ANY = Loose(None)
+NEVER = Loose()
+"""That of what gives no value: it is left, by an error or for the next turn of a loop."""
 
 
 class Values:
@@ -178,8 +180,10 @@ class Values:
 
     def join(self, left: Abstract, right: Abstract) -> Abstract:
         """What is either of two."""
-        if left is right:
+        if left is right or right is NEVER:
             return left
+        if left is NEVER:
+            return right
         if isinstance(left, Sized) and isinstance(right, Sized):
             item = self.join(left.item, right.item) if left.item is not right.item else left.item
             if left.size.is_zero or right.size.is_zero:

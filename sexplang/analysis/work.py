@@ -35,10 +35,19 @@ class InCleanup:
 
 IN_CLEANUP = InCleanup()
 
+
+@frozen
+class Elsewhere:
+    """Not an operation: a model call that only these budgets bound, by number. A continuation that
+    nobody knows may have left the others."""
+
+    budgets: frozenset[int]
+
+
 ANYTHING = "?"
 """What a function that is not known may do."""
 
-Key: TypeAlias = str | Again | Of | InCleanup
+Key: TypeAlias = str | Again | Of | InCleanup | Elsewhere
 
 
 @frozen(eq=False)

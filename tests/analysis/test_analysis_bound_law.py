@@ -80,6 +80,22 @@ def test_no_run_passes_its_bound(part):
         "(sequence [say say] 1)",
         "(retry (lambda () (say 1)) times: 2)",
         "(vote (lambda () (say 1)))",
+        '(map say (try (raise "x") (catch (e) [1 2 3])))',
+        '(map say (if (empty? docs) (error "no docs") docs))',
+        "(map say (loop ((i 0)) (if (< i 3) (recur (+ i 1)) docs)))",
+        '(map say (string-split "a,b,c" ","))',
+        "(loop ((xs [1 2 3])) (say 1) (if (empty? xs) 1 (recur (rest xs))))",
+        "(loop ((xs docs) (sum 0)) (say 1) (if (empty? xs) sum (recur (rest xs) (+ sum 1))))",
+        "(loop ((i 0)) (if (< i 3) (begin (say i) (if (= n 3) (recur (+ i 1))"
+        " (recur (+ i 2)))) 1))",
+        "(handle (try (ask 1) (finally (say 1))) ((ask p) k (abandon k) (abandon k) (k 1)))",
+        "(handle (try (ask 1) (finally (say 1))) ((ask p) k (loop 3 (abandon k))))",
+        "(handle (begin (ask 1) (say 1)) ((ask p) k (if (= n 9) (abandon k) (k 1))))",
+        "(handle (begin (ask 1) (say 1)) ((ask p) k (with-budget {calls: 5} (k 1))))",
+        "(with-budget {calls: 2} (handle (begin (ask 1) (say 1)) ((ask p) k (map k [1 2 3]))))",
+        "(with-budget {calls: 3} (let ((c (handle (begin (ask 1) (say 1) (say 2))"
+        " ((ask p) k k)))) (c 1) (c 2)))",
+        "(define (f x) (with-budget {calls: 2} (if (> x 0) (begin (say 1) (f (- x 1))) 1))) (f 3)",
     ],
 )
 def test_a_bound_is_no_greater_than_it_has_to_be(text):
@@ -91,6 +107,14 @@ def test_a_bound_is_no_greater_than_it_has_to_be(text):
     counts = [asked(made, given, Random(seed)) for seed in range(150)]
 
     assert report.most(given) == max(counts), report.says()
+
+
+KEPT = "(with-budget {{calls: 1}} (handle (begin (ask 1) (say 1) (say 2)) ((ask p) k {})))"
+"""A continuation that a budget is around."""
+
+PERFORMED = "(with-budget {calls: 1} (ask 1))"
+HANDLED = "(handle (begin (ponder-on 1) (say 1) (say 2)) ((ponder-on p) j {}))"
+"""Last in a clause, so that what is resumed stands where the clause's handle expression does."""
 
 
 @pytest.mark.parametrize(
@@ -106,6 +130,20 @@ def test_a_bound_is_no_greater_than_it_has_to_be(text):
         "(define (f) (try (g) (catch (e) (e.details.value 1)))) (define (g) (raise say)) (f)",
         "(eval-plan (say 1) allow: ['model])",
         "(handle (boss 1) ((subtask r) k (forward k subtask r)))",
+        f"(define c {KEPT.format('k')}) (c 1)",
+        f"(define c {KEPT.format('(lambda () (k 1))')}) (c)",
+        f"(define c {KEPT.format('[k]')}) (map (lambda (c) (c 1)) c)",
+        f"(try {KEPT.format('(raise k)')} (catch (e) (e.details.value 1)))",
+        f"(handle {KEPT.format('(ponder-on k)')} ((ponder-on c) j (c 1)))",
+        f"(handle {KEPT.format('(ponder-on k)')} ((ponder-on c) j (if (= n 9) (j 1) (c 1))))",
+        f"(define (go c) (c 1)) (handle {KEPT.format('(ponder-on k)')} ((ponder-on c) j (go c)))",
+        f"(handle {PERFORMED} ((ask p) k (if (= n 9) (k 1) {HANDLED.format('(j 1)')})))",
+        f"(handle {PERFORMED} ((ask p) k (if (= n 9) (k 1)"
+        f" {HANDLED.format('(forward j ponder-on p)')})))",
+        "(handle (try (ask 1) (finally (say 1))) ((ask p) k (handle (begin (ponder-on 1)"
+        " (abandon k)) ((ponder-on x) j (j 1) (j 2)))))",
+        "(define c (handle (handle (try (ask 1) (finally (ponder-on 1))) ((ask p) k k))"
+        " ((ponder-on p) j (j 1)))) (handle (abandon c) ((ponder-on p) j (say 1) (say 2) (j 1)))",
     ],
 )
 def test_what_is_not_understood_has_no_bound(text):

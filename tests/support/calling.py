@@ -104,6 +104,10 @@ class Making:
             "(map str docs)",
             "(zip docs [1 2])",
             '(json-parse "[1]")',
+            '(string-split "a,b" ",")',
+            '(string-split (str docs) " ")',
+            '(if (= n 1) (error "x") docs)',
+            "(try (raise 1) (catch (e) docs))",
         )
 
 
@@ -180,15 +184,25 @@ def _loop(m: Making) -> str:
         f"(ask {name})",
     )
     before = m.part()
+    if m.random.random() < 0.3:
+        again = f"(recur (rest {name}))"
+        more = m.pick(again, f"(if (ask {name}) {again} (begin {m.part()} {again}))")
+        body = f"(if (empty? {name}) {m.part()} (begin {m.part()} {more}))"
+        return f"(loop (({name} {m.items()})) {before} {body})"
+    more = m.pick("(recur (+ {0} 1))", "(if (ask {0}) (recur (+ {0} 1)) (recur (+ 2 {0})))")
+    more = more.format(name)
     return (
         f"(loop (({name} {m.pick('0', '1')})) {before} "
-        f"(if {test} (begin {m.part()} (recur (+ {name} 1))) {m.part()}))"
+        f"(if {test} (begin {m.part()} {more}) {m.part()}))"
     )
 
 
 def _handle(m: Making) -> str:
     e = m.part
-    body = m.pick("", "(begin (ask 1) {})", "(begin {} (ask 2) {})", "(map ask (cons {} docs))")
+    body = m.pick(
+        *("", "(begin (ask 1) {})", "(begin {} (ask 2) {})", "(map ask (cons {} docs))"),
+        *("(try (ask 1) (finally {}))", "(with-budget {calls: 1} (begin (ask 1) {} {}))"),
+    )
     body = body.replace("{}", m.part(), 1).replace("{}", m.part()) or m.expression()
     clause = m.random.choice(
         (
@@ -208,6 +222,8 @@ def _handle(m: Making) -> str:
             lambda: "((tool a b) k (k " + e() + "))",
             lambda: "((ask p) k (let ((r (k 1))) (if (= n 1) (k 2) r)))",
             lambda: "((ask p) k (map k [1 2]))",
+            lambda: "((ask p) k (abandon k) (k " + e() + "))",
+            lambda: "((ask p) k (loop 2 (abandon k)) " + e() + ")",
             lambda: "((ask p) k (handle (k 1) ((ponder-on q) j (j " + e() + "))))",
             lambda: "((ponder-on p) k (handle (k 1) ((ask q) j (j " + e() + "))))",
         )
@@ -288,8 +304,33 @@ def _matched(m: Making) -> str:
 def _late(m: Making) -> str:
     """A continuation that is called after its handle expression."""
     name = m.name()
-    made = f"(handle (begin (ask 1) {m.expression()}) ((ask p) k {{k: k}}))"
-    return f"(let (({name} {made})) (try ({name}.k 1) (catch (e) {m.expression()})))"
+    kept = m.pick("{k: k}", "{k: (lambda (x) (k x))}")
+    body = m.pick("(begin (ask 1) {})", "(try (ask 1) (finally {}))", "(begin (ask 1) {} (say 1))")
+    made = f"(handle {body.replace('{}', m.expression())} ((ask p) k {kept}))"
+    made = m.pick(made, f"(with-budget {{calls: {m.random.randrange(3)}}} {made})")
+    use = m.pick(f"({name}.k 1)", f"({name}.k 1)", f"(abandon {name}.k)")
+    use = m.pick(use, f"(handle {use} ((ponder-on p) j (begin {m.part()} (j 1))))")
+    return f"(let (({name} {made})) (try {use} (catch (e) {m.expression()})))"
+
+
+def _handed(m: Making) -> str:
+    """A continuation that leaves a budget by way of a clause around it."""
+    inner = f"(handle (begin (ask 1) {m.part()} {m.part()}) ((ask p) k (ponder-on k)))"
+    use = m.pick("(c 1)", "(str (c 1))", "(j c)", "(abandon c)", "(if (= n 9) (j 1) (c 1))")
+    budget = f"{{calls: {m.random.randrange(3)}}}"
+    return f"(handle (with-budget {budget} {inner}) ((ponder-on c) j {use}))"
+
+
+def _on_behalf(m: Making) -> str:
+    """A handle expression in a clause, which works for who performed inside a budget."""
+    clause = m.pick(
+        *("(j 1)", "(str (j 1))", "(forward j ponder-on p)"),
+        *("(begin (abandon j) 1)", "(begin (j 1) (j 2))"),
+    )
+    inner = f"(handle (begin (ponder-on 1) {m.part()} {m.part()}) ((ponder-on p) j {clause}))"
+    inner = m.pick(inner, f"(k {inner})")
+    body = f"(with-budget {{calls: {m.random.randrange(3)}}} (begin (ask 1) {m.part()}))"
+    return f"(handle {body} ((ask p) k (if (= n 2) (k 1) {inner})))"
 
 
 def _twice(m: Making) -> str:
@@ -304,7 +345,7 @@ _FORMS: Any = (
 )
 
 
-_RARE: Any = (_recursion, _passing, _thrown, _late)
+_RARE: Any = (_recursion, _passing, _thrown, _late, _handed, _on_behalf)
 """What hardly ever has a bound: one of it in a program is enough."""
 
 

@@ -199,7 +199,8 @@ def _pairs(c: Lowering, form: ListForm, listing: ListForm) -> Iterator[ListForm]
     """The bindings; of one that is not a pair at least the name, so that its uses are bound."""
     items = listing.items
     if items and type(items[0]) is Name:
-        hint = f"two pairs of parentheses: `(({items[0].text} …))`"
+        is_pair = len(items) == 2
+        hint = f"two pairs of parentheses: `(({items[0].text} …))`" if is_pair else None
         c.malformed(form, items[0], "I expected a binding `(name e)` here", hint=hint)
         items = (listing,)
     for pair in items:

@@ -12,7 +12,7 @@ from sexplang.compiler.arguments import (
 )
 from sexplang.compiler.names import reference
 from sexplang.compiler.scope import Binding, Continuation, Named, Place, Signature, signature_of
-from sexplang.compiler.shapes import CLAUSES, word_of
+from sexplang.compiler.shapes import CLAUSES, OLD_CALLS, word_of
 from sexplang.compiler.state import AT_HEAD, Lowered, Lowering, Steps
 from sexplang.terms.core import (
     Call,
@@ -89,6 +89,8 @@ def _unknown(c: Lowering, form: ListForm, head: Form) -> Steps:
     callee = yield c.lower(head, AT_HEAD)
     if type(callee) is Const and type(head) is Literal:
         return _not_callable(c, form, head)
+    if type(head) is Name and head.text in OLD_CALLS:
+        return Const(None, span=form.span)  # what follows is in an older way, too
     forms, labels, _ = operands(c, form)
     arguments = yield c.each(forms)
     return Call(callee, arguments, labels, span=form.span)

@@ -1,11 +1,12 @@
 """A unit to the operations that its text mentions: performed, forwarded, or as a function."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from attrs import fields, has
 
 from sexplang.terms.core import Const, Forward, PerformOp
+from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Unit
 from sexplang.terms.source import Span
 from sexplang.terms.value import Operation
@@ -28,3 +29,16 @@ def operations_in(unit: Unit) -> Iterator[tuple[str, Span]]:
 
 
 _NODES = ("sexplang.terms.core", "sexplang.terms.program")
+
+
+def unknown_effect(name: str, span: Span, known: Collection[str]) -> Diagnostic:
+    """The error for an operation that is none of those `known`."""
+    from difflib import get_close_matches
+
+    like = get_close_matches(name, sorted(known), 1)
+    return Diagnostic(
+        "unknown-effect",
+        f"nobody declares or handles an operation called `{name}`",
+        (Label(span, "performed here"),),
+        hint=f"did you mean `{like[0]}`?" if like else f"declare it: (define-effect ({name} …))",
+    )

@@ -85,10 +85,16 @@ HABITS: dict[str, str] = {
     "displayln": "write `(print value…)`",
     "println": "write `(print value…)`",
     "throw": 'write `(raise value)` or `(error "text")`',
+    "call": "a task is a function: write `(name value…)`",
+    "atomic-task": "a task is a function: write `(name value…)`; with a request's settings "
+    "`(call-atomic-task 'name inputs: {param: value})`",
     "*loop-config*": "a loop's functions are given what they need, the iteration `i` among it; "
     "bind the limit to a name: `(bind most 3)`",
 }
 """Names that people and models bring from other languages, and what to type here."""
+
+OLD_CALLS = frozenset(["call", "atomic-task"])
+"""Of these, the forms that named a task and its inputs."""
 
 CLAUSES: dict[str, str] = {
     "initial-director-input": "initial",

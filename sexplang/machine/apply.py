@@ -49,7 +49,8 @@ def apply(
     raise Fault(
         "not-a-function",
         f"{shown(function)} is not a function",
-        hint="the head of a list is called; write '(…) or [ … ] for data",
+        hint="the head of a list is called, and `map`, `sort` and their like call what they are "
+        "given; '(…) and [ … ] are data",
     )
 
 

@@ -4,6 +4,8 @@ from typing import Any
 
 from immutables import Map
 
+from sexplang.machine.budgets import Learned
+from sexplang.machine.places import Places
 from sexplang.machine.scopes import Accounts, Held, Scope
 from sexplang.machine.stack import Frame, Segment, Step
 from sexplang.terms.effect import Request
@@ -31,7 +33,8 @@ class Forked:
 
     `alive` counts those that have started and not ended; the next to start is the first of
     `starts`. With `cut` the branches are being cancelled instead, and that is the step to go on
-    with when none is alive.
+    with when none is alive. With `after` they are nodes of a graph, by the indexes of those that
+    each comes after.
     """
 
     fork: int
@@ -43,6 +46,13 @@ class Forked:
     alive: int
     race: bool
     cut: Step | None = None
+    after: tuple[tuple[int, ...], ...] | None = None
+
+    def counted(self, values: Map[int, Value], more: int) -> "Forked":
+        """With these values, and so many more branches that run."""
+        alive, starts, cut = self.alive + more, self.starts, self.cut
+        made = (self.fork, self.width, values, self.k, self.s, starts, alive, self.race, cut)
+        return Forked(*made, self.after)
 
 
 @node(eq=False)
@@ -52,7 +62,25 @@ class Ready:
     step: Step
 
 
-State = Waiting | Forked | Ready
+@node(eq=False)
+class Queued:
+    """Goes on with this step as soon as the job that it is a part of has a place."""
+
+    step: Step
+
+    @property
+    def k(self) -> Frame:
+        """The frames that the step goes on with."""
+        k: Frame = self.step[2]
+        return k
+
+    @property
+    def s(self) -> Segment:
+        """The segments."""
+        return self.step[3]
+
+
+State = Waiting | Forked | Ready | Queued
 
 
 @node(eq=False)
@@ -84,13 +112,25 @@ class Weave:
     steps: int = 0
     spawned: int = 0
     """Conversations begun on behalf of another one."""
+    planned: int = 0
+    """Nodes of all plans that were accepted."""
+    begun: int = 0
+    """Pieces of work begun, in a run that is traced."""
     count: int = 0
     """How many requests are open, timers too."""
+    places: Places = Places()
+    learned: Learned = Map()
+    """What replies have said about the estimates of their requests."""
 
 
 def identity(path: Path, ordinal: int) -> str:
     """A request's id: the path and the ordinal, joined by dots."""
     return ".".join(map(str, (*path, ordinal)))
+
+
+def branch_id(path: Path) -> str:
+    """The id of the work that a branch is."""
+    return f"b{identity(path[:-1], path[-1])}"
 
 
 def path_of(identity: str) -> Path:

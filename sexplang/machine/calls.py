@@ -59,7 +59,9 @@ def _known(maker: Maker, node: core.CallKnown, pieces: list[Piece]) -> Piece:
     pieces = capped(pieces)
     if all(piece.simple is not None for piece in pieces):
         simples = [piece.simple for piece in pieces]
-        made = Piece(code=_known_direct(code, depth, simples))
+        run = _known_direct(code, depth, simples)
+        vars(run)["span"] = node.span  # it cannot fail itself, and a limit asks for its place
+        made = Piece(code=run)
         made.jump = (code, simples) if depth == 1 else None
         return made
 

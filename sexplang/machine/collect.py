@@ -4,18 +4,22 @@ from typing import Any
 
 from sexplang.terms.brief import shown
 from sexplang.terms.equality import firsts
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.value import Fault, Procedure, Value
 
 
 def items_of(name: str, value: Value) -> tuple[Value, ...]:
     """The list that `name` was given. Raises Fault `wrong-type`."""
     if type(value) is tuple:
         return value
-    raise Fault(
-        "wrong-type",
-        f"`{name}` goes through a list, not {shown(value)}",
-        hint="`keys`, `values` and `string-split` give lists",
-    )
+    hint = "`keys`, `values` and `string-split` give lists"
+    if isinstance(value, Procedure):
+        hint = f"the function comes first: `({name} {_FIRST.get(name, 'f xs')})`"
+        hint = "the function comes last: `(sort xs f)`" if name == "sort" else hint
+    raise Fault("wrong-type", f"`{name}` goes through a list, not {shown(value)}", hint=hint)
+
+
+_FIRST = {"fold": "f init xs", "reduce": "f init xs", "apply": "f x … xs"}
+"""What the functions are given that take more than a function and a list."""
 
 
 def unlink(collected: Any, count: int) -> tuple[Value, ...]:

@@ -11,7 +11,9 @@ from sexplang.machine.leaving import (
     USED,
     Taking,
     abandon,
+    base,
     capture,
+    cut_short,
     environment,
     finish,
     not_resumable,
@@ -70,7 +72,8 @@ def perform(
             node[0].guard(node, operation, arguments)
         node = below
     if operation == "error":
-        raise Uncaught(arguments[0], k, s)
+        # What is around this branch accounts for itself, if the error ends it too.
+        raise Uncaught(cut_short(arguments[0], s, base(s)), k, s)
     default = s[3].linked.defaults.get(operation)
     if default is not None:
         return default.code.body, (default.env, *arguments), k, s
@@ -94,6 +97,8 @@ def _take(
     s: Segment,
     resumable: bool,
 ) -> Step:
+    if clause.kind == "never" and operation == "error":
+        arguments = (cut_short(arguments[0], s, node),)
     values = clause.bind(operation, arguments)
     continuation = capture(k, s, node, resumable)
     context = s[3]

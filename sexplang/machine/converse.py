@@ -1,7 +1,7 @@
 """A task call to a conversation on the stack: what it wants is performed where it stands.
 
-The session is a value that only the tasks room looks into; a frame holds it between two replies,
-so a continuation captured here captures the conversation.
+The session is a value that only the tasks room looks into; the conversation's segment holds it
+between two replies, so a continuation captured here captures the conversation.
 """
 
 from typing import Any
@@ -9,9 +9,9 @@ from typing import Any
 from attrs import evolve
 
 from sexplang.machine.control import fail, perform
-from sexplang.machine.exits import Entered, Forked, Spawned
-from sexplang.machine.leaving import HandlerKind, Taking
-from sexplang.machine.stack import BOTTOM, BOUNDARY, Ctx, Frame, Segment, Step
+from sexplang.machine.exits import Closed, Entered, Forked, Spawned
+from sexplang.machine.leaving import CONVERSATION, HandlerKind, Taking
+from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step
 from sexplang.terms.task import (
     Ask,
     Broke,
@@ -22,59 +22,71 @@ from sexplang.terms.task import (
     failed_result,
 )
 from sexplang.terms.value import Record, Task, Value
+from sexplang.terms.work import Work
 
 
 def call_task(
     task: Task, inputs: dict[str, Value], overrides: dict[str, Value], k: Frame, s: Segment
 ) -> Step:
     """Begins the conversation; its TaskResult goes to `k`."""
-    if s[3].conversations:
-        raise Spawned((_begin, (task, inputs, overrides), k, s), k, s)
-    return _begin((task, inputs, overrides), k, s)
+    context, call = s[3], (task, inputs, overrides)
+    if context.conversations or context.work is not None:
+        counts = bool(context.conversations)
+        raise Spawned(_begin, call, k, s, "task", task.template.name, counts)
+    return _begin((None, *call), k, s)
 
 
-Call = tuple[Task, dict[str, Value], dict[str, Value]]
+Call = tuple[Work | None, Task, dict[str, Value], dict[str, Value]]
 
 
 def _begin(call: Call, k: Frame, s: Segment) -> Step:
     """A template's timeout is a deadline around the whole conversation, its subtasks included."""
-    seconds = call[0].template.limits.timeout
+    seconds = call[1].template.limits.timeout
     if seconds is not None:
         raise Entered({"seconds": seconds}, _converse, call, k, s, None)
     return _converse(call, k, s)
 
 
 def _converse(call: Call, k: Frame, s: Segment) -> Step:
-    task, inputs, overrides = call
+    work, task, inputs, overrides = call
     context = s[3]
     system = context.linked.tasks
     if system is None:
         error = error_record(
             "TASK_FAILURE", "configuration_error", "this program runs without a task system"
         )
-        return fail(error, k, s)
+        return _over(work, error, (fail, error, k, s))
     conversation, session, want = system.begin(
         task.template, inputs, overrides, context.conversations
     )
     if isinstance(want, Broke):
-        return fail(want.error, k, s)
+        return _over(work, want.error, (fail, want.error, k, s))
     conversations = (*context.conversations, conversation)
-    inner = Ctx(context.linked, conversations, context.scopes, context.spared)
-    return _go_on(session, want, (BOUNDARY, k, s, inner, None))
+    inner = evolve(context, conversations=conversations, work=work)
+    return _go_on(session, want, (CONVERSATION, k, s, inner, session))
 
 
 def _go_on(session: Session, want: Want, s: Segment) -> Step:
     if isinstance(want, Finished):
         k = s[1]
-        return k[0], want.result, k, s[2]
+        return _over(
+            s[3].work, want.result.fields["notes"].get("error"), (k[0], want.result, k, s[2])
+        )
     if isinstance(want, Broke):
-        return fail(want.error, s[1], s[2])
-    if want.items is not None:
-        s = (s[0], s[1], s[2], _with_items(s[3], want.items), s[4])
+        return _over(s[3].work, want.error, (fail, want.error, s[1], s[2]))
+    context = s[3] if want.items is None else _with_items(s[3], want.items)
+    s = (CONVERSATION, s[1], s[2], context, session)
     if want.together:
         starts = tuple([(start_ask, ask) for ask in want.asks])
-        raise Forked(starts, (_all_answered, BOTTOM, session), s)
-    return start_ask(want.asks[0], (_answered, BOTTOM, session), s)
+        raise Forked(starts, (_all_answered, BOTTOM), s)
+    return start_ask(want.asks[0], (_answered, BOTTOM), s)
+
+
+def _over(work: Work | None, error: Record | None, step: Step) -> Step:
+    """The end of a conversation, which is told where somebody traces the run."""
+    if work is None:
+        return step
+    raise Closed(work, error, step)
 
 
 def _with_items(context: Ctx, items: tuple[Value, ...]) -> Ctx:
@@ -96,7 +108,7 @@ def _answered(value: Value, k: Frame, s: Segment) -> Step:
 
 
 def _all_answered(values: Value, k: Frame, s: Segment) -> Step:
-    session, want = s[3].linked.tasks.advance(k[2], values)
+    session, want = s[3].linked.tasks.advance(s[4], values)
     return _go_on(session, want, s)
 
 

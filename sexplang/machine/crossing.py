@@ -6,7 +6,14 @@ first and runs in the branch that forked.
 """
 
 from sexplang.machine.exits import Aborted
-from sexplang.machine.leaving import Taking, abandon_all, base_of, environment, not_resumable
+from sexplang.machine.leaving import (
+    Taking,
+    abandon_all,
+    base_of,
+    cut_short,
+    environment,
+    not_resumable,
+)
 from sexplang.machine.stack import BASE, BOTTOM, Frame, Kind, Parent, Segment, Step
 from sexplang.terms.value import Procedure, Value
 
@@ -44,6 +51,8 @@ def cross(
     s: Segment,
     resumable: bool,
 ) -> Step:
+    if clause.kind == "never" and operation == "error":
+        arguments = (cut_short(arguments[0], s, node),)
     values = clause.bind(operation, arguments)
     context = s[3]
     if clause.kind == "never":

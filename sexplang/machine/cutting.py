@@ -15,22 +15,26 @@ from sexplang.machine.branch import (
     Branch,
     Forked,
     Path,
+    Queued,
     Ready,
     State,
     Waiting,
     Weave,
     identity,
 )
+from sexplang.machine.budgets import Meter
+from sexplang.machine.graphs import with_finished
 from sexplang.machine.leaving import (
     abandon,
     abandon_all,
     base_of,
     capture,
+    cut_short,
     environment,
     finish,
     raise_error,
 )
-from sexplang.machine.scopes import Meter
+from sexplang.machine.places import Placing
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step
 from sexplang.machine.timing import Timing, form_of
 from sexplang.terms.task import error_record
@@ -40,9 +44,10 @@ from sexplang.terms.value import Record
 class Cutting:
     """The branches of one delivery, and how they are cut short."""
 
-    def __init__(self, weave: Weave, meter: Meter) -> None:
+    def __init__(self, weave: Weave, meter: Meter, places: int) -> None:
         self.branches = weave.branches.mutate()
         self.timing = Timing(weave, meter)
+        self.placing = Placing(weave.places, places)
         self.failing = weave.failing
         self.withdrawn: list[str] = []
         self._ready: list[Path] = []
@@ -79,10 +84,11 @@ class Cutting:
         if node is None:
             self._go(branch, (raise_error, error, left.k, left.s))
             return
+        error = cut_short(error, left.s, node)
         target = self.branches[branch.path[: 2 * level]]
         if target is not branch:
-            node, _ = form_of(scope, _place(target.state)[1], level)
-        self._cut(target, node, ("error", error), scope)
+            node, _ = form_of(scope, place(target.state)[1], level)
+        self._cut(target, node, ("error", with_finished(error, target.state)), scope)
 
     def _stop(self, branch: Branch, level: int, left: Any) -> bool:
         """Whether something that is leaving branches down to `level` stops on its way, at one
@@ -97,14 +103,18 @@ class Cutting:
 
     def _stand(self, branch: Branch, left: Any) -> None:
         """The branch stands where it was left, to be cancelled like the others."""
-        if isinstance(branch.state, Waiting):
-            self._withdraw(branch.state)
+        self._withdraw(branch.state)
         step = (BOTTOM[0], None, left.k, left.s)
         self.branches[branch.path] = evolve(branch, state=Ready(step))
 
-    def _withdraw(self, state: Waiting) -> None:
-        self.withdrawn.append(state.request.id)
-        self.timing.withdrawn(state)
+    def _withdraw(self, state: State) -> None:
+        """What the branch waited for, if it did, it does not wait for any more."""
+        if isinstance(state, Waiting):
+            self.withdrawn.append(state.request.id)
+            self.timing.withdrawn(state)
+            self.placing.count(state.s[3].jobs, -1)
+        elif isinstance(state, Queued):
+            self.timing.count(state.s[3].scopes, -1)
 
     def _fail(self, error: Record) -> None:
         """The program fails with its first error, once everything has been left."""
@@ -134,7 +144,7 @@ class Cutting:
         """Marks all branches below a fork. Gives those that stand somewhere, in order, and how
         each leaves its scopes."""
         standing = []
-        work = _children(path, state)
+        work = children(path, state)
         while work:
             child = self.branches.get(work.pop())
             if child is None or (child.leaving and scope is None):
@@ -142,7 +152,7 @@ class Cutting:
             child, step = self._leaving(child, None, None, scope, not child.leaving)
             child = evolve(child, leaving=True)
             if isinstance(child.state, Forked):
-                work.extend(_children(child.path, child.state))
+                work.extend(children(child.path, child.state))
                 child = evolve(child, state=evolve(child.state, cut=step))
             else:
                 standing.append((child, step))
@@ -153,11 +163,10 @@ class Cutting:
         self, branch: Branch, node: Segment, then: Any, broken: str | None, graceful: bool
     ) -> tuple[Branch, Step]:
         """The step that leaves what is above `node` and then does `then`. What cleans up does so
-        without the scope that broke; where others go on meanwhile, it has a time of grace: a
-        deadline without a form."""
-        if isinstance(branch.state, Waiting):
-            self._withdraw(branch.state)
-        k, s = _place(branch.state)
+        without the scope that broke; where others go on meanwhile, it needs no place and has a
+        time of grace: a deadline without a form."""
+        self._withdraw(branch.state)
+        k, s = place(branch.state)
         continuation = capture(k, s, node)
         around: Ctx = (base_of(s) if node is None else node[2])[3]
         # While a fork's branches clean up, the scopes and handlers around it are still there.
@@ -168,7 +177,7 @@ class Cutting:
             id = identity(branch.path, branch.ordinal)
             self.timing.grace(id)
             branch = evolve(branch, ordinal=branch.ordinal + 1)
-            around = around.within(id)
+            around = evolve(around.within(id), jobs=None)
         if node is None:
             return branch, abandon_all(k, s, around)
         if stays:
@@ -176,15 +185,15 @@ class Cutting:
         return branch, finish(then, environment(node), node[1], node[2])
 
 
-def _place(state: State) -> tuple[Frame, Segment]:
+def place(state: State) -> tuple[Frame, Segment]:
     """Where a branch stands, or will stand when its own branches have been cancelled."""
-    if isinstance(state, Ready):
+    if isinstance(state, (Ready, Queued)):
         return state.step[2], state.step[3]
     if isinstance(state, Forked) and state.cut is not None:
         return state.cut[2], state.cut[3]
     return state.k, state.s
 
 
-def _children(path: Path, state: Forked) -> list[Path]:
+def children(path: Path, state: Forked) -> list[Path]:
     """The places of a fork's branches, last first."""
     return [(*path, state.fork, index) for index in range(state.width - 1, -1, -1)]

@@ -3,10 +3,13 @@
 from sexplang.machine.apply import apply, task_inputs
 from sexplang.machine.control import fail
 from sexplang.machine.converse import call_task
-from sexplang.machine.stack import Frame, Segment, Step
+from sexplang.machine.exits import Closed, Limited, Spawned
+from sexplang.machine.stack import BOTTOM, Frame, Kind, Linked, Segment, Step, give
 from sexplang.terms.source import Span
 from sexplang.terms.task import STATUSES, error_record, task_result
+from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Record, Symbol, Task, Value
+from sexplang.terms.work import Work
 
 
 def match_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
@@ -20,11 +23,21 @@ def match_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | 
             hint="import a template first",
         )
         return fail(error, k, s)
-    templates = tuple([task.template for task in linked.known.values()])
-    found = linked.tasks.match(arguments[0], templates)
+    found = linked.tasks.match(arguments[0], public(linked))
     if isinstance(found, Record):
         return fail(found, k, s)
     return k[0], linked.known[found.name], k, s
+
+
+def public(linked: Linked) -> tuple[Template, ...]:
+    """The templates that a request may find: not those whose name begins with `_`."""
+    templates = [task.template for task in linked.known.values()]
+    return tuple([template for template in templates if not template.name.startswith("_")])
+
+
+def subagent_limits(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(subagent-limits)`: the seconds and the model calls that a subagent may take."""
+    raise Limited(k, s)
 
 
 def task_of(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
@@ -48,11 +61,28 @@ def run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
                 hint="import its template first",
             )
             return fail(error, k, s)
+    inputs = _table(inputs)
     if not isinstance(task, Task) or not isinstance(inputs, dict):
         raise Fault(
-            "wrong-type", "`call-atomic-task` takes a task or its name, and a table of inputs"
+            "wrong-type",
+            "`call-atomic-task` takes a task or its name, and a table of inputs",
+            hint="write (call-atomic-task 'name inputs: {param: value})",
         )
     return call_task(task, inputs, _kept(overrides), k, s)
+
+
+def _table(inputs: Value) -> Value:
+    """Inputs as older programs quote them, `'((name value) …)`, as the table that they mean."""
+    pairs = inputs if isinstance(inputs, tuple) else ()
+    table: dict[str, Value] = {}
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            return inputs
+        name = pair[0].name if isinstance(pair[0], Symbol) else pair[0]
+        if not isinstance(name, str):
+            return inputs
+        table[name] = pair[1]
+    return table if table else inputs
 
 
 def run_step(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
@@ -79,6 +109,31 @@ def make_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span |
     parsed = given.get("parsed_content")
     made = task_result(content, status, parsed_content=parsed, notes=notes, usage=usage)
     return k[0], made, k, s
+
+
+def as_work(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(as-work kind name f)`: calls `f`, and what it does is a piece of work in traces."""
+    kind, name, function = arguments
+    if not isinstance(kind, str) or not isinstance(name, str):
+        raise Fault("wrong-type", "`as-work` takes two texts and a function")
+    if s[3].work is None:
+        return apply(function, (), k, s, span)
+    raise Spawned(_work, (function, span), k, s, kind, name)
+
+
+def _work(begun: tuple[Work, Value, Span | None], k: Frame, s: Segment) -> Step:
+    work, function, span = begun
+    return apply(function, (), BOTTOM, (WORK, k, s, s[3].doing(work), None), span)
+
+
+def _worked(value: Value, s: Segment) -> Step:
+    raise Closed(s[3].work, None, give(value, s))
+
+
+WORK = Kind("work", _worked)
+"""Around a piece of work that is traced. One that is left has not come to its end."""
+
+WORK.stripped = Kind("work that is left", give)
 
 
 def _kept(overrides: Value) -> dict[str, Value]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sexplang.machine.budgets import allowed
 from sexplang.machine.control import forward, perform
 from sexplang.machine.converse import ATTEMPT
 from sexplang.machine.exits import Entered, Forked, Lost
@@ -17,7 +18,6 @@ from sexplang.machine.generate import (
     makes,
 )
 from sexplang.machine.leaving import FinallyKind, HandlerKind, Taking
-from sexplang.machine.scopes import allowed
 from sexplang.machine.simple import at
 from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
 from sexplang.terms import core

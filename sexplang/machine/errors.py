@@ -1,4 +1,5 @@
-"""What `raise` and `error` are given, to an error record (`language.md` §4)."""
+"""What `raise` and `error` are given (`language.md` §4), and what the machine raises itself, to
+error records."""
 
 from typing import Any
 
@@ -60,3 +61,25 @@ def _words(value: Value) -> str:
 
 def _place(span: Any) -> Value:
     return span.plain() if span is not None else None
+
+
+def too_many_subtasks(most: int) -> Record:
+    """The error of a run that begins one more."""
+    return error_record(
+        "TASK_FAILURE",
+        "execution_halted",
+        f"a run may begin at most {most} subtasks",
+        details={"limit_kind": "subtasks", "limit": most},
+    )
+
+
+def all_failed(values: tuple[Value, ...]) -> Record:
+    """The error of a race that nobody has won."""
+    errors = tuple([lost.error for lost in values])
+    words = "; ".join(str(error.fields["message"]) for error in errors[:3])
+    return error_record(
+        "TASK_FAILURE",
+        "all-failed",
+        f"every branch of the race failed: {words}",
+        details={"errors": errors},
+    )

@@ -6,6 +6,7 @@ from sexplang.machine.stack import Exit, Frame, Run, Segment, Step
 from sexplang.terms.effect import Request
 from sexplang.terms.node import node
 from sexplang.terms.value import Record, Value
+from sexplang.terms.work import Work
 
 
 class Asked(Exit):
@@ -28,7 +29,8 @@ class Forked(Exit):
     """Branches to start, each `(fn, a)`; the list of their values goes to `k`.
 
     At most `limit` of them run at a time. In a race the first value that is not `Lost` goes to
-    `k` instead.
+    `k` instead. With `after` they are nodes of a graph: each begins when those that it comes after
+    have their values.
     """
 
     def __init__(
@@ -38,12 +40,14 @@ class Forked(Exit):
         s: Segment,
         limit: int | None = None,
         race: bool = False,
+        after: tuple[tuple[int, ...], ...] | None = None,
     ) -> None:
         self.starts = starts
         self.k = k
         self.s = s
         self.limit = len(starts) if limit is None else limit
         self.race = race
+        self.after = after
 
 
 @node(eq=False)
@@ -51,6 +55,24 @@ class Lost:
     """What a branch of a race ends with that failed."""
 
     error: Record
+
+
+@node(eq=False)
+class Settled:
+    """What a node of a graph ends with; one that `ends` the graph leaves the others without."""
+
+    value: Value
+    ends: bool
+
+
+class Proposed(Exit):
+    """A plan to be judged: what is said about it goes to `k`."""
+
+    def __init__(self, plan: Value, limits: Value, k: Frame, s: Segment) -> None:
+        self.plan = plan
+        self.limits = limits
+        self.k = k
+        self.s = s
 
 
 class Entered(Exit):
@@ -67,13 +89,53 @@ class Entered(Exit):
         self.span = span
 
 
-class Spawned(Exit):
-    """A conversation is to begin on behalf of another one: goes on with `step` if it may."""
+class Placed(Exit):
+    """A job to begin: `function` is called as soon as it has a place."""
 
-    def __init__(self, step: Any, k: Frame, s: Segment) -> None:
-        self.step = step
+    def __init__(self, function: Value, k: Frame, s: Segment) -> None:
+        self.function = function
         self.k = k
         self.s = s
+
+
+class Limited(Exit):
+    """Somebody asks for the limits of a subagent."""
+
+    def __init__(self, k: Frame, s: Segment) -> None:
+        self.k = k
+        self.s = s
+
+
+class Spawned(Exit):
+    """A piece of work is to begin: goes on with `fn` of it, or of None where nobody traces the run,
+    and `data`. One that `counts`, a conversation on behalf of another, may be one too many."""
+
+    def __init__(
+        self,
+        fn: Any,
+        data: tuple[Any, ...],
+        k: Frame,
+        s: Segment,
+        kind: str,
+        name: str,
+        counts: bool = False,
+    ) -> None:
+        self.fn = fn
+        self.data = data
+        self.k = k
+        self.s = s
+        self.kind = kind
+        self.name = name
+        self.counts = counts
+
+
+class Closed(Exit):
+    """A piece of work that is traced is over: goes on with `step`."""
+
+    def __init__(self, work: Work, error: Record | None, step: Step) -> None:
+        self.work = work
+        self.error = error
+        self.step = step
 
 
 class Aborted(Exit):
@@ -108,7 +170,11 @@ class Interrupted(Exit):
 
 
 class Broken(Exit):
-    """A limit of the interpreter: nothing catches it and no `finally` runs."""
+    """A limit of the interpreter: nothing catches it and no `finally` runs.
 
-    def __init__(self, error: Record) -> None:
+    `step` is the one that was at work, if one was.
+    """
+
+    def __init__(self, error: Record, step: Step | None = None) -> None:
         self.error = error
+        self.step = step

@@ -10,46 +10,33 @@ import json
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from attrs import fields, has
+from attrs import asdict, fields, has
+from attrs import filters as attributes
 from immutables import Map
 
-from sexplang.machine import branch, crossing, exits, scopes, stack
+from sexplang.machine import branch, crossing, exits, places, scopes, stack
+from sexplang.machine.budgets import METER, Meter
 from sexplang.machine.link import linked_program
 from sexplang.machine.loop import Limits
 from sexplang.machine.outcome import Setting, Suspended
 from sexplang.machine.plans import planned
 from sexplang.machine.points import Points
-from sexplang.machine.scopes import METER, Meter
 from sexplang.machine.stack import BOTTOM, Closure, Continuation, Ctx, Linked
-from sexplang.terms import effect, task, template
+from sexplang.terms import effect, plan, task, template
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Fault, Higher, Operation, Primitive, Record, Symbol, Task, symbol
+from sexplang.terms.work import Work
 
 _VERSION = 1
 
 _NOUNS: tuple[type, ...] = (
-    branch.Weave,
-    branch.Branch,
-    branch.Waiting,
-    branch.Forked,
-    branch.Ready,
-    scopes.Scope,
-    scopes.Held,
-    stack.Parent,
-    exits.Lost,
-    effect.Request,
-    task.Context,
-    task.Conversation,
-    task.Ask,
-    template.Template,
-    template.Param,
-    template.OutputFormat,
-    template.ContextManagement,
-    template.FilePaths,
-    template.Limits,
-    template.HistoryConfig,
+    *(branch.Weave, branch.Branch, branch.Waiting, branch.Forked, branch.Queued, branch.Ready),
+    *(places.Places, scopes.Scope, scopes.Held, stack.Parent, exits.Lost, exits.Settled),
+    *(effect.Request, task.Context, task.Conversation, task.Ask, plan.PlanNode, Work),
+    *(template.Template, template.Param, template.OutputFormat, template.ContextManagement),
+    *(template.FilePaths, template.Limits, template.HistoryConfig),
 )
 
 
@@ -59,7 +46,7 @@ def freeze(outcome: Suspended) -> dict[str, Any]:
     frozen = {
         "sexplang-frozen": _VERSION,
         "program": digest(setting.program),
-        "limits": [limits.steps, limits.frames, limits.allocation, limits.memory],
+        "limits": asdict(limits, filter=attributes.exclude("held")),
         "nodes": _Freezer(setting.program, setting.tasks).nodes(outcome.weave),
         "opened": [request.id for request in outcome.opened],
     }
@@ -78,7 +65,7 @@ def thaw(
         if frozen["program"] != digest(program):
             raise _mismatch("it was frozen from another program")
         weave = _Thawer(program, tasks, frozen["nodes"]).root()
-        setting = Setting(program, tasks, Limits(*frozen["limits"]), meter)
+        setting = Setting(program, tasks, Limits(**frozen["limits"]), meter)
         requests = Suspended(weave, setting, (), ()).requests
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as damage:
         raise _mismatch(f"it is damaged ({type(damage).__name__})") from None
@@ -168,7 +155,8 @@ class _Freezer:
             pairs = sorted(item.items(), key=lambda pair: repr(pair[0]))
             return ["map", *self._each([part for pair in pairs for part in pair])]
         if kind is Ctx:
-            return ["context", *self._each([item.conversations, item.scopes, item.spared])]
+            bounds = [item.scopes, item.spared, item.work, item.jobs]
+            return ["context", *self._each([item.conversations, *bounds])]
         if kind is Closure:
             return ["closure", self._reference(item.code), self._reference(item.env)]
         if kind is Continuation:

@@ -5,9 +5,19 @@ from typing import Any
 from sexplang.machine.apply import ENTRIES, apply
 from sexplang.machine.collect import items_of
 from sexplang.machine.control import fail, let_go
-from sexplang.machine.delegating import make_result, match_task, run_step, run_task, task_of
+from sexplang.machine.delegating import (
+    as_work,
+    make_result,
+    match_task,
+    run_step,
+    run_task,
+    subagent_limits,
+    task_of,
+)
 from sexplang.machine.errors import raised, user_error
 from sexplang.machine.exits import Forked
+from sexplang.machine.graphs import check_outputs, fork_graph, in_node, judge_plan, task_bids
+from sexplang.machine.jobs import in_place
 from sexplang.machine.plans import run_plan
 from sexplang.machine.sorting import sort
 from sexplang.machine.stack import Continuation, Frame, Segment, Step
@@ -81,11 +91,19 @@ _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
     ("error", 1, None, _error, '(error "text" x …): raises a USER_ERROR'),
     ("abandon", 1, 1, _abandon, "(abandon k): leaves the scopes that k holds"),
     ("fork-map", 3, 3, _fork_map, "(fork-map f xs limit): f of each element, in branches"),
+    ("fork-graph", 3, 3, fork_graph, "(fork-graph f nodes after): f of each node, in its order"),
+    ("judge-plan", 2, 2, judge_plan, "(judge-plan plan limits): {plan}, or {reason} against it"),
+    ("task-bids", 1, 1, task_bids, "(task-bids node): which tasks would do a subtask, best first"),
+    ("in-node", 3, 3, in_node, "(in-node node budget f): calls f as the work of a plan's node"),
+    ("check-outputs", 2, 2, check_outputs, "(check-outputs node result): {artifacts missing}"),
     ("run-plan", 4, 4, run_plan, "(run-plan text inputs allow budget): a model's program"),
+    ("in-place", 1, 1, in_place, "(in-place f): calls f, as one of at most 3 at a time"),
     ("match-task", 1, 1, match_task, "(match-task request): the task for a SubtaskRequest"),
     ("task-of", 1, 1, task_of, "(task-of subtype): the one task of a subtype, or nil"),
     ("run-task", 3, 3, run_task, "(run-task task inputs overrides): calls a task"),
     ("run-step", 3, 3, run_step, "(run-step f x overrides): calls f, a task with overrides"),
+    ("as-work", 3, 3, as_work, "(as-work kind name f): calls f; traces show it as one thing"),
+    ("subagent-limits", 0, 0, subagent_limits, "(subagent-limits): [seconds calls]"),
     ("task-result", 1, 1, make_result, "(task-result fields): a TaskResult"),
 )
 

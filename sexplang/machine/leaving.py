@@ -65,18 +65,24 @@ def capture(k: Frame, s: Segment, node: Segment, resumable: bool = True) -> Cont
 
 
 def placed(continuation: Continuation, around: Ctx) -> Sequence[tuple[Kind, Frame, Ctx, Any]]:
-    """The segments, outermost first, where the context is `around`: they hold the deadlines and
-    budgets that were entered in them; what was in force around them then has been left."""
+    """The segments, outermost first, where the context is `around`: they hold the deadlines, the
+    budgets and the jobs that were entered in them; what was in force around them then has been
+    left."""
     origin = continuation.origin
     segments = continuation.segments
-    if origin is around or (origin.scopes, origin.spared) == (around.scopes, around.spared):
+    if origin is around or _bounds(origin) == _bounds(around):
         return segments[::-1]
+    inside = len(origin.jobs or ())
     left = {*origin.scopes, *origin.spared}
     moved = []
     for kind, frames, context, data in reversed(segments):
         left.discard(_scope_of(kind, data))
-        moved.append((kind, frames, context.moved(left, around), data))
+        moved.append((kind, frames, context.moved(left, around, inside), data))
     return moved
+
+
+def _bounds(context: Ctx) -> tuple[Any, ...]:
+    return context.scopes, context.spared, context.jobs
 
 
 def _scope_of(kind: Kind, data: Any) -> Any:
@@ -200,8 +206,37 @@ SCOPE.stripped.pends = True
 OWN = Kind("own", _leave_own, cleanup=True)
 """Below a clause that owns its continuation (data)."""
 
+JOB = Kind("job", give)
+"""A job: whatever waits above it needs a place."""
+
 USED = Kind("used", give)
 """What is left of `OWN` once the continuation has been called."""
+
+
+CONVERSATION = Kind("conversation", give)
+"""A conversation: data is its session."""
+
+CONVERSATION.stripped = BOUNDARY
+
+
+def base(s: Segment) -> Segment:
+    """The segment that a branch's stack ends in."""
+    while s[2] is not None:
+        s = s[2]
+    return s
+
+
+def cut_short(error: Record, s: Segment, node: Segment) -> Record:
+    """The error, with what the conversations between `s` and `node`, which it ends, have said and
+    taken."""
+    sessions = []
+    system = s[3].linked.tasks
+    while s is not node and s is not None:
+        if s[0] is CONVERSATION:
+            sessions.append(s[4])
+        below = s[2]
+        s = below if below is not None or s[4] is None else s[4].s
+    return system.cut_short(error, tuple(sessions)) if sessions else error
 
 
 class FinallyKind(Kind):

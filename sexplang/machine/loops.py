@@ -15,7 +15,7 @@ from sexplang.machine.generate import (
 )
 from sexplang.machine.stack import Frame, Run, Segment, Step
 from sexplang.terms import core
-from sexplang.terms.brief import shown
+from sexplang.terms.brief import exact_twin, shown
 from sexplang.terms.value import Fault, Value
 
 
@@ -36,8 +36,8 @@ def _repeat(maker: Maker, node: core.Repeat, loop: LoopCode | None) -> Making:
         if type(times) is not int or times < 0:
             fault = Fault(
                 "wrong-type",
-                f"`loop` counts with an integer from 0 on, not {shown(times)}",
-                hint="write (loop ((x init) …) …) to loop with variables",
+                f"`loop` counts with an exact integer from 0 on, not {shown(times)}",
+                hint=exact_twin(times) or "write (loop ((x init) …) …) to loop with variables",
             )
             fault.span = span
             raise fault

@@ -3,20 +3,27 @@
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from attrs import field
+
 from sexplang.machine.branch import Branch, Waiting, Weave, order, path_of
+from sexplang.machine.budgets import METER, Meter, allowed
 from sexplang.machine.control import fail
 from sexplang.machine.exits import Entered
 from sexplang.machine.link import Standing, link, link_onward
 from sexplang.machine.loop import Limits
-from sexplang.machine.scopes import METER, Meter, allowed
+from sexplang.machine.scopes import NO_ACCOUNTS, Accounts
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.machine.weave import Turn
+from sexplang.terms.border import written_texts
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define, frozen
 from sexplang.terms.program import Program
 from sexplang.terms.task import TaskSystem, error_of
 from sexplang.terms.text import plain, value_of
 from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.work import RUN, Begins, Ends
+
+Told: TypeAlias = tuple[Begins | Ends, ...]
 
 
 @frozen
@@ -25,6 +32,9 @@ class Done:
 
     value: Value
     withdrawn: tuple[str, ...] = ()
+    told: Told = field(default=(), eq=False, repr=False)
+    accounts: Accounts = field(default=NO_ACCOUNTS, eq=False, repr=False)
+    """What each deadline and budget of the run ended with."""
 
 
 @frozen(eq=False, str=False)
@@ -33,6 +43,8 @@ class Failed(Exception):
 
     error: Record
     withdrawn: tuple[str, ...] = ()
+    told: Told = field(default=(), repr=False)
+    accounts: Accounts = field(default=NO_ACCOUNTS, repr=False)
 
     def __str__(self) -> str:
         fields = self.error.fields
@@ -69,13 +81,15 @@ class Suspended:
 
     `opened` are the requests that the last delivery made, `withdrawn` the ids of those that it
     took back; `requests` are all that are open. A request of the operation `timer` asks to be
-    resumed when its seconds have passed since it was first opened.
+    resumed when its seconds have passed since it was first opened. `told` is the work that began
+    and ended by the last delivery, in a run that is traced.
     """
 
     weave: Weave
     setting: Setting
     opened: tuple[Request, ...]
     withdrawn: tuple[str, ...]
+    told: Told = ()
 
     @property
     def count(self) -> int:
@@ -92,17 +106,20 @@ class Suspended:
 
     def resume(self, id: str, value: Value = None, *, is_value: bool = False) -> "Outcome":
         """Delivers a reply (plain data or values; with `is_value` it is known to be a value).
-        Raises LookupError if `id` is not open, and Failed, reason `not-data`, for a reply that is
-        no data."""
+        Raises LookupError if `id` is not open, and Failed, reason `not-data`, `not-text` or
+        `limit-…`, for a reply that no program can be given."""
         turn = self._turn()
-        if id in self.weave.timers:
+        if isinstance(id, str) and id in self.weave.timers:
             turn.fire(id)
         else:
             branch, state = self._waiting(id)
             try:
-                reply = value if is_value else value_of(value)
+                reply = value if is_value else written_texts(value_of(value))
             except Fault as fault:
-                raise Failed(error_of(fault)) from None
+                error = error_of(fault)
+                words = f"the reply to `{state.request.operation}`: {fault.message}"
+                error = Record(error.kind, {**error.fields, "message": words})
+                raise Failed(error) from None
             turn.answer(branch, state, (state.k[0], reply, state.k, state.s), reply)
         return self._settled(turn)
 
@@ -110,6 +127,9 @@ class Suspended:
         """The request fails: raises `error` where it was made, resumably."""
         turn = self._turn()
         branch, state = self._waiting(id)
+        if not (isinstance(error, Record) and error.kind == "error"):
+            kind = type(error).__name__
+            raise TypeError(f"a request fails with an error, such as error(…).error, not {kind}")
         turn.answer(branch, state, (_fail, _placed(error, state.request), state.k, state.s), None)
         return self._settled(turn)
 
@@ -122,6 +142,8 @@ class Suspended:
         return self._settled(turn, answered=0)
 
     def _waiting(self, id: str) -> tuple[Branch, Waiting]:
+        if not isinstance(id, str):
+            raise TypeError(f"the id of a request is a str, not {type(id).__name__}")
         try:
             branch = self.weave.branches[path_of(id)]
         except (KeyError, ValueError):
@@ -148,15 +170,18 @@ def start(
     limits: Limits | None = None,
     budget: dict[str, Value] | None = None,
     meter: Meter = METER,
+    *,
+    traced: bool = False,
 ) -> Outcome:
     """Runs a program until it ends or waits. No I/O at all.
 
     `inputs` are values by name, converted already; `tasks` is needed by programs that call
     atomic tasks. `budget` stands around the whole program: `calls`, `tokens`, `usd`, `seconds`;
-    `meter` says what a model call may cost.
+    `meter` says what a model call may cost. A run that is `traced` tells what work begins and
+    ends.
     """
     run, linked = link(program, tasks)
-    base = (BASE, BOTTOM, None, Ctx(linked), None)
+    base = (BASE, BOTTOM, None, Ctx(linked, work=RUN if traced else None), None)
     setting = Setting(program, tasks, limits or Limits(), meter)
     turn = Turn(Weave(), setting.limits, meter)
     turn.start((_under(budget, run) if budget else run, (inputs or {},), BOTTOM, base))
@@ -202,9 +227,10 @@ def _settled(turn: Turn, setting: Setting, answered: int) -> Outcome:
     turn.settle()
     if turn.ended:
         error = turn.broken or turn.failing
-        gone = turn.withdrawn if error is None else [*turn.withdrawn, *turn.open_ids()]
+        gone = [*turn.withdrawn, *turn.left_open()]
         withdrawn = tuple(sorted([*gone, *turn.timing.timers.keys()], key=order))
-        return Done(turn.value, withdrawn) if error is None else Failed(error, withdrawn)
+        known = withdrawn, tuple(turn.told), turn.timing.accounts
+        return Done(turn.value, *known) if error is None else Failed(error, *known)
     timing = turn.timing
     timers, closed = timing.changed()
     gone = [*turn.withdrawn, *closed]
@@ -220,9 +246,13 @@ def _settled(turn: Turn, setting: Setting, answered: int) -> Outcome:
         turn.failing,
         turn.steps,
         turn.spawned,
+        turn.planned,
+        turn.begun,
         turn.weave.count - answered + len(turn.opened) + len(timers) - len(gone),
+        turn.placing.places,
+        timing.learned,
     )
-    return Suspended(weave, setting, (*opened, *timers), tuple(gone))
+    return Suspended(weave, setting, (*opened, *timers), tuple(gone), tuple(turn.told))
 
 
 SETTLING = frozenset([_settled.__code__, Turn.fire.__code__])

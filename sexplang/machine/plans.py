@@ -7,16 +7,17 @@ of the plan called outside of it would have the rights of whoever calls.
 
 from typing import Any, TypeAlias
 
+from sexplang.machine.budgets import allowed
 from sexplang.machine.exits import Entered
 from sexplang.machine.leaving import HandlerKind, Taking
 from sexplang.machine.link import link
-from sexplang.machine.scopes import allowed
 from sexplang.machine.stack import BOTTOM, Frame, Linked, Segment, Step
+from sexplang.terms.brief import shown
 from sexplang.terms.program import Program
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_of
 from sexplang.terms.text import plain, text, value_of
-from sexplang.terms.value import Fault, Symbol, Value
+from sexplang.terms.value import Fault, Record, Symbol, Value
 
 PlanKey: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
 """A plan's text, the names of its inputs, and the operations that it may perform."""
@@ -28,18 +29,24 @@ def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
     linked = s[3].linked
     if linked.plan is None:
         raise Fault("not-available", "this program was built without plans")
+    if not _is_text(source):
+        words = f"`eval-plan` takes a program's text, not {shown(source)}"
+        raise Fault("wrong-type", words, hint="text that a model wrote: (eval-plan (write-it))")
     if not isinstance(inputs, dict):
         raise Fault("wrong-type", "`inputs:` of `eval-plan` is a table")
+    bounds = _bounds(budget)
     operations = _operations(rights)
     made = planned(linked, (text(source), tuple(inputs), tuple(sorted(operations))))
     if not isinstance(made, Program):
         return k[0], _refused(made), k, s
+    if isinstance(bounds.get("calls"), int):
+        too_many = linked.plan.too_many(made, len(inputs), bounds["calls"])
+        if too_many is not None:
+            return k[0], _refused((too_many,)), k, s
     run, _ = link(made, linked.tasks)
     env = (inputs, *inputs.values())
     segment = (PLAN, k, s, s[3], (tuple(sorted(operations)),))
-    if budget is None:
-        return run, env, BOTTOM, segment
-    raise Entered(allowed(budget), run, env, BOTTOM, segment, span)
+    raise Entered(bounds, run, env, BOTTOM, segment, span)
 
 
 def planned(linked: Linked, key: PlanKey) -> Any:
@@ -54,11 +61,29 @@ def planned(linked: Linked, key: PlanKey) -> Any:
     return made
 
 
+def _is_text(value: Value) -> bool:
+    return isinstance(value, str) or (isinstance(value, Record) and value.kind == "TaskResult")
+
+
+def _bounds(budget: Value) -> dict[str, Value]:
+    """The budget of a plan, checked. Its `steps` are nil where nobody says."""
+    if budget is None:
+        return {"steps": None}
+    steps = budget.get("steps") if isinstance(budget, dict) else None
+    if steps is None:
+        return {**allowed(budget), "steps": None}
+    if type(steps) is not int or steps < 0:
+        words = f"`steps` of a plan's budget is an integer from 0 on, not {shown(steps)}"
+        raise Fault("wrong-type", words)
+    rest = {name: value for name, value in budget.items() if name != "steps"}
+    return {**(allowed(rest) if rest else {}), "steps": steps}
+
+
 def _operations(rights: Value) -> frozenset[str]:
-    items = rights if isinstance(rights, tuple) else (rights,)
-    if not all(isinstance(item, (str, Symbol)) for item in items):
-        raise Fault("wrong-type", "`allow:` of `eval-plan` is a list of names, such as ['model]")
-    return frozenset([item if isinstance(item, str) else item.name for item in items])
+    if not isinstance(rights, tuple) or not all(isinstance(one, (str, Symbol)) for one in rights):
+        words = f"`allow:` of `eval-plan` is a list of operations, not {shown(rights)}"
+        raise Fault("wrong-type", words, hint="for example allow: ['model 'read-file]")
+    return frozenset([one if isinstance(one, str) else one.name for one in rights])
 
 
 def _refused(diagnostics: Any) -> Value:

@@ -5,54 +5,21 @@ the same account and meets the same deadline. Which deadlines are counted down f
 waits: a timer is open while a branch waits under it.
 """
 
-from collections.abc import Callable
-from math import inf
 from typing import Any
 
 from immutables import Map
 
-from sexplang.terms.brief import shown
 from sexplang.terms.effect import Request
 from sexplang.terms.node import node
+from sexplang.terms.plan import PlanNode
 from sexplang.terms.task import error_record
-from sexplang.terms.value import Fault, Record, Value
-
-
-@node
-class Meter:
-    """What a model call may cost, known before it is made. Pure functions.
-
-    estimate(payload) -> input tokens, rather too many than too few
-    price(model, input tokens, output tokens) -> US dollars, or None if nobody knows
-    """
-
-    estimate: Callable[[Any], int]
-    price: Callable[[str, int, int], float | None]
-
-
-def rough_estimate(payload: Any) -> int:
-    """Input tokens from the length of the payload as text: one for every three characters."""
-    length = 0
-    work = [payload]
-    while work:
-        item = work.pop()
-        if isinstance(item, dict):
-            length += sum([len(repr(key)) for key in item]) + max(2, 4 * len(item))
-            work.extend(item.values())
-        elif isinstance(item, (list, tuple)):
-            length += 2 * max(1, len(item))
-            work.extend(item)
-        else:
-            length += len(repr(item))
-    return length // 3 + 1
-
-
-METER = Meter(rough_estimate, lambda model, taken, given: None)
+from sexplang.terms.value import Record
 
 
 @node
 class Scope:
-    """One scope: what it allows and what it has spent. Nil means no bound."""
+    """One scope: what it allows and what it has spent. Nil means no bound. `held_…` is the part
+    of it that calls have reserved whose replies are not there yet."""
 
     id: str
     span: Any = None
@@ -64,9 +31,42 @@ class Scope:
     spent_tokens: int = 0
     spent_usd: float = 0.0
     fired: bool = False
+    node: PlanNode | None = None
+    """The node of a plan that it is the budget of."""
+    held_calls: int = 0
+    held_tokens: int = 0
+    held_usd: float = 0.0
+    steps: int | None = None
+    """Of a program from a model: how many steps it may take."""
+    spent_steps: int = 0
 
-    def charged(self, calls: int, tokens: int, usd: float) -> "Scope":
-        """The scope when so much more is spent."""
+    def spending(self) -> list[tuple[str, float, float]]:
+        """What is bounded besides time: its name, the bound, and what is spent."""
+        rows = (
+            ("calls", self.calls, self.spent_calls),
+            ("tokens", self.tokens, self.spent_tokens),
+            ("usd", self.usd, self.spent_usd),
+        )
+        return [(name, limit, spent) for name, limit, spent in rows if limit is not None]
+
+    @property
+    def is_budget(self) -> bool:
+        """Whether it bounds model calls."""
+        return self.calls is not None or self.tokens is not None or self.usd is not None
+
+    def reserved(self, tokens: int, usd: float) -> "Scope":
+        """The scope when a call has begun that may take so much."""
+        return self._moved(1, tokens, usd, 1, tokens, usd)
+
+    def settled(self, held: "Held", tokens: int, usd: float) -> "Scope":
+        """The scope when a call is over that took so much of what it held."""
+        over, more = tokens - held.tokens, usd - held.usd
+        return self._moved(0, over, more, -1, -held.tokens, -held.usd)
+
+    def _moved(
+        self, calls: int, tokens: int, usd: float, held: int, held_tokens: int, held_usd: float
+    ) -> "Scope":
+        now = self.held_calls + held
         return Scope(
             self.id,
             self.span,
@@ -78,20 +78,42 @@ class Scope:
             self.spent_tokens + tokens,
             self.spent_usd + usd,
             self.fired,
+            self.node,
+            now,
+            self.held_tokens + held_tokens,
+            self.held_usd + held_usd if now else 0.0,  # no rest of rounding stays behind
+            self.steps,
+            self.spent_steps,
         )
 
     def timer(self) -> Request:
         return Request(self.id, "timer", (self.seconds,))
 
     def error(self, resource: str, limit: Any, used: Any) -> Record:
-        """RESOURCE_EXHAUSTION that names the resource, as raised at the form."""
+        """RESOURCE_EXHAUSTION that names the resource, as raised at the form: what was allowed,
+        what is spent, and what calls hold that are on their way."""
+        details: dict[str, Any] = {"resource": resource, "metrics": {"limit": limit, "used": used}}
+        if resource != "seconds":
+            held = getattr(self, f"held_{resource}")
+            spent = getattr(self, f"spent_{resource}") - held
+            details |= {"spent": _rounded(spent), "reserved": _rounded(held)}
         return error_record(
             "RESOURCE_EXHAUSTION",
             resource,
             _WORDS[resource].format(limit=limit, used=used),
-            details={"resource": resource, "metrics": {"limit": limit, "used": used}},
+            details=details,
+            hint=self._hint(resource, limit, used),
             span=self.span.plain() if self.span is not None else None,
         )
+
+    def _hint(self, resource: str, limit: Any, used: Any) -> str:
+        if self.span is not None or self.node is not None:
+            return f"raise `{resource}:` there, or catch `{resource}` and go on with what there is"
+        known = isinstance(used, (int, float))
+        more = _rounded(max(2 * limit, used if known else 0) or 1)
+        if not known:
+            return "bound calls or tokens instead, or use a model whose price is known"
+        return f"give the run more: --budget {resource}={more}"
 
     def expired(self) -> Record:
         return self.error("seconds", self.seconds, self.seconds)
@@ -105,149 +127,26 @@ _WORDS = {
 }
 
 
+def _rounded(amount: float) -> float:
+    """Money to a millionth of a dollar."""
+    return amount if isinstance(amount, int) else round(amount, 6)
+
+
 @node
 class Held:
-    """What one call has reserved in each of its scopes, until its reply says what it took."""
+    """What one call has reserved in each of its scopes, until its reply says what it took.
+    `guess` is the first estimate of its input, without what has been learned; `taken` and
+    `taken_usd` are the part of its input."""
 
     scopes: tuple[str, ...]
     model: str
     tokens: int
     usd: float
+    guess: int = 0
+    taken: int = 0
+    taken_usd: float = 0.0
 
 
 Accounts = Map[str, Scope]
 
-_KINDS: dict[str, tuple[type, ...]] = {
-    "seconds": (int, float),
-    "calls": (int,),
-    "tokens": (int,),
-    "usd": (int, float),
-}
-
-
-def allowed(given: Value) -> dict[str, Value]:
-    """What `with-budget` is given, checked. Raises Fault."""
-    if not isinstance(given, dict) or not given:
-        raise _unfit(f"{shown(given)} is no budget")
-    for name, value in given.items():
-        if name not in _KINDS:
-            raise _unfit(f"a budget has no `{name}`")
-        if type(value) not in _KINDS[name] or not 0 <= value < inf:
-            raise _unfit(f"`{name}` of a budget is a number from 0 on, not {shown(value)}")
-    return given
-
-
-def _unfit(message: str) -> Fault:
-    return Fault(
-        "wrong-type",
-        message,
-        hint="for example (with-budget {calls: 20 tokens: 50000 usd: 0.5 seconds: 60} …)",
-    )
-
-
-@node
-class Refused:
-    """The call does not fit: the scope that breaks, and its error."""
-
-    scope: str
-    error: Record
-
-
-def reserve(
-    accounts: Accounts, scopes: tuple[str, ...], payload: Any, meter: Meter
-) -> tuple[Accounts, Any, Held] | Refused:
-    """A model call enters its budgets: the accounts after it, the payload with as many output
-    tokens as are left, and what is held; or what does not fit, outermost first. Raises Fault
-    where a payload does not say how many tokens it asks for."""
-    budgets = [accounts[scope] for scope in scopes if _is_budget(accounts[scope])]
-    for budget in budgets:
-        if budget.calls is not None and budget.spent_calls >= budget.calls:
-            error = budget.error("calls", budget.calls, budget.spent_calls + 1)
-            return Refused(budget.id, error)
-    taken = given = 0
-    usd = 0.0
-    model = str(payload.get("model") or "") if isinstance(payload, dict) else ""
-    if any(budget.tokens is not None or budget.usd is not None for budget in budgets):
-        taken, given = meter.estimate(payload), _most(payload)
-        for budget in budgets:
-            fitting = _fitting(budget, model, taken, given, meter)
-            if isinstance(fitting, Refused):
-                return fitting
-            given = fitting
-        usd = meter.price(model, taken, given) or 0.0
-        payload = {**payload, "max_tokens": given}
-    for budget in budgets:
-        accounts = accounts.set(budget.id, budget.charged(1, taken + given, usd))
-    names = tuple([budget.id for budget in budgets])
-    return accounts, payload, Held(names, model, taken + given, usd)
-
-
-def _most(payload: Any) -> int:
-    """How many output tokens a call asks for."""
-    most = payload.get("max_tokens") if isinstance(payload, dict) else 0
-    if most is None:
-        return 4096
-    if type(most) is not int or most < 1:
-        raise Fault(
-            "wrong-type",
-            "under a budget of tokens or money, `model` takes a table; its `max_tokens`, if it is "
-            "there, is an integer from 1 on",
-        )
-    return most
-
-
-def _is_budget(scope: Scope) -> bool:
-    return scope.calls is not None or scope.tokens is not None or scope.usd is not None
-
-
-def _fitting(budget: Scope, model: str, taken: int, given: int, meter: Meter) -> int | Refused:
-    """How many output tokens fit, at least one and at most `given`."""
-    if budget.tokens is not None:
-        left = budget.tokens - budget.spent_tokens - taken
-        if left < 1:
-            return Refused(
-                budget.id, budget.error("tokens", budget.tokens, budget.spent_tokens + taken + 1)
-            )
-        given = min(given, left)
-    if budget.usd is None:
-        return given
-    while True:
-        price = meter.price(model, taken, given)
-        if price is None:
-            return Refused(budget.id, budget.error("usd", budget.usd, "an unknown price"))
-        if budget.spent_usd + price <= budget.usd:
-            return given
-        if given <= 1:
-            return Refused(
-                budget.id, budget.error("usd", budget.usd, round(budget.spent_usd + price, 6))
-            )
-        given //= 2
-
-
-def settle(accounts: Accounts, held: Held, reply: Value, meter: Meter) -> Accounts:
-    """The reply says what the call took; without a usage it is what was held."""
-    usage = reply.get("usage") if isinstance(reply, dict) else None
-    if not isinstance(usage, dict):
-        return accounts
-    taken = sum(_count(usage.get(name)) for name in _INPUT)
-    given = _count(usage.get("output_tokens"))
-    usd = meter.price(held.model, taken, given) or 0.0
-    return _charge(accounts, held, taken + given - held.tokens, usd - held.usd)
-
-
-_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-
-
-def _count(value: Any) -> int:
-    return value if type(value) is int and value > 0 else 0
-
-
-def refund(accounts: Accounts, held: Held) -> Accounts:
-    """The call failed: its tokens were not used. It was made, so it counts as a call."""
-    return _charge(accounts, held, -held.tokens, -held.usd)
-
-
-def _charge(accounts: Accounts, held: Held, tokens: int, usd: float) -> Accounts:
-    for name in held.scopes:
-        accounts = accounts.set(name, accounts[name].charged(0, tokens, usd))
-    return accounts
+NO_ACCOUNTS: Accounts = Map()

@@ -18,11 +18,12 @@ step, so that an error raised by a step belongs to the segments the step began w
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
-from attrs import field
+from attrs import evolve, field
 
 from sexplang.terms.node import node
 from sexplang.terms.task import Context, Conversation, TaskSystem
 from sexplang.terms.value import Fault, Procedure, Value
+from sexplang.terms.work import Work
 
 Step: TypeAlias = tuple[Any, Any, Any, Any]
 Run: TypeAlias = Callable[[Any, Any, Any], Step]
@@ -132,33 +133,49 @@ class Ctx:
     """The deadlines and budgets in force, by the identity of their entry, outermost first."""
     spared: tuple[str, ...] = ()
     """Those that broke, and for which this cleans up: they are not in force."""
+    work: Work | None = None
+    """What traces show this as a part of; None in a run that is not traced."""
+    jobs: tuple[str, ...] | None = ()
+    """The jobs that this is a part of, outermost first: what waits in one needs a place. None
+    where others have gone on and this cleans up, which needs none."""
 
     def plain(self) -> Context:
-        return Context(self.conversations)
+        return Context(self.conversations, self.work)
 
     def within(self, scope: str) -> "Ctx":
         """The same work, under one more deadline or budget."""
-        return Ctx(self.linked, self.conversations, (*self.scopes, scope), self.spared)
+        return evolve(self, scopes=(*self.scopes, scope))
 
-    def moved(self, left: set[str], around: "Ctx") -> "Ctx":
-        """The same work elsewhere: without the deadlines and budgets that it has left, and under
-        those around it."""
+    def moved(self, left: set[str], around: "Ctx", inside: int) -> "Ctx":
+        """The same work elsewhere: without the deadlines and budgets that it has left, and the
+        first `inside` jobs, and under those around it."""
         left = left.union(around.scopes, around.spared)
         spared = (*around.spared, *[id for id in self.spared if id not in left])
         scopes = (*around.scopes, *[id for id in self.scopes if id not in left])
         scopes = tuple([id for id in scopes if id not in spared])
-        return Ctx(self.linked, self.conversations, scopes, spared)
+        jobs = None
+        if self.jobs is not None and around.jobs is not None:
+            jobs = (*around.jobs, *[id for id in self.jobs[inside:] if id not in around.jobs])
+        return evolve(self, scopes=scopes, spared=spared, jobs=jobs)
 
     def outside(self, around: "Ctx") -> "Ctx":
-        """The same work, under the deadlines and budgets around it alone."""
-        if self.conversations is around.conversations:
+        """The same work, under the deadlines and budgets around it alone, and in its jobs."""
+        if self.conversations is around.conversations and self.work is around.work:
             return around
-        return Ctx(self.linked, self.conversations, around.scopes, around.spared)
+        return evolve(around, conversations=self.conversations, work=self.work)
+
+    def doing(self, work: Work) -> "Ctx":
+        """The same, as a part of a piece of work."""
+        return evolve(self, work=work)
+
+    def placed(self, id: str) -> "Ctx":
+        """The same, as a part of one more job."""
+        return evolve(self, jobs=(*(self.jobs or ()), id))
 
     def sparing(self, broken: str) -> "Ctx":
         """Cleaning up for a scope that broke."""
         scopes = tuple([id for id in self.scopes if id != broken])
-        return Ctx(self.linked, self.conversations, scopes, (*self.spared, broken))
+        return evolve(self, scopes=scopes, spared=(*self.spared, broken))
 
 
 class Exit(Exception):

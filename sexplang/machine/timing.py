@@ -3,9 +3,10 @@
 from attrs import evolve
 
 from sexplang.machine.branch import Waiting, Weave
+from sexplang.machine.budgets import Meter, Refused, refund, reserve, settle, take_back
 from sexplang.machine.exits import Asked, Entered
 from sexplang.machine.leaving import SCOPE
-from sexplang.machine.scopes import Held, Meter, Refused, Scope, refund, reserve, settle
+from sexplang.machine.scopes import Accounts, Held, Scope
 from sexplang.machine.stack import Segment
 from sexplang.terms.effect import Request
 from sexplang.terms.value import Record, Value
@@ -32,6 +33,24 @@ def form_of(scope: str, s: Segment, level: int) -> tuple[Segment, int]:
             node = below
 
 
+def plan_of(s: Segment, level: int, accounts: Accounts) -> tuple[Segment, int]:
+    """The segment of the innermost plan that work on a stack is done in, and its level, as
+    `form_of`."""
+    node = s
+    while True:
+        if node[0] is SCOPE or node[0] is SCOPE.stripped:
+            id = node[4] if node[0] is SCOPE else node[4][0]
+            if accounts[id].steps is not None:
+                return node, level
+        below = node[2]
+        if below is None:
+            if node[4] is None:
+                return None, 0
+            node, level = node[4].s, node[4].level
+        else:
+            node = below
+
+
 class Timing:
     """The accounts of one delivery. Every branch that starts or stops waiting is told."""
 
@@ -39,6 +58,7 @@ class Timing:
         self.accounts = weave.accounts
         self.waiting = weave.waiting
         self.timers = weave.timers
+        self.learned = weave.learned
         self._meter = meter
         self._touched: set[str] = set()
 
@@ -56,33 +76,67 @@ class Timing:
         """A branch is about to wait: whether a scope breaks instead, and what is held. Raises
         Fault for a model call that no budget of tokens can hold."""
         scopes = left.s[3].scopes
-        for id in scopes:
-            if self.accounts[id].fired:
-                return Refused(id, self.accounts[id].expired()), None
+        late = self.late(scopes)
+        if late is not None:
+            return late, None
         held = None
         if scopes and left.operation == "model":
             payload = left.arguments[0] if left.arguments else None
-            fits = reserve(self.accounts, scopes, payload, self._meter)
+            fits = reserve(self.accounts, scopes, payload, self._meter, self.learned)
             if isinstance(fits, Refused):
                 return fits, None
             self.accounts, payload, held = fits
             if left.arguments:
                 left.arguments = (payload, *left.arguments[1:])
-        self._count(scopes, 1)
+        self.count(scopes, 1)
         return None, held
+
+    def late(self, scopes: tuple[str, ...]) -> Refused | None:
+        """The outermost deadline that has passed already."""
+        for id in scopes:
+            if self.accounts[id].fired:
+                return Refused(id, self.accounts[id].expired())
+        return None
 
     def answered(self, state: Waiting, reply: Value) -> None:
         """A branch has its reply, or None where the request failed."""
-        self._count(state.s[3].scopes, -1)
+        self.count(state.s[3].scopes, -1)
         if state.held is not None:
             if reply is None:
                 self.accounts = refund(self.accounts, state.held)
             else:
-                self.accounts = settle(self.accounts, state.held, reply, self._meter)
+                self.accounts, self.learned = settle(
+                    self.accounts, state.held, reply, self._meter, self.learned
+                )
 
     def withdrawn(self, state: Waiting) -> None:
-        """A branch does not wait any more. Its call may have been made: it stays charged."""
-        self._count(state.s[3].scopes, -1)
+        """A branch does not wait any more."""
+        self.count(state.s[3].scopes, -1)
+        if state.held is not None:
+            self.accounts = take_back(self.accounts, state.held)
+
+    def allowance(self, s: Segment) -> tuple[str, int] | None:
+        """The plan on the stack that has fewest steps left, and how many; None outside of plans.
+        One that has none left counts only where its form is."""
+        found = None
+        for id in s[3].scopes:
+            scope = self.accounts[id]
+            if scope.steps is not None:
+                left = scope.steps - scope.spent_steps
+                if (left > 0 or form_of(id, s, 0)[0] is not None) and (
+                    found is None or left < found[1]
+                ):
+                    found = id, left
+        return found
+
+    def worked(self, s: Segment, steps: int) -> None:
+        """Charges the steps that a branch took until the loop was left to the plans that it began
+        them in."""
+        for id in s[3].scopes:
+            scope = self.accounts[id]
+            if scope.steps is not None:
+                now = evolve(scope, spent_steps=scope.spent_steps + steps)
+                self.accounts = self.accounts.set(id, now)
 
     def fired(self, id: str) -> Record:
         """A deadline has passed: what it breaks with."""
@@ -91,7 +145,8 @@ class Timing:
         self.timers = self.timers.delete(id)
         return scope.expired()
 
-    def _count(self, scopes: tuple[str, ...], by: int) -> None:
+    def count(self, scopes: tuple[str, ...], by: int) -> None:
+        """A branch begins or ends to wait under the scopes."""
         for id in scopes:
             if self.accounts[id].seconds is not None:
                 self.waiting = self.waiting.set(id, self.waiting.get(id, 0) + by)

@@ -15,14 +15,19 @@ from sexplang.machine import exits
 from sexplang.machine.branch import (
     Branch,
     Forked,
+    Queued,
     Ready,
     State,
     Waiting,
     Weave,
+    branch_id,
     identity,
 )
-from sexplang.machine.cutting import Cutting
+from sexplang.machine.budgets import Meter
+from sexplang.machine.errors import all_failed, too_many_subtasks
+from sexplang.machine.graphs import free, judged, so_far, start_of
 from sexplang.machine.leaving import raise_error
+from sexplang.machine.limiting import Limiting
 from sexplang.machine.loop import (
     STOPPED,
     Limits,
@@ -31,26 +36,24 @@ from sexplang.machine.loop import (
     too_many_branches,
     too_many_scopes,
 )
-from sexplang.machine.scopes import Meter
-from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent
+from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent, Step
 from sexplang.terms.effect import Request
-from sexplang.terms.task import error_of, error_record
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.task import error_of
+from sexplang.terms.value import Fault, Value
+from sexplang.terms.work import Begins, Ends, Work
 
 
-class Turn(Cutting):
+class Turn(Limiting):
     """One delivery at work: the branches are changed here and nowhere else."""
 
     def __init__(self, weave: Weave, limits: Limits, meter: Meter) -> None:
-        super().__init__(weave, meter)
+        super().__init__(weave, limits, meter)
         self.weave = weave
-        self.limits = limits
-        self.steps = weave.steps
         self.spawned = weave.spawned
+        self.planned = weave.planned
         self.value: Value = None
-        self.ended = False
-        self.broken: Record | None = None
         self.opened: list[Request] = []
+        self.begun = weave.begun
 
     # -- Deliveries -----------------------------------------------------------------------------
 
@@ -61,6 +64,7 @@ class Turn(Cutting):
     def answer(self, branch: Branch, state: Waiting, step: Any, reply: Value) -> None:
         """A branch goes on with the reply to its request; None where the request failed."""
         self.timing.answered(state, reply)
+        self.placing.count(state.s[3].jobs, -1)
         self._go(branch, step)
 
     def fire(self, id: str) -> None:
@@ -69,35 +73,61 @@ class Turn(Cutting):
         waiting = [
             branch
             for branch in self.weave.branches.values()
-            if isinstance(branch.state, Waiting) and id in branch.state.s[3].scopes
+            if isinstance(branch.state, (Waiting, Queued)) and id in branch.state.s[3].scopes
         ]
         for branch in sorted(waiting, key=lambda branch: branch.path):
             now = self.branches.get(branch.path)
             if self.ended:
                 break
             if now is not None and now.state is branch.state:
-                assert isinstance(branch.state, Waiting)
+                assert isinstance(branch.state, (Waiting, Queued))
                 self._break(branch, branch.state, id, error)
-                self.settle()
+                self._run()
 
     def settle(self) -> None:
-        """Runs until every branch waits, or the program has ended."""
+        """Runs until every branch waits, and nobody who waits for a place can have one, or the
+        program has ended."""
+        self._run()
+        while not self.ended and self._admit():
+            self._run()
+
+    def _run(self) -> None:
+        """Runs until every branch waits."""
         is_stopped = STOPPED.get()
         while self._ready and not self.ended:
             if is_stopped():
                 self.cancel()
             branch = self.branches.get(self._ready.pop())
             if branch is not None and isinstance(branch.state, Ready):
-                before = self.steps
-                left, self.steps = run(branch.state.step, self.limits, before)
-                if before >> _LOOK != self.steps >> _LOOK:
-                    left = look(self.limits) or left
-                self._settle(branch, left)
+                self._work(branch, branch.state.step)
 
-    def open_ids(self) -> list[str]:
-        """The requests that are still open, where the run ends without leaving them."""
+    def _work(self, branch: Branch, step: Step) -> None:
+        """The branch goes on until it leaves the loop."""
+        before, s = self.steps, step[3]
+        plan = self.timing.allowance(s) if s[3].scopes else None
+        left, self.steps = run(step, self.limits, before, plan)
+        if plan is not None:
+            self.timing.worked(s, self.steps - before)
+        if isinstance(left, exits.Broken):
+            taken = self.steps - before
+            spent = plan is not None and plan[1] <= taken and self.steps < self.limits.steps
+            self._broken(branch, left, plan[0] if plan is not None and spent else None)
+            return
+        if before >> _LOOK != self.steps >> _LOOK:
+            broken = look(self.limits)
+            if broken is not None:
+                self._limit(branch, broken, left)
+                return
+        self._settle(branch, left)
+
+    def left_open(self) -> list[str]:
+        """The requests that are still open, where the run ends without leaving them: they are
+        withdrawn."""
         states = [branch.state for branch in self.branches.finish().values()]
-        return [state.request.id for state in states if isinstance(state, Waiting)]
+        waiting = [state for state in states if isinstance(state, Waiting)]
+        for state in waiting:
+            self.timing.withdrawn(state)
+        return [state.request.id for state in waiting]
 
     # -- What a branch does when the loop is left ---------------------------------------------
 
@@ -110,17 +140,25 @@ class Turn(Cutting):
             self._fork(branch, left)
         elif isinstance(left, exits.Entered):
             self._enter(branch, left)
+        elif isinstance(left, exits.Placed):
+            self._place(branch, left)
+        elif isinstance(left, exits.Limited):
+            bounds = (self.limits.subagent_seconds, self.limits.subagent_calls)
+            self._go(branch, (left.k[0], bounds, left.k, left.s))
         elif isinstance(left, exits.Spawned):
             self._spawn(branch, left)
+        elif isinstance(left, exits.Proposed):
+            self._propose(branch, left)
+        elif isinstance(left, exits.Closed):
+            self.told.append(Ends(left.work.id, left.error))
+            self._go(branch, left.step)
         elif isinstance(left, exits.Aborted):
             self._abort(branch, left)
         elif isinstance(left, exits.Uncaught):
             self._uncaught(branch, left)
-        elif isinstance(left, exits.Interrupted):
-            self._go(branch, left.step)
         else:
-            assert isinstance(left, exits.Broken)
-            self.broken, self.ended = left.error, True
+            assert isinstance(left, exits.Interrupted)
+            self._go(branch, left.step)
 
     def _put(self, branch: Branch, state: State) -> Branch:
         """A new state that takes an ordinal."""
@@ -129,6 +167,8 @@ class Turn(Cutting):
         return changed
 
     def _ask(self, branch: Branch, left: exits.Asked) -> None:
+        if self._lacks_place(branch, left):
+            return
         try:
             refused, held = self.timing.asked(left)
         except Fault as fault:
@@ -140,32 +180,51 @@ class Turn(Cutting):
         request = left.request(identity(branch.path, branch.ordinal))
         self.opened.append(request)
         self._put(branch, Waiting(request, left.k, left.s, held))
+        self.placing.count(left.s[3].jobs, 1)
 
     def _enter(self, branch: Branch, left: exits.Entered) -> None:
         if len(left.s[3].scopes) >= _DEEPEST:
-            self.broken, self.ended = too_many_scopes(_DEEPEST), True
+            self._limit(branch, too_many_scopes(_DEEPEST), left)
             return
         id = identity(branch.path, branch.ordinal)
+        if "steps" in left.settings:
+            most, given = self.limits.plan_steps, left.settings["steps"]
+            left.settings = {**left.settings, "steps": most if given is None else min(given, most)}
         segment = self.timing.entered(id, left)
         changed = evolve(branch, ordinal=branch.ordinal + 1)
         self._go(changed, (left.body, left.env, BOTTOM, segment))
 
     def _spawn(self, branch: Branch, left: exits.Spawned) -> None:
-        if self.spawned >= self.limits.subtasks:
-            self._go(branch, (raise_error, _too_many(self.limits.subtasks), left.k, left.s))
-        else:
-            self.spawned += 1
-            self._go(branch, left.step)
+        if left.counts and self.spawned >= self.limits.subtasks:
+            self._go(branch, (raise_error, too_many_subtasks(self.limits.subtasks), left.k, left.s))
+            return
+        self.spawned += left.counts
+        work = None
+        if left.s[3].work is not None:
+            work = Work(f"w{self.begun}", left.kind, left.name, left.s[3].work)
+            self.begun += 1
+            self.told.append(Begins(work, branch.path))
+        self._go(branch, (left.fn, (work, *left.data), left.k, left.s))
+
+    def _propose(self, branch: Branch, left: exits.Proposed) -> None:
+        """Judges a plan, and counts its nodes in the same step."""
+        branches = self.branches.finish()
+        self.branches = branches.mutate()
+        count, told = judged(left, branches.values(), self.timing.accounts, self.planned)
+        self.planned += count
+        self._go(branch, (left.k[0], told, left.k, left.s))
 
     def _fork(self, branch: Branch, left: exits.Forked) -> None:
         width = len(left.starts)
         deep = len(branch.path) // 2 >= _DEEPEST
         if deep or len(self.branches) + min(width, left.limit) > self.limits.branches:
-            self.broken, self.ended = too_many_branches(self.limits), True
+            self._limit(branch, too_many_branches(self.limits), left)
             return
         state = Forked(branch.ordinal, width, Map(), left.k, left.s, left.starts, 0, left.race)
+        state = evolve(state, after=left.after) if left.after is not None else state
         forked = self._put(branch, state)
-        for index in reversed(range(min(width, left.limit))):
+        first = range(min(width, left.limit)) if left.after is None else free(state, None)
+        for index in reversed(first):
             forked = self._begin(forked, index)
 
     def _begin(self, branch: Branch, index: int) -> Branch:
@@ -173,11 +232,21 @@ class Turn(Cutting):
         state = branch.state
         assert isinstance(state, Forked)
         parent = Parent(state.s, len(branch.path) // 2)
-        base = (BASE, BOTTOM, None, state.s[3], parent)
-        step = (*state.starts[index], BOTTOM, base)
-        changed = evolve(branch, state=evolve(state, alive=state.alive + 1))
+        path = (*branch.path, state.fork, index)
+        context = state.s[3]
+        if context.work is not None:
+            kind = "race" if state.race else "branch"
+            before = () if state.after is None else state.after[index]
+            after = tuple([branch_id((*path[:-1], each)) for each in before])
+            work = Work(branch_id(path), kind, str(index), context.work, after)
+            self.told.append(Begins(work, branch.path))
+            context = context.doing(work)
+        base = (BASE, BOTTOM, None, context, parent)
+        step = (*start_of(state, index), BOTTOM, base)
+        state = state.counted(state.values, 1)
+        changed = Branch(branch.path, branch.ordinal, state, branch.leaving)
         self.branches[branch.path] = changed
-        self._go(Branch((*branch.path, state.fork, index), 0, Ready(step)), step)
+        self._go(Branch(path, 0, Ready(step)), step)
         return changed
 
     def _end(self, branch: Branch, value: Value) -> None:
@@ -189,24 +258,34 @@ class Turn(Cutting):
         parent = self.branches[branch.path[:-2]]
         state = parent.state
         assert isinstance(state, Forked)
+        if state.s[3].work is not None:
+            error = value.error if isinstance(value, exits.Lost) else None
+            self.told.append(Ends(branch_id(branch.path), error, branch.leaving))
         values = state.values.set(branch.path[-1], value)
-        state = evolve(state, values=values, alive=state.alive - 1)
-        parent = evolve(parent, state=state)
+        state = state.counted(values, -1)
+        parent = Branch(parent.path, parent.ordinal, state, parent.leaving)
         self.branches[parent.path] = parent
         if state.cut is not None:
             if state.alive == 0:
                 self._go(parent, state.cut)
         elif state.race and not isinstance(value, exits.Lost):
             self._end_with(parent, (state.k[0], value, state.k, state.s))
+        elif isinstance(value, exits.Settled) and value.ends:
+            self._end_with(parent, (state.k[0], so_far(state), state.k, state.s))
         elif len(values) == state.width:
             self._join(parent, state)
+        elif state.after is not None:
+            for index in reversed(free(state, branch.path[-1])):
+                parent = self._begin(parent, index)
         elif len(values) + state.alive < state.width:
             self._begin(parent, len(values) + state.alive)
 
     def _join(self, parent: Branch, state: Forked) -> None:
         values = tuple([state.values[at] for at in range(state.width)])
-        if state.race:
-            self._go(parent, (raise_error, _all_failed(values), state.k, state.s))
+        if state.after is not None:
+            self._go(parent, (state.k[0], so_far(state), state.k, state.s))
+        elif state.race:
+            self._go(parent, (raise_error, all_failed(values), state.k, state.s))
         else:
             self._go(parent, (state.k[0], values, state.k, state.s))
 
@@ -216,23 +295,3 @@ _DEEPEST = 2_000
 
 _LOOK = 17
 """Every how many steps (as a power of two) somebody looks how much the run holds."""
-
-
-def _too_many(most: int) -> Record:
-    return error_record(
-        "TASK_FAILURE",
-        "execution_halted",
-        f"a run may begin at most {most} subtasks",
-        details={"limit_kind": "subtasks", "limit": most},
-    )
-
-
-def _all_failed(values: tuple[Value, ...]) -> Record:
-    errors = tuple([lost.error for lost in values])
-    words = "; ".join(str(error.fields["message"]) for error in errors[:3])
-    return error_record(
-        "TASK_FAILURE",
-        "all-failed",
-        f"every branch of the race failed: {words}",
-        details={"errors": errors},
-    )

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from math import copysign, isinf, isnan
 from typing import Any
 
-from sexplang.primitives.sizes import INTEGER_BITS, too_large, wrong_type
+from sexplang.primitives.sizes import too_large, wrong_type
+from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.brief import shown
 from sexplang.terms.value import Fault, Value
 
@@ -36,12 +37,22 @@ def check(name: str, *values: Value) -> None:
             raise not_a_number(name, value)
 
 
-def real(number: int | float) -> float:
-    """A number as a float; an integer beyond the floats is an infinity, as in R7RS."""
+def real(number: Any) -> float:
+    """A number as a float. Raises Fault for an integer beyond the floats: an infinity would be
+    wrong, and nobody would see it."""
     try:
         return float(number)
     except OverflowError:
-        return float("inf") if number > 0 else float("-inf")
+        raise beyond(f"an integer of {number.bit_length()} bits") from None
+
+
+def beyond(what: str) -> Fault:
+    """Exact numbers would make a float that there is not."""
+    return Fault(
+        "out-of-range",
+        f"{what} is larger than any float, which ends at about 1.8e308",
+        hint="stay with exact integers: `quotient` and `modulo` divide them",
+    )
 
 
 def within(name: str, number: Value) -> Value:
@@ -133,7 +144,7 @@ def _ratio(a: int, b: int) -> int | float:
     try:
         return a / b
     except OverflowError:
-        return float("inf") if (a < 0) == (b < 0) else float("-inf")
+        raise beyond("a quotient") from None
 
 
 def ieee_divide(a: float, b: float) -> float:

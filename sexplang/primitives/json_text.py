@@ -81,7 +81,7 @@ class _Reader:
             self.at += len(word)
             return value
         if match := number_pattern().match(self.text, self.at):
-            value = number_of(match.group(), match)
+            value = number_of("json-parse", match.group(), match)
             if value is False:
                 raise self._bad("this number is larger than any float")
             self.at = match.end()

@@ -14,7 +14,8 @@ from sexplang.primitives.arithmetic import (
     real,
     within,
 )
-from sexplang.primitives.sizes import INTEGER_BITS, out_of_range, too_large, wrong_type
+from sexplang.primitives.sizes import out_of_range, too_large, wrong_type
+from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.brief import shown
 from sexplang.terms.text import number as number_text
 from sexplang.terms.value import Record, Value
@@ -151,7 +152,7 @@ def from_text(text: Value, radix: Value = 10) -> Value:
     base = _radix("string->number", radix)
     if base == 10:
         match = number_pattern().fullmatch(text)
-        return number_of(text, match) if match else False
+        return number_of("string->number", text, match) if match else False
     digits = text[1:] if text[:1] in ("-", "+") else text
     if not digits or not digits.isascii() or not set(digits.lower()) <= set(DIGITS[:base]):
         return False
@@ -173,14 +174,15 @@ def number_pattern() -> re.Pattern[str]:
     return re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
-def number_of(text: str, match: re.Match[str]) -> int | float | bool:
-    """The number that `match` found in `text`; false for one beyond the floats."""
+def number_of(name: str, text: str, match: re.Match[str]) -> int | float | bool:
+    """The number that `match` found in `text`, for the primitive `name`; false for one beyond the
+    floats."""
     if match.lastindex:
         value = float(text)
         return False if isinf(value) else value
     if len(text) > _MOST_DIGITS:
-        raise too_large("string->number")
-    made: int = within("string->number", int(text))
+        raise too_large(name)
+    made: int = within(name, int(text))
     return made
 
 

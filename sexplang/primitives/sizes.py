@@ -1,9 +1,9 @@
 """Values to sizes: what is too much, and how to say so."""
 
-from sexplang.terms.brief import shown
+from sexplang.terms.border import INTEGER_BITS
+from sexplang.terms.brief import exact_twin, shown
 from sexplang.terms.value import Fault, Value
 
-INTEGER_BITS = 14_000  # about 4,200 digits: below the length at which CPython refuses to print
 STRING_POINTS = 10_000_000
 LIST_ITEMS = 10_000_000
 
@@ -40,14 +40,15 @@ def too_large(name: str) -> Fault:
     return Fault(
         "limit-integer",
         f"`{name}` would make an integer of more than {INTEGER_BITS} bits",
-        hint="`(inexact x)` gives a float, which has no such limit",
+        hint="where only the end of a number matters, take `(modulo x m)` after each step; floats "
+        "go up to about 1.8e308",
     )
 
 
 def whole(name: str, what: str, value: Value) -> int:
     """`value` as an index or a count: an exact integer, 0 or more."""
     if type(value) is not int:
-        raise wrong_type(name, f"an integer as its {what}", value)
+        raise wrong_type(name, f"an exact integer as its {what}", value, exact_twin(value))
     if value < 0:
         raise out_of_range(name, f"its {what} is {shown(value)}, which is below 0")
     return value

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from sexplang.primitives.arithmetic import MISSING
 from sexplang.primitives.sizes import (
-    INTEGER_BITS,
     STRING_POINTS,
     out_of_range,
     too_large,
@@ -17,6 +16,7 @@ from sexplang.primitives.sizes import (
 )
 from sexplang.terms import text as terms_text
 from sexplang.terms.allowance import SMALL, charge
+from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.extent import text_size
 from sexplang.terms.value import Fault, Record, Value
 

@@ -54,11 +54,14 @@ def too_deep(span: Span, most: int) -> Diagnostic:
 
 
 def hidden_character(span: Span, char: str) -> Diagnostic:
+    hint = f"delete it; in a string, write it as `{escaped(char)}`"
+    if "\ud800" <= char <= "\udfff":
+        hint = "it is half a character; delete it, or write the whole one"
     return Diagnostic(
         "bad-character",
         f"{called(char)} cannot be seen, so it cannot stand here",
         (Label(span, "an invisible character"),),
-        hint=f"delete it; in a string, write it as `{escaped(char)}`",
+        hint=hint,
     )
 
 

@@ -9,11 +9,12 @@ from math import isinf
 
 from sexplang.reader.characters import word_flaw
 from sexplang.reader.flaw import Flaw
+from sexplang.terms.border import INTEGER_BITS
 
 Constant = int | float | str | bool | None
 
-# CPython refuses to turn longer texts into integers.
-_MOST_DIGITS = 4300
+_MOST_DIGITS = 4_216
+"""With a sign; an integer with more is above INTEGER_BITS."""
 
 # What json reads strings with; it takes raw line breaks when told not to be strict.
 _scan = decoder.scanstring  # type: ignore[attr-defined]
@@ -94,15 +95,15 @@ def string_label(text: str) -> str:
 def number(text: str) -> int | float:
     """A number in JSON's syntax."""
     if text.isdigit() or text[1:].isdigit():
-        try:
-            return int(text)
-        except ValueError:
+        made = int(text) if len(text) <= _MOST_DIGITS else None
+        if made is None or made.bit_length() > INTEGER_BITS:
             raise Flaw(
                 "limit-number",
                 f"an integer of {len(text.lstrip('-'))} digits",
-                f"an integer may have {_MOST_DIGITS} digits",
+                f"an integer may have {INTEGER_BITS:,} bits, about 4,200 digits",
                 "write it as a string, or as a float: `1e5000` is too large even for that",
-            ) from None
+            )
+        return made
     value = float(text)
     if isinf(value):
         raise Flaw(

@@ -33,6 +33,13 @@ def _summary(value: Value) -> str:
     return f"a table of {len(value)} keys"
 
 
+def exact_twin(value: Value) -> str | None:
+    """What to write instead of a float where an exact integer is needed, if it has one."""
+    if type(value) is float and value.is_integer():
+        return f"`(exact {shown(value)})` is one"
+    return None
+
+
 _LONG_NAME = f"(?<=`)([^`\\s/]{{{SHOWN - 1}}})[^`\\s/]{{2,}}(?=`)"
 _LONG_RUN = f"(\\S{{{4 * SHOWN}}})\\S+"
 

@@ -153,6 +153,7 @@ class Program:
     """All texts that it was made of, in the order in which they were read."""
     plan: Any = None
     """Text from a model to a Program: `plan(text, names of its inputs, operations allowed)`; it
-    gives the diagnostics instead where the text is refused."""
+    gives the diagnostics instead where the text is refused. `plan.too_many(program, how many
+    inputs, calls)` is the diagnostic for one that is certain to have room for more model calls."""
     prelude: Mapping[str, Procedure] = field(factory=dict)
     """The primitives and prelude functions, by name."""

@@ -9,9 +9,11 @@ from typing import Any, TypeAlias
 from attrs import field
 
 from sexplang.terms.node import node
+from sexplang.terms.plan import Judgement, Standing
 from sexplang.terms.source import Span
 from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.work import Work
 
 ERROR_TYPES = (
     "RESOURCE_EXHAUSTION",
@@ -88,11 +90,24 @@ def error_of(fault: Fault, span: Span | None = None) -> Record:
     )
 
 
-def failed_result(error: Record) -> Record:
-    """The FAILED TaskResult that `attempt` gives for an error."""
-    content = error.fields.get("content")
+def failed_result(error: Record, **notes: Value) -> Record:
+    """The FAILED TaskResult that `attempt` gives for an error: with what the task said, took and
+    was warned of until then, and `notes` of whoever asked."""
+    fields = error.fields
+    content, details = fields.get("content"), fields.get("details")
+    known = details if isinstance(details, dict) else {}
+    told: dict[str, Value] = {"error": error}
+    if isinstance(known.get("warnings"), tuple):
+        told["warnings"] = known["warnings"]
+    if isinstance(known.get("turns"), dict):
+        told["turns"] = known["turns"].get("used")
+        told["metrics"] = {"turns": known["turns"], "context": known.get("context")}
+    usage = known.get("usage")
     return task_result(
-        content if isinstance(content, str) else "", "FAILED", notes={"error": error}
+        content if isinstance(content, str) else "",
+        "FAILED",
+        notes={**told, **notes},
+        usage=usage if isinstance(usage, dict) else None,
     )
 
 
@@ -166,8 +181,16 @@ class TaskSystem:
         are those of the context, outermost first. Depth and cycles are checked here.
     advance(session, replies) -> (Session, Want)
         goes on with the replies to the last Perform.
+    cut_short(error, sessions) -> Record
+        the error, with what the conversations that it ends, innermost first, have taken and said.
     match(request, templates) -> Template | Record
         the template for a SubtaskRequest (a table), or the error record that says why none.
+    judge(plan, limits, standing) -> Judgement
+        what is said about a ProposedSubplan (a table); `limits`, a table, can only lower.
+    bids(node, templates) -> list
+        what templates bid for a node of a plan, best first.
+    outputs(node, result) -> table
+        the artifacts that a node of a plan gave, and those that are missing.
     Raises nothing: whatever is wrong is a Broke.
     """
 
@@ -176,7 +199,11 @@ class TaskSystem:
         tuple[Conversation, Session, Want],
     ]
     advance: Callable[[Session, tuple[Value, ...]], tuple[Session, Want]]
+    cut_short: Callable[[Record, tuple[Session, ...]], Record]
     match: Callable[[Value, tuple[Template, ...]], "Template | Record"]
+    judge: Callable[[Value, Value, Standing], Judgement]
+    bids: Callable[[Value, tuple[Template, ...]], Value]
+    outputs: Callable[[Value, Value], Value]
     nouns: tuple[type, ...] = ()
     """The frozen classes that sessions are made of, so that a run can be frozen."""
 
@@ -185,7 +212,9 @@ class TaskSystem:
 class Context:
     """What the work is done for, read but never written by programs.
 
-    `conversations` are the atomic tasks around, outermost first.
+    `conversations` are the atomic tasks around, outermost first; `work` is what traces show, in a
+    run that is traced.
     """
 
     conversations: tuple[Conversation, ...] = field(default=())
+    work: Work | None = None

@@ -5,15 +5,12 @@ from collections.abc import Callable
 from math import isinf, isnan
 from typing import Any
 
+from sexplang.terms.border import LARGEST, bounded, take
 from sexplang.terms.extent import text_size
 from sexplang.terms.value import Fault, Procedure, Record, Symbol, Value
 
 LONGEST = 10_000_000
 """Code points of a written value."""
-
-LARGEST = 1_000_000
-"""Parts of a value that leaves the program: one whose parts are shared may stand for more of them
-than there is memory."""
 
 
 def text(value: Value) -> str:
@@ -45,7 +42,7 @@ def _quoted(string: str) -> str:
 
 
 def number(value: int | float) -> str:
-    """A number as the language writes it: JSON's syntax; NaN and infinities as `+nan.0` …"""
+    """A number as text: JSON's syntax; NaN and infinities, which it lacks, as `+nan.0` …"""
     if isinstance(value, int):
         return int.__repr__(value)
     if isnan(value):
@@ -109,6 +106,10 @@ def _key(key: str) -> str:
     return key if fits else quoted(key)
 
 
+_CALCULATED = {"+inf.0": "(/ 1.0 0.0)", "-inf.0": "(/ -1.0 0.0)", "+nan.0": "(/ 0.0 0.0)"}
+"""What to write for a float that has no literal."""
+
+
 def _atom(value: Value) -> str:
     if value is None:
         return "nil"
@@ -117,7 +118,8 @@ def _atom(value: Value) -> str:
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, (int, float)):
-        return number(value)
+        words = number(value)
+        return _CALCULATED.get(words, words)
     if isinstance(value, Symbol):
         return f"'{value.name}"
     if isinstance(value, Procedure):
@@ -153,25 +155,15 @@ def _plain(value: Value, room: int, left: list[int]) -> Any:
     # Most parts are flat; asking here saves a call for each.
     if kind is dict or kind is Record:
         fields = value if kind is dict else value.fields
-        _take(left, len(fields))
+        take(left, len(fields))
         return {
             key: item if item.__class__ in _FLAT else _plain(item, room - 1, left)
             for key, item in fields.items()
         }
     if kind is tuple or kind is list:
-        _take(left, len(value))
+        take(left, len(value))
         return [item if item.__class__ in _FLAT else _plain(item, room - 1, left) for item in value]
     return _plain_deep(value, left)
-
-
-def _take(left: list[int], parts: int) -> None:
-    left[0] -= parts + 1
-    if left[0] < 0:
-        raise Fault(
-            "limit-data",
-            f"a value of more than {LARGEST:,} parts neither enters nor leaves a program",
-            hint="lists may share their parts inside a program, but not outside of it",
-        )
 
 
 def _plain_deep(value: Value, left: list[int], record: Made | None = None) -> Any:
@@ -182,12 +174,12 @@ def _plain_deep(value: Value, left: list[int], record: Made | None = None) -> An
         place, key, item = work.pop()
         made: Any = None
         if type(item) is tuple or type(item) is list:
-            _take(left, len(item))
+            take(left, len(item))
             made = [None] * len(item)
             work.extend((made, at, part) for at, part in enumerate(item))
         elif isinstance(item, (dict, Record)):
             fields = item if isinstance(item, dict) else item.fields
-            _take(left, len(fields))
+            take(left, len(fields))
             made = dict[str, Any].fromkeys(fields)
             work.extend((made, name, part) for name, part in fields.items())
             if record is not None and isinstance(item, Record):
@@ -216,30 +208,36 @@ def value_of(data: Any, record: Known | None = None) -> Value:
     """Plain Python data as a value: lists become tuples; anything that neither is data nor known
     to `record` is `not-data`.
 
-    Raises `limit-data` for more than LARGEST parts, so also for a list that holds itself.
+    Raises `limit-data` for more than LARGEST parts, so also for a list that holds itself, and
+    `limit-integer` for an integer that no program could have made.
     """
     return _value(data, _NEAR, [LARGEST], record)
 
 
 def _value(data: Any, room: int, left: list[int], record: Known | None) -> Value:
     kind = type(data)
+    if kind is int:
+        return bounded(data)
     if kind in _FLAT:
         return data
     if kind is dict and room:
-        _take(left, len(data))
+        take(left, len(data))
         return {
             key if key.__class__ is str else str(key): item
-            if item.__class__ in _FLAT
+            if item.__class__ in _FREE
             else _value(item, room - 1, left, record)
             for key, item in data.items()
         }
     if (kind is list or kind is tuple) and room:
-        _take(left, len(data))
+        take(left, len(data))
         return tuple([_value(item, room - 1, left, record) for item in data])
     return _value_deep(data, left, record)
 
 
-_FLAT = frozenset((str, bool, int, float, type(None)))
+_FREE = frozenset((str, bool, float, type(None)))
+"""Scalars of which there is nothing to look at."""
+
+_FLAT = _FREE | {int}
 
 
 def _name(key: Any) -> str:
@@ -248,7 +246,7 @@ def _name(key: Any) -> str:
 
 _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (str, str.__str__),
-    (int, int.__int__),
+    (int, lambda number: bounded(int.__int__(number))),
     (float, float.__float__),
 )
 """What makes a plain one of an instance of a subclass: an enumeration's member, say."""
@@ -257,7 +255,7 @@ _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
 def _scalar(item: Any) -> Any:
     """The item, if it is no container; else None, which is a scalar too."""
     if type(item) in _FLAT or isinstance(item, (Symbol, Record, Procedure)):
-        return item
+        return bounded(item) if type(item) is int else item
     return next((exact(item) for kind, exact in _EXACT if isinstance(item, kind)), None)
 
 
@@ -283,14 +281,14 @@ def _children_first(data: Any, left: list[int], record: Known | None) -> list[tu
         if scalar is not None or item is None:
             order.append((item, "scalar", scalar))
         elif isinstance(item, (list, tuple)):
-            _take(left, len(item))
+            take(left, len(item))
             order.append((item, "list", item))
             work.extend(item)
         else:
             table = ("table", item) if isinstance(item, dict) else record and record(item)
             if not table:
                 raise Fault("not-data", f"a Python {type(item).__name__} is not a value here")
-            _take(left, len(table[1]))
+            take(left, len(table[1]))
             order.append((item, *table))
             work.extend(table[1].values())
     return order[::-1]

@@ -2,7 +2,7 @@
 
 import pytest
 from support.bounded import assert_ends
-from support.hostile import COPYING, DEEP, ENDLESS, FORKING, KEEPING
+from support.hostile import COPYING, DEEP, ENDLESS, FORKING, KEEPING, PLANNED
 
 
 @pytest.mark.parametrize("hostile", ENDLESS.values(), ids=ENDLESS)
@@ -20,6 +20,12 @@ def test_a_recursion_that_never_ends_is_ended(hostile):
 @pytest.mark.parametrize("hostile", FORKING.values(), ids=FORKING)
 def test_branches_without_end_are_ended(hostile):
     """In number, also where each waits for the next."""
+    assert_ends(hostile)
+
+
+@pytest.mark.parametrize("hostile", PLANNED.values(), ids=PLANNED)
+def test_a_plan_never_ends_the_program_that_runs_it(hostile):
+    """Whatever its text does, the program has its outcome as data."""
     assert_ends(hostile)
 
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-from support.running import begun
+from support.running import begun, built
 
-from sexplang.machine import Done, Failed, Suspended
+from sexplang.machine import Done, Failed, Limits, Suspended, start
+from sexplang.machine.budgets import METER, Meter
 
 ASK = "(perform model {messages: [] max_tokens: 40})"
 
@@ -152,3 +153,118 @@ def test_two_futures_of_a_continuation_spend_from_one_account():
 
     assert made == 3
     assert outcome.value.fields["notes"]["error"].fields["reason"] == "calls"
+
+
+def accounts_of(outcome):
+    """The accounts of a run that waits or has ended."""
+    return (outcome.weave if isinstance(outcome, Suspended) else outcome).accounts
+
+
+def reply_of(taken, given):
+    usage = {"input_tokens": taken, "output_tokens": given}
+    return {"content": [], "stop_reason": "end_turn", "usage": usage, "model": "m"}
+
+
+def test_what_is_reserved_is_told_from_what_is_spent():
+    """Until the reply is there; then nothing is reserved any more."""
+    outcome = begun(f"(with-budget {{tokens: 600}} (par {ASK} {ASK}))")
+    first, second = outcome.requests
+
+    account = accounts_of(outcome)["0"]
+    assert (2, 2, account.spent_tokens) == (
+        account.held_calls,
+        account.spent_calls,
+        account.held_tokens,
+    )
+    after = accounts_of(outcome.resume(first.id, reply_of(3, 4)))["0"]
+    assert (1, account.held_tokens / 2) == (after.held_calls, after.held_tokens)
+    assert 7 == after.spent_tokens - after.held_tokens
+    ended = accounts_of(outcome.resume(first.id, reply_of(3, 4)).resume(second.id, {"content": []}))
+    assert (0, 0) == (ended["0"].held_calls, ended["0"].held_tokens)
+    assert ended["0"].spent_tokens == 7 + account.held_tokens / 2
+
+
+def test_a_call_that_is_withdrawn_gives_back_what_it_held_for_its_output():
+    """Its input may have been sent, and it may have been made: that stays."""
+    text = f"(with-budget {{tokens: 600 calls: 9}} (race {ASK} (perform now)))"
+    outcome = begun(text)
+    held = accounts_of(outcome)["0"].held_tokens
+
+    ended = outcome.resume(next(r.id for r in outcome.requests if r.operation == "now"), 1)
+
+    account = accounts_of(ended)["0"]
+    assert Done(1, ended.withdrawn) == ended
+    assert (0, 0, 1) == (account.held_calls, account.held_tokens, account.spent_calls)
+    assert held - 40 == account.spent_tokens
+
+
+@pytest.mark.parametrize("end", ["cancel", "steps"])
+def test_nothing_stays_reserved_where_a_run_is_cut_short(end):
+    """Cancelled from outside, or stopped at a limit, with calls in flight."""
+    busy = "(begin (perform now) (loop ((n 0)) (recur (+ n 1))))"
+    outcome = begun(f"(with-budget {{tokens: 600}} (par {ASK} {busy}))", limits=Limits(steps=5_000))
+    other = next(r.id for r in outcome.requests if r.operation == "now")
+
+    ended = outcome.cancel() if end == "cancel" else outcome.resume(other, 1)
+
+    assert isinstance(ended, Failed)
+    account = accounts_of(ended)["0"]
+    assert (0, 0, 1) == (account.held_calls, account.held_tokens, account.spent_calls)
+
+
+def test_estimates_follow_what_replies_report():
+    """A quarter above their share, per model; the same replies give the same refusals."""
+    text = f"(with-budget {{tokens: 100000}} (list {ASK} {ASK} {ASK}))"
+    held = []
+    outcome = begun(text)
+    while isinstance(outcome, Suspended):
+        held.append(accounts_of(outcome)["0"].held_tokens - 40)
+        learned = outcome.weave.learned
+        outcome = outcome.resume(outcome.requests[0].id, reply_of(2 * held[0], 1))
+
+    guess = held[0]
+    assert {"": (2 * guess, 4 * guess)} == dict(learned)
+    assert [guess, -(-guess * 2 * 5 // 4) + 8] * 2 == [*held[:2], held[0], held[2]]
+
+
+def test_what_one_model_reports_says_nothing_about_another():
+    """And a model that counts nothing teaches nothing."""
+    other = '(perform model {messages: [] max_tokens: 40 model: "other"})'
+    outcome = begun(f"(with-budget {{tokens: 100000}} (list {ASK} {other} {other}))")
+    outcome = outcome.resume("1", reply_of(500, 1))
+    outcome = outcome.resume("2", {"content": [], "usage": None})
+
+    assert {""} == set(outcome.weave.learned)
+
+
+def test_an_error_says_what_is_spent_what_is_reserved_and_what_to_do():
+    """At the form, and for the budget of a whole run."""
+    text = f"(with-budget {{calls: 2}} (par {ASK} {ASK} {ASK}))"
+    fields = begun(text).error.fields
+    assert (0, 2) == (fields["details"]["spent"], fields["details"]["reserved"])
+    assert "raise `calls:` there" in fields["hint"]
+
+    outcome = start(built(f"(list {ASK} {ASK})"), budget={"calls": 1})
+    fields = outcome.resume("1", reply_of(1, 1)).error.fields
+    assert (1, 0) == (fields["details"]["spent"], fields["details"]["reserved"])
+    assert "--budget calls=2" in fields["hint"]
+
+
+def test_what_a_prompt_cache_keeps_and_gives_has_its_own_price():
+    """What a reply says is charged part by part."""
+
+    def price(model, taken, given, written=0, read=0):
+        return 0.001 * taken + 0.01 * given + 0.002 * written + 0.0001 * read
+
+    meter = Meter(METER.estimate, price)
+    outcome = start(built(f"(with-budget {{usd: 50}} {ASK})"), meter=meter)
+    usage = {
+        "input_tokens": 100,
+        "cache_creation_input_tokens": 200,
+        "cache_read_input_tokens": 1_000,
+        "output_tokens": 10,
+    }
+    ended = outcome.resume("1", {"content": [], "usage": usage})
+
+    assert 0.1 + 0.4 + 0.1 + 0.1 == pytest.approx(accounts_of(ended)["0"].spent_usd)
+    assert 1_310 == accounts_of(ended)["0"].spent_tokens

@@ -191,4 +191,19 @@ def test_a_plan_is_frozen_with_its_text():
 
     thawed = thaw(built(text), json.loads(json.dumps(freeze(outcome))))
 
-    assert thawed.resume("0", 5) == Done({"status": "done", "value": 8})
+    (asked,) = thawed.requests
+    assert thawed.resume(asked.id, 5) == Done({"status": "done", "value": 8})
+
+
+def test_what_was_learned_and_is_held_is_frozen_too():
+    """A budget goes on with the same estimates, and with what calls hold that are on their way."""
+    call = "(perform model {messages: [] max_tokens: 40})"
+    made = built(f"(with-budget {{tokens: 9000 calls: 9}} {call} (par {call} {call}))")
+    usage = {"input_tokens": 50, "output_tokens": 2}
+    waiting = start(made).resume("1", {"content": [], "usage": usage})
+
+    thawed = thaw(made, json.loads(json.dumps(freeze(waiting))))
+
+    assert waiting.weave.learned == thawed.weave.learned != {}
+    assert waiting.weave.accounts == thawed.weave.accounts
+    assert 2 == thawed.weave.accounts["0"].held_calls

@@ -122,7 +122,7 @@ BUGS = [
         "branches begin with the last",
         "agrees",
         "machine/weave.py",
-        (("in reversed(range(min(width, left.limit))):", "in range(min(width, left.limit)):"),),
+        (("for index in reversed(first):", "for index in first:"),),
     ),
     Bug(
         "forward searches from the innermost handler again",
@@ -264,7 +264,7 @@ BUGS = [
         "machine/leaving.py",
         (
             (
-                "    if origin is around or (origin.scopes, origin.spared) == (around.scopes, around.spared):",
+                "    if origin is around or _bounds(origin) == _bounds(around):",
                 "    if origin is around or len(origin.scopes) <= len(around.scopes):",
             ),
         ),
@@ -286,8 +286,8 @@ BUGS = [
         "machine/weave.py",
         (
             (
-                "                self._break(branch, branch.state, id, error)\n                self.settle()",
-                "                self._break(branch, branch.state, id, error)\n                self.settle()\n                break",
+                "                self._break(branch, branch.state, id, error)\n                self._run()",
+                "                self._break(branch, branch.state, id, error)\n                self._run()\n                break",
             ),
         ),
     ),
@@ -300,6 +300,35 @@ BUGS = [
                 "            id = identity(branch.path, branch.ordinal)\n",
                 "            Cutting.graces = getattr(Cutting, 'graces', 1_000) + 1\n"
                 "            id = identity(branch.path, Cutting.graces)\n",
+            ),
+        ),
+    ),
+    Bug(
+        "a job keeps its place when nobody works in it any more",
+        "placed",
+        "machine/places.py",
+        (("            if waiting:\n", "            if waiting or len(job) == 1:\n"),),
+    ),
+    Bug(
+        "who came last has the next place",
+        "placed",
+        "machine/places.py",
+        (("    return line[0], (job, line[1])", "    return (job, line[0]), line[1]"),),
+    ),
+    Bug(
+        "a child never works in the place of its parent",
+        "placed",
+        "machine/places.py",
+        (("        more = not held or self._there[held][1] > 0", "        more = True"),),
+    ),
+    Bug(
+        "what cleans up while others go on needs a place",
+        "placed",
+        "machine/cutting.py",
+        (
+            (
+                "            around = evolve(around.within(id), jobs=None)",
+                "            around = around.within(id)",
             ),
         ),
     ),

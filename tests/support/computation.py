@@ -8,6 +8,7 @@ the machine keeps as a context, requests gather on their way outward.
 """
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from attrs import define, evolve, field, frozen
@@ -38,6 +39,13 @@ class Scope:
 
 
 @frozen(eq=False)
+class Job:
+    """What `in-place` does, by its entry. They are numbered as they begin."""
+
+    number: int = field(factory=count().__next__)
+
+
+@frozen(eq=False)
 class Pure:
     value: Any
 
@@ -64,6 +72,10 @@ class Request:
     """Scopes that broke, and for which it cleans up."""
     breaks: dict[Scope, Callable[[Record], Computation]] = field(factory=dict)
     """By scope, where its form is on the way: everything, with the form left and failing."""
+    jobs: tuple[Job, ...] = ()
+    """The jobs that it is a part of, outermost first."""
+    free: bool = False
+    """Set beyond what cleans up: that is part of no job around it."""
     forks: frozenset[object] = frozenset()
     """Those whose branches it comes from."""
     skip: object = None
@@ -94,6 +106,13 @@ class Request:
         under = [*(s for s in self.under if s not in scopes), *scopes]
         exempt |= self.exempt
         return evolve(self, under=tuple(s for s in under if s not in exempt), exempt=exempt)
+
+    def part_of(self, jobs: tuple[Job, ...], free: bool = False) -> "Request":
+        """The request as a part of these jobs too, which stand further out than its own."""
+        if self.free:
+            return self
+        inner = tuple(job for job in self.jobs if job not in jobs)
+        return evolve(self, jobs=(*jobs, *inner), free=free)
 
 
 @frozen(eq=False)
@@ -150,8 +169,12 @@ def on_behalf(c: Computation, performer: Request) -> Computation:
     if isinstance(c, Used) and c.last:
         return c
     again = lambda c: on_behalf(c, performer)  # noqa: E731
-    beneath = lambda r: r.beneath(performer.under, performer.exempt)  # noqa: E731
-    return lift(c, Pure, again, again, beneath)
+
+    def passing(r: Request) -> Request:
+        r = r.part_of(performer.jobs, performer.free)
+        return r.beneath(performer.under, performer.exempt)
+
+    return lift(c, Pure, again, again, passing)
 
 
 def scoped(c: Computation, scope: Scope) -> Computation:
@@ -169,11 +192,17 @@ def scoped(c: Computation, scope: Scope) -> Computation:
     return lift(c, Pure, again, again, passing)
 
 
+def in_place(c: Computation, job: Job) -> Computation:
+    """`in-place`: what waits in it needs a place."""
+    again = lambda c: in_place(c, job)  # noqa: E731
+    return lift(c, Pure, again, again, lambda r: r.part_of((job,)))
+
+
 def cleaned(c: Open, hard: bool, *broke: Scope) -> Computation:
     """What is left to run of `c` where others have gone on: not for the scope that broke, and
     within a time of grace. The branches that it has already have one each."""
     forks = frozenset(fork for r in c.requests for fork in r.forks)
-    return cleaning(leaving(c, hard), Scope(GRACE), frozenset(broke), forks)
+    return cleaning(leaving(c, hard), Scope(GRACE), frozenset(broke), forks, Job())
 
 
 def leaving(c: Open, hard: bool) -> Open:
@@ -182,12 +211,20 @@ def leaving(c: Open, hard: bool) -> Open:
 
 
 def cleaning(
-    c: Computation, grace: Scope, broke: frozenset[Scope], forks: frozenset[object]
+    c: Computation,
+    grace: Scope,
+    broke: frozenset[Scope],
+    forks: frozenset[object],
+    before: Job,
 ) -> Computation:
+    """What is done so is part only of the jobs that began after `before`."""
+
     def passing(r: Request) -> Request:
+        own = tuple(job for job in r.jobs if job.number > before.number)
+        r = evolve(r, jobs=own, free=True)
         return r.beneath((grace,) if r.forks.isdisjoint(forks) else (), broke)
 
-    again = lambda c: cleaning(c, grace, broke, forks)  # noqa: E731
+    again = lambda c: cleaning(c, grace, broke, forks, before)  # noqa: E731
     return lift(c, Pure, again, again, passing)
 
 

@@ -9,6 +9,7 @@ from support.bounded import Hostile
 
 from sexplang.machine import Limits
 from sexplang.process import held
+from sexplang.terms.text import quoted
 
 
 def _group(
@@ -174,6 +175,9 @@ DEEP = _group(
         "map": "(define (f x) (map f [1 2])) (f 1)",
         "handle": "(define-effect (a)) (define (f) (handle (begin (a) (f)) ((a) k (k)))) (f)",
         "try": "(define (f) (try (f) (finally 1))) (f)",
+        "two futures of every turn": (
+            "(define-effect (a)) (define (f) (a) (f)) (handle (f) ((a) k (list (k 1) (k 2))))"
+        ),
         "with-timeout": "(define (f) (with-timeout 1 (f))) (f)",
         "with-budget": "(define (f) (with-budget {calls: 1} (f))) (f)",
         "a chain of closures": (
@@ -195,6 +199,37 @@ FORKING = _group(
     },
     Limits(branches=5_000),
 )
+
+PLANNED = {
+    name: Hostile(
+        "(define outcome (eval-plan text allow: ['ask-user]))".replace("text", quoted(text))
+        + ' (if (string=? outcome.status "failed") outcome.error.reason outcome.status)',
+        frozenset([""]),
+        Limits(plan_steps=300_000, plan_frames=50_000, allocation=5_000_000, branches=5_000),
+    )
+    for name, text in {
+        "a function": "(define (f) (f)) (f)",
+        "a function of itself": "(define (f) (+ 1 (f))) (f)",
+        "a finally": "(try (raise 1) (finally (loop ((x 1)) (recur x))))",
+        "every branch": "(par-map (lambda (x) (loop ((y 1)) (recur y))) (range 1000))",
+        "a par in a par in a …": "(define (f) (par (f) (f))) (f)",
+        "questions without end": "(define (f) (par (ask-user 1) (f))) (f)",
+        "a list that grows": "(loop ((xs [])) (recur (cons 1 xs)))",
+        "a table that grows": "(loop ((t {}) (i 0)) (recur (put t (str i) i) (+ i 1)))",
+        "tables in tables": "(loop ((xs nil) (i 0)) (recur {a: xs b: i} (+ i 1)))",
+        "closures": "(loop ((xs nil)) (recur (lambda () xs)))",
+        "two futures of every turn": (
+            "(define (f) (perform x) (f)) (handle (f) ((x) k (list (k 1) (k 2))))"
+        ),
+        "a large integer": "(expt 9 (expt 9 9))",
+        "a plan in a plan": '(define (f x) (eval-plan x)) (f "(loop ((x 1)) (recur x))")',
+        "a plan of itself": (
+            '(define t "(eval-plan t inputs: {t: t})") (eval-plan t inputs: {t: t})'
+        ),
+        "brackets": "(" * 20_000,
+        "a macro that uses itself": "(define-syntax m (syntax-rules () ((_ x) (m x)))) (m 1)",
+    }.items()
+}
 
 COPYING = _group(
     "limit-allocation",
@@ -396,6 +431,7 @@ GROUPS: dict[str, dict[str, Hostile]] = {
     "endless": ENDLESS,
     "deep": DEEP,
     "forking": FORKING,
+    "planned": PLANNED,
     "copying": COPYING,
     "keeping": KEEPING,
     "integers": INTEGERS,

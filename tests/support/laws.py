@@ -8,11 +8,13 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any
 
+from attrs import evolve
 from support.oracle import TooLong
-from support.programs import EVERYTHING, Shape, program
+from support.programs import EVERYTHING, EVERYWHERE, Shape, program
 from support.running import (
     Choose,
     Seen,
@@ -24,12 +26,14 @@ from support.running import (
     end,
     first,
     in_order,
+    limits,
     seen,
     smooth_answer,
 )
 from support.schedule import Meaning, meaning
 
 from sexplang.machine import Suspended
+from sexplang.machine.branch import Queued, Waiting
 from sexplang.runtime import Refusal
 from sexplang.runtime.journal import Row, replay
 from sexplang.terms.diagnostic import Diagnostics
@@ -39,6 +43,7 @@ from sexplang.terms.value import Record
 Law = Callable[[int], str | None]
 BROKE = "a Python exception,"
 
+PLACES = Shape(allowed=EVERYTHING | {"places"})
 SMOOTH = Shape(
     allowed=EVERYTHING - {"calls", "aborts", "kept", "multi", "errors", "races", "budgets"}
 )
@@ -61,22 +66,26 @@ def answers(random: Random) -> Choose:
     return lambda waits, requests: random.randrange(requests)
 
 
-def meant(text: str, choose: Choose = first, cancel_after: int | None = None) -> Seen:
+def meant(
+    text: str, choose: Choose = first, cancel_after: int | None = None, places: int = 3
+) -> Seen:
     """What the oracle says, in terms that can be compared."""
-    told: Meaning = meaning(text, answer, choose, cancel_after)
+    told: Meaning = meaning(text, answer, choose, cancel_after, places)
     if told.error is not None:
         return Seen(None, comparable(told.error), told.trace, told.waits)
     return Seen(comparable(told.value), None, told.trace, told.waits)
 
 
-def disagreement(text: str, choose: Callable[[], Choose] = lambda: first) -> str | None:
+def disagreement(
+    text: str, choose: Callable[[], Choose] = lambda: first, places: int = 3
+) -> str | None:
     """The machine means what the oracle means: value or error, requests and their order, and what
     is open meanwhile. `choose` makes the schedule anew for each of the two."""
     try:
-        expected = meant(text, choose())
+        expected = meant(text, choose(), places=places)
     except TooLong:
         return None
-    actual = seen(begun(text), choose=choose())
+    actual = seen(begun(text, limits(places)), choose=choose())
     if len(set(actual.ids)) < len(actual.ids):
         return f"an identity occurs twice: {actual.ids}\n{text}"
     if expected != actual:
@@ -88,9 +97,39 @@ def agrees(seed: int) -> str | None:
     return disagreement(program(Random(seed)).text, lambda: schedule(seed))
 
 
-def twice(seed: int) -> str | None:
+def placed(seed: int) -> str | None:
+    """The same where jobs wait for one, two or three places."""
+    text = program(Random(seed), PLACES).text
+    return disagreement(text, lambda: schedule(seed), 1 + seed % 3)
+
+
+def shared_out(seed: int) -> str | None:
+    """Whenever a run waits, no more jobs work than there are places; while somebody waits for a
+    place, none is free; and what is kept of the places is what can be told from the branches."""
+    most = 1 + seed % 3
+    text = program(Random(seed), PLACES).text
+    found: list[str] = []
+
+    def look(outcome: Suspended) -> Suspended:
+        branches = [branch.state for branch in outcome.weave.branches.values()]
+        asking = [state.s[3].jobs or () for state in branches if isinstance(state, Waiting)]
+        there = {jobs[:n] for jobs in asking for n in range(1, len(jobs) + 1)}
+        works = [jobs for jobs in there if not any(jobs == each[:-1] for each in there)]
+        queues = any(isinstance(state, Queued) for state in branches)
+        places = outcome.weave.places
+        if len(works) > most or (queues and len(works) < most):
+            found.append(f"{most} places, and these work: {works}\n{text}")
+        if {*places.there} != there or places.used != len(works):
+            found.append(f"{places}, and {asking} wait\n{text}")
+        return outcome
+
+    seen(begun(text, limits(most)), choose=schedule(seed), pause=look)
+    return found[0] if found else None
+
+
+def twice(seed: int, shape: Shape = EVERYWHERE) -> str | None:
     """Resuming a Suspended twice is two runs, also when they take turns."""
-    text = program(Random(seed)).text
+    text = program(Random(seed), shape).text
     whole = seen(begun(text))
     cut = Random(seed).randrange(len(whole.ids) + 1)
     outcome = begun(text)
@@ -132,10 +171,10 @@ def any_order(seed: int) -> str | None:
     return None
 
 
-def replayed(seed: int) -> str | None:
+def replayed(seed: int, shape: Shape = EVERYWHERE) -> str | None:
     """A run is a fold over its journal: replayed whole it ends the same, whatever its schedule
     was; killed anywhere and gone on with under another one, it is a run like any other."""
-    text = program(Random(seed)).text
+    text = program(Random(seed), shape).text
     start = begun(text)
     whole = seen(start, choose=schedule(seed))
     rows = journal(whole)
@@ -161,10 +200,11 @@ def journal(run: Seen) -> list[Row]:
     return rows
 
 
-def cancelled(seed: int) -> str | None:
+def cancelled(seed: int, more: frozenset[str] = frozenset()) -> str | None:
     """A run that is cancelled at a suspension leaves each try that it entered exactly once; one
     that is failing goes on with that."""
-    text = program(Random(seed), ENTERED if seed % 2 else BRANCHING).text
+    shape = ENTERED if seed % 2 else BRANCHING
+    text = program(Random(seed), evolve(shape, allowed=shape.allowed | more)).text
     whole = seen(begun(text))
     if not whole.ids:
         return None
@@ -275,6 +315,11 @@ def _mutated(random: Random) -> str:
 
 LAWS: dict[str, Law] = {
     "agrees": agrees,
+    "placed": placed,
+    "shared_out": shared_out,
+    "placed_twice": partial(twice, shape=PLACES),
+    "placed_replayed": partial(replayed, shape=PLACES),
+    "placed_cancelled": partial(cancelled, more=frozenset({"places"})),
     "twice": twice,
     "any_order": any_order,
     "replayed": replayed,

@@ -230,7 +230,8 @@ def events(said: dict[str, Any]) -> list[str]:
         if block["type"] == "text":
             start, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
         elif block["type"] == "tool_use":
-            text = json.dumps(block.get("input", {}))
+            given = block.get("input", {})  # a text is sent as it is
+            text = given if isinstance(given, str) else json.dumps(given)
             start = {**block, "input": {}}
             delta = {"type": "input_json_delta", "partial_json": text}
         parts.append(event({"type": "content_block_start", "index": at, "content_block": start}))

@@ -14,6 +14,7 @@ from support.computation import (
     Computation,
     Continuation,
     Fork,
+    Job,
     Open,
     Pure,
     Scope,
@@ -21,6 +22,7 @@ from support.computation import (
     bind,
     guard,
     handle,
+    in_place,
     later,
     race,
     refuse,
@@ -247,6 +249,10 @@ class Evaluator:
     def abandon(self, k: Continuation) -> Computation:
         return k.call(lambda: k.give_up(lambda _: Pure(None)))
 
+    def in_place(self, function: Any) -> Computation:
+        begun = bind(ask("place!"), lambda _: self.apply(function, ()))
+        return in_place(begun, Job())
+
     def par_map(self, function: Any, xs: tuple[Any, ...], limit: Any = None) -> Computation:
         branches = [later(lambda x=x: self.apply(function, (x,))) for x in xs]
         return Fork(limit or len(xs)).of(branches)
@@ -432,6 +438,7 @@ HIGHER: dict[str, Callable[..., Computation]] = {
     "map": Evaluator.map,
     "fold": Evaluator.fold,
     "abandon": Evaluator.abandon,
+    "in-place": Evaluator.in_place,
     "par-map": Evaluator.par_map,
     "apply": lambda self, function, xs: self.apply(function, xs),
 }

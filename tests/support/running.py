@@ -6,7 +6,7 @@ from typing import Any
 from attrs import field, frozen
 
 from sexplang.machine import Done, Failed, Limits, Suspended, start
-from sexplang.machine.branch import order, path_of
+from sexplang.machine.branch import Queued, Waiting, order
 from sexplang.pipeline import build
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
@@ -78,7 +78,12 @@ def _no_file(path: str, importer: str) -> tuple[Source, ...]:
     raise Fault("file-not-found", f"there is no `{path}`")
 
 
-def begun(text: str, limits: Limits = Limits(steps=1_000_000)) -> Any:  # noqa: B008
+def limits(places: int = 3) -> Limits:
+    """Those of the laws."""
+    return Limits(steps=1_000_000, places=places)
+
+
+def begun(text: str, limits: Limits = limits()) -> Any:  # noqa: B008
     """The outcome of the program up to its first requests."""
     return start(built(text), {}, limits=limits)
 
@@ -90,9 +95,12 @@ def in_order(outcome: Suspended) -> list[Request]:
 
 
 def deadlines(outcome: Suspended) -> list[Request]:
-    """The open deadlines, shortest first; of equal ones the outermost over the first request."""
-    branches, timers = outcome.weave.branches, outcome.weave.timers
-    above = [branches[path_of(request.id)].state.s[3].scopes for request in in_order(outcome)]
+    """The open deadlines, shortest first; of equal ones the outermost over the first branch that
+    waits, for the host or for a place."""
+    timers = outcome.weave.timers
+    branches = sorted(outcome.weave.branches.values(), key=lambda branch: branch.path)
+    waiting = [each.state for each in branches if isinstance(each.state, (Waiting, Queued))]
+    above = [state.s[3].scopes for state in waiting]
     open_ones = dict.fromkeys(id for scopes in above for id in scopes if id in timers)
     assert {*open_ones} == {r.id for r in outcome.requests if r.operation == "timer"}
     return sorted([timers[id].timer() for id in open_ones], key=lambda timer: timer.arguments)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attrs import define, field, frozen
-from support.computation import Computation, Pure, Request, Scope, Used, ask, refuse
+from support.computation import Computation, Job, Pure, Request, Scope, Used, ask, refuse
 from support.oracle import Evaluator
 
 from sexplang.reader import read
@@ -21,6 +21,8 @@ from sexplang.terms.value import Fault, Record
 CANCELLED = error_record("TASK_FAILURE", "cancelled", "")
 
 Asked = tuple[str, tuple[Any, ...]]
+Jobs = tuple[Job, ...]
+"""A job behind those that it is a part of."""
 
 
 @frozen
@@ -39,17 +41,18 @@ def meaning(
     answer: Callable[[str, tuple[Any, ...]], Any],
     choose: Callable[[list[Asked], int], int] = lambda waits, requests: 0,
     cancel_after: int | None = None,
+    places: int = 3,
 ) -> Meaning:
     """`answer` is the host: an error record is a failure, raised where the request was made.
 
     `choose(waits, n)` says what happens next, by its place in `waits`: n open requests in the
     order of their branches, then deadlines, shortest first. After `cancel_after` events the run
-    is cancelled from outside."""
+    is cancelled from outside. Of jobs, so many `places` are done at a time."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(100_000)
     try:
         forms = read(Source("program", program))
-        run = Run(answer, choose, cancel_after)
+        run = Run(answer, choose, cancel_after, Places(places))
         return run.end(Evaluator().body(list(forms), {}))
     finally:
         sys.setrecursionlimit(limit)
@@ -62,6 +65,7 @@ class Run:
     answer: Callable[[str, tuple[Any, ...]], Any]
     choose: Callable[[list[Asked], int], int]
     cancel_after: int | None
+    places: "Places"
     error: Record | None = None
     trace: list[Asked] = field(factory=list)
     waits: list[list[Asked]] = field(factory=list)
@@ -71,16 +75,24 @@ class Run:
             if isinstance(c, Used):
                 c = c.go()
                 continue
-            moving = [r for r in c.requests if r.operation != "host!" or fired(r) is not None]
-            c = self.moved(moving[0], c.drop) if moving else self.event(c)
+            moving = [r for r in c.requests if self.moves(r)]
+            if moving:
+                c = self.moved(moving[0], c.drop)
+            elif not self.places.admit(c.requests):
+                c = self.event(c)
         return Meaning(None if self.error else c.value, self.error, self.trace, self.waits)
 
+    def moves(self, r: Request) -> bool:
+        """Whether it waits for nobody: not outside, and not for a place."""
+        if r.operation == "queue!" and r.arguments[0] in self.places.going:
+            return True
+        return r.operation not in ("host!", "queue!") or fired(r) is not None
+
     def moved(self, r: Request, drop: Callable[[bool], Computation]) -> Computation:
-        """What need not wait for anybody outside."""
         if r.operation == "start!":
             return r.plug(Pure(None))
         if r.operation != "error":
-            return asked(r)
+            return asked(r, self.places)
         if r.cut:
             return r.cut()
         self.error = self.error or r.arguments[0]
@@ -89,21 +101,75 @@ class Run:
     def event(self, c: Computation) -> Computation:
         """Everything waits: something happens outside."""
         deadlines = timers(c.requests)
+        asking = [r for r in c.requests if r.operation == "host!"]
         passing = [("timer", (scope.seconds,)) for scope in deadlines]
-        self.waits.append([*(r.arguments for r in c.requests), *passing])
+        self.waits.append([*(r.arguments for r in asking), *passing])
         if self.cancel_after == len(self.trace):
             self.cancel_after = None
             if self.error is None:
                 self.error = CANCELLED
                 return c.drop(False)
-        chosen = self.choose(self.waits[-1], len(c.requests))
+        chosen = self.choose(self.waits[-1], len(asking))
         self.trace.append(self.waits[-1][chosen])
-        if chosen >= len(c.requests):
-            deadlines[chosen - len(c.requests)].fired = True
+        if chosen >= len(asking):
+            deadlines[chosen - len(asking)].fired = True
             return c
-        reply = self.answer(*c.requests[chosen].arguments)
+        reply = self.answer(*asking[chosen].arguments)
         replied = ask("error", reply) if isinstance(reply, Record) else Pure(reply)
-        return c.requests[chosen].plug(replied)
+        return asking[chosen].plug(replied)
+
+
+@define
+class Places:
+    """Who has a place: the leaves of the tree of jobs that are there."""
+
+    most: int
+    there: dict[Jobs, None] = field(factory=dict)
+    line: list[tuple[Jobs, Jobs]] = field(factory=list)
+    """Who waits, and the nearest job around it that was there when it came."""
+    going: set[object] = field(factory=set)
+
+    def is_leaf(self, jobs: Jobs) -> bool:
+        return not any(jobs == other[: len(jobs)] != other for other in self.there)
+
+    def around(self, jobs: Jobs) -> Jobs:
+        return next((jobs[:n] for n in range(len(jobs) - 1, 0, -1) if jobs[:n] in self.there), ())
+
+    def admits(self, jobs: Jobs) -> bool:
+        held = self.around(jobs)
+        is_more = not (held and self.is_leaf(held))
+        if jobs not in self.there and is_more and sum(map(self.is_leaf, self.there)) >= self.most:
+            return False
+        self.there |= {jobs[:n]: None for n in range(1, len(jobs) + 1)}
+        return True
+
+    def queue(self, jobs: Jobs) -> None:
+        if all(jobs != other for other, _ in self.line):
+            self.line.append((jobs, self.around(jobs)))
+
+    def admit(self, requests: tuple[Request, ...]) -> bool:
+        """Nobody moves: places are free where nobody works, and who came first has them."""
+        queued = [r for r in requests if r.operation == "queue!"]
+        self.line = [each for each in self.line if any(r.jobs == each[0] for r in queued)]
+        going: set[object] = set()
+
+        def let(jobs: Jobs) -> None:
+            self.line = [each for each in self.line if each[0] != jobs]
+            going.update(r.arguments[0] for r in queued if r.jobs == jobs)
+            assert self.admits(jobs)
+
+        for jobs in sorted(self.there, key=len, reverse=True):
+            if not self.is_leaf(jobs):
+                continue
+            children = [child for child, held in self.line if held == jobs]
+            if children:
+                let(children[0])
+            elif all(r.jobs != jobs for r in requests if r.operation == "host!"):
+                del self.there[jobs]
+        while self.line and sum(map(self.is_leaf, self.there)) < self.most:
+            let(self.line[0][0])
+        self.going = going
+        return bool(going)
 
 
 def timers(requests: tuple[Request, ...]) -> list[Scope]:
@@ -116,26 +182,39 @@ def fired(r: Request) -> Scope | None:
     return next((scope for scope in reversed(r.under) if scope.fired), None)
 
 
-def asked(r: Request) -> Computation:
-    """A request that nobody in the program took: it waits for the host, unless a scope breaks.
-    Nils at the end of its arguments were left out."""
-    try:
-        arguments = tuple(plain(argument) for argument in r.arguments)
-    except Fault:
-        return r.plug(refuse("not-data"))
-    while arguments and arguments[-1] is None:
-        arguments = arguments[:-1]
+def asked(r: Request, places: Places) -> Computation:
+    """A request that nobody in the program took: it waits for a place, if its job has none, and
+    for the host, unless a scope breaks. Nils at the end of its arguments were left out."""
     late = fired(r)
+    if r.operation in ("host!", "queue!"):
+        operation, arguments = r.arguments[-2:]
+    else:
+        operation = r.operation
+        try:
+            arguments = tuple(plain(argument) for argument in r.arguments)
+        except Fault:
+            return r.plug(refuse("not-data"))
+        while arguments and arguments[-1] is None:
+            arguments = arguments[:-1]
+        if r.jobs and not places.admits(r.jobs):
+            if late is not None:
+                return broken(r, late, "seconds")
+            places.queue(r.jobs)
+            return r.plug(ask("queue!", object(), operation, arguments))
+        if operation == "place!":
+            return r.plug(Pure(None))
     if late is not None:
         return broken(r, late, "seconds")
-    if r.operation == "model":
+    if operation == "place!":
+        return r.plug(Pure(None))
+    if operation == "model":
         budgets = [scope for scope in reversed(r.under) if scope.calls is not None]
         spent = next((scope for scope in budgets if scope.is_spent), None)
         if spent is not None:
             return broken(r, spent, "calls")
         for scope in budgets:
             scope.spent += 1
-    return r.plug(ask("host!", r.operation, arguments))
+    return r.plug(ask("host!", operation, arguments))
 
 
 def broken(r: Request, scope: Scope, resource: str) -> Computation:

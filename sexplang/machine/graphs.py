@@ -1,0 +1,183 @@
+"""Plans in the weave: a fork whose branches begin after others, and what a proposal is judged by.
+
+`stdlib/subplans.sexp` is written with this. A node of a graph begins when all it comes after have
+their values; one that says so ends the whole, and those that have none give nil.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sexplang.machine.apply import apply
+from sexplang.machine.branch import Branch, Forked
+from sexplang.machine.budgets import allowed
+from sexplang.machine.collect import items_of
+from sexplang.machine.control import fail
+from sexplang.machine.delegating import public
+from sexplang.machine.exits import Entered, Proposed, Settled
+from sexplang.machine.exits import Forked as Fork
+from sexplang.machine.scopes import Accounts
+from sexplang.machine.stack import Ctx, Frame, Segment, Step
+from sexplang.terms.plan import PlanNode, Standing
+from sexplang.terms.source import Span
+from sexplang.terms.task import error_record
+from sexplang.terms.value import Fault, Record, Value
+
+
+def fork_graph(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(fork-graph f nodes after)`: the values of `(f node values)` in branches; `after` holds for
+    each node the indexes of those that it comes after, whose values `f` is given. `f` gives
+    `[ends value]`; a true `ends` cancels what has no value yet, and that is nil."""
+    function, nodes, after = arguments
+    items = items_of("fork-graph", nodes)
+    edges = tuple([items_of("fork-graph", each) for each in items_of("fork-graph", after)])
+    if len(edges) != len(items) or not _is_ordered(edges):
+        raise Fault("wrong-type", "`fork-graph` takes for each node the nodes that it comes after")
+    if not items:
+        return k[0], (), k, s
+    raise Fork(tuple([(_begin, (function, item)) for item in items]), k, s, after=edges)
+
+
+def _is_ordered(edges: tuple[Any, ...]) -> bool:
+    """Whether they lead to nodes that are there, and in no circle."""
+    left = dict(enumerate(edges))
+    while left:
+        free = [at for at, before in left.items() if not any(each in left for each in before)]
+        if not free:
+            return False
+        for at in free:
+            if any(type(each) is not int or not 0 <= each < len(edges) for each in left.pop(at)):
+                return False
+    return True
+
+
+def _begin(call: tuple[Value, Value, tuple[Value, ...]], k: Frame, s: Segment) -> Step:
+    function, node, values = call
+    return apply(function, (node, values), (_settled, k), s)
+
+
+def _settled(value: Value, k: Frame, s: Segment) -> Step:
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise Fault("wrong-type", "a node of a `fork-graph` gives [ends value]")
+    below = k[1]
+    return below[0], Settled(value[1], value[0] not in (False, None)), below, s
+
+
+def free(state: Forked, ended: int | None) -> list[int]:
+    """The nodes that begin because `ended` has its value now; with None those that come first."""
+    assert state.after is not None
+    return [
+        at
+        for at, before in enumerate(state.after)
+        if (ended in before if before else ended is None)
+        and all(each in state.values for each in before)
+    ]
+
+
+def start_of(state: Forked, index: int) -> tuple[Any, Any]:
+    """How a branch of a fork starts: one of a graph is given the values before it."""
+    fn, a = state.starts[index]
+    if state.after is None:
+        return fn, a
+    return fn, (*a, tuple([state.values[each].value for each in state.after[index]]))
+
+
+def so_far(state: Forked) -> tuple[Value, ...]:
+    """The values of a graph's nodes; nil for those that have none."""
+    found = [state.values.get(at) for at in range(state.width)]
+    return tuple([each.value if isinstance(each, Settled) else None for each in found])
+
+
+def with_finished(error: Record, state: Any) -> Record:
+    """The error of a deadline, with what was finished if it breaks a graph."""
+    if not isinstance(state, Forked) or state.after is None or state.cut is not None:
+        return error
+    details = {**error.fields["details"], "finished": so_far(state)}
+    return Record(error.kind, {**error.fields, "details": details})
+
+
+# -- Proposals ------------------------------------------------------------------------------------
+
+
+def judge_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(judge-plan plan limits)`: `{plan}` if it is accepted, and its nodes count from now on;
+    else `{reason}`."""
+    if s[3].linked.tasks is None:
+        return _without_tasks(k, s)
+    raise Proposed(arguments[0], arguments[1], k, s)
+
+
+def task_bids(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(task-bids node)`: what the program's tasks bid for a subtask, best first: `[{task fitness
+    cost param decomposes} …]`."""
+    linked = s[3].linked
+    if linked.tasks is None:
+        return _without_tasks(k, s)
+    return k[0], linked.tasks.bids(arguments[0], public(linked)), k, s
+
+
+def check_outputs(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(check-outputs node result)`: `{artifacts missing}` of what a subtask gave."""
+    tasks = s[3].linked.tasks
+    if tasks is None:
+        return _without_tasks(k, s)
+    return k[0], tasks.outputs(arguments[0], arguments[1]), k, s
+
+
+def _without_tasks(k: Frame, s: Segment) -> Step:
+    message = "this program runs without a task system"
+    return fail(error_record("TASK_FAILURE", "configuration_error", message), k, s)
+
+
+def in_node(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(in-node node budget f)`: calls `f` within the budget, as the work of a plan's node."""
+    node, budget, function = arguments
+    fields = node if isinstance(node, dict) else {}
+    try:
+        made = PlanNode(fields["id"], fields["seconds"], len(s[3].conversations))
+    except KeyError:
+        raise Fault("wrong-type", "`in-node` takes a node of a plan that was judged") from None
+    settings: dict[str, Any] = {**allowed(budget), "node": made}
+    raise Entered(settings, _call, function, k, s, span)
+
+
+def _call(function: Value, k: Frame, s: Segment) -> Step:
+    return apply(function, (), k, s)
+
+
+def judged(
+    left: Proposed, branches: Iterable[Branch], accounts: Accounts, planned: int
+) -> tuple[int, dict[str, Value]]:
+    """How many nodes a proposal adds to the run, and what is said about it."""
+    context = left.s[3]
+    around = _standing(branches, accounts, context, planned)
+    said = context.linked.tasks.judge(left.plan, left.limits, around)
+    return said.count, {"reason": said.reason} if said.plan is None else {"plan": said.plan}
+
+
+def _standing(
+    branches: Iterable[Branch], accounts: Accounts, context: Ctx, planned: int
+) -> Standing:
+    """What is around a proposal that is made in a context."""
+    scopes = [accounts[id] for id in context.scopes]
+    left: dict[str, float] = {}
+    for scope in scopes:
+        for name, limit, spent in scope.spending():
+            left[name] = min(left.get(name, limit - spent), limit - spent)
+    return Standing(
+        tuple([scope.node for scope in scopes if scope.node is not None]),
+        planned,
+        tuple(_frontier(branches)),
+        tuple(left.items()),
+        min([scope.seconds for scope in scopes if scope.seconds is not None], default=None),
+        tuple([conversation.name for conversation in context.conversations]),
+    )
+
+
+def _frontier(branches: Iterable[Branch]) -> Iterable[Value]:
+    """The nodes of all plans that have no value yet."""
+    for branch in sorted(branches, key=lambda each: each.path):
+        state = branch.state
+        if isinstance(state, Forked) and state.after is not None and state.cut is None:
+            for at in range(state.width):
+                if at not in state.values:
+                    yield state.starts[at][1][1]

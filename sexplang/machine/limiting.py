@@ -1,0 +1,99 @@
+"""Limits of the interpreter: whom they end, the run or a program from a model that it runs.
+
+Nothing is left in order: no `finally` runs and no handler hears of it. What was started outside is
+withdrawn all the same.
+"""
+
+from typing import Any
+
+from sexplang.machine import exits
+from sexplang.machine.branch import Branch, Forked, Weave, branch_id
+from sexplang.machine.budgets import Meter
+from sexplang.machine.cutting import children, place
+from sexplang.machine.finding import place_of
+from sexplang.machine.loop import Limits, plan_too_long
+from sexplang.machine.queueing import Queueing
+from sexplang.machine.stack import Segment, Step
+from sexplang.machine.timing import form_of, plan_of
+from sexplang.terms.value import Record
+from sexplang.terms.work import Begins, Ends
+
+
+class Limiting(Queueing):
+    """The branches of one delivery, and what happens when one of them reaches a limit."""
+
+    def __init__(self, weave: Weave, limits: Limits, meter: Meter) -> None:
+        super().__init__(weave, meter, limits.places)
+        self.limits = limits
+        self.steps = weave.steps
+        self.ended = False
+        self.broken: Record | None = None
+        self.told: list[Begins | Ends] = []
+
+    def _broken(self, branch: Branch, left: exits.Broken, spent: str | None) -> None:
+        """The loop has found a limit reached: the steps of the plan `spent`, or one of the run's.
+        Work that has left the plan meanwhile goes on."""
+        assert left.step is not None
+        if spent is None:
+            self._end_at(branch, left.error, left.step)
+        else:
+            error = _placed(plan_too_long(self.timing.accounts[spent].steps), left.step)
+            if not self._drop(branch, left.step[3], spent, error):
+                self._go(branch, left.step)
+
+    def _limit(self, branch: Branch, error: Record, left: Any) -> None:
+        """A limit is reached where the loop was left."""
+        if hasattr(left, "s"):
+            work = left.starts[0][0] if isinstance(left, exits.Forked) else None
+            self._end_at(branch, error, (work, None, left.k, left.s))
+        else:
+            self.broken, self.ended = error, True
+
+    def _end_at(self, branch: Branch, error: Record, step: Step) -> None:
+        """The innermost plan that a step is done in fails; where there is none, the run does."""
+        error, s = _placed(error, step), step[3]
+        node, _ = plan_of(s, 0, self.timing.accounts)
+        if node is None or not self._drop(branch, s, _scope(node), error):
+            self.broken, self.ended = error, True
+
+    def _drop(self, branch: Branch, s: Segment, plan: str, error: Record) -> bool:
+        """The plan ends as failed, with all that stands on it and all branches in it. False where
+        its form is not on the stack."""
+        node, level = form_of(plan, s, len(branch.path) // 2)
+        if node is None:
+            return False
+        target = self.branches[branch.path[: 2 * level]]
+        if target is not branch:
+            assert isinstance(target.state, Forked)
+            self._discard(target)
+            node, _ = form_of(plan, place(target.state)[1], level)
+            if node is None:  # it is being left already, for something further outward
+                self._go(target, target.state.cut)
+                return True
+        _, k, s, _, _ = node[2]
+        self._go(target, (k[0], {"status": "failed", "error": error}, k, s))
+        return True
+
+    def _discard(self, branch: Branch) -> None:
+        """Ends all branches of a branch at once."""
+        assert isinstance(branch.state, Forked)
+        work = children(branch.path, branch.state)
+        while work:
+            child = self.branches.pop(work.pop(), None)
+            if child is None:
+                continue
+            if isinstance(child.state, Forked):
+                work.extend(children(child.path, child.state))
+            self._withdraw(child.state)
+            if branch.state.s[3].work is not None:
+                self.told.append(Ends(branch_id(child.path), None, True))
+
+
+def _placed(error: Record, step: Step) -> Record:
+    span = place_of(step)
+    return error if span is None else Record(error.kind, {**error.fields, "span": span.plain()})
+
+
+def _scope(node: Segment) -> str:
+    id: str = node[4] if isinstance(node[4], str) else node[4][0]
+    return id

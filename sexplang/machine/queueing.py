@@ -1,0 +1,64 @@
+"""Branches that wait for a place, and how they get one."""
+
+from attrs import evolve
+
+from sexplang.machine import exits
+from sexplang.machine.branch import Branch, Path, Queued, identity
+from sexplang.machine.cutting import Cutting
+from sexplang.machine.jobs import ask_again, begin
+from sexplang.machine.leaving import JOB
+from sexplang.machine.places import Job
+from sexplang.machine.stack import BOTTOM, Step
+
+
+class Queueing(Cutting):
+    """The branches of one delivery, and those of them that wait for a place."""
+
+    def _place(self, branch: Branch, left: exits.Placed) -> None:
+        """A job begins, or waits until it may."""
+        context = left.s[3].placed(identity(branch.path, branch.ordinal))
+        branch = evolve(branch, ordinal=branch.ordinal + 1)
+        step = (begin, left.function, BOTTOM, (JOB, left.k, left.s, context, None))
+        if self.placing.admits(context.jobs or ()):
+            self._go(branch, step)
+        else:
+            self._queue(branch, step)
+
+    def _lacks_place(self, branch: Branch, left: exits.Asked) -> bool:
+        """Whether what asks is part of a job that has no place; then it waits for one."""
+        job = left.s[3].jobs
+        if not job or self.placing.admits(job):
+            return False
+        asked = (left.operation, left.arguments, left.span)
+        self._queue(branch, (ask_again, asked, left.k, left.s))
+        return True
+
+    def _queue(self, branch: Branch, step: Step) -> None:
+        """The branch goes on with the step when its job has a place. The deadlines around it are
+        counted down meanwhile."""
+        queued = Queued(step)
+        context = queued.s[3]
+        late = self.timing.late(context.scopes)
+        if late is not None:
+            self._break(branch, queued, late.scope, late.error)
+            return
+        self.timing.count(context.scopes, 1)
+        self.placing.queue(context.jobs, branch.path)
+        self.branches[branch.path] = evolve(branch, state=queued)
+
+    def _admit(self) -> bool:
+        """Gives the places that are free to those who came first. Whether anybody goes on."""
+        paths = self.placing.admitted(self._stands)
+        for path in sorted(paths, reverse=True):
+            branch = self.branches[path]
+            self._withdraw(branch.state)
+            assert isinstance(branch.state, Queued)
+            self._go(branch, branch.state.step)
+        return bool(paths)
+
+    def _stands(self, path: Path, job: Job) -> bool:
+        branch = self.branches.get(path)
+        if branch is None or not isinstance(branch.state, Queued):
+            return False
+        jobs: Job = branch.state.s[3].jobs
+        return jobs == job

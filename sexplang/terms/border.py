@@ -1,0 +1,58 @@
+"""What neither enters nor leaves a program: too many parts, integers beyond the limit, and text
+that cannot be written."""
+
+import re
+
+from sexplang.terms.value import Fault, Record, Value
+
+INTEGER_BITS = 14_000
+"""Bits of an integer: about 4,200 digits, below the length at which CPython refuses to print."""
+
+LARGEST = 1_000_000
+"""Parts of a value that leaves the program: one whose parts are shared may stand for more of them
+than there is memory."""
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def bounded(number: int) -> int:
+    """The number itself. Raises Fault `limit-integer` for one that no program could have made."""
+    if number.bit_length() > INTEGER_BITS:
+        raise Fault(
+            "limit-integer",
+            f"an integer of more than {INTEGER_BITS:,} bits does not enter a program",
+            hint="give it as text",
+        )
+    return number
+
+
+def take(left: list[int], parts: int) -> None:
+    """Counts a container and its parts. Raises Fault `limit-data` where there is none left."""
+    left[0] -= parts + 1
+    if left[0] < 0:
+        raise Fault(
+            "limit-data",
+            f"a value of more than {LARGEST:,} parts neither enters nor leaves a program",
+            hint="lists may share their parts inside a program, but not outside of it",
+        )
+
+
+def written_texts(value: Value) -> Value:
+    """The value itself, if all its texts can be written in UTF-8. Raises Fault `not-text`."""
+    work = [value]
+    while work:
+        item = work.pop()
+        if type(item) is str:
+            if not item.isascii() and _HALF.search(item):
+                raise Fault(
+                    "not-text",
+                    "half of a surrogate pair is no character",
+                    hint=r"look at where the text comes from: \ud800 to \udfff stand only in pairs",
+                )
+        elif type(item) is tuple:
+            work.extend(item)
+        elif isinstance(item, (dict, Record)):
+            fields = item if isinstance(item, dict) else item.fields
+            work.extend(fields)
+            work.extend(fields.values())
+    return value

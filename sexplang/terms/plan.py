@@ -1,0 +1,53 @@
+"""Plans as data: where a proposed plan would stand, and what is said about it.
+
+Fields are those of the documents (inventory 9.2); `spec/12a-subplans.md` says what they mean.
+"""
+
+from sexplang.terms.node import frozen
+from sexplang.terms.value import Value
+
+
+@frozen
+class PlanNode:
+    """A subtask of a plan that is being worked on.
+
+    `id` is its parent's with `/sub-<i>`; `seconds` is its budget; `conversations` are how many
+    stood around it. How deep it is follows from how many nodes stand around it.
+    """
+
+    id: str
+    seconds: float
+    conversations: int
+
+
+@frozen
+class Standing:
+    """What is around a proposal when it is made.
+
+    `nodes` are the plan nodes that it is made in, outermost first; `planned` counts the nodes of
+    all plans of the run so far, and `frontier` are those (tables, as a judgement gives them) that
+    are not done. `left` is what the budgets around leave of calls, tokens and usd; `seconds` is
+    the shortest deadline around, counted from its beginning. `tasks` names the conversations
+    around, outermost first.
+    """
+
+    nodes: tuple[PlanNode, ...] = ()
+    planned: int = 0
+    frontier: tuple[Value, ...] = ()
+    left: tuple[tuple[str, float], ...] = ()
+    seconds: float | None = None
+    tasks: tuple[str, ...] = ()
+
+
+@frozen
+class Judgement:
+    """The plan as it will be worked on, or the reason why it will not."""
+
+    plan: dict[str, Value] | None
+    reason: str = ""
+
+    @property
+    def count(self) -> int:
+        """How many nodes it adds to the run."""
+        subtasks = self.plan["subtasks"] if self.plan is not None else ()
+        return len(subtasks) if isinstance(subtasks, tuple) else 0

@@ -1,0 +1,69 @@
+"""Laws of places: who works and who waits, on programs that nobody thought of."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from support.laws import LAWS, PLACES, disagreement, first_finding
+from support.programs import Program, program, programs
+from support.running import begun, limits, seen
+
+from sexplang.machine import Suspended
+from sexplang.machine.branch import Queued
+
+SOME = 400
+
+
+@pytest.mark.parametrize("start", range(0, SOME, 100))
+def test_jobs_wait_as_the_oracle_says(start: int):
+    """Who works, in which order, what breaks meanwhile and how it ends are the oracle's."""
+    assert None is first_finding(LAWS["placed"], range(start, start + 100))
+
+
+def test_no_more_work_than_there_are_places():
+    """Under any schedule: never more, and never fewer while somebody waits for a place."""
+    assert None is first_finding(LAWS["shared_out"], range(SOME))
+
+
+@pytest.mark.parametrize("law", ["placed_twice", "placed_replayed", "placed_cancelled"])
+def test_the_laws_of_runs_hold_with_places(law: str):
+    """Resuming twice is two runs; a run is its journal; what is cancelled is left once."""
+    assert None is first_finding(LAWS[law], range(250))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    "law", ["placed", "shared_out", "placed_twice", "placed_replayed", "placed_cancelled"]
+)
+def test_the_laws_of_places_many_times(law: str):
+    """The same laws for many more programs."""
+    assert None is first_finding(LAWS[law], range(SOME, 8_000))
+
+
+@settings(max_examples=100)
+@given(programs(PLACES))
+def test_a_disagreement_about_places_is_shrunk(made: Program):
+    """The same once more with Hypothesis, which makes what it finds small."""
+    assert None is disagreement(made.text, places=1)
+
+
+def test_jobs_of_the_programs_do_wait():
+    """In a third of the programs somebody waits for a place, in a sixth inside another job."""
+    waits: Counter[str] = Counter()
+    for seed in range(300):
+        found: set[str] = set()
+
+        def look(outcome: Suspended, found: set[str] = found) -> Suspended:
+            states = [branch.state for branch in outcome.weave.branches.values()]
+            depths = [len(state.s[3].jobs) for state in states if isinstance(state, Queued)]
+            found.update(["somewhere"] * (depths != []), ["inside"] * (max(depths, default=0) > 1))
+            return outcome
+
+        text = program(Random(seed), PLACES).text
+        seen(begun(text, limits(1 + seed % 3)), pause=look)
+        waits.update(found)
+
+    assert waits["somewhere"] > 90
+    assert waits["inside"] > 45

@@ -4,16 +4,17 @@ Direct tools stand together, whatever their number; what may take long or ask ba
 `ask-user`) follows one by one. Results go back in the order of the calls.
 """
 
-from collections.abc import Callable
-
 from attrs import evolve
 
 from sexplang.tasks.json_text import json_text
+from sexplang.tasks.operations import NAMES, OPERATIONS
+from sexplang.tasks.plans.keeping import Planning, proposed, results_of
+from sexplang.tasks.plans.keeping import answered as answered_plan
+from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.replies import Reply, ToolUse
 from sexplang.tasks.request import SubtaskRequest, fields_of, subtask_request
 from sexplang.tasks.session import Block, Calls, HandlerSession, Setup
 from sexplang.tasks.substitute import value_text
-from sexplang.tasks.tools import SCRIPT_SECONDS
 from sexplang.terms.node import node
 from sexplang.terms.task import Ask, task_result
 from sexplang.terms.value import Fault, Record, Value
@@ -24,21 +25,30 @@ class Told:
     """A call that is not performed: what the model is told instead, and what is to be noted."""
 
     words: str
-    malformed: bool = False
+    malformed: SubtaskRequest | Proposal | None = None
+    """The request or plan that is none."""
 
 
-def planned(session: HandlerSession, reply: Reply) -> tuple[HandlerSession, tuple[Ask, ...]]:
-    """The session that waits for the turn's direct tools, and these; maybe there are none."""
+Planned = tuple[HandlerSession, tuple[Ask, ...], SubtaskRequest | Proposal | None]
+
+
+def planned(session: HandlerSession, reply: Reply) -> Planned:
+    """The session that waits for the turn's direct tools, and these; maybe there are none. And a
+    request for a subtask or a plan that is malformed, if the turn holds one."""
     results: list[Block | None] = []
     direct: list[tuple[int, Ask]] = []
     later: list[tuple[int, Ask]] = []
-    malformed, warnings = False, session.warnings
+    malformed: SubtaskRequest | Proposal | None = None
+    warnings = session.warnings
+    planning = session.planning
     for at, use in enumerate(reply.uses):
         asked, noted = _asked(session.setup, use, reply)
+        if isinstance(asked, Proposal):
+            planning, asked = _proposed(session, planning, asked, reply.text)
         warnings += noted
         if isinstance(asked, Told):
             results.append(result_block(use.id, asked.words, is_error=True))
-            malformed = malformed or asked.malformed
+            malformed = asked.malformed or malformed
             continue
         results.append(None)
         alone = asked.operation in _ALONE
@@ -49,12 +59,55 @@ def planned(session: HandlerSession, reply: Reply) -> tuple[HandlerSession, tupl
         tuple([at for at, _ in direct]),
         tuple(later),
     )
-    refused = session.refused + malformed
-    waiting = evolve(session, waits="calls", calls=calls, refused=refused, warnings=warnings)
-    return waiting, tuple([ask for _, ask in direct])
+    refused = session.refused + (malformed is not None)
+    waiting = evolve(
+        session,
+        waits="calls",
+        calls=calls,
+        refused=refused,
+        warnings=warnings,
+        planning=planning,
+    )
+    return waiting, tuple([ask for _, ask in direct]), malformed
 
 
-_ALONE = frozenset({"subtask", "ask-user"})
+_ALONE = frozenset({"subtask", "subplan", "ask-user"})
+
+
+def _proposed(
+    session: HandlerSession, planning: Planning | None, read: Proposal, content: str
+) -> tuple[Planning | None, "Ask | Told"]:
+    if planning is not None and planning.asked is not None:
+        return planning, _untold("one subplan at a time: the one before is proposed in this turn")
+    return propose(session, read, content)
+
+
+def propose(session: HandlerSession, read: Proposal, content: str) -> tuple[Planning, Ask]:
+    """The operation that proposes a plan, and the session's plans with it."""
+    setup = session.setup
+    before = session.planning or Planning()
+    around: dict[str, Value] = {
+        "depth": setup.depth + 1,
+        "max_depth": setup.max_depth,
+        "seconds": setup.seconds,
+    }
+    planning, ask = proposed(before, read, content, around)
+    return evolve(planning, asked=read.fields), ask
+
+
+def with_plan(session: HandlerSession, reply: Value) -> HandlerSession:
+    """The calls with the result of the plan that one of them proposed."""
+    calls, planning = session.calls, session.planning
+    assert calls is not None and planning is not None
+    said = answered_plan(planning, reply)
+    if said is None:
+        session = evolve(session, planning=planning.over())
+        return evolve(session, calls=answered(calls, (reply,)))
+    (at,) = calls.waiting
+    block = result_block(calls.ids[at], said.words, is_error=said.is_error)
+    results = (*calls.results[:at], block, *calls.results[at + 1 :])
+    calls = evolve(calls, results=results, waiting=(), refused=said.refused)
+    return evolve(session, calls=calls, planning=said.planning)
 
 
 def answered(calls: Calls, replies: tuple[Value, ...]) -> Calls:
@@ -92,7 +145,10 @@ def spent(replies: tuple[Value, ...]) -> tuple[int, int]:
     """Input and output tokens that subtasks among what answered took, with theirs; a failed one
     says so in the details of its error."""
     taken = given = 0
-    for value in replies:
+    work = list(replies)
+    while work:
+        value = work.pop()
+        work.extend(results_of(value))
         if not isinstance(value, Record) or value.kind != "TaskResult":
             continue
         notes = fields_of(value.fields.get("notes")) or {}
@@ -131,11 +187,15 @@ def error_words(failed: Record) -> str:
             "content": content,
             "details": notes,
         }
-    # Places in our program's text mean nothing to a model.
+    # Places in our program's text mean nothing to a model; what to allow is the operator's.
+    hidden = ("span", "hint") if error.get("reason") in _DENIED else ("span",)
     told = {
-        key: item for key, item in error.items() if key != "span" and item not in (None, {}, "")
+        key: item for key, item in error.items() if key not in hidden and item not in (None, {}, "")
     }
     return json_text(told)
+
+
+_DENIED = frozenset({"path-denied", "run-denied", "net-denied"})
 
 
 def spawned(setup: Setup, request: SubtaskRequest, content: str) -> Ask:
@@ -147,85 +207,44 @@ def spawned(setup: Setup, request: SubtaskRequest, content: str) -> Ask:
     return Ask("subtask", ({**fields, "depth": setup.depth + 1, "result": result},), attempt=True)
 
 
-def _asked(setup: Setup, use: ToolUse, reply: Reply) -> tuple[Ask | Told, tuple[str, ...]]:
+def _asked(
+    setup: Setup, use: ToolUse, reply: Reply
+) -> tuple[Ask | Told | Proposal, tuple[str, ...]]:
     name = setup.offered.get(use.name)
     given = fields_of(use.input)
     if name is None:
         return _untold(f"there is no tool `{use.name}`; you have {_listed(setup)}"), ()
     if given is None:
-        return _untold(f"the input of `{use.name}` is no object", malformed=True), ()
+        return _untold(f"the input of `{use.name}` is no object", _NO_OBJECT), ()
     if name == "spawn_subtask":
         request = subtask_request(given)
         if request.problems:
-            return _untold(f"a malformed subtask request: {request.complaint()}", True), ()
+            return _untold(f"a malformed subtask request: {request.complaint()}", request), ()
         return spawned(setup, request, reply.text), request.warnings
-    made = _OPERATIONS.get(name)
+    if name == "propose_subplan":
+        read = proposal(given)
+        if read.problems:
+            return _untold(f"a malformed subplan: {read.complaint()}", read), ()
+        return read, read.warnings
+    made = OPERATIONS.get(name)
     if made is None:
         return Ask("tool", (name, given), attempt=True), ()
     arguments = made(given)
     if isinstance(arguments, str):
         return _untold(f"the input of `{use.name}` does not fit: {arguments}"), ()
-    return Ask(_NAMES[name], arguments, attempt=True), ()
+    return Ask(NAMES[name], arguments, attempt=True), ()
 
 
-def _untold(message: str, malformed: bool = False) -> Told:
-    reason = "input_validation_failure" if malformed else "tool_execution_error"
+_NO_OBJECT = SubtaskRequest(
+    {}, {"tool_use.input": "write an object with the fields of the tool's schema"}
+)
+
+
+def _untold(message: str, malformed: SubtaskRequest | Proposal | None = None) -> Told:
+    reason = "input_validation_failure" if malformed is not None else "tool_execution_error"
     error = {"type": "TASK_FAILURE", "reason": reason, "message": message}
     return Told(json_text(error), malformed)
 
 
 def _listed(setup: Setup) -> str:
     return ", ".join(f"`{name}`" for name in setup.offered) or "none"
-
-
-def _text_of(name: str) -> Callable[[dict[str, Value]], tuple[Value, ...] | str]:
-    def arguments(given: dict[str, Value]) -> tuple[Value, ...] | str:
-        value = given.get(name)
-        return (value,) if isinstance(value, str) and value else f"`{name}` must be text"
-
-    return arguments
-
-
-def _question(given: dict[str, Value]) -> tuple[Value, ...] | str:
-    prompt, choices = given.get("prompt"), given.get("choices")
-    if not isinstance(prompt, str) or not prompt:
-        return "`prompt` must be text"
-    if choices is None:
-        return (prompt, None)
-    if not _are_texts(choices):
-        return "`choices` must be a list of texts"
-    return (prompt, choices)
-
-
-def _script(given: dict[str, Value]) -> tuple[Value, ...] | str:
-    command, words = given.get("command"), given.get("args")
-    text, seconds = given.get("input"), given.get("timeout")
-    if not isinstance(command, str) or not command:
-        return "`command` must be text"
-    if words is not None and not _are_texts(words):
-        return "`args` must be a list of texts"
-    if text is not None and not isinstance(text, str):
-        return "`input` must be text"
-    if seconds is None:
-        seconds = SCRIPT_SECONDS
-    if type(seconds) not in (int, float) or not 0 < seconds <= SCRIPT_SECONDS:
-        return f"`timeout` must be a number of seconds, at most {SCRIPT_SECONDS}"
-    return (command, words or (), text, seconds)
-
-
-def _are_texts(value: Value) -> bool:
-    return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
-
-
-_OPERATIONS = {
-    "read_file": _text_of("path"),
-    "list_files": _text_of("glob"),
-    "request_user_input": _question,
-    "system:run_script": _script,
-}
-_NAMES = {
-    "read_file": "read-file",
-    "list_files": "list-files",
-    "request_user_input": "ask-user",
-    "system:run_script": "run-script",
-}

@@ -28,7 +28,13 @@ _PROVENANCE = frozenset(
     {"template_used", "context_source", "context_files_count", "warnings", "model", "usage"}
     | {"turns", "repairs", "metrics", "chain_usage", "history"}
 )
-_CLOSING = re.compile(r"<(?=\s*/\s*(?:file|context|previous_outputs)\b)", re.IGNORECASE)
+# What nobody sees may stand between the signs of a tag, and a model reads over it.
+_UNSEEN = (
+    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]*"
+)
+_TAGS = "|".join([_UNSEEN.join(tag) for tag in ("file", "context", "previous_outputs")])
+_CLOSING = re.compile(rf"<(?={_UNSEEN}/{_UNSEEN}(?:{_TAGS})\b)", re.IGNORECASE)
 
 
 def sections(*texts: str) -> str:

@@ -4,15 +4,16 @@ from typing import Any
 
 from attrs import evolve
 
-from sexplang.tasks.calls import spent
+from sexplang.tasks.ending import metrics, sources_of
 from sexplang.tasks.failures import misfit
 from sexplang.tasks.history import recorded
-from sexplang.tasks.replies import model_reply
+from sexplang.tasks.plans.artifacts import artifacts_of
+from sexplang.tasks.plans.keeping import noted
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import HandlerSession, Reading, Rules
 from sexplang.terms.node import node
 from sexplang.terms.task import task_result
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.value import Record, Value
 
 
 @node
@@ -37,6 +38,7 @@ def finished(
     if reading.problem is None:
         notes = _notes(session, model, reading.repairs, text)
         _pass_score(notes, reading.value)
+        _pass_artifacts(notes, session, reading.value)
         usage = _usage(session)
         return task_result(text, parsed_content=reading.value, notes=notes, usage=usage), None
     if session.setup.takes_text:
@@ -63,35 +65,6 @@ def _details(session: HandlerSession, reading: Reading) -> dict[str, Value]:
         **reading.details,
         "repairs": repairs,
     }
-
-
-def metrics(session: HandlerSession) -> dict[str, Value]:
-    """ResourceMetrics: turns, and tokens of the context window, with their limits."""
-    now, peak = session.taken
-    return {
-        "turns": {"used": session.turns, "limit": session.setup.max_turns},
-        "context": {"used": now, "limit": session.setup.window, "peak_usage": peak},
-    }
-
-
-def accounted(error: Record, session: HandlerSession, replies: tuple[Value, ...]) -> Record:
-    """The error that ends a conversation, with the tokens that it took and its subtasks too."""
-    taken, given = session.usage
-    # What broke it is in no session any more, and was paid for.
-    last = _read(replies[0]) if session.waits == "model" else spent(replies)
-    before = session.children
-    usage = _usage_of(taken + before[0] + last[0], given + before[1] + last[1])
-    if not any(usage.values()):
-        return error
-    details = {**(fields_of(error.fields.get("details")) or {}), "usage": usage}
-    return Record(error.kind, {**error.fields, "details": details})
-
-
-def _read(reply: Value) -> tuple[int, int]:
-    try:
-        return model_reply(reply).usage
-    except Fault:
-        return 0, 0
 
 
 def _usage(session: HandlerSession) -> dict[str, Value]:
@@ -122,7 +95,19 @@ def _notes(
         notes["history"] = recorded(session, text)
     if session.repairs or repairs:
         notes["repairs"] = (*session.repairs, *repairs)
+    sources = sources_of(session)
+    if sources:
+        notes["sources"] = sources
+    if session.planning is not None:
+        notes |= noted(session.planning, ())
     return notes
+
+
+def _pass_artifacts(notes: dict[str, Value], session: HandlerSession, parsed: Value) -> None:
+    """`artifacts` of the answer are a note of the result, with those delivered before."""
+    more = artifacts_of((fields_of(parsed) or {}).get("artifacts"))
+    if more:
+        notes |= noted(session.planning, more)
 
 
 def _pass_score(notes: dict[str, Value], parsed: Value) -> None:

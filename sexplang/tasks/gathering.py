@@ -11,7 +11,8 @@ from attrs import evolve
 
 from sexplang.tasks.calls import outcome
 from sexplang.tasks.context import pieces, sections, wanted_paths
-from sexplang.tasks.media import kind_of, media_blocks
+from sexplang.tasks.media import is_kind, kind_of, media_blocks
+from sexplang.tasks.paths import unique
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block, Gathering, HandlerSession, Lookup
 from sexplang.tasks.substitute import value_text
@@ -31,11 +32,16 @@ Gathered: TypeAlias = tuple[HandlerSession, Perform | None]
 
 def running(command: str) -> Ask:
     """The request for a command whose output names files, one on each line. No shell."""
-    try:
-        name, *arguments = shlex.split(command) or [""]
-    except ValueError:  # a quotation mark that is never closed
-        name, arguments = command, []
+    name, *arguments = split_words(command) or [command]
     return Ask("run-script", (name, tuple(arguments), None, COMMAND_SECONDS), attempt=True)
+
+
+def split_words(command: str) -> list[str]:
+    """A command's words; none where a quotation mark is never closed."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
 
 
 def searching(query: dict[str, Value]) -> Ask:
@@ -74,7 +80,8 @@ def looked_up(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
         if source == "none":
             failed = "none" if lookup.provenance == AUTOMATIC else "resolution_failed"
             source = lookup.provenance if found else failed if problem else "none"
-    gathering = evolve(gathering, lookups=(), paths=tuple(dict.fromkeys(paths)), matched=matched)
+    paths = unique(paths, gathering.folder)
+    gathering = evolve(gathering, lookups=(), paths=paths, matched=matched)
     notes = {**session.setup.notes, "context_source": source}
     setup = evolve(session.setup, notes=notes)
     session = evolve(session, setup=setup, warnings=warnings, gathering=gathering)
@@ -88,7 +95,10 @@ def _found(lookup: Lookup, value: Value) -> tuple[tuple[str, ...], str]:
     """The paths that a lookup found, and what went wrong."""
     reply = fields_of(value)
     if isinstance(value, Record) and value.fields.get("status") == "FAILED":
-        return (), outcome(value)[0]
+        command = lookup.ask.arguments[0]
+        if isinstance(command, str) and command.strip() and not split_words(command):
+            return (), f"a quotation mark in the command `{command[:60]}` is never closed"
+        return (), _why(value)
     if reply is None:
         return (), f"`{lookup.ask.operation}` gave no table"
     if lookup.ask.operation == "run-script":
@@ -104,6 +114,16 @@ def _found(lookup: Lookup, value: Value) -> tuple[tuple[str, ...], str]:
     told = fields_of(problem)
     words = (told or {}).get("message") or problem
     return tuple(found[:MATCHES]), value_text(words) if problem is not None else ""
+
+
+def _why(failed: Value) -> str:
+    """What a FAILED result says in words."""
+    result = fields_of(failed) or {}
+    error = fields_of((fields_of(result.get("notes")) or {}).get("error")) or {}
+    message, hint = error.get("message"), error.get("hint")
+    if not isinstance(message, str):
+        return outcome(failed)[0]
+    return f"{message} ({hint})" if isinstance(hint, str) else message
 
 
 def _printed(lookup: Lookup, reply: dict[str, Value]) -> tuple[tuple[str, ...], str]:
@@ -147,7 +167,9 @@ def files_read(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
         words, is_error = outcome(value)
         kind = kind_of(path)
         if is_error:
-            warnings.append(f"file `{path}` could not be read: {words}")
+            warnings.append(f"file `{path}` could not be read: {_why(value)}")
+        elif kind is not None and not is_kind(kind, words):
+            warnings.append(f"file `{path}` was left out: it is not {kind}, whatever its name says")
         elif kind is not None:
             media += media_blocks(path, kind, words)
         else:

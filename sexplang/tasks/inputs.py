@@ -62,7 +62,10 @@ def _unfit(
     said = [f"missing {_names(missing)}"] if missing else []
     if unknown:
         said.append(f"unknown {_names(unknown)}")
-    said += [f"`{name}` is {_kind(given[name])}, not {declared[name]}" for name in unfit]
+    said += [
+        f"`{name}` is {_kind(given[name])}, not {_WANTED.get(declared[name], declared[name])}"
+        for name in unfit
+    ]
     takes = " ".join(declared) or "nothing"
     return bad_input(
         f"the inputs of task `{template.name}` do not fit: {'; '.join(said)}",
@@ -79,6 +82,8 @@ def _unfit(
 def _names(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
+
+_WANTED = {"any": "data"}
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (bool, "boolean"),

@@ -8,6 +8,7 @@ criteria), at least 0.1, ties by name. A hint that is a template's name counts a
 import re
 
 from sexplang.tasks.failures import bad_input, nobody
+from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.request import SubtaskRequest, subtask_request
 from sexplang.terms.task import error_of
 from sexplang.terms.template import Template
@@ -35,13 +36,13 @@ def match(request: Value, templates: tuple[Template, ...]) -> Template | Record:
         return error_of(fault)
 
 
-def malformed(read: SubtaskRequest) -> Fault:
-    """The failure of a request that is none."""
-    return bad_input(
-        f"a malformed subtask request: {read.complaint()}",
-        'write {description: "…" inputs: {…}}',
-        fields=tuple(read.problems),
-    )
+def malformed(read: SubtaskRequest | Proposal) -> Fault:
+    """The failure of a request, or of a plan, that is none."""
+    if isinstance(read, Proposal):
+        kind, hint = "subplan", 'write {reason: "TooLarge" subtasks: [{description: "…"}]}'
+    else:
+        kind, hint = "subtask request", 'write {description: "…" inputs: {…}}'
+    return bad_input(f"a malformed {kind}: {read.complaint()}", hint, fields=tuple(read.problems))
 
 
 def _match(request: dict[str, Value], templates: tuple[Template, ...]) -> Template:

@@ -1,5 +1,7 @@
 """Paths of images and documents to the blocks in which a model sees them."""
 
+import re
+
 from sexplang.tasks.session import Block
 
 _KINDS = {
@@ -15,6 +17,21 @@ _KINDS = {
 def kind_of(path: str) -> str | None:
     """The media type that a file's name says; None for what is read as text."""
     return _KINDS.get(path.rpartition(".")[2].lower()) if "." in path else None
+
+
+# How the bytes begin, in base64. What stands between RIFF and WEBP is a size.
+_BEGINS = {
+    "image/png": re.compile("iVBORw0KGg"),
+    "image/jpeg": re.compile("/9j/"),
+    "image/gif": re.compile("R0lGOD"),
+    "image/webp": re.compile("UklGR.{6}XRUJQ"),
+    "application/pdf": re.compile("JVBER[g-v]"),
+}
+
+
+def is_kind(kind: str, data: str) -> bool:
+    """Whether bytes, in base64, begin as a file of the kind does."""
+    return _BEGINS[kind].match(data) is not None
 
 
 def media_blocks(path: str, kind: str, data: str) -> tuple[Block, Block]:

@@ -16,9 +16,11 @@ from sexplang.tasks.history import configured, shown
 from sexplang.tasks.inputs import bound
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.overrides import NO_OVERRIDES, Overrides
+from sexplang.tasks.paths import unique
 from sexplang.tasks.prepare import Prepared
 from sexplang.tasks.session import Block, Gathering, HandlerSession, Lookup, Rules, Setup
 from sexplang.tasks.settings import ContextSettings, effective
+from sexplang.tasks.tools import with_tools
 from sexplang.tasks.turns import started
 from sexplang.tasks.window import check_room, filled, tokens_in, tokens_of
 from sexplang.terms.task import Ask, Conversation, Want
@@ -46,6 +48,8 @@ def opened(
     body = execute_body(prepared, values)
     forced = body.paths if overrides.file_paths is None else overrides.file_paths
     paths = wanted_paths(forced, template.context_assembly)
+    if len(paths) > 1:
+        paths = unique(paths, rules.folder)
     items = _items(settings, overrides, conversations)
     payload = prepared.payload.copy()
     format_words = prepared.format_words
@@ -61,14 +65,17 @@ def opened(
     gathering = None
     if paths or items or previous or lookups:
         wanted = body.prompt if settings.inherit_context == "subset" else ""
-        gathering = _gathering(system, paths, items, previous, wanted)
+        gathering = _gathering(system, paths, items, previous, wanted, rules.folder)
         gathering = evolve(gathering, lookups=lookups, assembly=template.context_assembly)
     prompt: Block = {"role": "user", "content": ({"type": "text", "text": body.prompt},)}
     setup = _setup(rules, prepared, overrides, depth)
+    tokens = prepared.tool_tokens + tokens_in(system)
+    if overrides.tools is not None:
+        setup, payload["tools"] = with_tools(rules, setup, overrides.tools)
+        tokens = tokens_in(json_text(payload["tools"])) + tokens_in(system)
     messages: tuple[Block, ...] = (prompt,)
     if overrides.history is not None:
         setup, messages = _with_history(setup, prepared, overrides, prompt)
-    tokens = prepared.tool_tokens + tokens_in(system)
     for message in messages:
         tokens += tokens_of(message["content"])
     check_room(0, tokens, setup.window, "the prompt")
@@ -96,6 +103,7 @@ def _setup(rules: Rules, prepared: Prepared, overrides: Overrides, depth: int) -
         rules.window(overrides.model or prepared.payload.get("model")),
         notes,
         takes_text=prepared.format.type == "xml" and template.disable_reparsing,
+        seconds=template.limits.timeout,
     )
 
 
@@ -213,15 +221,19 @@ def _previous(settings: ContextSettings, overrides: Overrides) -> tuple[str, tup
 
 
 def _gathering(
-    system: str, paths: tuple[str, ...], items: tuple[Value, ...], previous: str, wanted: str
+    system: str,
+    paths: tuple[str, ...],
+    items: tuple[Value, ...],
+    previous: str,
+    wanted: str,
+    folder: str,
 ) -> Gathering:
-    unread = tuple(
-        source
-        for source in (text(item["source"]) for item in items if item["text"] is None)
-        if source not in paths
-    )
+    sources = [text(item["source"]) for item in items if item["text"] is None]
+    every = unique((*paths, *sources), folder)
+    unread = every[len(paths) :]
     return Gathering(
-        paths=paths + unread,
+        paths=every,
+        folder=folder,
         system=system,
         items=tuple(item for item in items if item["text"] is not None),
         inherited=unread,

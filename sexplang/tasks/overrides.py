@@ -21,6 +21,8 @@ class Overrides:
     model: str | None = None
     max_depth: int | None = None
     max_turns: int | None = None
+    tools: tuple[str, ...] | None = None
+    """In place of the template's; `*` stands for all that are registered."""
     file_paths: tuple[str, ...] | None = None
     context_management: dict[str, Any] = field(factory=dict)
     previous_outputs: Value = None
@@ -43,8 +45,13 @@ def _is_count(value: Value) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
+def _are_tools(value: Value) -> bool:
+    return isinstance(value, tuple) and all(isinstance(name, str) for name in value)
+
+
 _CHECKS = {
     **FIELDS,
+    "tools": (_are_tools, 'write a list of the names of tools, or ["*"]'),
     "model": (lambda value: isinstance(value, str) and value != "", 'write "provider:name"'),
     "history": (is_history, "write a list of {role content}, role user or assistant"),
     "max_turns": (_is_count, "write an integer of at least 1"),
@@ -68,6 +75,8 @@ def overrides_of(given: dict[str, Value]) -> Overrides:
         check = _CHECKS.get(name)
         if check is None:
             warnings.append(f"a task call has no option `{key}`; it was left out")
+        elif name in given and name != key:
+            wrong[name] = f"it stands twice, also as `{key}`: keep one"
         elif not check[0](value):
             wrong[name] = check[1]
         else:

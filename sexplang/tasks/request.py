@@ -1,16 +1,13 @@
 """What a model or a program asks for to a SubtaskRequest: snake_case, checked field by field."""
 
-import json
 import re
 
 from attrs import field
 
 from sexplang.terms.node import node
-from sexplang.terms.text import value_of
-from sexplang.terms.value import Fault, Record, Symbol, Value
+from sexplang.terms.value import Record, Symbol, Value
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
-_FENCED = re.compile(r"\s*```[\w-]*\s*(.*?)\s*```\s*", re.DOTALL)
 
 
 @node
@@ -97,6 +94,8 @@ def subtask_request(value: Value) -> SubtaskRequest:
             continue
         if rule is None:
             warnings.append(f"a subtask request has no field `{key}`; it was left out")
+        elif name in given and name != key:
+            problems[name] = f"it stands twice, also as `{key}`: keep one"
         elif not rule[0](item):
             problems[name] = rule[1]
         else:
@@ -106,47 +105,3 @@ def subtask_request(value: Value) -> SubtaskRequest:
     fields.setdefault("type", "atomic")
     fields.setdefault("inputs", {})
     return SubtaskRequest(fields, problems, tuple(warnings))
-
-
-def continuation(text: str) -> SubtaskRequest | None:
-    """The request in a reply text that is a CONTINUATION result, fenced or not; else None."""
-    if "CONTINUATION" not in text:
-        return None
-    fenced = _FENCED.fullmatch(text)
-    body = (fenced[1] if fenced else text).strip()
-    if not body.startswith("{"):
-        return None
-    try:
-        result = value_of(json.loads(body))
-    except (ValueError, RecursionError, Fault):
-        return None
-    if not isinstance(result, dict) or result.get("status") != "CONTINUATION":
-        return None
-    notes = fields_of(result.get("notes")) or {}
-    notes = {snake(key): item for key, item in notes.items()}
-    if "subtask_request" in notes:
-        return subtask_request(notes["subtask_request"])
-    if "evaluation_request" in notes:
-        return _evaluation(notes["evaluation_request"])
-    return SubtaskRequest(
-        {},
-        {"notes.subtask_request": "write a table with description and inputs"},
-    )
-
-
-def _evaluation(value: Value) -> SubtaskRequest:
-    """The older `evaluation_request {type criteria target}` as a subtask of subtype evaluator."""
-    old = fields_of(value)
-    if old is None:
-        return SubtaskRequest({}, {"notes.evaluation_request": "write notes.subtask_request"})
-    criteria = old.get("criteria")
-    listed = criteria if isinstance(criteria, (tuple, list)) else (criteria,)
-    words = " ".join(item for item in listed if isinstance(item, str))
-    request: dict[str, Value] = {
-        "description": f"evaluate {words}".strip(),
-        "subtype": "evaluator",
-        "inputs": {key: item for key, item in old.items() if key != "type"},
-    }
-    made = subtask_request(request)
-    warning = "notes.evaluation_request is the older form; write notes.subtask_request"
-    return SubtaskRequest(made.fields, made.problems, (*made.warnings, warning))

@@ -7,6 +7,7 @@ frozen, forked and compared, and advancing the same one twice is two conversatio
 from collections.abc import Callable, Mapping
 from typing import Literal, Protocol, TypeAlias
 
+from sexplang.tasks.plans.keeping import Planning
 from sexplang.terms.node import node
 from sexplang.terms.task import Ask
 from sexplang.terms.template import OutputFormat
@@ -52,6 +53,8 @@ class Rules:
     """The tokens that a conversation may take of the context window of the model so named."""
     memory: bool
     """Whether there is an index that fresh context can come from."""
+    folder: str = ""
+    """What relative paths are relative to; empty where nobody knows it."""
 
 
 @node
@@ -75,6 +78,8 @@ class Setup:
     """The earlier messages that the call gave, where the result shall hold them and this turn."""
     earlier: int = 0
     """How many of them the model is shown."""
+    seconds: float | None = None
+    """The timeout of the task."""
 
 
 @node
@@ -102,6 +107,8 @@ class Gathering:
     lookups: tuple[Lookup, ...] = ()
     matched: tuple[str, ...] = ()
     """The paths among `paths` that a search proposed: without room for them they stay out."""
+    folder: str = ""
+    """What relative paths are relative to."""
     assembly: tuple[tuple[str, str], ...] = ()
     """`context_assembly`: which elements come first, last, or not at all."""
 
@@ -118,9 +125,11 @@ class Calls:
     """What is performed one by one in the conversation's own branch."""
     halted: Record | None = None
     """The error of a subtask that was refused for its depth or as a cycle."""
+    refused: str | None = None
+    """Why a plan was refused."""
 
 
-Waits: TypeAlias = Literal["lookups", "files", "model", "calls", "subtask"]
+Waits: TypeAlias = Literal["lookups", "files", "model", "calls", "subtask", "subplan"]
 
 
 @node
@@ -149,3 +158,5 @@ class HandlerSession:
     """Input and output tokens of the subtasks, and of theirs."""
     gathering: Gathering | None = None
     calls: Calls | None = None
+    planning: Planning | None = None
+    """The plans that it has proposed."""

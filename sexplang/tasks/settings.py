@@ -73,7 +73,7 @@ def requested(given: Value) -> dict[str, Any]:
         choices = _CHOICES.get(name)
         # 1 and 1.0 are equal to True as keys, but booleans are not numbers here.
         known = isinstance(value, (str, bool)) and choices is not None and value in choices
-        if value is not None and not known:
+        if (value is not None and not known) or (name in fields and name != key):
             wrong.append(name)
         elif value is not None and choices is not None:
             settings[name] = choices[value]

@@ -4,11 +4,16 @@ Law: begin, advance and match raise nothing; whatever is wrong is a Broke or an 
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
-from sexplang.tasks.finish import accounted
+from sexplang.tasks.ending import accounted, cut_short
 from sexplang.tasks.matching import match
 from sexplang.tasks.opening import opened
 from sexplang.tasks.overrides import overrides_of
+from sexplang.tasks.plans.artifacts import outputs
+from sexplang.tasks.plans.bids import bids
+from sexplang.tasks.plans.judging import PlanLimits, judge
+from sexplang.tasks.plans.keeping import Planning
 from sexplang.tasks.prepare import Prepared, prepare
 from sexplang.tasks.session import Calls, Gathering, HandlerSession, Lookup, Reading, Rules, Setup
 from sexplang.tasks.turns import advanced
@@ -16,6 +21,8 @@ from sexplang.tasks.window import FRACTION, WINDOWS, windows
 from sexplang.terms.task import Broke, Conversation, Session, TaskSystem, Want, error_of
 from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Fault, Value
+
+PLAN_LIMITS = PlanLimits()
 
 HARD_DEPTH = 10
 """No configuration lets a chain of subtasks go deeper."""
@@ -31,24 +38,29 @@ def task_system(
     max_output_tokens: int = 4096,
     max_repairs: int = 2,
     max_refused: int = 2,
+    plan_limits: PlanLimits = PLAN_LIMITS,
     base_prompt: str = "",
     tools: Mapping[str, dict[str, Value]] | None = None,
     model: str | None = None,
     max_context_window_fraction: float = FRACTION,
     context_windows: Mapping[str, int] | None = None,
     memory: bool = False,
+    folder: str = "",
+    default_model: str | None = None,
 ) -> TaskSystem:
     """The task system of a run.
 
     `max_turns` and `max_output_tokens` hold where a template sets none. A reply that does not
     fit its format is asked for again at most `max_repairs` times; a conversation may have at most
-    `max_refused` turns with a subtask request that is malformed, too deep or a cycle. `tools`
-    describes registered tools by name: `{description input_schema}`.
+    `max_refused` turns with a subtask request that is malformed, too deep or a cycle, or with a
+    plan that is refused. `plan_limits` is what plans are held to. `tools` describes registered
+    tools by name: `{description input_schema}`.
 
     A conversation may take `max_context_window_fraction` of its model's window;
-    `context_windows` are tokens by the beginning of a model's name, beside those known here, and
-    `model` is the one that wins over the templates'. With `memory`, there is an index for fresh
-    context.
+    `context_windows` are tokens by the beginning of a model's name, beside those known here;
+    `model` is the one that wins over the templates', `default_model` the one where they name none.
+    With `memory`, there is an index for fresh context. `folder` is what relative paths are
+    relative to: with it, a file that is named in two ways is read once.
     """
     rules = Rules(
         read_reply=read_reply,
@@ -61,12 +73,24 @@ def task_system(
         max_refused=max_refused,
         base_prompt=base_prompt,
         tools=tools or {},
-        window=windows(model, max_context_window_fraction, {**WINDOWS, **(context_windows or {})}),
+        window=windows(
+            model,
+            max_context_window_fraction,
+            {**WINDOWS, **(context_windows or {})},
+            default_model,
+        ),
         memory=memory,
+        folder=folder,
     )
     # By identity, because templates may hold tables. Each keeps its template alive, so an
     # identity is never another template's.
     known: dict[int, Prepared] = {}
+
+    def prepared_of(template: Template) -> Prepared:
+        prepared = known.get(id(template))
+        if prepared is None:
+            prepared = known[id(template)] = prepare(rules, template)
+        return prepared
 
     def begin(
         template: Template,
@@ -75,9 +99,7 @@ def task_system(
         conversations: tuple[Conversation, ...],
     ) -> tuple[Conversation, Session, Want]:
         try:
-            prepared = known.get(id(template))
-            if prepared is None:
-                prepared = known[id(template)] = prepare(rules, template)
+            prepared = prepared_of(template)
             return opened(rules, prepared, inputs, overrides_of(overrides), conversations)
         except Fault as fault:
             depth = conversations[-1].depth + 1 if conversations else 0
@@ -90,4 +112,13 @@ def task_system(
         except Fault as fault:
             return session, Broke(accounted(error_of(fault), session, replies))
 
-    return TaskSystem(begin, advance, match, (HandlerSession, Setup, Gathering, Lookup, Calls))
+    return TaskSystem(
+        begin,
+        advance,
+        cut_short,
+        match,
+        judge=partial(judge, plan_limits),
+        bids=partial(bids, prepared_of),
+        outputs=outputs,
+        nouns=(HandlerSession, Setup, Gathering, Lookup, Calls, Planning),
+    )

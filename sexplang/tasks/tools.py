@@ -3,6 +3,10 @@
 import re
 from collections.abc import Mapping
 
+from attrs import evolve
+
+from sexplang.tasks.plans.schema import PROPOSE
+from sexplang.tasks.session import Rules, Setup
 from sexplang.terms.value import Value
 
 SCRIPT_SECONDS = 300
@@ -46,6 +50,7 @@ BUILT_IN: dict[str, dict[str, Value]] = {
     "spawn_subtask": _tool(
         "Has a subtask done and gives its result.", ("description", "inputs"), **_SUBTASK_FIELDS
     ),
+    "propose_subplan": PROPOSE,
     "request_user_input": _tool(
         "Asks the user a question and gives the answer.",
         ("prompt",),
@@ -86,6 +91,14 @@ def offered(
             }
         )
     return names, tuple(tools)
+
+
+def with_tools(rules: Rules, setup: Setup, names: tuple[str, ...]) -> tuple[Setup, Value]:
+    """The setup of a conversation that has these tools instead of its template's, and their
+    definitions."""
+    allowed = [each for name in names for each in (rules.tools if name == "*" else (name,))]
+    seen, tools = offered(tuple(allowed), rules.tools)
+    return evolve(setup, offered=seen), tools
 
 
 def _safe(name: str, taken: dict[str, str]) -> str:

@@ -4,14 +4,27 @@ from collections.abc import Callable
 
 from attrs import evolve
 
-from sexplang.tasks.calls import answered, halting, outcome, planned, spawned, spent
-from sexplang.tasks.failures import bad_reply, exhausted, refused
+from sexplang.tasks.calls import (
+    answered,
+    halting,
+    outcome,
+    planned,
+    propose,
+    spawned,
+    spent,
+    with_plan,
+)
+from sexplang.tasks.continuation import continuation
+from sexplang.tasks.failures import bad_reply, exhausted, halted
 from sexplang.tasks.finish import finished
 from sexplang.tasks.gathering import Gathered, begun, files_read, looked_up
-from sexplang.tasks.matching import malformed
+from sexplang.tasks.matching import malformed as malformed_request
+from sexplang.tasks.plans.keeping import answered as answered_plan
+from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.replies import Reply, model_reply
-from sexplang.tasks.request import SubtaskRequest, continuation
-from sexplang.tasks.session import Block, HandlerSession, Rules
+from sexplang.tasks.request import SubtaskRequest
+from sexplang.tasks.session import Block, HandlerSession, Rules, Waits
+from sexplang.tasks.stopped import full, overflowed, refused
 from sexplang.tasks.window import filled, tokens_of, with_more
 from sexplang.terms.task import Ask, Finished, Perform, Want
 from sexplang.terms.value import Fault, Record, Value
@@ -43,6 +56,8 @@ def advanced(rules: Rules, session: HandlerSession, replies: tuple[Value, ...]) 
         session = evolve(session, children=(before[0] + taken, before[1] + given))
     if session.waits == "subtask":
         return _subtask_answered(rules, session, replies[0])
+    if session.waits == "subplan":
+        return _subplan_answered(rules, session, replies[0])
     assert session.calls is not None
     return _called(rules, evolve(session, calls=answered(session.calls, replies)))
 
@@ -108,6 +123,7 @@ def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
         session.refused,
         warnings,
         session.children,
+        planning=session.planning,
     )
 
 
@@ -135,8 +151,9 @@ def _calling(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     if not reply.uses:
         raise bad_reply("the model stopped to use a tool and called none", content=reply.text)
     session = going_on(session, session.said + reply.text)
-    session, asks = planned(evolve(session, said=""), reply)
-    _bound_refused(rules, session, None)
+    session, asks, malformed = planned(evolve(session, said=""), reply)
+    if malformed is not None:
+        _bound_refused(rules, session, malformed)
     if asks:
         return session, Perform(asks, together=True)
     return _called(rules, session)
@@ -149,10 +166,13 @@ def _called(rules: Rules, session: HandlerSession) -> Next:
     if not calls.later:
         if calls.halted is not None:
             session = _halted(rules, session, calls.halted)
+        if calls.refused is not None:
+            session = _unplanned(rules, session, calls.refused)
         return ask_again(session, tuple([block for block in calls.results if block is not None]))
     (at, ask), *later = calls.later
     calls = evolve(calls, waiting=(at,), later=tuple(later))
-    return evolve(session, calls=calls), Perform((ask,))
+    waits: Waits = "subplan" if ask.operation == "subplan" else "calls"
+    return evolve(session, calls=calls, waits=waits), Perform((ask,))
 
 
 def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
@@ -160,11 +180,15 @@ def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     text = session.said + reply.text
     if not text and all(block.get("type") != "text" for block in reply.content):
         raise bad_reply("the model's reply has no text", stop_reason=reply.stop_reason)
-    request = continuation(text)
+    request = continuation(text, session.setup.offered)
     if request is not None:
-        if "spawn_subtask" in session.setup.offered.values():
+        tool = "propose_subplan" if isinstance(request, Proposal) else "spawn_subtask"
+        if tool in session.setup.offered.values():
             return _continued(rules, evolve(session, said=""), text, request)
-        session = evolve(session, warnings=(*session.warnings, _NOT_ASKED_FOR))
+        # What a text says is no permission: a document could have put the words into the model's
+        # mouth.
+        words = f"the reply asks for a subtask, and this task's allowed_tools lack `{tool}`"
+        session = evolve(session, warnings=(*session.warnings, words))
     result, question = finished(rules, session, text, reply.model)
     if question is None:
         return session, Finished(result)
@@ -177,26 +201,28 @@ def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     return ask_again(session, ({"type": "text", "text": question.words},))
 
 
-# What a text says is no permission: a document could have put the words into the model's mouth.
-_NOT_ASKED_FOR = "the reply asks for a subtask, and this task's allowed_tools lack `spawn_subtask`"
-
-
-def _continued(rules: Rules, session: HandlerSession, text: str, request: SubtaskRequest) -> Next:
+def _continued(
+    rules: Rules, session: HandlerSession, text: str, request: SubtaskRequest | Proposal
+) -> Next:
     session = going_on(session, text)
     if request.problems:
         session = evolve(session, refused=session.refused + 1)
         _bound_refused(rules, session, request)
-        words = f"The subtask request is malformed: {request.complaint()}"
+        kind = "subplan" if isinstance(request, Proposal) else "subtask request"
+        words = f"The {kind} is malformed: {request.complaint()}"
         return ask_again(session, ({"type": "text", "text": words},))
-    warnings = (*session.warnings, *request.warnings)
-    waiting = evolve(session, waits="subtask", warnings=warnings)
-    return waiting, Perform((spawned(session.setup, request, text),))
+    session = evolve(session, warnings=(*session.warnings, *request.warnings))
+    if isinstance(request, Proposal):
+        planning, ask = propose(session, request, text)
+        return evolve(session, waits="subplan", planning=planning), Perform((ask,))
+    return evolve(session, waits="subtask"), Perform((spawned(session.setup, request, text),))
 
 
-def _bound_refused(rules: Rules, session: HandlerSession, request: SubtaskRequest | None) -> None:
+def _bound_refused(
+    rules: Rules, session: HandlerSession, request: SubtaskRequest | Proposal
+) -> None:
     if session.refused > rules.max_refused:
-        problems = {"tool_use.input": "write an object with the fields of the tool's schema"}
-        raise malformed(request or SubtaskRequest({}, problems))
+        raise malformed_request(request)
 
 
 def _halted(rules: Rules, session: HandlerSession, error: Record) -> HandlerSession:
@@ -217,45 +243,41 @@ def _subtask_answered(rules: Rules, session: HandlerSession, value: Value) -> Ne
     return ask_again(session, ({"type": "text", "text": f"{opening}\n\n{words}"},))
 
 
+def _subplan_answered(rules: Rules, session: HandlerSession, value: Value) -> Next:
+    planning = session.planning
+    assert planning is not None
+    if session.calls is not None:
+        return _called(rules, with_plan(session, value))
+    said = answered_plan(planning, value)
+    if said is None:
+        return _subtask_answered(rules, evolve(session, planning=planning.over()), value)
+    session = evolve(session, planning=said.planning)
+    if said.refused is not None:
+        session = _unplanned(rules, session, said.refused)
+    return ask_again(session, ({"type": "text", "text": f"The subplan:\n\n{said.words}"},))
+
+
+def _unplanned(rules: Rules, session: HandlerSession, reason: str) -> HandlerSession:
+    """A model that keeps proposing what is refused ends, as one that keeps asking too deep."""
+    session = evolve(session, refused=session.refused + 1)
+    if session.refused > rules.max_refused:
+        hint = "let it do the task itself, or propose less"
+        raise halted(f"a subplan was refused again: {reason}", "subplan", hint)
+    return session
+
+
 def _paused(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     session = evolve(session, said=session.said + reply.text)
     session = going_on(session, session.said)
     return session, ask_model(session)
 
 
-def _full(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
-    limit = session.payload["max_tokens"]
-    raise exhausted(
-        "output",
-        f"the reply was cut off at {limit} tokens",
-        "raise <limits max_output_tokens=…>, or ask for a shorter answer",
-        session.said + reply.text,
-        used=reply.usage[1],
-        limit=limit,
-    )
-
-
-def _overflowed(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
-    raise exhausted(
-        "context",
-        "the conversation does not fit into the model's context window",
-        "pass less text or fewer files, or split the task",
-        session.said + reply.text,
-        used=sum(reply.usage),
-        limit=None,
-    )
-
-
-def _refused(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
-    raise refused(reply.category, session.said + reply.text)
-
-
 _STOPS: dict[str, Callable[[Rules, HandlerSession, Reply], Next]] = {
     "tool_use": _calling,
     "pause_turn": _paused,
     "compaction": _paused,
-    "max_tokens": _full,
-    "model_context_window_exceeded": _overflowed,
-    "refusal": _refused,
+    "max_tokens": full,
+    "model_context_window_exceeded": overflowed,
+    "refusal": refused,
 }
 """What each stop reason means, but for those that end a turn in peace."""

@@ -36,17 +36,20 @@ _IN_MEDIA = 1_600
 
 
 def windows(
-    flag: str | None = None, fraction: float = FRACTION, known: Mapping[str, int] = WINDOWS
+    flag: str | None = None,
+    fraction: float = FRACTION,
+    known: Mapping[str, int] = WINDOWS,
+    default: str | None = None,
 ) -> Callable[[str | None], int]:
     """The function from a template's model to the tokens that a conversation with it may take.
-    `flag` is the model that wins over what templates say."""
+    `flag` is the model that wins over what templates say, `default` the one where they say none."""
     by_length = sorted(known, key=len, reverse=True)
     found: dict[str | None, int] = {}
 
     def window(model: str | None) -> int:
         size = found.get(model)
         if size is None:
-            name = flag or model or ""
+            name = flag or model or default or ""
             # `anthropic:claude-…` and `http://host#claude-…` are found by what they end with.
             names = (name, name.replace("#", ":").rsplit(":", 1)[-1])
             start = next(start for start in by_length if any(n.startswith(start) for n in names))

@@ -1,14 +1,22 @@
 """What a conversation sees: lookups, the window, earlier turns, what children inherit and cost."""
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from tasks_driver import converse, failure, says, template, uses
+from tasks_driver import converse, failure, says, system, template, uses
 
 from sexplang.tasks.window import tokens_in, windows
-from sexplang.terms.task import Conversation, Perform, task_result
+from sexplang.terms.task import (
+    Conversation,
+    Perform,
+    error_record,
+    failed_result,
+    task_result,
+)
 from sexplang.terms.template import (
     ContextManagement,
     FilePaths,
@@ -221,10 +229,43 @@ def test_the_tokens_of_subtasks_are_the_chains():
 
 
 def test_a_failed_task_says_what_it_took():
+    """Tokens, turns and window; the result that `attempt` gives says so where others do."""
     task = template(limits=Limits(max_turns=1))
     run = converse(task, [says("cut", "max_tokens")])
 
     assert run.error["details"]["usage"] == {"input_tokens": 10, "output_tokens": 2}
+    result = failed_result(run.end.error).fields
+    assert result["usage"] == run.error["details"]["usage"]
+    assert result["notes"]["turns"] == 1
+    assert result["notes"]["metrics"]["turns"] == {"used": 1, "limit": 1}
+    assert result["notes"]["metrics"]["context"]["limit"] == 80_000
+
+
+def test_a_task_that_runs_out_of_turns_has_been_warned():
+    """The warning at four fifths is in the error's details and in the FAILED result."""
+    task = template(allowed_tools=("look",), limits=Limits(max_turns=5))
+    run = converse(
+        task,
+        [each for _ in range(4) for each in (uses(("a", "look", {})), "x")]
+        + [uses(("a", "look", {}))],
+    )
+
+    assert run.error["details"]["warnings"] == ("4 of 5 turns are used",)
+    notes = failed_result(run.end.error).fields["notes"]
+    assert (notes["warnings"], notes["turns"]) == (("4 of 5 turns are used",), 5)
+
+
+def test_a_task_that_is_ended_from_outside_says_what_it_took():
+    """A deadline around it, say: what it has said is the content."""
+    task = template(allowed_tools=("spawn_subtask",))
+    run = system().begin(task, {}, {}, ())
+    asked = uses(("a", "spawn_subtask", {"description": "d"}), text="partial")
+    session, _ = system().advance(run[1], (asked,))
+    error = error_record("RESOURCE_EXHAUSTION", "seconds", "time is up")
+    fields = system().cut_short(error, (session,)).fields
+
+    assert (fields["content"], fields["details"]["turns"]["used"]) == ("partial", 1)
+    assert fields["details"]["usage"] == {"input_tokens": 10, "output_tokens": 2}
 
 
 def test_earlier_outputs_are_bounded_and_say_so():
@@ -242,6 +283,101 @@ def test_earlier_outputs_are_bounded_and_say_so():
     assert "10003 characters left out" in shown and "end" in shown and len(shown) < 40_200
 
 
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.gif", "a.webp", "a.pdf"])
+def test_what_is_no_image_is_left_out_whatever_it_is_called(name):
+    """Its bytes tell."""
+    run = converse(template(file_paths=FilePaths(paths=(name,))), [("dGV4dA==",), says("ok")])
+
+    assert len(run.requests[0]["messages"][0]["content"]) == 1
+    assert "was left out: it is not" in run.notes["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.png", b"\x89PNG\r\n\x1a\n...."),
+        ("a.jpg", b"\xff\xd8\xff\xe0...."),
+        ("a.gif", b"GIF89a....."),
+        ("a.webp", b"RIFF\x12\x34\x56\x78WEBPVP8 "),
+        ("a.pdf", b"%PDF-1.7\n"),
+    ],
+)
+def test_images_are_known_by_their_bytes(name, data):
+    text = b64encode(data).decode()
+    run = converse(template(file_paths=FilePaths(paths=(name,))), [(text,), says("ok")])
+
+    assert len(run.requests[0]["messages"][0]["content"]) == 3
+    assert not run.notes["warnings"]
+
+
+def test_what_is_to_be_allowed_is_not_told_to_the_model():
+    """The hint of a denial is for whoever started the run."""
+    error = error_record(
+        "PROGRAM_ERROR", "run-denied", "no rm", hint="allow it with --allow-run rm"
+    )
+    task = template(allowed_tools=("system:run_script",))
+    (name,) = (tool["name"] for tool in converse(task, [says("x")]).requests[0]["tools"])
+    call = uses(("a", name, {"command": "rm"}))
+    run = converse(task, [call, (failed_result(error),), says("ok")])
+    (told,) = run.requests[1]["messages"][-1]["content"]
+
+    assert "no rm" in told["content"] and "--allow" not in told["content"]
+
+
+@pytest.mark.parametrize(
+    "closing", ["</file>", "<\u200b/file>", "< / fi\u00adle>", "</\ufeffFILE>"]
+)
+def test_no_text_closes_its_wrapper(closing):
+    """Not with signs in between that nobody sees, either."""
+    run = converse(template(file_paths=FilePaths(paths=("a",))), [(closing,), says("ok")])
+
+    assert f"&lt;{closing[1:]}" in run.requests[0]["system"]
+
+
+def test_a_warning_says_in_words_what_went_wrong():
+    """The error's message and its hint, not the error as JSON."""
+    error = error_record("PROGRAM_ERROR", "file-not-found", "there is no a.md", hint="look")
+    task = template(file_paths=FilePaths(paths=("a.md",)))
+    run = converse(task, [(failed_result(error),), says("ok")])
+    assert run.notes["warnings"] == ("file `a.md` could not be read: there is no a.md (look)",)
+
+    task = template(file_paths=FilePaths("command", text="ls"))
+    run = converse(task, [(failed_result(error),), says("ok")])
+    assert run.notes["warnings"][0].endswith("could not be found: there is no a.md (look)")
+
+
+def test_a_command_whose_quotation_mark_is_never_closed_is_a_warning_that_says_so():
+    """Where a value brings it in; the host refuses to run it."""
+    task = template("Do it.", "word", file_paths=FilePaths("command", text="find {{word}}"))
+    run = converse(task, [(failure("run-denied"),), says("ok")], {"word": 'a"'})
+
+    (warning,) = run.notes["warnings"]
+    assert warning.endswith('a quotation mark in the command `find a"` is never closed')
+
+
+def test_a_file_that_is_named_in_several_ways_is_read_once():
+    """By its relative path, with detours, absolutely, or by a search; the first name stays."""
+    same = ("f.txt", "./f.txt", "a/../f.txt", "../x/f.txt", "/w/x/f.txt", "//w/x/./f.txt")
+    task = template(
+        context_management=ContextManagement(fresh_context="enabled", inherit_context="none"),
+        description="d",
+    )
+    task = evolve(task, file_paths=FilePaths(paths=(*same, "../f.txt")))
+    script = [found("/w/x/f.txt", "/w/x/g.txt"), ("F", "up", "G"), says("ok")]
+    run = converse(task, script, memory=True, folder="/w/x")
+
+    asked = [ask.arguments for ask in run.performed[1].asks]
+    assert asked == [("f.txt",), ("../f.txt",), ("/w/x/g.txt",)]
+    assert run.notes["context_files_count"] == 3
+
+
+def test_without_a_folder_relative_paths_are_compared_alone():
+    task = template(file_paths=FilePaths(paths=("f.txt", "b/../f.txt", "../f.txt", "/f.txt")))
+    run = converse(task, [("F", "up", "root"), says("ok")])
+
+    assert [ask.arguments[0] for ask in run.performed[0].asks] == ["f.txt", "../f.txt", "/f.txt"]
+
+
 def test_a_grandchild_inherits_through_its_parent():
     above = (Conversation("p", "s", 0, ({"source": "memo", "text": "Tea is wet."},)),)
     task = template("Write.", context_management=ContextManagement(inherit_context="full"))
@@ -253,7 +389,9 @@ def test_a_grandchild_inherits_through_its_parent():
 def test_images_and_documents_stand_before_the_prompt():
     """After the earlier turns, each with its path; a text file stays in the system prompt."""
     task = template("Look.", file_paths=FilePaths(paths=("a.md", "b.PDF", "c.jpeg")))
-    run = converse(task, [("A", "cGRm", "anBn"), says("ok")], overrides={"history": HISTORY[:2]})
+    run = converse(
+        task, [("A", "JVBERi0x", "/9j/4A=="), says("ok")], overrides={"history": HISTORY[:2]}
+    )
 
     assert [ask.arguments for ask in run.performed[0].asks] == [
         ("a.md",),

@@ -154,7 +154,12 @@ def test_too_many_malformed_requests_break_the_task():
 
     assert error["reason"] == "input_validation_failure"
     assert error["details"]["fields"] == ("description",)
-    assert converse(ASKING, [spawn(inputs={})] * 3).error["reason"] == "input_validation_failure"
+    error = converse(ASKING, [spawn(inputs=(1,))] * 3).error
+    assert error["reason"] == "input_validation_failure"
+    assert error["details"]["fields"] == ("inputs", "description")
+    assert "inputs: write a table; description: say" in error["message"]
+    error = converse(ASKING, [uses(("a", "spawn_subtask", 3))] * 3).error
+    assert error["details"]["fields"] == ("tool_use.input",)
 
 
 def test_a_model_that_keeps_asking_at_the_depth_limit_ends():
@@ -185,6 +190,8 @@ def test_several_requests_of_one_turn_are_refused_once():
         ({"description": "d", "file_paths": "a"}, "file_paths"),
         ({"description": "d", "template_hints": (1,)}, "template_hints"),
         ({"description": "d", "subtype": 1}, "subtype"),
+        ({"description": "d", "max_depth": 1, "maxDepth": 3}, "max_depth"),
+        ({"description": "d", "maxDepth": 3, "max_depth": 1}, "max_depth"),
     ],
 )
 def test_a_malformed_request_is_refused_by_field(request_, field):

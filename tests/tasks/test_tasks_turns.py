@@ -234,6 +234,8 @@ def test_a_model_that_never_stops_calling_tools_ends_at_the_turn_limit():
     assert run.error["details"] == {
         "resource": "turns",
         "metrics": {"used": 3, "limit": 3},
+        "turns": {"used": 3, "limit": 3},
+        "context": {"used": 21, "limit": 80_000, "peak_usage": 550},
         "usage": {"input_tokens": 30, "output_tokens": 6},
     }
 

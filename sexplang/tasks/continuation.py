@@ -1,0 +1,61 @@
+"""A reply text that is a CONTINUATION result to the request or the proposal that it holds."""
+
+from collections.abc import Mapping
+
+from sexplang.tasks.plans.artifacts import object_in
+from sexplang.tasks.plans.proposal import Proposal, proposal
+from sexplang.tasks.request import SubtaskRequest, fields_of, snake, subtask_request
+from sexplang.terms.value import Value
+
+
+def continuation(text: str, offered: Mapping[str, str]) -> SubtaskRequest | Proposal | None:
+    """The request in a reply text that is a CONTINUATION result, fenced or not; else None.
+
+    A task that is offered plans and no subtasks proposes a plan of one by a request.
+    """
+    if "CONTINUATION" not in text:
+        return None
+    result = object_in(text)
+    if result.get("status") != "CONTINUATION":
+        return None
+    notes = fields_of(result.get("notes")) or {}
+    notes = {snake(key): item for key, item in notes.items()}
+    if "subplan" in notes:
+        return _proposal(notes["subplan"], notes)
+    if "subtask_request" in notes:
+        tools = offered.values()
+        if "propose_subplan" in tools and "spawn_subtask" not in tools:
+            return _proposal({"subtasks": (notes["subtask_request"],)}, notes)
+        return subtask_request(notes["subtask_request"])
+    if "evaluation_request" in notes:
+        return _evaluation(notes["evaluation_request"])
+    return SubtaskRequest(
+        {},
+        {"notes.subtask_request": "write a table with description and inputs"},
+    )
+
+
+def _proposal(given: Value, notes: dict[str, Value]) -> Proposal:
+    """A plan, with the artifacts that stand beside it: a part of the work is done already."""
+    fields = fields_of(given)
+    if fields is None or notes.get("artifacts") is None:
+        return proposal(given)
+    return proposal({**fields, "artifacts": notes["artifacts"]})
+
+
+def _evaluation(value: Value) -> SubtaskRequest:
+    """The older `evaluation_request {type criteria target}` as a subtask of subtype evaluator."""
+    old = fields_of(value)
+    if old is None:
+        return SubtaskRequest({}, {"notes.evaluation_request": "write notes.subtask_request"})
+    criteria = old.get("criteria")
+    listed = criteria if isinstance(criteria, (tuple, list)) else (criteria,)
+    words = " ".join(item for item in listed if isinstance(item, str))
+    request: dict[str, Value] = {
+        "description": f"evaluate {words}".strip(),
+        "subtype": "evaluator",
+        "inputs": {key: item for key, item in old.items() if key != "type"},
+    }
+    made = subtask_request(request)
+    warning = "notes.evaluation_request is the older form; write notes.subtask_request"
+    return SubtaskRequest(made.fields, made.problems, (*made.warnings, warning))

@@ -1,0 +1,119 @@
+"""How a conversation ends before it is done: with what it has said, taken and read by then."""
+
+import json
+
+from sexplang.tasks.calls import spent
+from sexplang.tasks.replies import model_reply
+from sexplang.tasks.request import fields_of
+from sexplang.tasks.session import Block, HandlerSession
+from sexplang.terms.task import Session
+from sexplang.terms.value import Fault, Record, Value
+
+
+def accounted(error: Record, session: HandlerSession, replies: tuple[Value, ...]) -> Record:
+    """The error that ends a conversation of itself: what broke it is in no session any more, and
+    was paid for."""
+    if session.waits != "model":
+        return _told(error, (session,), spent(replies))
+    taken = _read(replies[0])
+    return _told(error, (session,), taken or (0, 0), turns=session.turns + (taken is not None))
+
+
+def cut_short(error: Record, sessions: tuple[Session, ...]) -> Record:
+    """The error that ends conversations from outside, innermost first: its content is what the
+    outermost has said."""
+    return _told(error, sessions, (0, 0))
+
+
+def metrics(session: HandlerSession, turns: int | None = None) -> dict[str, Value]:
+    """ResourceMetrics: turns, and tokens of the context window, with their limits."""
+    now, peak = session.taken
+    used = session.turns if turns is None else turns
+    return {
+        "turns": {"used": used, "limit": session.setup.max_turns},
+        "context": {"used": now, "limit": session.setup.window, "peak_usage": peak},
+    }
+
+
+def _told(
+    error: Record,
+    sessions: tuple[HandlerSession, ...],
+    last: tuple[int, int],
+    turns: int | None = None,
+) -> Record:
+    details = dict(fields_of(error.fields.get("details")) or {})
+    details |= metrics(sessions[-1], turns)
+    if sessions[-1].warnings:
+        details["warnings"] = sessions[-1].warnings
+    before = fields_of(details.get("usage")) or {}
+    taken, given = last
+    for session in sessions:
+        taken += session.usage[0] + session.children[0]
+        given += session.usage[1] + session.children[1]
+    if taken or given:
+        details["usage"] = {
+            "input_tokens": taken + _count(before.get("input_tokens")),
+            "output_tokens": given + _count(before.get("output_tokens")),
+        }
+    sources = [source for session in reversed(sessions) for source in sources_of(session)]
+    if sources:
+        details["sources"] = tuple(dict.fromkeys(sources))
+    content = error.fields.get("content") or said(sessions[-1]) or error.fields.get("content")
+    return Record(error.kind, {**error.fields, "details": details, "content": content})
+
+
+def _count(value: Value) -> int:
+    return value if type(value) is int else 0
+
+
+def _read(reply: Value) -> tuple[int, int] | None:
+    """The usage of a reply; None where it is no turn of the model."""
+    try:
+        return model_reply(reply).usage
+    except Fault:
+        return None
+
+
+def said(session: HandlerSession) -> str:
+    """The last text of the model that is there, if only in part."""
+    if session.said:
+        return session.said
+    for message in reversed(session.messages[session.setup.earlier + 1 :]):
+        blocks = _blocks(message) if message["role"] == "assistant" else ()
+        text = "".join([block["text"] for block in blocks if block.get("type") == "text"])
+        if text and text != "(nothing)":
+            return text
+    return ""
+
+
+def sources_of(session: HandlerSession) -> tuple[str, ...]:
+    """What the conversation's tools have read: the paths of files, and the `sources` that the
+    results of other tools name; each once."""
+    uses: dict[Value, Block] = {}
+    found: list[str] = []
+    for message in session.messages[session.setup.earlier + 1 :]:
+        for block in _blocks(message):
+            if block.get("type") == "tool_use":
+                uses[block["id"]] = block
+            elif block.get("type") == "tool_result" and not block.get("is_error"):
+                found += _sources(session, uses.get(block["tool_use_id"]), block["content"])
+    return tuple(dict.fromkeys(found))
+
+
+def _sources(session: HandlerSession, use: Block | None, content: Value) -> list[str]:
+    if use is None:
+        return []
+    if session.setup.offered.get(use["name"]) == "read_file":
+        return [use["input"]["path"]]
+    if not isinstance(content, str) or not content.startswith("{"):
+        return []
+    try:
+        named = json.loads(content).get("sources")
+    except (ValueError, RecursionError):
+        return []
+    return [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
+
+
+def _blocks(message: Block) -> list[Block]:
+    content = message["content"]
+    return [fields_of(block) or {} for block in content] if isinstance(content, tuple) else []

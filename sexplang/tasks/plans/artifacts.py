@@ -1,0 +1,89 @@
+"""What a subtask gave to its artifacts, `[{name type path|text}]`, and what of them is missing."""
+
+import json
+import re
+
+from sexplang.tasks.request import fields_of
+from sexplang.terms.text import value_of
+from sexplang.terms.value import Fault, Record, Value
+
+_FENCED = re.compile(r"\s*```[\w-]*\s*(.*?)\s*```\s*", re.DOTALL)
+
+Artifacts = tuple[dict[str, Value], ...]
+
+
+def artifacts_of(value: Value) -> Artifacts | None:
+    """A list of artifacts with all their fields; None if it is none."""
+    if not isinstance(value, (tuple, list)):
+        return None
+    found = [_artifact(item) for item in value]
+    return None if None in found else tuple([each for each in found if each is not None])
+
+
+def _artifact(item: Value) -> dict[str, Value] | None:
+    fields = fields_of(item) or {}
+    name, text, path = fields.get("name"), fields.get("text"), fields.get("path")
+    kind = fields.get("type") or "text"
+    if not isinstance(name, str) or not name or not isinstance(kind, str):
+        return None
+    if isinstance(path, str) and path:
+        return {"name": name, "type": kind, "path": path}
+    if isinstance(text, str):
+        return {"name": name, "type": kind, "text": text}
+    return None
+
+
+def object_in(text: str) -> dict[str, Value]:
+    """The JSON object that a whole text is, fenced or not; empty if it is none."""
+    fenced = _FENCED.fullmatch(text)
+    body = (fenced[1] if fenced else text).strip()
+    if not body.startswith("{"):
+        return {}
+    try:
+        return fields_of(value_of(json.loads(body))) or {}
+    except (ValueError, RecursionError, Fault):
+        return {}
+
+
+def together(known: Artifacts, more: Artifacts) -> Artifacts:
+    """Both, each name once: what comes later takes the place of what was there."""
+    return tuple({each["name"]: each for each in (*known, *more)}.values())
+
+
+def given(result: Value) -> tuple[Artifacts, str | None]:
+    """The artifacts of a result, from its notes, its data or its text that is JSON; and the
+    content that stands beside them in such a text."""
+    fields = fields_of(result) or {}
+    notes = fields_of(fields.get("notes")) or {}
+    found = artifacts_of(notes.get("artifacts")) or ()
+    parsed = fields_of(fields.get("parsed_content"))
+    found = together(found, artifacts_of((parsed or {}).get("artifacts")) or ())
+    content = fields.get("content")
+    if parsed is not None or not isinstance(result, Record) or not isinstance(content, str):
+        return found, None
+    said = object_in(content)
+    inner = {**(fields_of(said.get("notes")) or {}), **said}
+    more = artifacts_of(inner.get("artifacts"))
+    if more is None:
+        return found, None
+    words = said.get("content")
+    return together(found, more), words if isinstance(words, str) else None
+
+
+def outputs(node: Value, result: Value) -> dict[str, Value]:
+    """What a node of a plan gave, `{artifacts content missing}`: `missing` says in words what was
+    expected and is not there; `content` is nil where the result's own holds."""
+    fields = fields_of(node) or {}
+    artifacts, content = given(result)
+    missing: list[Value] = []
+    if not fields.get("allow_no_op"):
+        types = {each["type"] for each in artifacts}
+        paths = {each.get("path") for each in artifacts} | {each["name"] for each in artifacts}
+        missing += [f"artifact of type `{kind}`" for kind in _texts(fields, "outputs") - types]
+        missing += [f"file `{path}`" for path in _texts(fields, "files") - paths]
+    return {"artifacts": artifacts, "content": content, "missing": tuple(sorted(missing, key=str))}
+
+
+def _texts(fields: dict[str, Value], name: str) -> set[Value]:
+    value = fields.get(name)
+    return set(value) if isinstance(value, tuple) else set()

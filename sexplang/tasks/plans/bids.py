@@ -1,0 +1,71 @@
+"""A subtask and the templates there are to bids: how well each fits, and what it may cost.
+
+Fitness is from 0 to 1: the share of the required capabilities that the template's words have, and
+how alike its words are to the description's. Cost is in tokens: all its turns with all they may
+write. Who is named, or hinted at by name, fits wholly.
+"""
+
+from collections.abc import Callable
+
+from sexplang.tasks.matching import CANDIDATES, THRESHOLD, words
+from sexplang.tasks.prepare import Prepared
+from sexplang.tasks.request import fields_of
+from sexplang.tasks.window import tokens_in
+from sexplang.terms.template import Template
+from sexplang.terms.value import Value
+
+
+def bids(
+    prepared: Callable[[Template], Prepared], node: Value, templates: tuple[Template, ...]
+) -> tuple[Value, ...]:
+    """`[{task fitness cost param decomposes} …]`, the best first: the fittest, of these the
+    cheapest, then by name. `param` takes the description where a subtask has no inputs."""
+    subtask = fields_of(node) or {}
+    scored = [(_fitness(subtask, template), template) for template in templates]
+    fitting = [(fit, _cost(prepared(each)), each) for fit, each in scored if fit >= THRESHOLD]
+    fitting.sort(key=lambda bid: (-bid[0], bid[1], bid[2].name))
+    return tuple([_bid(fit, cost, each) for fit, cost, each in fitting[:CANDIDATES]])
+
+
+def _bid(fitness: float, cost: int, template: Template) -> dict[str, Value]:
+    return {
+        "task": template.name,
+        "fitness": round(fitness, 3),
+        "cost": cost,
+        "param": _param(template),
+        "decomposes": "propose_subplan" in template.allowed_tools,
+    }
+
+
+def _fitness(subtask: dict[str, Value], template: Template) -> float:
+    if subtask.get("name"):
+        return 1.0 if subtask["name"] == template.name else 0.0
+    hints = subtask.get("template_hints") or ()
+    if template.name in hints:
+        return 1.0
+    tools = " ".join(template.allowed_tools)
+    said = f"{template.name} {template.description} {template.criteria} {template.subtype}"
+    known, skills = words(said), words(f"{said} {tools}")
+    asked = words(" ".join((subtask.get("description") or "", *hints)))
+    union = asked | known
+    alike = len(asked & known) / len(union) if union else 0.0
+    capabilities = [words(each) for each in subtask.get("required_capabilities") or ()]
+    if not capabilities:
+        return alike
+    met = sum([each <= skills for each in capabilities]) / len(capabilities)
+    return (met + alike) / 2
+
+
+def _cost(prepared: Prepared) -> int:
+    template = prepared.template
+    prompt = tokens_in(template.instructions) + tokens_in(template.system) + prepared.tool_tokens
+    most = prepared.payload["max_tokens"]
+    cost: int = prepared.max_turns * (prompt + most)
+    return cost
+
+
+def _param(template: Template) -> str | None:
+    needed = [param for param in template.params if param.required]
+    if len(needed) == 1 and needed[0].type in ("any", "string"):
+        return needed[0].name
+    return None

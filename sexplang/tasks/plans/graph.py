@@ -1,0 +1,100 @@
+"""The dependencies of a plan: read, led in no circle, and more of them where paths overlap.
+
+`after` holds for each subtask the indexes of those that it comes after.
+"""
+
+from typing import TypeAlias
+
+from sexplang.tasks.plans.overlap import same_paths
+from sexplang.terms.value import Value
+
+After: TypeAlias = list[set[int]]
+
+
+class Refused(Exception):
+    """Why a plan is not accepted, in words for whoever proposed it."""
+
+
+def dependencies(subtasks: tuple[dict[str, Value], ...]) -> After:
+    """The dependencies as indexes. Raises Refused."""
+    last = len(subtasks) - 1
+    after: After = []
+    for at, subtask in enumerate(subtasks):
+        found = set()
+        for word in subtask.get("depends_on_subtasks") or ():
+            digits = word.removeprefix("sub-")
+            if not (digits.isascii() and digits.isdecimal()) or int(digits) > last:
+                raise Refused(
+                    f"subtask {at} depends on `{word}`, which is no index from 0 to {last}"
+                )
+            found.add(int(digits))
+        after.append(found)
+    circle = _circle(after)
+    if circle:
+        way = " -> ".join(map(str, circle))
+        raise Refused(f"the subtasks depend on each other in a circle: {way}")
+    return after
+
+
+def _circle(after: After) -> list[int]:
+    """A way from a subtask to itself, if there is one."""
+    done: set[int] = set()
+    for start in range(len(after)):
+        way: list[int] = []
+        work = [(start, False)]
+        while work:
+            at, is_left = work.pop()
+            if is_left:
+                done.add(way.pop())
+            elif at in way:
+                return [*way[way.index(at) :], at]
+            elif at not in done:
+                way.append(at)
+                work.append((at, True))
+                work.extend((each, False) for each in sorted(after[at], reverse=True))
+    return []
+
+
+def reaches(after: After, later: int, earlier: int) -> bool:
+    """Whether a subtask comes after another, directly or not."""
+    seen: set[int] = set()
+    work = [later]
+    while work:
+        at = work.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        if earlier in after[at]:
+            return True
+        work.extend(after[at])
+    return False
+
+
+def sequenced(subtasks: tuple[dict[str, Value], ...], after: After) -> list[tuple[int, int]]:
+    """Adds an order where subtasks that could run at the same time own the same paths: the one
+    that is named first comes first. Gives the pairs that were added, the later one first."""
+    added = []
+    for later, subtask in enumerate(subtasks):
+        for earlier in range(later):
+            if (
+                same_paths(subtask.get("owned_paths"), subtasks[earlier].get("owned_paths"))
+                and not reaches(after, later, earlier)
+                and not reaches(after, earlier, later)
+            ):
+                after[later].add(earlier)
+                added.append((later, earlier))
+    return added
+
+
+def steps(after: After) -> set[int]:
+    """The subtasks that are a step of whatever way is taken: something comes after them, and every
+    other subtask comes before or after."""
+    every = range(len(after))
+    return {
+        at
+        for at in every
+        if any(at in before for before in after)
+        and all(
+            at == each or reaches(after, at, each) or reaches(after, each, at) for each in every
+        )
+    }

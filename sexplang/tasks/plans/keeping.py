@@ -1,0 +1,141 @@
+"""What a conversation keeps of the plans that it proposes, and how their results are told to it."""
+
+from attrs import evolve
+
+from sexplang.tasks.json_text import json_text
+from sexplang.tasks.plans.artifacts import Artifacts, together
+from sexplang.tasks.plans.proposal import Proposal
+from sexplang.tasks.request import fields_of
+from sexplang.terms.node import frozen
+from sexplang.terms.task import Ask, task_result
+from sexplang.terms.value import Record, Value
+
+
+@frozen
+class Planning:
+    """The plans of one conversation so far."""
+
+    asked: dict[str, Value] | None = None
+    """The proposal that is being answered."""
+    accepted: tuple[Value, ...] = ()
+    """What answered the plans that were accepted."""
+    artifacts: Artifacts = ()
+    """What the conversation has delivered with its proposals."""
+    counted: Artifacts = ()
+    """What of them was there when a plan was last accepted."""
+    first: int = 0
+    """How many subtasks it has proposed in plans that were accepted."""
+    granted: float = 0
+    """Seconds of its budget that are given to them."""
+
+    def over(self) -> "Planning":
+        """The same, where nothing is asked any more."""
+        return evolve(self, asked=None)
+
+
+def proposed(
+    planning: Planning, read: Proposal, content: str, around: dict[str, Value]
+) -> tuple[Planning, Ask]:
+    """The operation `subplan`: the proposal, and what is to be known to judge it; `around` is what
+    the conversation says of itself, `{depth max_depth seconds}`, nil for what has no bound."""
+    artifacts = together(planning.artifacts, read.fields.get("artifacts") or ())
+    plan = {
+        **read.fields,
+        **{name: item for name, item in around.items() if item is not None},
+        "result": task_result(content, "CONTINUATION", notes={"subplan": read.fields}),
+        "decomposition": len(planning.accepted) + 1,
+        "progress": sum([each not in planning.counted for each in artifacts]),
+        "first": planning.first,
+        "granted": planning.granted,
+    }
+    return evolve(planning, artifacts=artifacts), Ask("subplan", (plan,), attempt=True)
+
+
+@frozen
+class Answered:
+    """What a proposal came to: what the model is told, and the reason if it was refused."""
+
+    planning: Planning
+    words: str
+    is_error: bool
+    refused: str | None = None
+
+
+def answered(planning: Planning, value: Value) -> Answered | None:
+    """The reply to the proposal that was asked; None for one that is not of a plan, which is told
+    like any other."""
+    asked, reply = planning.asked or {}, fields_of(value) or {}
+    planning = planning.over()
+    accepted, reason = reply.get("accepted"), reply.get("reason")
+    if not isinstance(accepted, bool) or isinstance(value, Record):
+        return None
+    words = reason if isinstance(reason, str) else None
+    if not accepted:
+        why = words or "no reason was given"
+        return Answered(planning, json_text({"accepted": False, "reason": why}), True, why)
+    subtasks = asked.get("subtasks") or ()
+    granted = reply.get("granted")
+    if not isinstance(granted, (int, float)):
+        granted = sum([_seconds(subtask) for subtask in subtasks])
+    planning = evolve(
+        planning,
+        accepted=(*planning.accepted, value),
+        counted=planning.artifacts,
+        first=planning.first + len(subtasks),
+        granted=planning.granted + granted,
+    )
+    return Answered(planning, json_text(_told(reply, words)), words is not None)
+
+
+def _seconds(subtask: Value) -> float:
+    cap = (fields_of(subtask) or {}).get("budget_cap") or {}
+    seconds: float = cap.get("seconds", 0)
+    return seconds
+
+
+def results_of(reply: Value) -> tuple[Value, ...]:
+    """The results of a reply to a plan; empty if it is none."""
+    fields = fields_of(reply) or {}
+    results = fields.get("results")
+    if isinstance(fields.get("accepted"), bool) and isinstance(results, (tuple, list)):
+        return tuple(results)
+    return ()
+
+
+def _told(reply: dict[str, Value], reason: str | None) -> dict[str, Value]:
+    """What of the results a model reads: what each is, how it ended, what it says and gave."""
+    told: dict[str, Value] = {"accepted": True}
+    if reason is not None:
+        told["reason"] = reason
+    for name in ("decision", "warnings"):
+        if reply.get(name):
+            told[name] = reply[name]
+    told["results"] = tuple([_result(each) for each in results_of(reply)])
+    return told
+
+
+def _result(result: Value) -> Value:
+    fields = fields_of(result)
+    if fields is None or "notes" not in fields:
+        return result
+    notes = fields_of(fields["notes"]) or {}
+    node = fields_of(notes.get("node")) or {}
+    told: dict[str, Value] = {name: node.get(name) for name in ("id", "description", "state")}
+    told["content"] = fields.get("content")
+    error = fields_of(notes.get("error"))
+    if error is not None:
+        told["error"] = error.get("message")
+    if notes.get("artifacts"):
+        told["artifacts"] = notes["artifacts"]
+    return {name: item for name, item in told.items() if item not in (None, "")}
+
+
+def noted(planning: Planning | None, more: Artifacts) -> dict[str, Value]:
+    """What of all this is a note of the conversation's result."""
+    artifacts = together(planning.artifacts if planning is not None else (), more)
+    notes: dict[str, Value] = {}
+    if artifacts:
+        notes["artifacts"] = artifacts
+    if planning is not None and planning.accepted:
+        notes["subplans"] = planning.accepted
+    return notes

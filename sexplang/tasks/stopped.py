@@ -1,0 +1,37 @@
+"""A reply that was stopped for good to the failure that ends its conversation. All raise Fault."""
+
+from typing import NoReturn
+
+from sexplang.tasks import failures
+from sexplang.tasks.replies import Reply
+from sexplang.tasks.session import HandlerSession, Rules
+
+
+def full(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
+    """There was no room for more output."""
+    limit = session.payload["max_tokens"]
+    raise failures.exhausted(
+        "output",
+        f"the reply was cut off at {limit} tokens",
+        "raise <limits max_output_tokens=…>, or ask for a shorter answer",
+        session.said + reply.text,
+        used=reply.usage[1],
+        limit=limit,
+    )
+
+
+def overflowed(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
+    """There was no room for more of the conversation."""
+    raise failures.exhausted(
+        "context",
+        "the conversation does not fit into the model's context window",
+        "pass less text or fewer files, or split the task",
+        session.said + reply.text,
+        used=sum(reply.usage),
+        limit=None,
+    )
+
+
+def refused(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
+    """The model does not answer this."""
+    raise failures.refused(reply.category, session.said + reply.text)

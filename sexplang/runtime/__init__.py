@@ -3,19 +3,21 @@
 Here the world begins: time, networks, files, models, permissions, the journal.
 """
 
+from sexplang.runtime.asking import Person
 from sexplang.runtime.drive import adrive, drive
 from sexplang.runtime.journal import Journal
 from sexplang.runtime.models import Endpoint, choose_model, warm_up
 from sexplang.runtime.performers import Settings, performers
 from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.pressure import Retries
 from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import Refusal
-from sexplang.runtime.wrappers import Retries
 
 __all__ = [
     "Endpoint",
     "Journal",
     "Permissions",
+    "Person",
     "Refusal",
     "Retries",
     "Settings",

@@ -44,7 +44,7 @@ def settled(reply: Any, operation: str) -> tuple[Value, bool, int]:
     attempts = 1
     if reply.__class__ is Answer:
         reply, attempts = reply.value, reply.attempts
-    if reply.__class__ in FLAT:
+    if reply.__class__ in FLAT and reply.__class__ is not int:
         return reply, False, attempts
     try:
         return value_of(reply), False, attempts
@@ -57,7 +57,8 @@ def failure(error: BaseException, operation: str) -> Record:
     if isinstance(error, Refusal):
         return error.error
     if isinstance(error, Fault):
-        return error_of(error)
+        words = f"the reply to `{operation}`: {error.message}"
+        return error_of(Fault(error.code, words, hint=error.hint))
     from sexplang.runtime.redact import clean
 
     return error_record(

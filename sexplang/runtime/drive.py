@@ -6,12 +6,16 @@ the first reply that has to be awaited.
 
 from contextlib import suppress
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from sexplang.interrupt import GRACE, GraceOver, ending, interruptible
 from sexplang.machine import Done, Failed, Outcome
 from sexplang.runtime.answers import OutputLost, Performers, Watch
 from sexplang.runtime.journal import Journal
 from sexplang.runtime.running import Run
+
+if TYPE_CHECKING:
+    from sexplang.runtime.traces.tree import Trace
 
 
 def drive(
@@ -22,6 +26,7 @@ def drive(
     parallel: int = 16,
     on_event: Watch | None = None,
     grace: float = GRACE,
+    trace: "Trace | None" = None,
 ) -> Done | Failed:
     """Perform what a run asks for until it is Done or Failed. Works inside a running loop too.
 
@@ -31,14 +36,14 @@ def drive(
     """
     with interruptible(grace) as interrupt:
         kept = journal if journal is not None else Journal()
-        run = Run(outcome, performers, kept, on_event, interrupt)
+        run = Run(outcome, performers, kept, on_event, interrupt, max(1, parallel), trace)
         try:
             while not run.ended and not run.waiting and run.step():
                 pass
             if not run.ended and not run.interrupted:
                 from sexplang.runtime.waiting import block
 
-                block(run, parallel, grace)
+                block(run, grace)
             if interrupt.pressed:
                 raise KeyboardInterrupt
         except (KeyboardInterrupt, OutputLost) as raised:
@@ -55,13 +60,15 @@ async def adrive(
     parallel: int = 16,
     on_event: Watch | None = None,
     grace: float = GRACE,
+    trace: "Trace | None" = None,
 ) -> Done | Failed:
     """`drive` for callers that have an event loop: asyncio's or trio's."""
     from sexplang.runtime.waiting import finish
 
-    run = Run(outcome, performers, journal if journal is not None else Journal(), on_event)
+    kept = journal if journal is not None else Journal()
+    run = Run(outcome, performers, kept, on_event, parallel=max(1, parallel), trace=trace)
     try:
-        await finish(run, parallel, grace)
+        await finish(run, grace)
     except OutputLost as lost:
         raise lost.error from None
     return run.end()
@@ -85,4 +92,4 @@ def _abandon_now(run: Run, grace: float) -> None:
         if run.waiting:
             from sexplang.runtime.waiting import block
 
-            block(run, 1, max(0.0, until - monotonic()), abandoned=True)
+            block(run, max(0.0, until - monotonic()), abandoned=True)

@@ -10,6 +10,14 @@ from sexplang.terms.value import Record
 
 
 @node
+class Queued:
+    """A model call waits: as many as may be are in flight."""
+
+    id: str
+    task: str | None
+
+
+@node
 class Started:
     """A request is being performed; `task` and `turn` when it is a conversation's model call."""
 
@@ -52,7 +60,8 @@ class Withdrawn:
 
 @node
 class Retrying:
-    """An attempt failed; the next one starts after `wait` seconds."""
+    """So many attempts failed; the next one starts after `wait` seconds. With 0 it is the first,
+    which waits because of what others were told by the same server; so says `error`."""
 
     id: str
     task: str | None
@@ -69,7 +78,7 @@ class Progressed:
     fraction: float | None = None
 
 
-Event: TypeAlias = Started | Said | Finished | Withdrawn | Retrying | Progressed
+Event: TypeAlias = Queued | Started | Said | Finished | Withdrawn | Retrying | Progressed
 
 
 def task_of(request: Request) -> str | None:

@@ -15,11 +15,13 @@ from attrs import field
 from sexplang.runtime.pack import dumped, packed
 from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import Refusal, refused
+from sexplang.runtime.shared import Shared
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define
 from sexplang.terms.value import Value
 
-VERSION = 1
+VERSION = 2
+"""1 had rows without arguments, and no notes."""
 
 LONE = "backslashreplace"
 """How half of a surrogate pair is encoded: the way in which JSON writes it."""
@@ -59,6 +61,7 @@ class Row:
             "id": self.id,
             "operation": self.operation,
             "digest": self.digest,
+            "arguments": packed(self.arguments),
             "attempts": self.attempts,
             "error" if self.failed else "reply": packed(self.reply),
             "usage": packed(self.usage),
@@ -69,12 +72,14 @@ class Row:
 
 @define(eq=False)
 class Journal:
-    """The rows of one run, in memory; with `record`, each also as a line of JSON in a file."""
+    """The rows of one run, in memory; with `record`, each also as a line of JSON in a file, and
+    notes between them."""
 
     run_id: str = field(factory=lambda: os.urandom(8).hex())
     record: str | os.PathLike[str] | None = None
     rows: list[Row] = field(factory=list, init=False)
     _file: int | None = field(default=None, init=False, repr=False)
+    _shared: Shared = field(factory=Shared, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if self.record is not None:
@@ -84,8 +89,15 @@ class Journal:
     def append(self, row: Row) -> None:
         """Keep a row; it is in the file, whole, before this returns."""
         if self._file is not None:
-            self._write(row.plain())
+            self._write(self._shared.shortened(row.plain()))
         self.rows.append(row)
+
+    def note(self, data: dict[str, Any]) -> None:
+        """Keep a line beside the rows, in the file alone. Where there is no room for it, the next
+        row will say so."""
+        if self._file is not None:
+            with suppress(Refusal):
+                self._write(data)
 
     def close(self) -> None:
         """Close the recording; rows stay readable."""

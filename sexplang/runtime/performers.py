@@ -7,13 +7,15 @@ from attrs import field
 
 from sexplang.runtime import files, world, writing
 from sexplang.runtime.answers import Performer, Watch
+from sexplang.runtime.asking import Person, asking
 from sexplang.runtime.models import Endpoint, modelling
 from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.pressure import Retries
 from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import refused
 from sexplang.runtime.scripts import running
 from sexplang.runtime.surrogates import writable
-from sexplang.runtime.wrappers import Retries, permitted, retried
+from sexplang.runtime.wrappers import permitted
 from sexplang.terms.effect import Request
 from sexplang.terms.node import frozen
 
@@ -46,6 +48,10 @@ class Settings:
     """The configuration's."""
     endpoint: Endpoint = Endpoint()
     retries: Retries = Retries()
+    single_flight: bool = False
+    """Whether equal model calls that are in flight at the same time are sent once."""
+    person: Person | None = None
+    """Who answers `ask-user`."""
     tools: Mapping[str, Tool] = field(factory=dict)
     servers: "Servers | None" = None
     """Whose tools are called `server:name`. Whoever made them ends them."""
@@ -64,6 +70,7 @@ def performers(settings: Settings) -> dict[str, Performer]:
         "sleep": world.sleep,
         "timer": world.timing(),
         "random": world.randomness(settings.run_id),
+        "ask-user": asking(settings.person),
         "read-file": lambda request: _read(request, permissions),
         "write-file": lambda request: _write(request, permissions),
         "list-files": lambda request: files.list_files(_path(request, "*"), permissions),
@@ -71,10 +78,15 @@ def performers(settings: Settings) -> dict[str, Performer]:
         "search-memory": lambda request: _search(request, settings),
         "tool": _using(settings.tools, settings.servers),
         "model": modelling(
-            settings.model, settings.default_model, settings.endpoint, settings.on_event
+            settings.model,
+            settings.default_model,
+            settings.endpoint,
+            settings.on_event,
+            settings.retries,
+            single_flight=settings.single_flight,
         ),
     }
-    return retried(permitted(table, permissions), settings.retries, settings.on_event)
+    return permitted(table, permissions)
 
 
 def _path(request: Request, default: Any = None) -> Any:

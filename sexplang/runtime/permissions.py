@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from attrs import field
 
@@ -17,15 +17,23 @@ def _place(path: Place | None) -> str | None:
 
 
 def _places(paths: Iterable[Place]) -> tuple[str, ...]:
-    return tuple(os.path.abspath(os.fspath(path)) for path in paths)
+    return tuple(os.path.abspath(os.fspath(path)) for path in _several(paths))
 
 
 def _executables(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(os.path.abspath(name) if "/" in name else name for name in names)
+    return tuple(os.path.abspath(name) if "/" in name else name for name in _several(names))
 
 
 def _hosts(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(name.lower() for name in names)
+    return tuple(name.lower() for name in _several(names))
+
+
+def _several(given: Any) -> Iterable[Any]:
+    """A list, and no text: its letters would each be granted. Raises TypeError."""
+    if isinstance(given, (str, bytes, os.PathLike)) or not isinstance(given, Iterable):
+        kind = type(given).__name__
+        raise TypeError(f"a permission is a list, such as read=['docs'], not {kind}")
+    return given
 
 
 @frozen

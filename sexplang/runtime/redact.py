@@ -8,6 +8,8 @@ import os
 from typing import Any
 
 SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+HEADERS = ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS")
+"""What goes with traces to their collector, as `name=value,…`: its key is among it."""
 MARK = "[redacted]"
 
 _SHORTEST = 8
@@ -16,8 +18,21 @@ _SHORTEST = 8
 
 def secrets() -> list[str]:
     """The values that must never leave, as far as the environment knows any."""
-    found = (os.environ.get(name, "").strip() for name in SECRETS)
+    found = [os.environ.get(name, "").strip() for name in SECRETS]
+    for name in HEADERS:
+        found += _values(os.environ.get(name, ""))
     return [value for value in found if len(value) >= _SHORTEST]
+
+
+def _values(headers: str) -> list[str]:
+    """The last word of each header's value, as it is and as it is sent: `Basic KEY` is `KEY`."""
+    if not headers:
+        return []
+    from urllib.parse import unquote
+
+    written = [part.partition("=")[2].strip() for part in headers.split(",")]
+    words = [word for value in written for word in (value, unquote(value))]
+    return [word.replace("%20", " ").split()[-1] for word in words if word]
 
 
 def redacted(text: str) -> str:

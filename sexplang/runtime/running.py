@@ -4,10 +4,10 @@ Law: one reply at a time: its row is appended to the journal, then it is deliver
 only when every branch waits again. So the journal is the schedule.
 """
 
-from collections import deque
+from collections import OrderedDict, deque
 from contextlib import suppress
 from time import monotonic, time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import field
 
@@ -22,13 +22,16 @@ from sexplang.runtime.answers import (
     settled,
     unhandled,
 )
-from sexplang.runtime.events import Finished, Started, Withdrawn, task_of, turn_of
+from sexplang.runtime.events import Finished, Queued, Started, Withdrawn, task_of, turn_of
 from sexplang.runtime.journal import Journal, Row, cancellation
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Record, Value
+
+if TYPE_CHECKING:
+    from sexplang.runtime.traces.tree import Trace
 
 
 @define(eq=False)
@@ -50,6 +53,9 @@ class Run:
     journal: Journal
     on_event: Watch | None = None
     interrupt: Interrupt = field(factory=Interrupt)
+    parallel: int = 16
+    """How many model calls are in flight at most."""
+    trace: "Trace | None" = None
     abandoned: bool = False
     """Whether the run has been cancelled from outside."""
     waiting: list[tuple[Request, Any]] = field(factory=list)
@@ -60,6 +66,10 @@ class Run:
     """Requests that nobody has started yet."""
     _gone: set[str] = field(factory=set)
     """Those of them that were withdrawn before that."""
+    _queue: "OrderedDict[str, Request]" = field(factory=OrderedDict)
+    """Model calls for which there is no place yet: nothing of them exists but the request."""
+    _flying: set[str] = field(factory=set)
+    """Model calls that are in flight."""
     _open: dict[str, _Open] = field(factory=dict)
     _arrived: "deque[tuple[str, Value, bool, int]]" = field(factory=deque)
 
@@ -91,15 +101,27 @@ class Run:
                 self._deliver(id, value, failed, attempts)
                 return True
         started = False
-        while self._fresh:
-            request = self._fresh.popleft()
-            if request.id in self._gone:
-                self._gone.discard(request.id)
-                continue
+        while (request := self._next()) is not None:
             if self._start(request):
                 return True
             started = True
         return started
+
+    def _next(self) -> Request | None:
+        """The next request to perform, those that wait for a place first and in their order."""
+        if self._queue and len(self._flying) < self.parallel:
+            return self._queue.popitem(last=False)[1]
+        while self._fresh:
+            request = self._fresh.popleft()
+            if request.id in self._gone:
+                self._gone.discard(request.id)
+            elif request.operation == "model" and len(self._flying) >= self.parallel:
+                self._queue[request.id] = request
+                if self.on_event is not None:
+                    self.on_event(Queued(request.id, task_of(request)))
+            else:
+                return request
+        return None
 
     def arrive(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         """An awaited reply is there."""
@@ -114,6 +136,8 @@ class Run:
             _close(awaitable)
         self.waiting.clear()
         self._open.clear()
+        self._flying.clear()
+        self._queue.clear()
         self._fresh.clear()
         self._gone.clear()
         self._arrived.clear()
@@ -121,6 +145,8 @@ class Run:
             with suppress(Refusal):  # what is cleaned up matters more than its recording
                 self.journal.append(cancellation())
             self.outcome = self.outcome.cancel()
+            if self.trace is not None:
+                self.trace.moved(self.outcome)
             self._open_all()
             self._fail_cut(cut)
 
@@ -143,6 +169,8 @@ class Run:
         if self.on_event is not None:
             event = Started(request.id, request.operation, task_of(request), turn_of(request))
             self.on_event(event)
+        if self.trace is not None:
+            self.trace.started(request)
         performer = self.performers.get(request.operation)
         try:
             if performer is None:
@@ -154,12 +182,15 @@ class Run:
             return True
         if reply.__class__ not in FLAT and hasattr(reply, "__await__"):
             self.waiting.append((request, reply))
+            if request.operation == "model":
+                self._flying.add(request.id)
             return False
         self._deliver(request.id, *settled(reply, request.operation))
         return True
 
     def _deliver(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         opened = self._open.pop(id)
+        self._flying.discard(id)
         request = opened.request
         row = Row(
             id,
@@ -178,20 +209,29 @@ class Run:
             return
         if self.on_event is not None:
             self.on_event(_finished(row, request))
+        if self.trace is not None:
+            self.trace.finished(row)
         before = self.outcome
         assert isinstance(before, Suspended)
         after = before.fail(id, value) if failed else before.resume(id, value, is_value=True)
         self.outcome = after
+        if self.trace is not None:
+            self.trace.moved(after)
         for gone in after.withdrawn:
             self._withdraw(gone)
         if isinstance(after, Suspended):
             self._fresh.extend(after.opened)
 
     def _withdraw(self, id: str) -> None:
+        if self._queue.pop(id, None) is not None:
+            if self.on_event is not None:
+                self.on_event(Withdrawn(id, "model"))
+            return
         opened = self._open.pop(id, None)
         if opened is None:
             self._gone.add(id)
             return
+        self._flying.discard(id)
         self.withdrawn.append(id)
         for at, (request, awaitable) in enumerate(self.waiting):
             if request.id == id:
@@ -206,6 +246,7 @@ class Run:
         it runs any more, since that could not be recorded either."""
         self.withdrawn.extend(self._open)
         self._open.clear()
+        self._queue.clear()
         self._arrived.clear()
         self.outcome = Failed(error)
 

@@ -28,7 +28,6 @@ SLICE = 0.005
 class Shared:
     """What the requests of one drive have in common and what ends with it: connections."""
 
-    limiter: anyio.CapacityLimiter
     kept: dict[Any, Any] = field(factory=dict)
     closing: list[Callable[[], Awaitable[Any]]] = field(factory=list)
 
@@ -48,15 +47,15 @@ def keep(key: Any, make: Callable[[], Any], close: Callable[[Any], Awaitable[Any
     return shared.kept[key]
 
 
-async def finish(run: Run, parallel: int, grace: float, *, abandoned: bool = False) -> None:
+async def finish(run: Run, grace: float, *, abandoned: bool = False) -> None:
     """Drive the run to its end; when cancelled, to the end of its `finally` bodies."""
-    shared = Shared(anyio.CapacityLimiter(max(1, parallel)))
+    shared = Shared()
     token = _shared.set(shared)
     try:
         if abandoned:
-            await _within(run, shared, grace, shield=False)
+            await _within(run, grace, shield=False)
         else:
-            await _until_cancelled(run, shared, grace)
+            await _until_cancelled(run, grace)
     finally:
         _shared.reset(token)
         with anyio.CancelScope(shield=True), anyio.move_on_after(grace):
@@ -64,28 +63,28 @@ async def finish(run: Run, parallel: int, grace: float, *, abandoned: bool = Fal
                 await close()
 
 
-async def _until_cancelled(run: Run, shared: Shared, grace: float) -> None:
+async def _until_cancelled(run: Run, grace: float) -> None:
     try:
-        await _loop(run, shared)
+        await _loop(run)
     except BaseException as raised:
         error = _single(raised)
         if not isinstance(error, (Exception, GraceOver)):  # a cancellation, or a second Ctrl-C
-            await _ended(run, shared, grace)
+            await _ended(run, grace)
         raise error from None
 
 
-async def _ended(run: Run, shared: Shared, grace: float) -> None:
+async def _ended(run: Run, grace: float) -> None:
     """The `finally` bodies of a cancelled run, as far as they get in their time."""
     grace = run.interrupt.left(grace)
     with suppress(GraceOver, OutputLost), ending(grace):
         run.abandon()
-        await _within(run, shared, grace, shield=True)
+        await _within(run, grace, shield=True)
 
 
-async def _within(run: Run, shared: Shared, grace: float, *, shield: bool) -> None:
+async def _within(run: Run, grace: float, *, shield: bool) -> None:
     try:
         with anyio.move_on_after(grace, shield=shield):
-            await _loop(run, shared)
+            await _loop(run)
     except BaseException as raised:
         raise _single(raised) from None
 
@@ -97,7 +96,7 @@ def _single(error: BaseException) -> BaseException:
     return error
 
 
-async def _loop(run: Run, shared: Shared) -> None:
+async def _loop(run: Run) -> None:
     """One reply at a time until the run ends; leaves no task behind."""
     scopes: dict[str, anyio.CancelScope] = {}
     signal = anyio.Event()
@@ -105,7 +104,7 @@ async def _loop(run: Run, shared: Shared) -> None:
     async def wait(request: Request, awaitable: Any, scope: anyio.CancelScope) -> None:
         with scope:
             try:
-                reply = settled(await _limited(request, awaitable, shared), request.operation)
+                reply = settled(await _closed(awaitable), request.operation)
             except Exception as error:
                 reply = failure(error, request.operation), True, attempts_of(error)
             run.arrive(request.id, *reply)
@@ -136,24 +135,21 @@ async def _loop(run: Run, shared: Shared) -> None:
         group.cancel_scope.cancel()
 
 
-async def _limited(request: Request, awaitable: Any, shared: Shared) -> Any:
-    if request.operation != "model":
-        return await awaitable
+async def _closed(awaitable: Any) -> Any:
     try:
-        async with shared.limiter:
-            return await awaitable
+        return await awaitable
     finally:
         close = getattr(awaitable, "close", None)
-        if close is not None:  # cancelled while it waited for its place
+        if close is not None:  # cancelled before it began
             close()
 
 
-def block(run: Run, parallel: int, grace: float, *, abandoned: bool = False) -> None:
+def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
     """`finish` for a caller that does not await: in a loop of its own, and in a thread of its own
     where a loop is already running."""
 
     async def main() -> None:
-        await finish(run, parallel, grace, abandoned=abandoned)
+        await finish(run, grace, abandoned=abandoned)
 
     async def alone() -> None:
         with anyio.CancelScope() as scope:

@@ -18,6 +18,7 @@ from sexplang.runtime import Journal, Refusal, adrive, drive
 from sexplang.runtime.events import Finished, Progressed, Started, Withdrawn
 from sexplang.runtime.journal import replay
 from sexplang.runtime.refusal import refused
+from sexplang.terms.core import Race
 from sexplang.terms.value import Primitive
 
 
@@ -79,6 +80,28 @@ def test_at_most_so_many_model_calls_are_in_flight():
     drive(begun(par(*[perform("model", {}) for _ in range(12)])), {"model": model}, parallel=3)
 
     assert 3 == most
+
+
+def test_who_watches_is_told_of_model_calls_that_wait():
+    """They are queued before they are started; one that nobody wants any more is withdrawn."""
+    events = []
+
+    async def model(request):
+        await anyio.sleep(0.01)
+        return request.id
+
+    calls = tuple([perform("model", {}) for _ in range(3)])
+    race = begun(Race(calls, span=calls[0].span))
+    drive(race, {"model": model}, parallel=1, on_event=events.append)
+
+    assert [
+        ("Started", "0.0.0"),
+        ("Queued", "0.1.0"),
+        ("Queued", "0.2.0"),
+        ("Finished", "0.0.0"),
+        ("Withdrawn", "0.1.0"),
+        ("Withdrawn", "0.2.0"),
+    ] == [(type(event).__name__, event.id) for event in events]
 
 
 def test_the_journal_holds_replies_in_the_order_of_delivery():

@@ -12,7 +12,7 @@ from sexplang.machine import Done
 from sexplang.runtime import Endpoint, Journal, Refusal, Retries, choose_model, drive
 from sexplang.runtime.events import Finished, Retrying, Said, Started
 from sexplang.runtime.models.messages import target, wire
-from sexplang.runtime.wrappers import pause
+from sexplang.runtime.pressure import pause
 
 BOUNDED = Endpoint(silence=0.4, total=1.5, most_bytes=1_000_000)
 
@@ -47,6 +47,19 @@ def test_a_call_of_a_tool_keeps_its_input_exactly():
     assert {"type": "tool_use", "id": "toolu_1", **call} == reply["content"][0]
     assert "tool_use" == reply["stop_reason"]
     assert "look" == server.journal[0]["tools"][0]["name"]
+
+
+def test_an_input_that_is_not_whole_is_an_error_and_no_call():
+    """Half a command line is another command; only a model that was stopped may leave one."""
+    call = {"name": "run", "input": '{"args": ["-r", "/srv/data", "--except", "/srv/da'}
+    with MessagesServer({"tool_use": call}) as server:
+        error = error_of(asked(f"{server.url}#m"))
+    block = {"type": "tool_use", "id": "t1", **call}
+    with MessagesServer({"content": [block], "stop_reason": "max_tokens"}) as server:
+        stopped = asked(f"{server.url}#m").value
+
+    assert ("protocol_error", "bad-reply") == (error["reason"], error["details"]["code"])
+    assert ({}, "max_tokens") == (stopped["content"][0]["input"], stopped["stop_reason"])
 
 
 def test_the_body_holds_the_request_and_nothing_of_the_run():
@@ -207,14 +220,18 @@ def test_a_failure_that_passes_is_not_seen_by_the_program():
 
 
 def test_the_server_says_how_long_to_wait_but_not_for_ever():
-    """retry-after is obeyed up to a bound; the spread of waits follows from the identity."""
+    """retry-after is obeyed up to a bound; the spread of waits follows from the identity, and goes
+    over all of what doubles."""
     retries = Retries(first=1, most=60)
+    ids = [f"0.{at}" for at in range(200)]
+    firsts = [pause(id, 1, None, retries) for id in ids]
+    seconds = [pause(id, 2, None, retries) for id in ids]
 
     assert 60 == pause("0.1", 1, 1e9, retries)
-    assert 7 == pause("0.1", 1, 7, retries)
-    assert 1 <= pause("0.1", 1, None, retries) <= 1.5
-    assert 2 <= pause("0.1", 2, None, retries) <= 3
-    assert pause("0.1", 1, None, retries) == pause("0.1", 1, None, retries)
+    assert 7 <= pause("0.1", 1, 7, retries) <= 8
+    assert 0 <= min(firsts) < 0.1 and 0.9 < max(firsts) <= 1
+    assert 0 <= min(seconds) < 0.2 and 1.8 < max(seconds) <= 2
+    assert firsts == [pause(id, 1, None, retries) for id in ids]
     for header in ("nan", "-5", "Wed, 21 Oct 2026 07:28:00 GMT", "1e9"):
         with MessagesServer({"status": 429, "headers": {"retry-after": header}}) as server:
             started = time.monotonic()
@@ -320,6 +337,6 @@ def test_the_recorded_rows_are_lines_of_json(tmp_path):
         )
     header, row = map(json.loads, record.read_text().splitlines())
 
-    assert {"sexplang-journal": 1, "run": "r1"} == header
+    assert {"sexplang-journal": 2, "run": "r1"} == header
     assert ("model", 1, 64) == (row["operation"], row["attempts"], len(row["digest"]))
     assert "x" == row["reply"]["content"][0]["text"]

@@ -62,3 +62,21 @@ def test_a_budget_in_dollars_refuses_a_model_without_a_price():
         sexplang.run(program, model=lambda payload: "x")
     assert raised.value.reason == "usd"
     assert "unknown price" in str(raised.value.details)
+
+
+def test_a_prompt_cache_has_prices_of_its_own():
+    """To write into it costs more than other input, and to read from it less."""
+    price = prices()
+    model = "claude-opus-5-5"
+
+    plain, written, read = (
+        price(model, 1_000, 0),
+        price(model, 0, 0, 1_000),
+        price(model, 0, 0, 0, 1_000),
+    )
+
+    assert 0 < read < plain < written
+    assert price(model, 1_000, 5, 1_000, 1_000) == pytest.approx(
+        plain + written + read + price(model, 0, 5)
+    )
+    assert 0 == prices("local")(model, 1, 1, 1, 1)

@@ -1,11 +1,12 @@
 """`model payload` → `{content stop_reason usage model}`, by whichever model was chosen."""
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 from sexplang.runtime.answers import Watch
 from sexplang.runtime.models.payload import checked
+from sexplang.runtime.pressure import Pressure, Retries
 from sexplang.runtime.redact import clean_data
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.terms.effect import Request
@@ -61,11 +62,29 @@ def choose_model(
     )
 
 
+def default_model() -> str | None:
+    """The model that is asked where nobody names one; None where there is none."""
+    try:
+        return choose_model()
+    except Refusal:
+        return None
+
+
 def modelling(
-    flag: str | None, configured: str | None, endpoint: Endpoint, on_event: Watch | None = None
+    flag: str | None,
+    configured: str | None,
+    endpoint: Endpoint,
+    on_event: Watch | None = None,
+    retries: Retries | None = None,
+    *,
+    single_flight: bool = False,
 ) -> Callable[[Request], Any]:
-    """The performer of `model`. Each model is opened once, at its first call."""
+    """The performer of `model`. Each model is opened once, at its first call; what one call finds
+    out about a server, all of them know."""
+    patience = retries or Retries()
     opened: dict[str, Model] = {}
+    servers: dict[str, Pressure] = {}
+    flights: dict[str, Any] | None = {} if single_flight else None
 
     def perform(request: Request) -> Any:
         payload = checked(request.arguments[0] if request.arguments else None)
@@ -73,14 +92,40 @@ def modelling(
         model = opened.get(name)
         if model is None:
             model = opened[name] = open_model(name, endpoint, on_event)
-        reply = model(payload, request)
-        return _awaited(reply) if hasattr(reply, "__await__") else clean_data(reply)
+        server = server_of(name)
+        if server is None:
+            return clean_data(model(payload, request))
+        pressure = servers.get(server)
+        if pressure is None:
+            pressure = servers[server] = Pressure(server, patience)
+        from sexplang.runtime.patience import asked, within
+
+        seconds = payload.get("timeout")
+
+        async def send() -> Any:
+            return clean_data(await model(payload, request))
+
+        def call() -> Any:
+            return asked(send, request, pressure, patience, on_event, seconds)
+
+        if flights is None:
+            return call()
+        from sexplang.runtime.flights import shared
+
+        return within(seconds, lambda: shared(flights, name, request, call))
 
     return perform
 
 
-async def _awaited(reply: Awaitable[Any]) -> Any:
-    return clean_data(await reply)
+def server_of(name: str) -> str | None:
+    """What a model's calls have in common with those of others at the same server; None for a
+    model whose replies are there already."""
+    scheme, _, rest = name.partition(":")
+    if scheme in ("scripted", "replay"):
+        return None
+    if scheme in ("http", "https"):
+        return rest.partition("#")[0].rpartition("@")[2].strip("/")
+    return "Anthropic" if scheme == "anthropic" else name
 
 
 def open_model(name: str, endpoint: Endpoint, on_event: Watch | None = None) -> Model:

@@ -1,5 +1,6 @@
 """What a server or the way to it did wrong → a Refusal, and whether to try again."""
 
+import json
 import re
 from typing import Any
 
@@ -20,7 +21,7 @@ STATUS_OF_TYPE = {
     "request_too_large": 413,
     "invalid_request_error": 400,
 }
-"""An error inside a stream comes with status 200: only its type tells."""
+"""For errors that come inside a stream."""
 
 CODES = {
     400: ("llm_error", "model-refused-request"),
@@ -46,31 +47,46 @@ HINTS = {
 LONGEST = 500
 
 
-def refusal_of(error: Exception, server: str, name: str) -> Refusal:
+def refusal_of(error: Exception, server: str) -> Refusal:
     """What was raised around a call, as a Refusal."""
-    if isinstance(error, (Refusal, TimeoutError)):
-        if isinstance(error, Refusal):
-            return error
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, TimeoutError):
         raise error  # the deadline of the attempt, which knows its own length
-    import anthropic
-
-    if isinstance(error, anthropic.APIStatusError):
-        return _by_status(error, server, name)
-    if isinstance(error, anthropic.APITimeoutError) or "Timeout" in type(error).__name__:
+    if "Timeout" in type(error).__name__:
         return timed_out(server, None)
-    if isinstance(error, anthropic.APIConnectionError) or _is_transport(error):
+    if _is_transport(error):
         return _no_connection(error, server)
     if isinstance(error, ValueError):
         return not_a_reply(server, "what it sent cannot be read as JSON")
     return not_a_reply(server, "its events lack what the protocol wants, or come out of order")
 
 
-def _by_status(error: Any, server: str, name: str) -> Refusal:
-    status = error.status_code
-    if status < 400:
-        status = STATUS_OF_TYPE.get(str(error.type), 500)
+def answered(body: bytes, response: Any, server: str, name: str) -> Refusal:
+    """A status of 400 or above."""
+    try:
+        event = json.loads(body)
+    except (ValueError, RecursionError):
+        event = None
+    return _answered(response.status_code, event, response.headers, server, name)
+
+
+def told(event: Any, response: Any, server: str, name: str) -> Refusal:
+    """An error in the midst of a stream, which came with status 200: only its type tells."""
+    status = STATUS_OF_TYPE.get(str(_said(event).get("type")), 500)
+    return _answered(status, event, response.headers, server, name)
+
+
+def _said(event: Any) -> dict[str, Any]:
+    said = event.get("error") if isinstance(event, dict) else None
+    return said if isinstance(said, dict) else {}
+
+
+def _answered(status: int, event: Any, headers: Any, server: str, name: str) -> Refusal:
     reason, code = CODES.get(status, ("llm_error", "model-failed"))
-    words = error.api_message if isinstance(error.api_message, str) else ""
+    said = _said(event)
+    words = said.get("message") if isinstance(said.get("message"), str) else ""
+    assert isinstance(words, str)
     long = _TOO_LONG.search(words) if status in (400, 413) else None
     if long is not None:
         return too_long(name, *[int(number) if number else None for number in long.groups()])
@@ -80,10 +96,10 @@ def _by_status(error: Any, server: str, name: str) -> Refusal:
         f"{server} answered {status}{': ' + words[:LONGEST] if words else ''}",
         hint=HINTS[code],
         again=status in AGAIN or status >= 500,
-        retry_after=retry_after(error.response.headers),
+        retry_after=retry_after(headers),
         status=status,
-        type=error.type if isinstance(error.type, str) else None,
-        request_id=error.request_id,
+        type=said.get("type") if isinstance(said.get("type"), str) else None,
+        request_id=headers.get("request-id"),
         model=name,
     )
 
@@ -122,7 +138,7 @@ def retry_after(headers: Any) -> float | None:
 
 
 def _is_transport(error: Exception) -> bool:
-    """The SDK lets errors of its transport through when they come in the midst of a stream."""
+    """Whatever carries the connection: each library has classes of its own, with these names."""
     return isinstance(error, OSError) or any(
         kind.__name__ in ("TransportError", "NetworkError", "StreamError")
         for kind in type(error).__mro__
@@ -131,7 +147,7 @@ def _is_transport(error: Exception) -> bool:
 
 def _no_connection(error: Exception, server: str) -> Refusal:
     inner = error.__cause__ or error
-    if "complete message body" in str(inner):
+    if "complete message body" in str(inner) or "payload is not completed" in str(inner):
         return cut_short(server)
     return broken(
         "connection_error",

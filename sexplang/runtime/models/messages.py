@@ -1,11 +1,11 @@
-"""A payload → a call of the Messages protocol through the anthropic SDK → the reply as data.
+"""A payload → a call of the Messages protocol → the reply as data.
 
-Law: always streamed, so that a reply that was cut short is seen to be. Law: the SDK never
-retries; `wrappers.py` does, and counts.
+Law: always streamed, so that a reply that was cut short is seen to be. Law: one call is one
+request; `patience.py` makes further ones, and counts.
 """
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from importlib import import_module
 from time import monotonic
 from typing import Any
@@ -16,8 +16,17 @@ from attrs import field
 from sexplang.runtime.answers import Watch
 from sexplang.runtime.events import Said
 from sexplang.runtime.models import Endpoint
+from sexplang.runtime.models.client import Bounded, server_at
 from sexplang.runtime.models.enforcing import enforceable
-from sexplang.runtime.models.failures import cut_short, not_a_reply, refusal_of, timed_out
+from sexplang.runtime.models.failures import (
+    answered,
+    cut_short,
+    not_a_reply,
+    refusal_of,
+    timed_out,
+    told,
+)
+from sexplang.runtime.models.growing import Growing
 from sexplang.runtime.refusal import broken
 from sexplang.terms.effect import Request
 from sexplang.terms.node import frozen
@@ -27,8 +36,8 @@ MAX_TOKENS = 4096
 
 COUNTS = ("input_tokens", "output_tokens")
 
-# The SDK's events that hold a piece of what the model writes, and where.
-_PIECES = {"text": "text", "input_json": "partial_json", "thinking": "thinking"}
+CUT = ("max_tokens", "model_context_window_exceeded", "refusal")
+"""Stop reasons of a reply that may end in the midst of a block; its tools are not called."""
 
 PLACEHOLDER = "none"
 """The key for a server of one's own, which asks for none."""
@@ -64,11 +73,11 @@ def messages(
     async def reply(payload: dict[str, Any], request: Request) -> dict[str, Any]:
         import anyio
 
-        client, body = _client(at, endpoint), wire(payload, at.model)
+        body = wire(payload, at.model)
         tell = _telling(on_event, request.id)
         try:
             with anyio.fail_after(endpoint.total):
-                return await _call(at, client, body, tell)
+                return await _call(at, endpoint, body, tell)
         except TimeoutError:
             # What took all that time once will take it again.
             raise timed_out(at.shown, endpoint.total, again=False) from None
@@ -113,7 +122,7 @@ def target(name: str) -> Target:
 
 
 def wire(payload: dict[str, Any], model: str) -> dict[str, Any]:
-    """The keywords of the SDK's call. The body holds nothing of the run: no id, time, attempt."""
+    """What is sent. The body holds nothing of the run: no id, time, attempt."""
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": payload.get("max_tokens") or MAX_TOKENS,
@@ -170,28 +179,37 @@ def _telling(on_event: Watch | None, id: str) -> Callable[[str], None] | None:
 
 
 async def _call(
-    at: Target, client: Any, body: dict[str, Any], tell: Callable[[str], None] | None
+    at: Target, endpoint: Endpoint, body: dict[str, Any], tell: Callable[[str], None] | None
 ) -> dict[str, Any]:
-    last = None
+    """The events are read here and not by the SDK, which builds an object for each of them."""
+    from anthropic import AsyncStream
+
+    reply = Growing()
     try:
-        async with client.messages.stream(**body) as stream:
-            async for event in stream:
-                last = event.type
-                if tell is not None and last in _PIECES:
-                    tell(getattr(event, _PIECES[last]))
-            if last is None:
-                raise not_a_reply(at.shown, "no event of the protocol arrived")
-            if last != "message_stop":
-                raise cut_short(at.shown)
-            message = await stream.get_final_message()
+        async with server_at(at, endpoint.silence).asked({**body, "stream": True}) as response:
+            parts = Bounded(response, at.shown, endpoint.most_bytes)
+            if response.status_code >= 400:
+                raise answered(await parts.whole(), response, at.shown, at.name)
+            async for event in AsyncStream.raw_events(parts):  # type: ignore[arg-type]
+                if event.event == "error":
+                    raise told(event.json(), response, at.shown, at.name)
+                if event.data and event.event != "ping":
+                    piece = reply.take(event.json())
+                    if piece and tell is not None:
+                        tell(piece)
     except Exception as error:
-        raise refusal_of(error, at.shown, at.name) from None
-    reply = message.to_dict(mode="json", exclude_unset=True, warnings=False)
-    return _checked(reply, at)
+        raise refusal_of(error, at.shown) from None
+    if not reply.message:
+        raise not_a_reply(at.shown, "no event of the protocol arrived")
+    if not reply.over:
+        raise cut_short(at.shown)
+    if reply.cut and reply.message.get("stop_reason") not in CUT:
+        raise not_a_reply(at.shown, "the input of a tool is no whole JSON")
+    return _checked(reply.message, at)
 
 
 def _checked(reply: dict[str, Any], at: Target) -> dict[str, Any]:
-    """The SDK lets replies of any shape pass: look before anybody builds on it."""
+    """A server may send anything: look before anybody builds on it."""
     content = reply.get("content")
     if not isinstance(content, list) or not all(
         isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
@@ -239,46 +257,3 @@ def _block(block: dict[str, Any]) -> dict[str, Any]:
 
 def _present(table: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in table.items() if value is not None}
-
-
-def _bounded(parts: Callable[..., Any], at: Target, most: int) -> Callable[..., Any]:
-    """What gives a body in parts, which then ends as a Refusal where the body grows too large."""
-
-    async def bounded(*arguments: Any) -> AsyncIterator[bytes]:
-        size = 0
-        async for part in parts(*arguments):
-            size += len(part)
-            if size > most:
-                raise not_a_reply(at.shown, f"it is too large: more than {most:,} bytes")
-            yield part
-
-    return bounded
-
-
-def _client(at: Target, endpoint: Endpoint) -> Any:
-    """One client per server and drive; its connections are closed when the drive ends."""
-    from sexplang.runtime.waiting import keep
-
-    def make() -> Any:
-        import warnings
-
-        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
-
-        async def bound(response: Any) -> None:
-            response.aiter_bytes = _bounded(response.aiter_bytes, at, endpoint.most_bytes)
-
-        # The SDK warns on stderr about replies of the wrong shape, which `_checked` reports.
-        warnings.filterwarnings("ignore", message="Pydantic serializer warnings")
-        return AsyncAnthropic(
-            api_key=at.api_key,
-            auth_token=at.auth_token,
-            base_url=at.base_url,
-            timeout=endpoint.silence,
-            max_retries=0,
-            http_client=DefaultAsyncHttpxClient(event_hooks={"response": [bound]}),
-        )
-
-    async def close(client: Any) -> None:
-        await client.close()
-
-    return keep((at.base_url, at.api_key, at.auth_token), make, close)

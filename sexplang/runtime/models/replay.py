@@ -1,6 +1,5 @@
 """A recording of `--record` → a model that gives the replies in it, each to its own request."""
 
-import json
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from sexplang.runtime.journal import digest
 from sexplang.runtime.models.scripted import last_message
 from sexplang.runtime.pack import unpacked
+from sexplang.runtime.recording import WRONG, bad, is_row, lines
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.terms.effect import Request
 from sexplang.terms.value import Record
@@ -40,29 +40,11 @@ def replaying(path: str) -> Callable[[dict[str, Any], Request], Any]:
 def recorded(path: str) -> dict[str, deque[Any]]:
     """The replies and errors of models, in order, by the digest of what was asked."""
     found: dict[str, deque[Any]] = {}
-    at = 0
-    try:
-        with open(path, encoding="utf-8") as lines:
-            for at, line in enumerate(lines, 1):
-                row = json.loads(line)
-                if at == 1:
-                    row["sexplang-journal"]
-                elif row["operation"] == "model":
-                    said = unpacked(row["error"] if "error" in row else row["reply"])
-                    found.setdefault(row["digest"], deque()).append(said)
-    except OSError as error:
-        raise bad(path, f"cannot be read: {error.strerror}") from None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise bad(path, f"is no recording: line {at or 1} cannot be read") from None
-    if not at:
-        raise bad(path, "is no recording: it is empty")
+    for at, line in lines(path):
+        try:
+            if at > 1 and is_row(line) and line["operation"] == "model":
+                said = unpacked(line["error"] if "error" in line else line["reply"])
+                found.setdefault(line["digest"], deque()).append(said)
+        except WRONG:
+            raise bad(path, f"is no recording: line {at} cannot be read") from None
     return found
-
-
-def bad(path: str, problem: str) -> Refusal:
-    return refused(
-        "bad-recording",
-        f"{path} {problem}",
-        hint="name a file that `--record FILE` wrote",
-        path=path,
-    )

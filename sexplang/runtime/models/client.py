@@ -1,0 +1,91 @@
+"""A server's address → the connections through which a drive asks it.
+
+The SDK says where the server is, as whom it is asked and in which version of the protocol; a
+request is one POST. Under asyncio the connections are aiohttp's: those that the SDK takes by
+default cost more for each one that is open, and at a thousand of them most of the time goes there.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from json import dumps
+from typing import TYPE_CHECKING, Any
+
+from sexplang.runtime.models.failures import not_a_reply
+from sexplang.terms.node import frozen
+
+if TYPE_CHECKING:
+    from sexplang.runtime.models.messages import Target
+
+
+@frozen
+class Server:
+    """Where requests go, and what opens it."""
+
+    http: Any
+    url: Any
+    headers: dict[str, str]
+
+    def asked(self, body: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
+        """The response to a request, whose body has not arrived yet."""
+        data = dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        asked: AbstractAsyncContextManager[Any] = self.http.stream(
+            "POST", self.url, content=data, headers=self.headers
+        )
+        return asked
+
+
+def server_at(at: "Target", silence: float) -> Server:
+    """One per server and drive; its connections are closed when the drive ends. `silence` is in
+    seconds."""
+    from sexplang.runtime.waiting import keep
+
+    def make() -> Server:
+        from anthropic import AsyncAnthropic
+
+        http = _connections(silence)
+        client = AsyncAnthropic(
+            api_key=at.api_key, auth_token=at.auth_token, base_url=at.base_url, http_client=http
+        )
+        said = {**client.default_headers, **client.auth_headers}
+        headers = {name: value for name, value in said.items() if isinstance(value, str)}
+        base = client.base_url
+        url = base.copy_with(path=f"{base.path.rstrip('/')}/v1/messages")
+        return Server(http, url, {**headers, "content-type": "application/json"})
+
+    async def close(server: Server) -> None:
+        await server.http.aclose()
+
+    return keep((at.base_url, at.api_key, at.auth_token), make, close)  # type: ignore[no-any-return]
+
+
+def _connections(silence: float) -> Any:
+    from anthropic import DefaultAioHttpClient, DefaultAsyncHttpxClient
+    from httpx2 import Limits
+    from sniffio import current_async_library
+
+    if current_async_library() != "asyncio":
+        return DefaultAsyncHttpxClient(timeout=silence)
+    # No bound of its own: how many calls are in flight is decided before they come here.
+    return DefaultAioHttpClient(timeout=silence, limits=Limits(max_connections=0))
+
+
+@frozen
+class Bounded:
+    """A response whose body ends as a Refusal where it grows too large."""
+
+    response: Any
+    server: str
+    most: int
+
+    async def aiter_bytes(self) -> AsyncIterator[bytes]:
+        """Its parts as they arrive."""
+        size = 0
+        async for part in self.response.aiter_bytes():
+            size += len(part)
+            if size > self.most:
+                raise not_a_reply(self.server, f"it is too large: more than {self.most:,} bytes")
+            yield part
+
+    async def whole(self) -> bytes:
+        """All of it."""
+        return b"".join([part async for part in self.aiter_bytes()])

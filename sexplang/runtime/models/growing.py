@@ -1,0 +1,84 @@
+"""Events of a streamed reply, one after the other → the message that they make."""
+
+from typing import Any
+
+from attrs import define, field
+
+# What a delta adds to its block, and where: pieces that are joined at the end, or the last one.
+_PIECES = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+
+
+@define(eq=False)
+class Growing:
+    """A message that arrives. Raises KeyError, IndexError, TypeError, AttributeError or ValueError
+    for events that lack what the protocol wants, or come out of order."""
+
+    message: dict[str, Any] = field(factory=dict)
+    over: bool = False
+    """Whether the event that ends a message has come."""
+    cut: bool = False
+    """Whether the input of a tool is not whole."""
+    _pieces: dict[tuple[int, str], list[str]] = field(factory=dict)
+
+    def take(self, event: dict[str, Any]) -> str:
+        """The next event. Gives what the model has written in it."""
+        match event["type"]:
+            case "message_start":
+                self.message = dict(event["message"])
+            case "content_block_start":
+                self.message["content"].append(dict(event["content_block"]))
+            case "content_block_delta":
+                return self._grow(event["index"], event["delta"])
+            case "content_block_stop":
+                self._join(event["index"])
+            case "message_delta":
+                self._end(event["delta"], event.get("usage") or {})
+            case "message_stop":
+                self.message["content"]  # there was a beginning
+                self.over = True
+        return ""
+
+    def _grow(self, at: int, delta: dict[str, Any]) -> str:
+        kind = delta["type"]
+        block = self.message["content"][at]
+        if kind in _PIECES:
+            piece = delta[_PIECES[kind]]
+            self._pieces.setdefault((at, kind), []).append(piece)
+            return str(piece)
+        if kind == "citations_delta":
+            block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
+        elif kind == "signature_delta":
+            block["signature"] = delta["signature"]
+        return ""
+
+    def _join(self, at: int) -> None:
+        block = self.message["content"][at]
+        for kind, key in _PIECES.items():
+            pieces = self._pieces.pop((at, kind), None)
+            if pieces is None:
+                continue
+            if kind == "input_json_delta":
+                self._input(block, "".join(pieces))
+            else:
+                block[key] = str(block.get(key) or "") + "".join(pieces)
+
+    def _input(self, block: dict[str, Any], text: str) -> None:
+        try:
+            block["input"] = _whole(text) if text else block.get("input")
+        except ValueError:
+            # Nobody may act on a part of it, so no part of it is kept.
+            self.cut, block["input"] = True, {}
+
+    def _end(self, delta: dict[str, Any], usage: dict[str, Any]) -> None:
+        self.message.update({key: value for key, value in delta.items() if value is not None})
+        counted = {key: value for key, value in usage.items() if value is not None}
+        if counted:
+            # Totals, not additions: what is said at the end replaces what was said before.
+            self.message["usage"] = {**(self.message.get("usage") or {}), **counted}
+
+
+def _whole(text: str) -> Any:
+    """JSON, and nothing beside it. Raises ValueError."""
+    from jiter import from_json
+
+    return from_json(text.encode(), allow_inf_nan=False)

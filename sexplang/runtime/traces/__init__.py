@@ -1,0 +1,158 @@
+"""A run → spans for whoever collects traces: OpenTelemetry, derived from the tree of effects.
+
+Nothing here is loaded by a run that nobody traces.
+"""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from attrs import frozen
+
+from sexplang.runtime.redact import clean
+from sexplang.runtime.refusal import Refusal, refused
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import TracerProvider
+
+    from sexplang.runtime.traces.sink import Sink
+    from sexplang.runtime.traces.spans import Spans
+    from sexplang.runtime.traces.tree import Trace
+
+Target: TypeAlias = "str | os.PathLike[str] | TracerProvider"
+"""Where spans go: the address of a collector, a file, or a provider of the host's."""
+
+PATH = "/v1/traces"
+"""Where a collector takes traces, below its address."""
+
+
+@frozen
+class Tracing:
+    """What the traces of a run are to be."""
+
+    target: "Target | None"
+    """None is what the environment says: OTEL_EXPORTER_OTLP_ENDPOINT and its kin."""
+    name: str
+    """What the run is called: its program."""
+    run_id: str
+    model: str | None = None
+    """The one that wins over those of requests."""
+    parent: str | None = None
+    """The host's W3C `traceparent`."""
+    since: float | None = None
+    """When the run began, in seconds since the epoch; None is now."""
+    warn: Callable[[str], None] = lambda words: None
+    """Takes what is to be said of spans that cannot be delivered."""
+
+
+def is_wanted(target: "Target | None") -> bool:
+    """Whether a run is to be traced: somebody names a target, or the environment does."""
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return False
+    if target is not None:
+        return True
+    if os.environ.get("OTEL_TRACES_EXPORTER", "otlp").strip().lower() == "none":
+        return False
+    names = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+    return any(os.environ.get(name, "").strip() for name in names)
+
+
+def traced(tracing: Tracing, *beside: "Sink") -> "Trace | None":
+    """The trace of a run that begins now, for a collector if one is wanted, and for those beside
+    it; None if there is nobody. Raises a Refusal `trace-failed`."""
+    spans = _spans(tracing) if is_wanted(tracing.target) else None
+    sinks = beside if spans is None else (spans, *beside)
+    if not sinks:
+        return None
+    from sexplang.runtime.traces.sink import Together
+    from sexplang.runtime.traces.tree import Trace
+
+    return Trace(sinks[0] if len(sinks) == 1 else Together(sinks), tracing.since)
+
+
+def _spans(tracing: Tracing) -> "Spans | None":
+    """Spans for a collector; None where only the environment wants some and they cannot be had."""
+    try:
+        from sexplang.runtime.traces.spans import Spans
+
+        provider, close = _provider(tracing)
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("opentelemetry", "google"):
+            raise
+        why = "traces need OpenTelemetry, which is not installed"
+        hint = "type: pip install 'sexplang[otel]'"
+    except ValueError as error:
+        why, hint = f"traces cannot be sent: {error}", "correct OTEL_EXPORTER_OTLP_…"
+    else:
+        return Spans(
+            provider,
+            tracing.name,
+            tracing.run_id,
+            close,
+            model=tracing.model,
+            parent=tracing.parent,
+        )
+    if tracing.target is not None:
+        raise refused("trace-failed", why, hint=hint)
+    tracing.warn(clean(f"{why}; {hint}"))
+    return None
+
+
+def _provider(tracing: Tracing) -> tuple["TracerProvider", Callable[[], None]]:
+    """Who makes the spans, and what hands over the last of them."""
+    target = tracing.target
+    if target is not None and not isinstance(target, (str, os.PathLike)):
+        return target, lambda: None
+    from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+
+    from sexplang.runtime.traces.sending import Sending
+
+    exporter, to = _exporter(None if target is None else os.fspath(target))
+    resource = Resource.create()
+    if str(resource.attributes.get(SERVICE_NAME, "unknown_service")).startswith("unknown_service"):
+        resource = resource.merge(Resource({SERVICE_NAME: "sexplang"}))
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+    sending = Sending(exporter, to)
+    provider.add_span_processor(sending)
+
+    def close() -> None:
+        provider.shutdown()
+        if sending.lost:
+            why = f": {sending.why}" if sending.why else ""
+            tracing.warn(clean(f"{sending.lost} spans could not be delivered to {to}{why}"))
+
+    return provider, close
+
+
+def _exporter(target: str | None) -> tuple[Any, str]:
+    """What delivers spans, and how to call the place where they go."""
+    if target is not None and not target.startswith(("http://", "https://")):
+        from opentelemetry.exporter.otlp.json.file import FileSpanExporter
+
+        _make_private(target)
+        return FileSpanExporter(target), target
+    from urllib.parse import urlsplit
+
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    if target is None:
+        return OTLPSpanExporter(), "the collector that the environment names"
+    endpoint = target if target.endswith(PATH) else target.rstrip("/") + PATH
+    parts = urlsplit(endpoint)
+    return OTLPSpanExporter(endpoint=endpoint), f"{parts.scheme}://{parts.hostname}{parts.path}"
+
+
+def _make_private(path: str) -> None:
+    """A file that is made here is for nobody else: traces may hold content."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise refused(
+            "trace-failed",
+            f"the traces cannot be written to {path}: {error.strerror}",
+            hint="name a file in a folder that exists, or a collector: --trace http://HOST:4318",
+        ) from None
+
+
+__all__ = ["Refusal", "Target", "Tracing", "is_wanted", "traced"]

@@ -1,0 +1,75 @@
+"""What is said to models and tools, and what they say → attributes, where somebody asked for it.
+
+The form of messages is that of the conventions: `{role parts}`, and parts by their `type`.
+"""
+
+import os
+from typing import Any
+
+from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as genai
+
+from sexplang.runtime.pack import dumped, packed
+from sexplang.runtime.redact import clean
+from sexplang.terms.effect import Request
+from sexplang.terms.value import Value
+
+VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+
+
+def is_wanted() -> bool:
+    """Whether the environment asks for content."""
+    return os.environ.get(VARIABLE, "").strip().lower() in ("true", "span_only", "span_and_event")
+
+
+def written(value: Value) -> str:
+    """A value as JSON, without secrets; text as it is."""
+    return clean(value if isinstance(value, str) else dumped(packed(value)))
+
+
+def inputs_of(request: Request) -> str:
+    """What an operation is given."""
+    arguments = request.arguments[1:] if request.operation == "tool" else request.arguments
+    return written(arguments[0] if len(arguments) == 1 else list(arguments))
+
+
+def asked(payload: dict[str, Any]) -> dict[str, str]:
+    """What a model is asked."""
+    facts = {}
+    messages = payload.get("messages")
+    if isinstance(messages, (tuple, list)):
+        said = [_message(each) for each in messages if isinstance(each, dict)]
+        facts[genai.GEN_AI_INPUT_MESSAGES] = written(said)
+    if payload.get("system"):
+        facts[genai.GEN_AI_SYSTEM_INSTRUCTIONS] = written(_parts(payload["system"]))
+    return facts
+
+
+def replied(reply: dict[str, Any]) -> dict[str, str]:
+    """What a model says."""
+    said = _message({"role": "assistant", "content": reply.get("content", "")})
+    said["finish_reason"] = str(reply.get("stop_reason") or "")
+    return {genai.GEN_AI_OUTPUT_MESSAGES: written([said])}
+
+
+def _message(message: dict[str, Any]) -> dict[str, Any]:
+    return {"role": str(message.get("role")), "parts": _parts(message.get("content"))}
+
+
+def _parts(content: Any) -> list[Any]:
+    blocks = content if isinstance(content, (tuple, list)) else [content]
+    return [_part(block) for block in blocks]
+
+
+def _part(block: Any) -> dict[str, Any]:
+    match block:
+        case {"type": "text", "text": words}:
+            return {"type": "text", "content": words}
+        case {"type": "tool_use"}:
+            call = {"id": block.get("id"), "name": block.get("name")}
+            return {"type": "tool_call", **call, "arguments": block.get("input")}
+        case {"type": "tool_result"}:
+            said = {"id": block.get("tool_use_id"), "response": block.get("content")}
+            return {"type": "tool_call_response", **said}
+        case {"type": str(kind)}:  # an image, a document: what it is, not what is in it
+            return {"type": kind}
+    return {"type": "text", "content": block if isinstance(block, str) else written(block)}

@@ -1,0 +1,77 @@
+"""The tree of a run → notes between the rows of its recording, from which a report is made.
+
+A note says that a piece of work or a request begins, within what and when, that an attempt of it
+failed, or how it ended; a request that was answered ends with its row.
+"""
+
+from typing import Any
+
+from attrs import field
+
+from sexplang.runtime.events import Retrying
+from sexplang.runtime.journal import Journal, Row
+from sexplang.runtime.pack import packed
+from sexplang.terms.effect import Request
+from sexplang.terms.node import define
+from sexplang.terms.value import Record
+from sexplang.terms.work import Work
+
+
+@define(eq=False)
+class Notes:
+    """The sink of one recording; its spans are numbers, the run's is 0. `model` is the one that
+    wins over those of requests."""
+
+    journal: Journal
+    name: str
+    model: str | None = None
+    _count: int = 0
+    _numbers: dict[str, int] = field(factory=dict)
+    """Works by id, to say which ones another comes after."""
+    _answered: set[int] = field(factory=set)
+
+    def run(self, at: float) -> int:
+        return self._begins({"kind": "run", "name": self.name, "model": self.model}, None, at)
+
+    def work(self, work: Work, parent: int, at: float) -> int:
+        after = [self._numbers[id] for id in work.after if id in self._numbers]
+        facts: dict[str, Any] = {"kind": work.kind, "name": work.name}
+        self._numbers[work.id] = self._begins(
+            facts | ({"after": after} if after else {}), parent, at
+        )
+        return self._numbers[work.id]
+
+    def request(self, request: Request, parent: int, at: float) -> int:
+        facts: dict[str, Any] = {"request": request.id, "operation": request.operation}
+        if request.context.conversations:
+            facts["task"] = request.context.conversations[-1].name
+        if request.span is not None:
+            place = request.span.plain()
+            facts["place"] = f"{place['source']}:{place['line']}"
+        return self._begins(facts, parent, at)
+
+    def retried(self, span: int, event: Retrying, at: float) -> None:
+        error = packed(event.error)
+        self.journal.note({"retries": span, "attempt": event.attempt, "error": error, "at": at})
+
+    def replied(self, span: int, row: Row) -> None:
+        self._answered.add(span)
+
+    def end(self, span: int, at: float, error: Record | None, *, cut: bool) -> None:
+        if span in self._answered:
+            self._answered.discard(span)
+            return
+        how = {"error": packed(error)} if error is not None else {"cut": True} if cut else {}
+        self.journal.note({"ends": span, **how, "at": at})
+
+    def ids(self, span: int) -> dict[str, str]:
+        return {}
+
+    def close(self) -> None:
+        self.journal.close()
+
+    def _begins(self, facts: dict[str, Any], within: int | None, at: float) -> int:
+        number = self._count
+        self._count += 1
+        self.journal.note({"begins": number, "within": within, **facts, "at": at})
+        return number

@@ -1,0 +1,79 @@
+"""Who takes what a trace derives: a collector, a recording, a terminal; or several of them."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from sexplang.runtime.events import Retrying
+from sexplang.runtime.journal import Row
+from sexplang.terms.effect import Request
+from sexplang.terms.node import frozen
+from sexplang.terms.value import Record
+from sexplang.terms.work import Work
+
+
+class Sink(Protocol):
+    """Takes the tree of a run while it grows. A span is whatever the sink makes of one; `at` is
+    in seconds since the epoch."""
+
+    def run(self, at: float) -> Any:
+        """The outermost span."""
+
+    def work(self, work: Work, parent: Any, at: float) -> Any:
+        """The span of a piece of work."""
+
+    def request(self, request: Request, parent: Any, at: float) -> Any:
+        """The span of a request that is about to be performed."""
+
+    def retried(self, span: Any, event: Retrying, at: float) -> None:
+        """An attempt failed, and there will be another."""
+
+    def replied(self, span: Any, row: Row) -> None:
+        """A request has its reply."""
+
+    def end(self, span: Any, at: float, error: Record | None, *, cut: bool) -> None:
+        """The end of whatever it is: well, with an error, or `cut` short."""
+
+    def ids(self, span: Any) -> dict[str, str]:
+        """What logs name a span by."""
+
+    def close(self) -> None:
+        """The run is over; takes a bounded time."""
+
+
+@frozen
+class Together:
+    """Several sinks as one: its spans are lists of theirs."""
+
+    sinks: Sequence[Sink]
+
+    def run(self, at: float) -> Any:
+        return [sink.run(at) for sink in self.sinks]
+
+    def work(self, work: Work, parent: Any, at: float) -> Any:
+        return [sink.work(work, above, at) for sink, above in zip(self.sinks, parent, strict=True)]
+
+    def request(self, request: Request, parent: Any, at: float) -> Any:
+        pairs = zip(self.sinks, parent, strict=True)
+        return [sink.request(request, above, at) for sink, above in pairs]
+
+    def retried(self, span: Any, event: Retrying, at: float) -> None:
+        for sink, each in zip(self.sinks, span, strict=True):
+            sink.retried(each, event, at)
+
+    def replied(self, span: Any, row: Row) -> None:
+        for sink, each in zip(self.sinks, span, strict=True):
+            sink.replied(each, row)
+
+    def end(self, span: Any, at: float, error: Record | None, *, cut: bool) -> None:
+        for sink, each in zip(self.sinks, span, strict=True):
+            sink.end(each, at, error, cut=cut)
+
+    def ids(self, span: Any) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for sink, each in zip(self.sinks, span, strict=True):
+            found |= sink.ids(each)
+        return found
+
+    def close(self) -> None:
+        for sink in self.sinks:
+            sink.close()

@@ -1,0 +1,102 @@
+"""Spans as OpenTelemetry has them: parents and times are given, the current context is not used."""
+
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from attrs import define, field
+from opentelemetry.context import Context
+from opentelemetry.trace import (
+    Span,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    TracerProvider,
+    format_span_id,
+    format_trace_id,
+    set_span_in_context,
+)
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from sexplang.runtime.events import Retrying
+from sexplang.runtime.journal import Row
+from sexplang.runtime.traces import content, facts
+from sexplang.terms.effect import Request
+from sexplang.terms.value import Record
+from sexplang.terms.work import Work
+
+
+def _version() -> str | None:
+    try:
+        return version("sexplang")
+    except PackageNotFoundError:  # a checkout
+        return None
+
+
+@define(eq=False)
+class Spans:
+    """The spans of one run. `model` is the one that wins over those of requests; `parent` is the
+    host's W3C `traceparent`; `close` is what hands over what is left."""
+
+    provider: TracerProvider
+    name: str
+    run_id: str
+    close: Callable[[], None]
+    model: str | None = None
+    parent: str | None = None
+    content: bool = field(factory=content.is_wanted)
+    _tracer: Tracer = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._tracer = self.provider.get_tracer("sexplang", _version())
+
+    def run(self, at: float) -> Span:
+        carrier = {"traceparent": self.parent} if self.parent else {}
+        around = TraceContextTextMapPropagator().extract(carrier, Context())
+        name, known = facts.of_run(self.name, self.run_id)
+        return self._tracer.start_span(name, around, attributes=known, start_time=_ns(at))
+
+    def work(self, work: Work, parent: Span, at: float) -> Span:
+        name, known = facts.of_work(work, self.content)
+        return self._start(name, SpanKind.INTERNAL, known, parent, at)
+
+    def request(self, request: Request, parent: Span, at: float) -> Span:
+        name, kind, known = facts.of_request(request, self.model, self.content)
+        return self._start(name, kind, known, parent, at)
+
+    def retried(self, span: Span, event: Retrying, at: float) -> None:
+        """An attempt failed, and there will be another."""
+        _, known = facts.of_error(event.error, self.content)
+        more: dict[str, Any] = {"sexplang.attempt": event.attempt, "sexplang.wait": event.wait}
+        span.add_event("retry", {**known, **more}, timestamp=_ns(at))
+
+    def replied(self, span: Span, row: Row) -> None:
+        """What a reply says of its request."""
+        span.set_attributes(facts.of_reply(row, self.content))
+
+    def end(self, span: Span, at: float, error: Record | None, *, cut: bool) -> None:
+        """The end of whatever it is: well, with an error, or `cut` short."""
+        if error is not None:
+            words, known = facts.of_error(error, self.content)
+            span.set_attributes(known)
+            span.set_status(Status(StatusCode.ERROR, words))
+        elif cut:
+            span.set_attribute("sexplang.cancelled", True)
+        span.end(_ns(at))
+
+    def ids(self, span: Span) -> dict[str, str]:
+        """What logs name a span by."""
+        context = span.get_span_context()
+        trace, own = format_trace_id(context.trace_id), format_span_id(context.span_id)
+        return {"trace_id": trace, "span_id": own}
+
+    def _start(
+        self, name: str, kind: SpanKind, known: facts.Facts, parent: Span, at: float
+    ) -> Span:
+        around = set_span_in_context(parent, Context())
+        return self._tracer.start_span(name, around, kind, known, start_time=_ns(at))
+
+
+def _ns(seconds: float) -> int:
+    return int(seconds * 1e9)

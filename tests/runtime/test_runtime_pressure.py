@@ -1,0 +1,287 @@
+"""What one call finds out about a server, all calls of a run know: the gate and the breaker."""
+
+import time
+
+import anyio
+import pytest
+from runtime_support import ASK, begun, error_of, par, perform, request, seq, table
+from support.messages_server import MessagesServer
+
+from sexplang.runtime import Endpoint, Journal, Refusal, Retries, drive
+from sexplang.runtime.events import Retrying
+from sexplang.runtime.flights import shared
+from sexplang.runtime.models.failures import timed_out
+from sexplang.runtime.pressure import Pressure
+from sexplang.runtime.refusal import broken
+
+
+def busy(status=529, asked=None):
+    words = f"host answered {status}"
+    return broken("llm_error", "model-busy", words, again=True, retry_after=asked, status=status)
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def pressure(**settings):
+    return Pressure("host", Retries(**settings), Clock())
+
+
+FOR_EVER = 1e9
+
+
+def test_a_rate_limit_closes_the_gate_for_every_call():
+    """As long as the server asked; then they come back at different moments."""
+    host = pressure(first=1)
+    assert 0 == host.wait("0.1", FOR_EVER)
+
+    host.failed("0.1", busy(429), 7.0)
+    waits = [host.wait(f"0.{at}", FOR_EVER) for at in range(50)]
+
+    assert 7 <= min(waits) and max(waits) <= 8
+    assert 40 < len(set(waits))
+    assert waits == [host.wait(f"0.{at}", FOR_EVER) for at in range(50)]
+    host.clock.now += 7.5
+    assert 0 == host.wait("0.1", FOR_EVER)
+
+
+def test_a_gate_that_opens_too_late_for_a_call_refuses_it_at_once():
+    """Rather than to let it wait for what it has no time for; what the server said stands in it."""
+    host = pressure()
+    host.failed("0.1", busy(429), 30.0)
+
+    with pytest.raises(Refusal) as raised:
+        host.wait("0.2", host.clock.now + 10)
+
+    error = raised.value.error.fields
+    assert "model-busy" == error["details"]["code"]
+    assert "host answered 429" in error["message"]
+    assert not raised.value.again
+
+
+def opened(**settings):
+    """A server that has just been found to fail every time."""
+    host = pressure(**({"overloads": 3, "alone": 2} | settings))
+    for at in range(3):
+        assert 0 == host.wait(f"0.{at}", FOR_EVER)
+        host.failed(f"0.{at}", busy(), 0.1)
+    return host
+
+
+def test_a_server_that_fails_many_times_in_a_row_is_left_alone():
+    """Every call waits, until one finds out; that one's reply lets all the others go on."""
+    host = opened()
+    told = []
+
+    assert 2 == host.wait("0.7", FOR_EVER)
+    host.clock.now += 2
+    assert 0 == host.wait("0.7", FOR_EVER)
+    assert host.wait("0.8", FOR_EVER) is None
+    host.when_probed(lambda: told.append("over"))
+    host.worked("0.7")
+
+    assert ["over"] == told
+    assert 0 == host.wait("0.8", FOR_EVER)
+    assert 0 == host.failures
+
+
+def test_a_server_whose_probe_fails_too_refuses_calls_at_once():
+    """It is left alone for twice as long, and so on up to the longest wait; then one more probe."""
+    host = opened(most=6)
+    host.clock.now += 2
+    assert 0 == host.wait("0.7", FOR_EVER)
+    host.failed("0.7", busy(), 0.1)
+
+    with pytest.raises(Refusal) as raised:
+        host.wait("0.8", FOR_EVER)
+    error = raised.value.error.fields
+    assert ("model-overloaded", 4) == (error["details"]["code"], error["details"]["failures"])
+    assert 4 == error["details"]["seconds"]
+    assert "asked again in 4 s" in error["hint"]
+    host.clock.now += 4
+    assert 0 == host.wait("0.9", FOR_EVER)
+    with pytest.raises(Refusal):
+        host.wait("0.8", FOR_EVER)
+    host.failed("0.9", busy(), 0.1)
+    assert host.clock.now + 6 == host.until
+
+
+def test_a_probe_that_is_withdrawn_leaves_its_place_to_another():
+    """Nobody waits for what does not come."""
+    host = opened()
+    host.clock.now += 2
+    assert 0 == host.wait("0.7", FOR_EVER)
+
+    host.left("0.7")
+
+    assert 0 == host.wait("0.8", FOR_EVER)
+
+
+def test_what_is_no_overload_is_a_sign_of_life():
+    """A wrong request is answered by a server that works; a rate limit says neither."""
+    host = pressure(overloads=3)
+    wrong = broken("llm_error", "model-refused-request", "no")
+    for refusal in (busy(), busy(), wrong, busy(), busy(429), busy()):
+        host.failed("0.1", refusal, 0.0)
+    assert (0, 2) == (host.openings, host.failures)
+
+    host.failed("0.1", timed_out("host", 1), 0.0)
+    assert 1 == host.openings
+
+
+def test_a_rate_limited_run_waits_as_a_whole():
+    """One reply with `retry-after`, and calls wait that have not been sent at all yet."""
+    arrived, events = [], []
+
+    def limited(body):
+        arrived.append(body)
+        if len(arrived) == 1:
+            return {"status": 429, "headers": {"retry-after-ms": "500"}}
+        time.sleep(0.05)
+        return "x"
+
+    program = par(*[perform("model", {**ASK, "max_tokens": at + 1}) for at in range(9)])
+    with MessagesServer(limited) as server:
+        retries = Retries(first=0.01)
+        performers = table(model=f"{server.url}#m", retries=retries, on_event=events.append)
+        drive(begun(program), performers, parallel=2)
+
+    waits = {event.attempt: event.wait for event in events if isinstance(event, Retrying)}
+    assert waits[1] >= 0.5
+    assert waits[0] > 0
+    assert 10 == len(arrived)
+
+
+def test_a_provider_that_is_down_is_asked_a_few_times_and_not_by_every_call():
+    """40 calls, of which each would be tried three times."""
+    alone = Retries(attempts=3, first=0.01, most=0.2, overloads=5, alone=0.05)
+    attempt = [perform("model", {**ASK, "max_tokens": at + 1}) for at in range(40)]
+    journal = Journal()
+    with MessagesServer({"status": 529}) as server:
+        performers = table(model=f"{server.url}#m", retries=alone)
+        outcome = drive(begun(seq(*attempt[:1])), performers)
+        for each in attempt[1:]:
+            outcome = drive(begun(each), performers, journal=journal)
+        asked = len(server.journal)
+
+    codes = {row.reply.fields["details"]["code"] for row in journal.rows}
+    assert asked < 40
+    assert "model-overloaded" in codes <= {"model-overloaded", "model-busy"}
+    assert 0 in {row.reply.fields["details"]["attempts"] for row in journal.rows}
+    assert error_of(outcome)["reason"] == "llm_error"
+
+
+def test_a_provider_that_comes_back_is_found_by_one_probe():
+    """Calls that met the failures go on; the program sees none of them."""
+    script = [{"status": 529}] * 6 + ["x"]
+    retries = Retries(attempts=4, first=0.01, overloads=3, alone=0.05, most=1)
+    program = par(*[perform("model", {**ASK, "max_tokens": at + 1}) for at in range(6)])
+    events = []
+    with MessagesServer(*script) as server:
+        performers = table(model=f"{server.url}#m", retries=retries, on_event=events.append)
+        outcome = drive(begun(program), performers)
+
+    assert 6 == len(outcome.value)
+    assert any(isinstance(event, Retrying) for event in events)
+
+
+def test_a_retry_after_beyond_the_calls_deadline_is_not_waited_for():
+    """The error is that of the server, not that of the time."""
+    with MessagesServer({"status": 429, "headers": {"retry-after": "50"}}) as server:
+        performers = table(model=f"{server.url}#m", retries=Retries(), endpoint=Endpoint())
+        error = error_of(drive(begun(perform("model", {**ASK, "timeout": 20})), performers))
+
+    assert ("model-busy", 1) == (error["details"]["code"], error["details"]["attempts"])
+
+
+def test_calls_wait_for_their_place_in_the_order_in_which_they_were_made():
+    """And one that is withdrawn before it has one is never begun."""
+    begun_calls, ended = [], []
+
+    async def model(request):
+        begun_calls.append(request.arguments[0]["n"])
+        await anyio.sleep(0.01)
+        ended.append(request.arguments[0]["n"])
+        if request.arguments[0]["n"] == 6:
+            raise Refusal(busy().error)
+        return "x"
+
+    calls = [perform("model", {"n": at}) for at in range(40)]
+    drive(begun(par(*calls)), {"model": model}, parallel=2)
+
+    assert list(range(len(begun_calls))) == begun_calls
+    assert len(begun_calls) < 12
+
+
+@pytest.mark.parametrize("server_replies", ["x", {"status": 400}])
+def test_equal_calls_in_flight_are_sent_once(server_replies):
+    """Each has a whole row; what was used is counted once, and the others say whose it is."""
+    journal = Journal()
+
+    def slow(body):
+        time.sleep(0.2)
+        return server_replies
+
+    program = par(
+        *[perform("model", ASK) for _ in range(5)], perform("model", {**ASK, "system": "y"})
+    )
+    with MessagesServer(slow) as server:
+        performers = table(model=f"{server.url}#m", single_flight=True)
+        drive(begun(program), performers, journal=journal)
+        sent = len(server.journal)
+
+    assert 2 == sent
+    if server_replies == "x":
+        replies = [row.reply for row in journal.rows]
+        assert 2 == sum(1 for reply in replies if "shared" not in reply)
+        assert {"x"} == {reply["content"][0]["text"] for reply in replies}
+        assert 2 * 7 == sum(reply["usage"]["input_tokens"] for reply in replies)
+        owners = {reply["shared"] for reply in replies if "shared" in reply}
+        assert owners < {row.id for row in journal.rows} and len(owners) == 1
+
+
+def test_equal_calls_one_after_the_other_are_each_sent():
+    """It is no cache."""
+    with MessagesServer("x") as server:
+        performers = table(model=f"{server.url}#m", single_flight=True)
+        drive(begun(seq(perform("model", ASK), perform("model", ASK))), performers)
+
+        assert 2 == len(server.journal)
+
+
+def test_a_shared_call_that_is_withdrawn_is_made_again_by_one_that_waits():
+    """Who waits for a reply gets one."""
+    flights, made, got = {}, [], []
+
+    async def call():
+        made.append(len(made))
+        await anyio.sleep(60 if len(made) == 1 else 0)
+        return {"content": [], "usage": {"input_tokens": 7, "output_tokens": 3}}
+
+    async def ask(id):
+        got.append((id, await shared(flights, "m", request("model", ASK, id=id), call)))
+
+    async def main():
+        async with anyio.create_task_group() as group:
+            scope = anyio.CancelScope()
+            with scope:
+                async with anyio.create_task_group() as first:
+                    first.start_soon(ask, "0.1")
+                    await anyio.wait_all_tasks_blocked()
+                    group.start_soon(ask, "0.2")
+                    group.start_soon(ask, "0.3")
+                    await anyio.wait_all_tasks_blocked()
+                    scope.cancel()
+
+    anyio.run(main)
+
+    assert [0, 1] == made
+    assert [("0.2", None), ("0.3", "0.2")] == [(id, reply.get("shared")) for id, reply in got]
+    assert {} == flights

@@ -18,14 +18,30 @@ STANDARD = {
     "sequence": "steps",
     "retry": "attempts",
     "vote": "attempts",
+    "hedge": "attempts",
     "get-context": "memory",
     "get_context": "memory",
     "system:run_script": "scripts",
+    "spawn-subagent": "subagents",
+    "run-parallel-subagents": "subagents",
 }
 """Names of the prelude that are written in the language, and their module in `stdlib/`."""
 
-DEFAULTS = {"subtask": ("subtask", "default-subtask")}
+DEFAULTS = {
+    "subtask": ("subtask", "default-subtask"),
+    "subplan": ("subplans", "default-subplan"),
+}
 """Operations with a default: its module in `stdlib/` and its name there."""
+
+
+def defaults_for(texts: list[str], has_tasks: bool) -> dict[str, tuple[str, str]]:
+    """The defaults that a program may need, by its sources and the tools of its tasks: any task
+    may be asked for by a subtask, and a plan is made of them."""
+    plans = any("subplan" in text for text in texts)
+    tasks = has_tasks or plans or any("subtask" in text for text in texts)
+    needed = {"subtask": tasks, "subplan": plans}
+    return {operation: place for operation, place in DEFAULTS.items() if needed[operation]}
+
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 

@@ -1,7 +1,8 @@
-; More than one attempt: one after the other until one succeeds, or side by side, by majority.
+; More than one attempt: one after the other until one succeeds; side by side, by majority; or one
+; more when the first takes long.
 
 ; The last attempt is a plain call: its error is the error of the whole.
-(define (retry f (times 3) (on nil) (backoff nil))
+(define (retry f (times 3) (on nil) (backoff nil) (jitter false))
   (_check "retry" f "times" times)
   (unless (or (nil? backoff) (procedure? backoff) (and (number? backoff) (>= backoff 0)))
     (_refuse (format "`backoff:` is a number of seconds or a function, not ~s" backoff)
@@ -14,7 +15,7 @@
                  (return value {value: value}))
           ({value: value} value)
           (_
-           (_wait backoff attempt-number)
+           (_wait backoff jitter attempt-number)
            (recur (+ attempt-number 1))))
         (f))))
 
@@ -25,10 +26,37 @@
          (any? (lambda (word) (member? (str word) [err.type err.reason err.details.code]))
                (if (list? on) on [on])))))
 
-(define (_wait backoff done)
-  (cond ((nil? backoff) nil)
-        ((procedure? backoff) (sleep (backoff done)))
-        (else (sleep (* backoff (expt 2 (- done 1)))))))
+(define (_wait backoff jitter failures)
+  (unless (nil? backoff)
+    (bind seconds
+      (if (procedure? backoff)
+          (backoff failures)
+          (* backoff (expt 2 (- failures 1)))))
+    (sleep (if jitter (* seconds (random)) seconds))))
+
+(define-effect (_won value))
+
+; Each attempt but the first waits for its turn. The first value leaves the branches, which cancels
+; the others; where all have failed, the first one's error counts.
+(define (hedge f (after 1) (n 2))
+  (_check "hedge" f "n" n)
+  (unless (and (number? after) (>= after 0))
+    (_refuse (format "`hedge` takes seconds as `after:`, not ~s" after)
+             "write (hedge (lambda () …) after: 5)"))
+  (bind ended
+    (handle
+        (par-map (lambda (turn)
+                   (try
+                     (begin
+                       (unless (= turn 0) (sleep (* turn after)))
+                       (_won (f)))
+                     (catch (err) err)))
+                 (range n))
+      ((_won value) _ {value: value})
+      (return errors {error: (first errors)})))
+  (match ended
+    ({value: value} value)
+    ({error: err} (raise err))))
 
 ; Those that fail are counted among the n, but for no answer.
 (define (vote f (n 3) (by _answer) (limit nil))

@@ -8,6 +8,7 @@
     inputs: (or request.inputs {})
     subtype: (or request.subtype "subtask")
     file_paths: request.file_paths
+    previous_outputs: request.previous_outputs
     context_management: request.context_management
     return_expectations: request.return_expectations
     max_depth: request.max_depth))

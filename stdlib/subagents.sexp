@@ -1,0 +1,168 @@
+; Subagents: a task done apart, in a conversation of its own that knows only what it is given.
+;
+; What goes wrong in one is a value. A subagent works in one of the run's places; its seconds begin
+; when it has one.
+
+(defatom _subagent
+  (description "Do one task and report on it.")
+  (params (prompt string) (system string))
+  (system "{{system}}")
+  (instructions "{{prompt}}")
+  (limits max_turns: 10 max_output_tokens: 4096))
+
+(define _APART {inherit_context: "none" fresh_context: "disabled"})
+
+(define _SYSTEM """
+  You are given one task, and nobody is there whom you could ask.
+
+  - Do this task and nothing else.
+  - Look things up with your tools where you have any.
+  - Answer in as few words as the result needs.
+  - Say where you have from what you did not know yourself.
+  - If it cannot be done, say why.
+  """)
+
+(define _SHOWN 50)  ; characters of a task in the log
+
+(define (spawn-subagent (task nil) (relevant_history nil) (constraints []) (system_prompt nil)
+          (tools nil) (timeout nil))
+  (bind wrong (_complaint task relevant_history constraints system_prompt tools timeout))
+  (if wrong
+      (_failed task wrong "" {} [])
+      (in-place (lambda ()
+                  (as-work "subagent" (_short task)
+                    (lambda ()
+                      (_done task
+                             {prompt: (_prompt task (_listed constraints))
+                              system: (or system_prompt _SYSTEM)}
+                             {tools: (or tools ["*"])
+                              history: (_history relevant_history)
+                              context_management: _APART}
+                             timeout)))))))
+
+(define (_done task inputs overrides timeout)
+  (bind limits (subagent-limits))
+  (bind seconds (if timeout (min timeout (first limits)) (first limits)))
+  (bind result
+    (attempt (with-timeout seconds
+               (run-task '_subagent inputs (put overrides "max_turns" (last limits))))))
+  (bind err result.notes.error)
+  (if (nil? err)
+      (begin
+        (bind usage (_tokens (or result.notes.chain_usage result.usage)))
+        (_log (format "subagent.complete: ~a (~a tokens, ~a turns)"
+                      (_short task)
+                      (+ usage.input usage.output)
+                      result.notes.turns))
+        {success: true
+         content: result.content
+         sources: (or result.notes.sources [])
+         error: nil
+         token_usage: usage})
+      (_failed task
+               (_why err seconds)
+               (or err.content "")
+               err.details.usage
+               (or err.details.sources []))))
+
+(define (_failed task why content usage sources)
+  (_log (format "subagent.failed: ~a: ~a" (_short task) why))
+  {success: false content: content sources: sources error: why token_usage: (_tokens usage)})
+
+(define (_why err seconds)
+  (cond ((equal? err.reason "seconds")
+         (format "the subagent timed out after ~a seconds" seconds))
+        ((equal? err.reason "turns")
+         (format "the subagent was not done after ~a calls of the model" err.details.metrics.limit))
+        (else (str err.reason ": " err.message))))
+
+(define (_tokens usage)
+  {input: (get (or usage {}) "input_tokens" 0) output: (get (or usage {}) "output_tokens" 0)})
+
+(define (_prompt task constraints)
+  (str "Task: "
+       task
+       (if (empty? constraints)
+           ""
+           (str "\n\nConstraints:\n"
+                (string-join (map (lambda (c) (str "- " c)) constraints) "\n")))
+       "\n\nDo this task and give a clear, concise result."))
+
+(define (_history words)
+  (if (or (nil? words) (empty? words))
+      nil
+      [{role: "user" content: (str "Context:\n" words)}
+       {role: "assistant" content: "I have read the context. What is the task?"}]))
+
+(define (_complaint task words constraints system_prompt tools timeout)
+  (cond ((not (and (_text? task) (not (empty? (string-trim task)))))
+         "`task:` says what a subagent is to do, in a text that is not empty")
+        ((not (or (nil? words) (_text? words))) "`relevant_history:` is a text")
+        ((not (all? _text? (_listed constraints))) "`constraints:` is a list of texts")
+        ((not (or (nil? system_prompt) (string? system_prompt)))
+         "`system_prompt:` is a text")
+        ((not (or (nil? tools) (and (list? tools) (all? string? tools))))
+         "`tools:` is a list of the names of tools")
+        ((not (or (nil? timeout) (and (number? timeout) (> timeout 0))))
+         "`timeout:` is a number of seconds above 0")
+        (else nil)))
+
+(define (_text? value)
+  (or (string? value) (and (table? value) (string? value.content))))
+
+(define (_listed given)
+  (cond ((nil? given) [])
+        ((list? given) given)
+        (else [given])))
+
+(define (_short task)
+  (bind words (str task))
+  (substring words 0 (min _SHOWN (string-length words))))
+
+(define (_log words) (log 'debug words))
+
+; Several side by side, as many of them at a time as there are places: `[{id: … task: …} …]`. The
+; results are in the order of the list.
+(define (run-parallel-subagents tasks)
+  (bind found (_misfit tasks))
+  (when found
+    (raise {type: "PROGRAM_ERROR"
+            reason: "wrong-type"
+            message: found
+            hint: "write [{id: \"a\" task: \"what to do\"} …]"
+            span: nil}))
+  (bind began (now))
+  (_log (format "subagent.parallel.start: ~a subagents" (length tasks)))
+  (bind results
+    (as-work "subagents" "run-parallel-subagents"
+      (lambda ()
+        (par-map (lambda (each) {task_id: each.id result: (_spawned (or each.context each))})
+                 tasks))))
+  (bind succeeded (length (filter (lambda (each) each.result.success) results)))
+  (bind failed (- (length results) succeeded))
+  (_log (format "subagent.parallel.complete: ~a succeeded, ~a failed" succeeded failed))
+  {results: results
+   success_count: succeeded
+   failure_count: failed
+   total_duration: (exact (round (* 1000 (- (now) began))))})
+
+(define (_spawned each)
+  (spawn-subagent
+    task: each.task
+    relevant_history: each.relevant_history
+    constraints: each.constraints
+    system_prompt: each.system_prompt
+    tools: each.tools
+    timeout: each.timeout))
+
+(define (_misfit tasks)
+  (cond ((not (and (list? tasks) (all? table? tasks)))
+         (format "`run-parallel-subagents` takes a list of tables, not ~s" tasks))
+        ((not (all? (lambda (each) (and (_text? each.id) (not (empty? each.id)))) tasks))
+         "each subagent has an `id`, a text that is not empty")
+        (else
+         (bind ids (map (lambda (each) each.id) tasks))
+         (bind twice (filter (lambda (party) (> (length (last party)) 1)) (group-by identity ids)))
+         (if (empty? twice)
+             nil
+             (format "two subagents have the id `~a`" (first (first twice)))))))

@@ -1,0 +1,358 @@
+; What answers `subplan` where no handler of the program does, and what a program makes its own
+; answer of. Chapter 12a has examples.
+;
+; `(run-subplan plan)` judges a proposal whole and, if it is accepted, does its subtasks side by
+; side, in the order that they ask for; each is an effect of its own, `subtask`. `limits:` lowers
+; what plans are held to, `{subtasks depth nodes decompositions}`. `validate:` is a function of a
+; subtask and its result that gives a text for what is wrong, or nil; `fixes:` is how often somebody
+; is asked to put that right.
+
+(define (default-subplan plan) (run-subplan plan))
+
+(define (run-subplan plan (limits nil) (validate nil) (fixes 2))
+  (bind judged (judge-plan plan limits))
+  (if (nil? judged.plan)
+      {accepted: false reason: judged.reason results: []}
+      (as-work "plan" judged.plan.parent (lambda () (_run judged.plan validate fixes)))))
+
+; -- A plan ---------------------------------------------------------------------------------------
+
+(define (_run plan validate fixes)
+  (_state plan.parent "WaitingForSubtasks")
+  (for-each (lambda (node) (_state node.id "Pending")) plan.subtasks)
+  (bind most (* 2 plan.seconds))
+  (bind ended
+    (try
+      {values: (with-timeout most
+                 (fork-graph (lambda (node before) (_worked plan node before validate fixes))
+                             plan.subtasks
+                             plan.after))}
+      (catch (err seconds) {values: err.details.finished late: true})))
+  (for-each (lambda (node) (_state node.id "Cancelled")) (_without plan ended.values))
+  (bind results
+    (map (lambda (node value) (if (nil? value) (_cancelled node) value))
+         plan.subtasks
+         ended.values))
+  (bind said (_said plan results ended))
+  (_state plan.parent "Synthesizing")
+  (merge {accepted: true reason: nil results: results} said
+    {parent: plan.parent granted: plan.granted warnings: plan.warnings}))
+
+; A subtask that comes after one that did not succeed is not begun.
+(define (_worked plan node before validate fixes)
+  (if (all? _is-done before)
+      (begin
+        (_state node.id "Ready")
+        (bind bids (task-bids node))
+        (bind result
+          (in-place (lambda ()
+                      (_state node.id "Dispatched")
+                      (attempt (as-work "plan-node" node.id
+                                 (lambda () (_within plan node bids before validate fixes)))))))
+        (bind state (if (_is-done result) "Completed" "Failed"))
+        (_state node.id state)
+        [(_is-enough plan node state) (_noted node result {state: state bids: bids})])
+      [false nil]))
+
+(define (_is-done result)
+  (and (not (nil? result)) (not (equal? result.status "FAILED"))))
+
+; What every way begins with is no success yet.
+(define (_is-enough plan node state)
+  (match plan.stop_when.kind
+    ("AllSubtasksComplete" (equal? state "Failed"))
+    ("FirstSuccess" (and (equal? state "Completed") (not node.step)))
+    (_ false)))
+
+(define (_state id state) (progress (str id " " state)))
+
+; Those that have no value, breadth first.
+(define (_without plan values)
+  (bind levels
+    (loop ((levels (map (lambda (_) 0) plan.after))
+           (rounds (length plan.after)))
+      (if (= rounds 0)
+          levels
+          (recur (map (lambda (before)
+                        (fold max 0 (map (lambda (at) (+ 1 (nth levels at))) before)))
+                      plan.after)
+                 (- rounds 1)))))
+  (bind rows (zip plan.subtasks values levels))
+  (bind open (filter (lambda (row) (nil? (nth row 1))) rows))
+  (map first (sort-by (lambda (row) (nth row 2)) open)))
+
+; -- One subtask ----------------------------------------------------------------------------------
+
+; A task that may take its work apart again has its own seconds, and once more those of its parts.
+(define (_within plan node bids before validate fixes)
+  (bind winner (if (empty? bids) {} (first bids)))
+  (bind seconds (if winner.decomposes (* 2 node.seconds) node.seconds))
+  (bind request (_request plan node winner before))
+  (in-node node (put node.budget "seconds" seconds)
+    (lambda ()
+      (_suggesting node bids (lambda () (_checked node request winner validate fixes))))))
+
+(define (_request plan node winner before)
+  (bind param (if (empty? node.inputs) winner.param nil))
+  (_with-outputs {description: node.description
+                  name: (or node.name winner.task)
+                  type: "atomic"
+                  inputs: (if (nil? param) node.inputs (put {} param node.description))
+                  template_hints: (append node.required_capabilities node.template_hints)
+                  file_paths: node.file_paths
+                  return_expectations: (_expected node)
+                  depth: plan.child_depth
+                  max_depth: plan.max_depth}
+                 before))
+
+(define (_with-outputs request outputs)
+  (if (empty? outputs)
+      request
+      (merge request
+        {previous_outputs: outputs
+         context_management: {accumulate_data: true accumulation_format: "full_output"}})))
+
+(define (_expected node)
+  (if
+    (and (empty? node.outputs) (empty? node.files))
+    nil
+    (string-join
+      ["one JSON object {\"content\": what you have to say, \"artifacts\": [{\"name\": \"…\","
+       "\"type\": \"…\", \"text\": \"…\" or \"path\": \"…\"}]} and nothing else, with"
+       (string-join (append (map (lambda (type) (str "an artifact of type " type)) node.outputs)
+                            (map (lambda (path) (str "the file " path)) node.files))
+                    ", ")]
+      " ")))
+
+; What is wrong with an output is put right by a subtask of its own, not by doing all again.
+(define (_checked node request winner validate fixes)
+  (loop ((asked request) (left fixes))
+    (bind result (_as-result (subtask asked)))
+    (bind given (check-outputs node result))
+    (bind made (_with-artifacts result given))
+    (bind wrong (if (_is-done made) (_wrong node made given.missing validate) nil))
+    (cond ((nil? wrong) made)
+          ((= left 0)
+           (raise {type: "TASK_FAILURE"
+                   reason: "subtask_failure"
+                   message: (format "the output of `~a` is not as expected: ~a" node.id wrong)
+                   content: made.content
+                   hint: "expect less of it, or say more clearly what it has to give"
+                   details: {violations: [wrong] fixes: fixes}
+                   span: nil}))
+          (else
+           (_state node.id "Validating")
+           (recur (_fix request winner made wrong) (- left 1))))))
+
+(define (_wrong node result missing validate)
+  (cond ((not (empty? missing)) (str "there is no " (string-join missing ", and no ")))
+        ((nil? validate) nil)
+        (else (validate node result))))
+
+(define (_fix request winner result wrong)
+  (bind words
+    (str "Fix the result of this, and nothing else: "
+         request.description
+         ". What is wrong: "
+         wrong))
+  (bind is-ours (equal? (get request.inputs (or winner.param "")) request.description))
+  (merge (_with-outputs request [result])
+    {description: words
+     inputs: (if is-ours (put request.inputs winner.param words) request.inputs)}))
+
+(define (_as-result given)
+  (match given
+    ({status: _ content: _ notes: _} given)
+    ((? string? text) (task-result {status: "COMPLETE" content: text notes: {}}))
+    (_
+     (task-result {status: "COMPLETE" content: (str given) parsed_content: given notes: {}}))))
+
+(define (_with-artifacts result given)
+  (if (empty? given.artifacts)
+      result
+      (task-result (merge result
+                     {content: (or given.content result.content)
+                      notes: (put result.notes "artifacts" given.artifacts)}))))
+
+(define (_noted node result said)
+  (bind bids said.bids)
+  (bind task (if (empty? bids) node.name (get (first bids) "task")))
+  (bind about
+    {id: node.id
+     description: node.description
+     state: said.state
+     after: node.after
+     task: task
+     spread: (bid-spread bids)})
+  (task-result (merge result {notes: (put result.notes "node" about)})))
+
+(define (_cancelled node)
+  (bind message (format "`~a` was cancelled" node.id))
+  (bind given
+    (attempt (raise {type: "TASK_FAILURE" reason: "cancelled" message: message span: nil})))
+  (_noted node given {state: "Cancelled" bids: []}))
+
+; -- What comes of it -----------------------------------------------------------------------------
+
+(define (_said plan results ended)
+  (bind kind plan.stop_when.kind)
+  (bind failed (filter (lambda (each) (equal? each.notes.node.state "Failed")) results))
+  (cond (ended.late
+         {reason: (format
+                    "the subtasks were not done within ~a seconds, twice the ~a of their parent"
+                    (* 2 plan.seconds)
+                    plan.seconds)})
+        ((equal? kind "UserDecision") (_decided plan results))
+        ((equal? kind "FirstSuccess")
+         (if (_succeeded plan results) {} {reason: "no subtask succeeded"}))
+        ((empty? failed) {})
+        (else
+         (bind one (first failed))
+         {reason: (format "subtask `~a` failed: ~a" one.notes.node.id (_why one))})))
+
+(define (_succeeded plan results)
+  (any? (lambda (row) (and (_is-done (nth row 1)) (not (get (first row) "step"))))
+        (zip plan.subtasks results)))
+
+(define (_why result) (or result.notes.error.message result.content))
+
+; A person says what is used of the results: all, one of them, or none.
+(define (_decided plan results)
+  (bind done (filter _is-done results))
+  (bind choices
+    (append ["all"]
+            (map (lambda (each) (str each.notes.node.id ": " each.notes.node.description)) done)
+            ["none"]))
+  (bind shown (map (lambda (each) (str each.notes.node.id ": " (_short (str each)))) done))
+  (bind asked
+    (if (empty? plan.stop_when.description)
+        "Which results?"
+        plan.stop_when.description))
+  (try
+    (bind decision (ask-user (string-join (cons asked shown) "\n") choices))
+    (if (equal? decision "none")
+        {decision: decision reason: "a person decided to use none of the results"}
+        {decision: decision})
+    (catch (err) {reason: (str "nobody decided which results to use: " err.message)})))
+
+(define (_short text)
+  (if (> (string-length text) 300)
+      (str (substring text 0 299) "…")
+      text))
+
+; -- Bids, and when to take work apart ------------------------------------------------------------
+
+; How far the bids for a subtask lie apart, from 0 to 1: by fitness or by cost, whichever is more.
+; A subtask for which they lie far apart is ambiguous.
+(define (bid-spread bids)
+  (if (< (length bids) 2)
+      0
+      (max (_apart (map (lambda (bid) bid.fitness) bids))
+           (_apart (map (lambda (bid) bid.cost) bids)))))
+
+(define (_apart numbers)
+  (bind most (apply max numbers))
+  (if (= most 0) 0 (/ (- most (apply min numbers)) most)))
+
+; `(with-suggestions {calls: 8} body)` is `(with-budget {calls: 8} (body))`, where a conversation that
+; has used half of the calls and has proposed nothing yet is told that it may.
+(define (with-suggestions budget body)
+  (with-budget budget (_suggested-from (quotient (+ (or budget.calls 20) 1) 2) (_half-used) body)))
+
+(define (_half-used)
+  "Half of what may be used is used, and nothing is done yet. Consider to propose a subplan.")
+
+(define (_ambiguous)
+  "This may mean several things. If so, consider to propose a subplan, its reason Ambiguity.")
+
+(define (_suggesting node bids body)
+  (bind calls node.budget.calls)
+  (bind told
+    (if (nil? calls)
+        body
+        (lambda () (_suggested-from (quotient (+ calls 1) 2) (_half-used) body))))
+  (if (> (bid-spread bids) 0.5)
+      (_suggested-from 0 (_ambiguous) told)
+      (told)))
+
+; The words stand after so many turns, and stay there: what was sent before is never changed.
+(define (_suggested-from turns words body)
+  (handle (body)
+    ((model payload) resume (forward resume model (_suggested payload turns words)))))
+
+(define (_suggested payload turns words)
+  (bind at (* 2 turns))
+  (bind messages (_list payload "messages"))
+  (if (and (any? (lambda (tool) (equal? tool.name "propose_subplan")) (_list payload "tools"))
+           (> (length messages) at)
+           (not (any? _proposes (take messages at))))
+      (put payload
+           "messages"
+           (append (take messages at)
+                   [(_with-words (nth messages at) words)]
+                   (drop messages (+ at 1))))
+      payload))
+
+(define (_list payload name) (or (and (table? payload) (get payload name)) []))
+
+(define (_proposes message)
+  (any? (lambda (block) (equal? (get block "name") "propose_subplan")) (_blocks message)))
+
+(define (_with-words message words)
+  (put message "content" (append (_blocks message) [{type: "text" text: words}])))
+
+(define (_blocks message)
+  (if (list? message.content)
+      message.content
+      [{type: "text" text: (str message.content)}]))
+
+; -- What a plan looks like -----------------------------------------------------------------------
+
+; The tree of what was planned, as text, from what a task or `subplan` gave.
+(define (subplan-tree given) (string-join (_tree (_plans given) "") "\n"))
+
+(define (_plans given)
+  (match given
+    ({accepted: _ results: _} [given])
+    ({notes: {subplans: plans}} plans)
+    (_ [])))
+
+(define (_tree plans indent)
+  (_each-node plans
+    (lambda (_ result)
+      (bind node result.notes.node)
+      (cons (str indent node.id " " node.state ": " node.description)
+            (_tree (_plans result) (str indent "  "))))))
+
+; The same as a Mermaid graph.
+(define (subplan-mermaid given)
+  (bind plans (_plans given))
+  (bind parents (distinct (map (lambda (plan) plan.parent) plans)))
+  (bind roots (map (lambda (id) (format "  ~a[\"~a\"]" (_mark id) (_plain id))) parents))
+  (string-join (append ["graph TD"] roots (_graph plans)) "\n"))
+
+(define (_graph plans)
+  (_each-node plans
+    (lambda (plan result)
+      (bind node result.notes.node)
+      (bind name (_mark node.id))
+      (bind before (map _mark (if (empty? node.after) [plan.parent] node.after)))
+      (append [(format "  ~a[\"~a: ~a\"]:::~a"
+                       name
+                       (_plain node.description)
+                       node.state
+                       node.state)]
+              (map (lambda (from) (format "  ~a --> ~a" from name)) before)
+              (_graph (_plans result))))))
+
+(define (_each-node plans f)
+  (apply append
+         (map (lambda (plan)
+                (apply append (map (lambda (result) (f plan result)) plan.results)))
+              plans)))
+
+(define (_mark id)
+  (fold (lambda (text sign) (string-replace text sign "_")) id ["/" "-" "." ":" " "]))
+
+(define (_plain text)
+  (string-replace (string-replace text "\"" "#quot;") "\n" " "))

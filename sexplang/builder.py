@@ -7,14 +7,14 @@ from typing import Any
 from attrs import field
 
 from sexplang.calling import Calling
-from sexplang.compiler import compile_unit
-from sexplang.data import DEFAULTS, STANDARD, shipped
+from sexplang.compiler import compile_unit, unknown_effect
+from sexplang.data import STANDARD, defaults_for, shipped
 from sexplang.machine import HIGHER
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
 from sexplang.templating import Beside, check_template, library_of, refused
 from sexplang.terms.core import Const, Local
-from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form
 from sexplang.terms.macro import Expander
 from sexplang.terms.node import define
@@ -54,7 +54,9 @@ class Builder:
     """What the host registered: functions in the scope of all modules but the standard ones."""
 
     plan: Any = None
-    """Text from a model to a Program, for `eval-plan`."""
+    """Names of operations to what makes programs of a model's text, for `eval-plan`."""
+    imports: bool = True
+    """Whether its own modules may import standard ones: a plan sees the prelude alone."""
 
     _beside: Beside = field(init=False)
     _calling: Calling = field(init=False)
@@ -73,9 +75,10 @@ class Builder:
 
     def program(self) -> Program:
         defaults = {}
-        if self.tasks or any(name in each.text for name in DEFAULTS for each in self.sources):
-            for operation, (module, name) in DEFAULTS.items():
-                defaults[operation] = self._standard(module)[name]
+        tools = [tool for task in self.tasks.values() for tool in task.template.allowed_tools]
+        texts = [*tools, *[each.text for each in self.sources]]
+        for operation, (module, name) in defaults_for(texts, bool(self.tasks)).items():
+            defaults[operation] = self._standard(module)[name]
         return Program(
             units=tuple(sorted(self.units, key=lambda unit: unit.main)),
             functions=tuple(self.functions),
@@ -84,7 +87,7 @@ class Builder:
             inputs=tuple([given for unit in self.units for given in unit.inputs]),
             warnings=tuple(self.findings),
             sources=tuple(self.sources),
-            plan=self.plan,
+            plan=self.plan and self.plan(frozenset(self._known())),
             prelude={**_FUNCTIONS, **self._registered(Primitive)} if self.host else _FUNCTIONS,
         )
 
@@ -156,7 +159,7 @@ class Builder:
         return self._unit(Source(_standard_name(module), shipped(f"stdlib/{module}.sexp")))
 
     def _load(self, path: str, span: Span, importer: str) -> dict[str, Export]:
-        if path.startswith("std/"):
+        if path.startswith("std/") and (self.imports or importer.startswith("std/")):
             return self._import_standard(path, span)
         try:
             sources = self.find(path, importer)
@@ -206,7 +209,8 @@ class Builder:
         return known
 
     def _register(self, named: Task | TemplateNode) -> None:
-        if named.name in self.tasks or named.name in self.called:
+        private = named.name.startswith("_")  # its module's own, and found by no request
+        if not private and (named.name in self.tasks or named.name in self.called):
             raise refused(
                 "duplicate-task",
                 f"a task called `{named.name}` is there already",
@@ -214,7 +218,7 @@ class Builder:
                 hint="a task's name is unique in a program: rename one",
             )
         if isinstance(named, Task):
-            self.tasks[named.name] = named
+            self.tasks[f"{named.name} {len(self.tasks)}" if private else named.name] = named
 
     def _cycle(self, name: str, span: Span) -> Diagnostics:
         around = " → ".join([*self.loading[self.loading.index(name) :], name])
@@ -229,15 +233,20 @@ class Builder:
     def _registered(self, kind: type[Procedure]) -> dict[str, Procedure]:
         return {name: shape for name, shape in self.host.items() if isinstance(shape, kind)}
 
+    def _known(self) -> set[str]:
+        """The operations that somebody here declares, handles or answers."""
+        known = {*OPERATIONS, *self.operations, *self._registered(Operation), "error"}
+        for unit in self.units:
+            known |= unit.operations.keys() | unit.handled
+        return known
+
     def check_effects(self) -> None:
         """What is performed somewhere is the host's, declared, or handled somewhere."""
         if not any(unit.performed for unit in self.units):
             return
-        known = {*OPERATIONS, *self.operations, *self._registered(Operation), "error"}
-        for unit in self.units:
-            known |= unit.operations.keys() | unit.handled
+        known = self._known()
         unknown = [
-            _unknown_effect(name, span, known)
+            unknown_effect(name, span, known)
             for unit in self.units
             for name, span in unit.performed
             if name not in known
@@ -286,15 +295,3 @@ def _of_task(task: Task) -> Export:
 
 def _standard_name(module: str) -> str:
     return f"std/{module}"
-
-
-def _unknown_effect(name: str, span: Span, known: set[str]) -> Diagnostic:
-    from difflib import get_close_matches
-
-    like = get_close_matches(name, sorted(known), 1)
-    return Diagnostic(
-        "unknown-effect",
-        f"nobody declares or handles an operation called `{name}`",
-        (Label(span, "performed here"),),
-        hint=f"did you mean `{like[0]}`?" if like else f"declare it: (define-effect ({name} …))",
-    )

@@ -12,7 +12,7 @@ from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.node import frozen
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
-from sexplang.terms.task import error_record, task_result
+from sexplang.terms.task import error_record, failed_result, task_result
 from sexplang.terms.text import plain, text, value_of
 from sexplang.terms.value import Fault, Record, Task, Value
 
@@ -26,6 +26,26 @@ _TASK = """(define-input name)
 _TOOL = """(define-input name)
 (define-input inputs type: json)
 (tool name inputs)"""
+
+# The language's own tools, under the names that models have for them.
+_SYSTEM = {
+    "read_file": "(define-input path)\n(read-file path)",
+    "list_files": "(define-input glob)\n(list-files glob)",
+    "request_user_input": """(define-input prompt)
+(define-input choices type: json default: nil)
+(ask-user prompt choices)""",
+    "system:run_script": """(define-input command)
+(define-input args type: json default: [])
+(define-input input default: "")
+(define-input timeout type: json default: 300)
+(run-script command args input timeout)""",
+    "get_context": """(define-input query default: "")
+(define-input inputs type: json default: nil)
+(define-input matching_strategy default: "")
+(define-input limit type: json default: nil)
+(get-context query: query inputs: inputs limit: limit
+             matching_strategy: (if (equal? matching_strategy "") nil matching_strategy))""",
+}
 
 _NAME = re.compile(r"[^\W\d][\w.-]*")
 
@@ -57,7 +77,8 @@ def dispatch(
     find: Find,
 ) -> Dispatched:
     """What `identifier` names: a program where it begins with `(`, with the inputs as its names;
-    else a task by name or as `atomic:subtype`, else a tool. `files` are what a task is to see.
+    else a task by name or as `atomic:subtype`, else a tool, which may be one of the language's own
+    (`read_file`, `system:run_script`, …). `files` are what a task is to see.
 
     Raises Diagnostics for a text that is no program, Fault where nothing or too much has the name.
     """
@@ -69,7 +90,8 @@ def dispatch(
         program = _built(f"{declared}\n{identifier}" if declared else identifier, tasks, find)
         return Dispatched(program, dict(inputs), "s_expression")
     task = _found(identifier, tasks)
-    if task is not None and identifier in tools:
+    own = _SYSTEM.get(identifier)
+    if task is not None and (identifier in tools or own is not None):
         raise _failure(
             "configuration_error",
             f"`{identifier}` is a task and a tool",
@@ -81,11 +103,14 @@ def dispatch(
     if identifier in tools:
         given = {"name": identifier, "inputs": dict(inputs)}
         return Dispatched(_built(_TOOL, tasks, find), given, "direct_tool")
-    known = ", ".join(f"`{name}`" for name in sorted({*tasks, *tools})) or "none"
+    if own is not None:
+        return Dispatched(_built(own, tasks, find), dict(inputs), "direct_tool")
+    known = ", ".join(f"`{name}`" for name in sorted({*tasks, *tools}))
+    others = ", ".join(f"`{name}`" for name in _SYSTEM)
     raise _failure(
         "template_not_found",
         f"there is no task or tool called `{identifier}`",
-        f"there are {known}; a program begins with (",
+        f"there are {known or 'no tasks here'}, and the tools {others}; a program begins with (",
     )
 
 
@@ -156,11 +181,7 @@ def failed(error: Record, path: Path | None) -> Record:
         error = error_record(
             "TASK_FAILURE", reason, fields["message"], details=details, hint=fields["hint"]
         )
-    notes: dict[str, Value] = {"error": error}
-    if path is not None:
-        notes["execution_path"] = path
-    content = fields.get("content")
-    return task_result(content if isinstance(content, str) else "", "FAILED", notes=notes)
+    return failed_result(error) if path is None else failed_result(error, execution_path=path)
 
 
 def unreadable(found: Diagnostics, path: Path | None) -> Record:

@@ -4,15 +4,16 @@ text ─▶ reader ─▶ compiler ─▶ Unit ┐
 xml  ─▶ templates ─▶ Task          ┴─▶ Program
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sexplang.builder import Builder, Find
 from sexplang.compiler import operations_in
 from sexplang.data import STANDARD
 from sexplang.dispatcher import dispatch, library
-from sexplang.machine.scopes import Meter, rough_estimate
+from sexplang.machine.budgets import Meter, Price, rough_estimate
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.node import frozen
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import TaskSystem
@@ -33,7 +34,8 @@ def build(
 
     `tasks` are in scope beside the prelude, and so are the `functions` of the host.
     """
-    builder = Builder(find, dict(tasks or {}), dict(tasks or {}), host=functions or {}, plan=plan)
+    given = dict(tasks or {})
+    builder = Builder(find, given, dict(given), host=functions or {}, plan=Plans)
     builder.main(source)
     return builder.program()
 
@@ -50,18 +52,21 @@ def tasks(
     *,
     model: str | None = None,
     memory: bool = False,
+    folder: str = "",
+    default: str | None = None,
 ) -> TaskSystem:
     """The task system with replies read by the templates room and the host's `tools`, described as
     `{description input_schema}`; one for all programs with the same of everything.
 
     `model` is the one that wins over the templates', and `memory` whether there is an index for
-    fresh context to come from.
+    fresh context to come from; `folder` is what relative paths are relative to, `default` the model
+    where nobody names one.
     """
     from sexplang.tasks import task_system
     from sexplang.templates import json_schema, read_reply, xml_words
 
     tools = dict(tools or {})
-    key = f"{written(tools)} {model} {memory}"
+    key = f"{written(tools)} {model} {memory} {folder} {default}"
     if key not in _systems:
         _systems[key] = task_system(
             read_reply,
@@ -72,47 +77,85 @@ def tasks(
             tools=tools,
             model=model,
             memory=memory,
+            folder=folder,
+            default_model=default,
         )
     return _systems[key]
 
 
-def meter(price: Callable[[str, int, int], float | None]) -> Meter:
+def meter(price: Price) -> Meter:
     """What model calls may cost, by a price of model, input and output tokens in US dollars."""
     return Meter(rough_estimate, price)
 
 
-def inspect(program: Program) -> "Report":
-    """What is known of a program before it runs. A run needs none of it, and does not load it."""
+def inspect(program: Program, given: int = 0) -> "Report":
+    """What is known of a program before it runs, with `given` values to begin with. A run needs
+    none of it, and does not load it."""
     from sexplang.analysis import Costs, analyse
 
-    return analyse(program, Costs(TURNS, REPAIRS))
+    return analyse(program, Costs(TURNS, REPAIRS), given)
 
 
-def plan(
-    text: str, names: tuple[str, ...], allowed: frozenset[str]
-) -> Program | tuple[Diagnostic, ...]:
-    """A Program from a model's text, for `eval-plan`, or the diagnostics of why it is none.
+@frozen
+class Plans:
+    """Makes programs of texts from a model, for `eval-plan`, in a program that knows operations."""
 
-    It sees the prelude and its inputs, imports nothing, and performs what it handles itself or
-    is allowed.
-    """
-    builder = Builder(_nothing_to_import, {}, {}, inputs=names, operations=allowed, plan=plan)
-    try:
-        builder.main(Source("plan", text))
-    except Diagnostics as refused:
-        return refused.diagnostics
-    handled = allowed.union({"error"}, *[unit.handled for unit in builder.units])
-    denied = [
-        Diagnostic(
-            "plan-denied",
-            f"this plan may not perform `{name}`",
-            (Label(span, "performed here"),),
-            hint="handle it in the plan, or have it allowed",
+    known: frozenset[str]
+
+    def __call__(
+        self, text: str, names: tuple[str, ...], allowed: frozenset[str]
+    ) -> Program | tuple[Diagnostic, ...]:
+        """A Program, or the diagnostics of why the text is none. Raises Fault for an operation
+        that nobody knows.
+
+        It sees the prelude and its inputs, imports nothing, and performs what it handles itself
+        or is allowed.
+        """
+        for name in sorted(allowed - self.known):
+            raise _unknown(name, self.known)
+        builder = Builder(
+            _nothing_to_import,
+            {},
+            {},
+            inputs=names,
+            operations=allowed,
+            plan=Plans,
+            imports=False,
         )
-        for name, span in operations_in(builder.units[-1])
-        if name not in handled
-    ]
-    return tuple(denied) or builder.program()
+        try:
+            builder.main(Source("plan", text))
+        except Diagnostics as refused:
+            return refused.diagnostics
+        handled = allowed.union({"error"}, *[unit.handled for unit in builder.units])
+        denied = [
+            Diagnostic(
+                "plan-denied",
+                f"this plan may not perform `{name}`",
+                (Label(span, "performed here"),),
+                hint="handle it in the plan, or have it allowed",
+            )
+            for name, span in operations_in(builder.units[-1])
+            if name not in handled
+        ]
+        return tuple(denied) or builder.program()
+
+    def too_many(self, program: Program, given: int, calls: int) -> Diagnostic | None:
+        """The error for a plan whose most calls are known, and are more than it may make."""
+        from sexplang.analysis import too_many
+
+        report = inspect(program, given)
+        return too_many(report, calls) if report.calls.constant is not None else None
+
+
+def _unknown(name: str, known: frozenset[str]) -> Fault:
+    from difflib import get_close_matches
+
+    like = get_close_matches(name, sorted(known), 1)
+    return Fault(
+        "unknown-effect",
+        f"`allow:` names `{name}`, and there is no such operation",
+        hint=f"did you mean `{like[0]}`?" if like else None,
+    )
 
 
 def _nothing_to_import(path: str, importer: str) -> tuple[Source, ...]:
@@ -123,11 +166,11 @@ __all__ = [
     "STANDARD",
     "Builder",
     "Find",
+    "Plans",
     "build",
     "dispatch",
     "inspect",
     "library",
     "meter",
-    "plan",
     "tasks",
 ]

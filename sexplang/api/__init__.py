@@ -7,7 +7,16 @@ from sexplang.api.running import arun, freeze, run, start, thaw
 from sexplang.api.values import TaskResult, error, result
 from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Permissions
-from sexplang.runtime.events import Event, Finished, Progressed, Retrying, Said, Started, Withdrawn
+from sexplang.runtime.events import (
+    Event,
+    Finished,
+    Progressed,
+    Queued,
+    Retrying,
+    Said,
+    Started,
+    Withdrawn,
+)
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
@@ -25,6 +34,7 @@ __all__ = [
     "Permissions",
     "Program",
     "Progressed",
+    "Queued",
     "Request",
     "Retrying",
     "Said",

@@ -1,19 +1,20 @@
 """What a caller of `run` registers to the table of performers that answers the program."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.api.functions import Functions, performer, replied
 from sexplang.api.tools import Tool
-from sexplang.api.values import value
 from sexplang.machine import Failed
 from sexplang.runtime import Permissions, Refusal, Settings, performers
 from sexplang.runtime.events import Event
 from sexplang.terms.effect import Request
-from sexplang.terms.text import plain
+from sexplang.terms.text import plain, value_of
 
 if TYPE_CHECKING:
     from sexplang.runtime.mcp import Servers
+    from sexplang.runtime.traces.tree import Trace
 
 Reply: TypeAlias = str | dict[str, Any] | list[Any]
 """What a model says: its text; `{"tool_use": {"name" "input"}}`; a list of content blocks; a
@@ -36,6 +37,8 @@ def answering(
     on_event: Callable[[Event], None] | None,
     memory: str | None = None,
     servers: "Servers | None" = None,
+    trace: "Trace | None" = None,
+    single_flight: bool = False,
 ) -> Performers:
     """The host's own performers, with the caller's in front of them."""
     table: Performers = performers(
@@ -44,11 +47,12 @@ def answering(
             permissions=permissions,
             model=model if isinstance(model, str) else None,
             write=_write,
-            log=_log,
-            on_event=on_event,
+            log=_log if trace is None else partial(_log, trace=trace),
+            on_event=on_event if trace is None else trace.watching(on_event),
             tools={name: tool.answer for name, tool in tools.items()},
             memory=memory,
             servers=servers,
+            single_flight=single_flight,
         )
     )
     if model is not None and not isinstance(model, str):
@@ -88,8 +92,8 @@ def whole_reply(reply: Any, request: Request) -> Any:
 
     said = plain(reply)
     if isinstance(said, dict) and "stop_reason" in said:
-        return value(said)
-    return value(shaped(checked([said], "the function")[0], "function", request))
+        return value_of(said)
+    return value_of(shaped(checked([said], "the function")[0], "function", request))
 
 
 def _write(text: str) -> None:
@@ -98,10 +102,11 @@ def _write(text: str) -> None:
     sys.stdout.write(text)
 
 
-def _log(level: str, text: str) -> None:
+def _log(level: str, text: str, trace: "Trace | None" = None) -> None:
     import logging
 
-    logging.getLogger("sexplang").log(_LEVELS.get(level, logging.INFO), "%s", text)
+    ids = None if trace is None else trace.ids
+    logging.getLogger("sexplang").log(_LEVELS.get(level, logging.INFO), "%s", text, extra=ids)
 
 
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}

@@ -1,13 +1,16 @@
 """What a call of `run` says → a run up to its first wait, and who answers it."""
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from time import time
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import evolve
 
 from sexplang import machine, pipeline
+from sexplang.api import misuse
 from sexplang.api.answering import Model, answering
 from sexplang.api.building import build
 from sexplang.api.functions import Function, Functions, bad_function
@@ -20,11 +23,17 @@ from sexplang.process import growth
 from sexplang.runtime import Journal, Permissions, Refusal
 from sexplang.runtime.events import Event
 from sexplang.runtime.memory.places import discovered
+from sexplang.runtime.models import default_model
 from sexplang.runtime.prices import prices
+from sexplang.runtime.traces import Target, Tracing, is_wanted, traced
+from sexplang.runtime.traces.notes import Notes
 from sexplang.terms.node import frozen
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
+
+if TYPE_CHECKING:
+    from sexplang.runtime.traces.tree import Trace
 
 Runnable: TypeAlias = str | os.PathLike[str] | Program | Suspended
 Tools: TypeAlias = Iterable[Function] | Functions
@@ -47,25 +56,52 @@ class Settings:
     mcp: Mapping[str, Any] | None
     record: str | os.PathLike[str] | None
     run_id: str | None
+    trace: "Target | None"
+    traceparent: str | None
+    single_flight: bool
 
 
 @frozen(eq=False)
 class Begun:
-    """A run up to its first wait, and who answers it; the recording is closed behind it."""
+    """A run up to its first wait, and who answers it; behind it the recording is closed, and its
+    spans are handed over."""
 
     outcome: Outcome
     performers: Mapping[str, Any]
     journal: Journal
+    trace: "Trace | None"
 
     def __enter__(self) -> "Begun":
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.journal.close()
+    def __exit__(self, kind: Any, raised: BaseException | None, where: Any) -> None:
+        try:
+            if self.trace is not None:
+                self.trace.__exit__(kind, raised, where)
+        finally:
+            self.journal.close()
+
+    async def __aenter__(self) -> "Begun":
+        return self
+
+    async def __aexit__(self, kind: Any, raised: BaseException | None, where: Any) -> None:
+        try:
+            if self.trace is not None:
+                await self.trace.__aexit__(kind, raised, where)
+        finally:
+            self.journal.close()
+
+    def over(self, outcome: Outcome) -> Outcome:
+        """The outcome at the end."""
+        if self.trace is not None:
+            self.trace.over(getattr(outcome, "error", None))
+        return outcome
 
 
 def program_of(source: Runnable, given: Settings) -> Program | Suspended:
-    """The program, built if it is not yet; or the run to go on with."""
+    """The program, built if it is not yet; or the run to go on with. Raises TypeError for what
+    `given` has of another type."""
+    misuse.check(given)
     if isinstance(source, Suspended):
         if given.inputs or given.limits or given.budget or given.primitives:
             raise TypeError("a run that goes on has its inputs, limits, budget and primitives")
@@ -92,6 +128,8 @@ def begun(
     on_event: Watch | None,
 ) -> Begun:
     """The run up to its first wait."""
+    misuse.check(given)
+    since, is_traced = time(), is_wanted(given.trace) or given.record is not None
     tools = tools_of(given.tools)
     serving.check(tools)
     outcome: Outcome = (
@@ -105,13 +143,21 @@ def begun(
             given.budget,
             model=given.model,
             memory=given.memory is not None or discovered(allowed.base) is not None,
+            folder=allowed.base,
+            default=default_model() if given.model is None else None,
+            is_traced=is_traced,
         )
     )
     journal = _journal(given)
     files = _named_files(outcome, given.inputs)
     if files:
         allowed = evolve(allowed, read=(*allowed.read, *files))
+    trace = None
     try:
+        if is_traced:
+            trace = _trace(given, program, journal, since)
+        if trace is not None:
+            trace.moved(outcome)
         performers = answering(
             allowed,
             journal.run_id,
@@ -119,14 +165,16 @@ def begun(
             tools=tools,
             effects=given.effects or {},
             on_event=on_event,
+            trace=trace,
             memory=None if given.memory is None else os.path.abspath(given.memory),
             servers=serving.servers,
+            single_flight=given.single_flight,
         )
     # Whatever it is goes on; the recording's file does not stay open behind it.
-    except BaseException:
-        journal.close()
+    except BaseException as raised:
+        Begun(outcome, {}, journal, trace).__exit__(None, raised, None)
         raise
-    return Begun(outcome, performers, journal)
+    return Begun(outcome, performers, journal, trace)
 
 
 def started(
@@ -138,6 +186,9 @@ def started(
     *,
     model: Model | None = None,
     memory: bool = False,
+    folder: str = "",
+    default: str | None = None,
+    is_traced: bool = False,
 ) -> Outcome:
     values = values_of(program.inputs, inputs or {})
     try:
@@ -146,14 +197,35 @@ def started(
         raise Failed(error_of(fault)) from None
     name = model if isinstance(model, str) or model is None or callable(model) else "scripted:list"
     flag = name if isinstance(name, str) else None
-    system = pipeline.tasks(tools, model=flag, memory=memory)
+    system = pipeline.tasks(tools, model=flag, memory=memory, folder=folder, default=default)
     costs = pipeline.meter(prices(flag))
-    return machine.start(program, values, system, watched(limits or Limits()), bounds, costs)
+    limits = watched(limits or Limits())
+    return machine.start(program, values, system, limits, bounds, costs, traced=is_traced)
 
 
 def watched(limits: Limits) -> Limits:
     """Limits that know how much memory the process holds."""
     return limits if limits.held is not None else evolve(limits, held=growth())
+
+
+def _trace(
+    given: Settings, program: Program | Suspended, journal: Journal, since: float
+) -> "Trace | None":
+    built = program if isinstance(program, Program) else program.setting.program
+    tracing = Tracing(
+        given.trace,
+        os.path.basename(built.sources[0].name).strip("<>") if built.sources else "program",
+        journal.run_id,
+        model=given.model if isinstance(given.model, str) else None,
+        parent=given.traceparent,
+        since=since,
+        warn=logging.getLogger("sexplang.traces").warning,
+    )
+    notes = Notes(journal, tracing.name, tracing.model)
+    try:
+        return traced(tracing, *([] if given.record is None else [notes]))
+    except Refusal as refusal:
+        raise Failed(refusal.error) from None
 
 
 def _journal(given: Settings) -> Journal:

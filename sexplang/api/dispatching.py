@@ -22,6 +22,7 @@ from sexplang.dispatcher import Dispatched, Path, bad_input, failed, told, unrea
 from sexplang.machine import Failed, Limits
 from sexplang.runtime import Permissions
 from sexplang.runtime.sources import finding
+from sexplang.runtime.traces import Target
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault, Record
@@ -40,7 +41,10 @@ class Options(TypedDict, total=False):
     record: str | os.PathLike[str] | None
     on_event: Watch | None
     parallel: int
+    single_flight: bool
     run_id: str | None
+    trace: "Target | None"
+    traceparent: str | None
 
 
 def dispatch(
@@ -56,7 +60,9 @@ def dispatch(
     """Runs one task or tool by name, or a program text that begins with `(`.
 
     - `identifier`: a template of the `library` (files and folders), by name or as
-      `atomic:SUBTYPE`; else one of the `tools`; or a program, which sees the `inputs` as names.
+      `atomic:SUBTYPE`; else one of the `tools`, or of the language's own (`read_file`,
+      `list_files`, `request_user_input`, `system:run_script`, `get_context`), within what is
+      permitted; or a program, which sees the `inputs` as names.
     - `file_context`: paths that a task is to see, as a list or as the JSON text of one.
     - `tools`, `permissions` and all others are as for `run`; the library's own folder may be read.
 
@@ -64,6 +70,9 @@ def dispatch(
     as `notes["error"]`. `notes["execution_path"]` is `s_expression`, `subtask_template` or
     `direct_tool`; any other value than a TaskResult is its text, and stands in the notes itself.
     """
+    wrong = _misfit(identifier, inputs)
+    if wrong is not None:
+        return wrong
     allowed = _allowed(library, permissions)
     names = [*tools_of(tools), *_served(identifier, options.get("mcp"))]
     asked = _asked(identifier, inputs, library, file_context, names, allowed)
@@ -89,6 +98,9 @@ async def adispatch(
     **options: Unpack[Options],
 ) -> TaskResult:
     """`dispatch` for a caller that has an event loop, asyncio's or trio's."""
+    wrong = _misfit(identifier, inputs)
+    if wrong is not None:
+        return wrong
     allowed = _allowed(library, permissions)
     names = [*tools_of(tools), *_served(identifier, options.get("mcp"))]
     asked = _asked(identifier, inputs, library, file_context, names, allowed)
@@ -103,6 +115,21 @@ async def adispatch(
     except Diagnostics as found:
         return _shown(unreadable(found, asked.path))
     return _shown(told(value(given), asked.path))
+
+
+def _misfit(identifier: object, inputs: object) -> TaskResult | None:
+    """What is wrong with a question that is none."""
+    if not isinstance(identifier, str):
+        kind, wanted, hint = "identifier", identifier, 'dispatch("summarize", {"text": "…"})'
+    elif not (inputs is None or isinstance(inputs, Mapping)) or not all(
+        isinstance(name, str) for name in inputs or ()
+    ):
+        kind, wanted, hint = "inputs", inputs, 'write {"text": "…"}, a table by names'
+    else:
+        return None
+    message = f"the {kind} of a dispatch cannot be {type(wanted).__name__}"
+    fault = bad_input(message, hint, fields=(kind,))
+    return _shown(failed(error_of(fault), None))
 
 
 def _asked(

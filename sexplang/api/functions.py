@@ -65,7 +65,7 @@ def primitive(name: str, function: Function) -> Primitive:
 
     def call(*arguments: Value) -> Value:
         try:
-            return value(function(*[python(argument) for argument in arguments]))
+            made = function(*[python(argument) for argument in arguments])
         except Failed as failed:
             reason = str(failed.error.fields["reason"])
             raise Fault(reason, str(failed), error=failed.error) from None
@@ -79,6 +79,11 @@ def primitive(name: str, function: Function) -> Primitive:
                 hint="the function is the host's: what it was given does not suit it",
                 details={"primitive": name, "exception": type(error).__name__},
             ) from None
+        try:
+            return value(made)
+        except Fault as fault:
+            words = f"what `{name}` gave: {fault.message}"
+            raise Fault(fault.code, words, hint=fault.hint) from None
 
     most = None if shape.rest else len(shape.params)
     return Primitive(name, call, shape.least, most, inspect.getdoc(function) or "")

@@ -40,6 +40,9 @@ def _fitting(declared: Input, data: Any) -> Value:
     try:
         found = value(data)
     except Fault as fault:
+        if fault.code != "not-data":
+            words = f"the input `{declared.name}`: {fault.message}"
+            return Diagnostic(fault.code, words, hint=fault.hint)
         return _bad(declared, f"data, and {fault.message}")
     wanted = declared.wants(found)
     return found if wanted is None else _bad(declared, f"{wanted}, not {_short(found)}")

@@ -7,6 +7,7 @@ from typing import Any
 from attrs import evolve
 
 from sexplang import pipeline
+from sexplang.api import misuse
 from sexplang.api.answering import Model
 from sexplang.api.beginning import (
     Runnable,
@@ -27,6 +28,7 @@ from sexplang.api.values import result
 from sexplang.interrupt import interruptible
 from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Permissions, adrive, drive
+from sexplang.runtime.traces import Target
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
@@ -48,7 +50,10 @@ def run(
     record: str | os.PathLike[str] | None = None,
     on_event: Watch | None = None,
     parallel: int = 16,
+    single_flight: bool = False,
     run_id: str | None = None,
+    trace: "Target | None" = None,
+    traceparent: str | None = None,
 ) -> Any:
     """Runs a program and gives its value as plain Python data, a TaskResult as such.
 
@@ -72,15 +77,20 @@ def run(
       or a table `{"command" "args" "env"}` or `{"url"}`, maybe with `"timeout"`, in seconds.
     - `record`: a new file for every request and reply, one JSON document to a line.
     - `on_event`: called with each Event as it happens. `parallel`: model calls in flight.
+    - `single_flight`: equal calls of a model that are in flight at the same time are sent once.
     - `run_id`: what `(random)` follows from; by default another one for each run.
+    - `trace`: where spans go, the address of an OpenTelemetry collector, a file or a
+      TracerProvider; by default what OTEL_EXPORTER_OTLP_ENDPOINT says, if it is set.
+    - `traceparent`: the W3C header of the span that the run is a part of.
 
     Raises Diagnostics if it is no program or the inputs do not fit it, and Failed with the error
     that ended it.
     """
     given = Settings(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
-        *(memory, mcp, record, run_id),
+        *(memory, mcp, record, run_id, trace, traceparent, single_flight),
     )
+    misuse.width(parallel)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
     servers = serving(mcp, allowed)
     try:
@@ -97,7 +107,9 @@ def run(
                     journal=ready.journal,
                     parallel=parallel,
                     on_event=on_event,
+                    trace=ready.trace,
                 )
+            ready.over(outcome)
     finally:
         servers.close()
     return result(outcome)
@@ -119,19 +131,23 @@ async def arun(
     record: str | os.PathLike[str] | None = None,
     on_event: Watch | None = None,
     parallel: int = 16,
+    single_flight: bool = False,
     run_id: str | None = None,
+    trace: "Target | None" = None,
+    traceparent: str | None = None,
 ) -> Any:
     """`run` for a caller that has an event loop, asyncio's or trio's: async functions that answer
     run in it, and cancelling the call cancels the program, whose `finally` bodies still run."""
     given = Settings(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
-        *(memory, mcp, record, run_id),
+        *(memory, mcp, record, run_id, trace, traceparent, single_flight),
     )
+    misuse.width(parallel)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
     servers = serving(mcp, allowed)
     try:
         described = await servers.adescribe(program)
-        with begun(program, allowed, given, servers, described, on_event) as ready:
+        async with begun(program, allowed, given, servers, described, on_event) as ready:
             outcome = ready.outcome
             if isinstance(outcome, Suspended):
                 outcome = await adrive(
@@ -140,7 +156,9 @@ async def arun(
                     journal=ready.journal,
                     parallel=parallel,
                     on_event=on_event,
+                    trace=ready.trace,
                 )
+            ready.over(outcome)
     finally:
         await servers.aclose()
     return result(outcome)
@@ -160,6 +178,9 @@ def start(
 
     `tools` are only described to models here; a request `tool` asks for their values.
     """
+    misuse.built(program)
+    misuse.by_name("inputs", inputs)
+    misuse.bounds(limits, budget)
     return started(program, inputs, definitions(tools_of(tools)), limits, budget)
 
 
@@ -170,6 +191,8 @@ def freeze(outcome: Suspended) -> dict[str, Any]:
     """
     from sexplang.machine import freezing
 
+    if not isinstance(outcome, Suspended):
+        raise misuse.wrong("what is frozen", "a run that waits, a Suspended", outcome)
     try:
         return freezing.freeze(outcome)
     except Fault as fault:
@@ -181,6 +204,7 @@ def thaw(program: Program, data: Any, *, tools: Tools = ()) -> Suspended:
     of this package; for anything else raises Failed, reason `frozen-mismatch`."""
     from sexplang.machine import freezing
 
+    misuse.built(program)
     try:
         thawed = freezing.thaw(program, data, pipeline.tasks(definitions(tools_of(tools))))
     except Fault as fault:

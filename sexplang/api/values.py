@@ -5,6 +5,7 @@ from typing import Any
 from attrs import field, fields
 
 from sexplang.machine import Done, Failed, Outcome
+from sexplang.terms.border import written_texts
 from sexplang.terms.node import frozen
 from sexplang.terms.task import error_of, error_record
 from sexplang.terms.text import plain, value_of
@@ -63,8 +64,9 @@ def python(value: Value) -> Any:
 
 
 def value(data: Any) -> Value:
-    """Plain Python data as a value. Raises Fault `not-data`."""
-    return value_of(data, _record)
+    """Plain Python data as a value. Raises Fault: `not-data`, `not-text`, `limit-data`,
+    `limit-integer`."""
+    return written_texts(value_of(data, _record))
 
 
 def _object(kind: str, found: dict[str, Any]) -> Any:

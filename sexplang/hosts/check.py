@@ -41,7 +41,7 @@ def check(
         print(json.dumps({"files": {one.file: one.plain() for one in checked}}, ensure_ascii=False))
     else:
         for one in checked:
-            _tell(one, effects, max_calls is not None)
+            _tell(one, effects, effects or max_calls is not None)
         _show(found, files)
         if strict and found and all(each.severity == "warning" for each in found):
             print("--strict counts a warning as an error", file=sys.stderr)
@@ -68,18 +68,15 @@ def _checked(file: str, max_calls: int | None) -> Checked:
     return Checked(file, (*findings, refused) if refused is not None else findings, report)
 
 
-def _tell(one: Checked, effects: bool, bound: bool) -> None:
-    """What the program may do: on standard output where it was asked for; else a remark, if it
-    asks a model at all."""
+def _tell(one: Checked, effects: bool, asked: bool) -> None:
+    """What the program may do: its bound, if that was asked for or it asks a model at all."""
     from sexplang.hosts.show import drawn
 
     report = one.report
     if report is None:
         return
-    asked = effects or bound
     if asked or not report.calls.is_zero:
-        line = f"{drawn(one.file)}: {drawn(report.says())}"
-        print(line, file=sys.stdout if asked else sys.stderr, flush=True)
+        print(f"{drawn(one.file)}: {drawn(report.says())}", flush=True)
     for row in report.effects if effects else ():
         print(f"  {drawn(str(row))}", flush=True)
 

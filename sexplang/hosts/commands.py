@@ -8,6 +8,7 @@ import click
 from sexplang.hosts.guard import DONE, FAILED, MISUSE
 from sexplang.hosts.index_command import INDEX
 from sexplang.hosts.options import REPL_OPTIONS, RUN_OPTIONS, made, settled
+from sexplang.hosts.runs_command import RUNS
 from sexplang.hosts.task_command import TASK
 
 _RUN_EXAMPLES = """\b
@@ -259,6 +260,7 @@ def _test(files: tuple[str, ...], named: str | None, as_json: bool) -> int:
 
 _group.add_command(TASK)
 _group.add_command(INDEX)
+_group.add_command(RUNS)
 
 
 @_group.command("guide", short_help="Print the language, for a model.")

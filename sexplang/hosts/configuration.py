@@ -7,6 +7,9 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from attrs import evolve
+
+from sexplang.hosts.options import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 
 NAME = "sexplang.toml"
@@ -18,9 +21,18 @@ def section(name: str, folder: str) -> dict[str, Any]:
     for path in _files(folder):
         table = _read(path).get(name, {})
         if not isinstance(table, dict):
-            raise _wrong(path, f"`{name}` is no table")
+            raise wrong(path, f"`{name}` is no table")
         found = {**table, **found}
     return found
+
+
+def configured(settings: Settings, folder: str | None) -> Settings:
+    """The settings with what `[models]` says and the command line does not. Raises Diagnostics."""
+    said = section("models", folder or os.getcwd())
+    single_flight = said.pop("single_flight", False)
+    if said or not isinstance(single_flight, bool):
+        raise wrong(NAME, "`models` holds `single_flight`, true or false, and nothing else")
+    return evolve(settings, single_flight=settings.single_flight or single_flight)
 
 
 def _files(folder: str) -> Iterator[str]:
@@ -42,10 +54,11 @@ def _read(path: str) -> dict[str, Any]:
         with open(path, "rb") as file:
             return tomllib.load(file)
     except (OSError, ValueError) as error:
-        raise _wrong(path, str(error)) from None
+        raise wrong(path, str(error)) from None
 
 
-def _wrong(path: str, why: str) -> Diagnostics:
+def wrong(path: str, why: str) -> Diagnostics:
+    """What is raised for a configuration that cannot be used."""
     return Diagnostics(
         [
             Diagnostic(

@@ -52,9 +52,25 @@ RUN_OPTIONS = (
         "What the run may spend, such as calls=20,tokens=50000,usd=0.5,seconds=60.",
         "BOUNDS",
     ),
+    Option(
+        ("--limit",),
+        "text",
+        "What a program may take from the machine: steps=100000000 (turns of its loop), "
+        "frames=2000000 (calls in one another), allocation=2000000000 (parts of large values "
+        "between two waits), memory=2000000000 (bytes), branches=100000, subtasks=100, places=3, "
+        "plan_steps=10000000, plan_frames=100000.",
+        "LIMITS",
+    ),
     Option(("--index",), "text", "What `search-memory` looks into; see `sexplang index`.", "FILE"),
     Option(("--record",), "text", "Write every request and reply to FILE, as JSON lines.", "FILE"),
+    Option(
+        ("--trace",),
+        "text",
+        "Send spans to a collector, or add them to a file; else as OTEL_EXPORTER_OTLP_* say.",
+        "URL|FILE",
+    ),
     Option(("--parallel",), "count", "At most N model calls at once (16).", "N"),
+    Option(("--single-flight",), "flag", "Send equal model calls that overlap only once."),
     Option(("--strict",), "flag", "Warnings stop the program."),
     Option(("-q", "--quiet"), "flag", "Nothing on stderr but errors."),
 )
@@ -62,7 +78,7 @@ RUN_OPTIONS = (
 REPL_OPTIONS = frozenset(
     {
         *("model", "allow_read", "allow_write", "allow_run", "allow_net", "mcp"),
-        *("index", "parallel", "quiet"),
+        *("index", "limit", "parallel", "quiet"),
     }
 )
 """Names of those that `repl` has too."""
@@ -89,9 +105,12 @@ class Settings:
     allow_net: tuple[str, ...] = ()
     mcp: tuple[str, ...] = ()
     budget: str | None = None
+    limit: str | None = None
     index: str | None = None
     record: str | None = None
+    trace: str | None = None
     parallel: int | None = None
+    single_flight: bool = False
     strict: bool = False
     quiet: bool = False
 

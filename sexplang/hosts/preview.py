@@ -64,6 +64,9 @@ def previewed(
         return DONE
     payload = plain(seen[0])
     sizes = _sizes(seen[0], payload, settings)
+    # The run has ended at the question, and says what it was warned of until then.
+    end = outcome.error.fields["details"] if hasattr(outcome, "error") else {}
+    sizes["warnings"] = list(end.get("warnings", ()))
     sys.stdout.write(_as_json(payload, sizes) if settings.json else _shown(payload, sizes))
     return DONE
 
@@ -74,26 +77,28 @@ def _as_json(payload: Any, sizes: dict[str, Any]) -> str:
 
 def _sizes(asked: Any, payload: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """Tokens of the request, estimated or as the model's own server counts them."""
+    from sexplang.runtime.models import default_model
     from sexplang.runtime.models.counting import counted
     from sexplang.tasks.window import estimate, windows
 
-    model = settings.model or payload.get("model")
+    model = settings.model or payload.get("model") or default_model()
     exact = counted(model, payload) if model else None
     return {
         "input_tokens": estimate(asked) if exact is None else exact,
         "counted": exact is not None,
-        "window": windows(settings.model)(payload.get("model")),
+        "window": windows()(model),
         "model": model,
     }
 
 
 def _shown(payload: dict[str, Any], sizes: dict[str, Any]) -> str:
     about = "" if sizes["counted"] else "about "
-    lines = [f"model   {sizes['model'] or 'the default one'}"]
+    lines = [f"model   {sizes['model'] or 'none: name one with --model'}"]
     lines.append(f"tokens  {about}{sizes['input_tokens']} of {sizes['window']} in")
     lines.append(f"        at most {payload.get('max_tokens')} out")
     for tool in payload.get("tools") or []:
         lines.append(f"tool    {tool['name']}  {tool.get('description') or ''}".rstrip())
+    lines += [f"warning {drawn(warning)}" for warning in sizes["warnings"]]
     if payload.get("system"):
         lines += ["", "system", *_indented(payload["system"])]
     for message in payload["messages"]:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.files import folder_of
 from sexplang.hosts.options import Settings
@@ -11,6 +11,9 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.value import Value
+
+if TYPE_CHECKING:
+    from sexplang.machine import Limits
 
 Find = Callable[[str, str], tuple[Source, ...]]
 
@@ -89,6 +92,9 @@ def outcome_of(
     budget: dict[str, Value] | None = None,
     tools: dict[str, Any] | None = None,
     settings: Settings | None = None,
+    limits: "Limits | None" = None,
+    *,
+    traced: bool = False,
 ) -> Any:
     """Done, Failed or Suspended: the program has run until it ended or waits. `tools` describes
     those that models may have beside the language's own."""
@@ -98,27 +104,36 @@ def outcome_of(
 
     settings = settings or Settings()
     system = system_of(program, settings, tools)
-    limits = Limits(held=growth())
-    return start(program, inputs, system, limits, budget, meter(_price(settings.model)))
+    limits = limits or Limits(held=growth())
+    costs = meter(_price(settings.model))
+    return start(program, inputs, system, limits, budget, costs, traced=traced)
 
 
-def _price(flag: str | None) -> Callable[[str, int, int], float | None]:
-    def price(model: str, taken: int, given: int) -> float | None:
+def _price(flag: str | None) -> Callable[..., float | None]:
+    def price(*asked: Any) -> float | None:
         # Most programs have no budget in dollars, and start without the runtime.
         from sexplang.runtime.prices import prices
 
-        return prices(flag)(model, taken, given)
+        return prices(flag)(*asked)
 
     return price
 
 
+def has_tasks(program: Program) -> bool:
+    """Whether anything may ask a model for a task: the program, or a plan that it runs."""
+    return bool(program.tasks) or any(each.name == "std/plans" for each in program.sources)
+
+
 def system_of(program: Program, settings: Settings, tools: dict[str, Any] | None = None) -> Any:
     """The TaskSystem of a run; None for a program without tasks."""
-    if not program.tasks:
+    if not has_tasks(program):
         return None
     from sexplang.pipeline import tasks
     from sexplang.runtime.memory.places import discovered
+    from sexplang.runtime.models import default_model
 
     start = settings.folder or (folder_of(settings.file) if settings.file else os.getcwd())
     has_index = settings.index is not None or discovered(start) is not None
-    return tasks(tools, model=settings.model, memory=has_index)
+    return tasks(
+        tools, model=settings.model, memory=has_index, folder=start, default=default_model()
+    )

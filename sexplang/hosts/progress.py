@@ -1,10 +1,14 @@
-"""Events of a run to lines on stderr: what each task is doing now, and at the end what it took.
+"""Events of a run to stderr: what is at work now and what it has cost so far, and at the end a
+line that says what it took.
 
-On a terminal a line per running model call is redrawn in place; elsewhere only the summary is
-written, and with `--quiet` nothing is.
+On a terminal some lines are drawn again and again in place, a few times a second however much
+happens; elsewhere only the last line is written, and with `--quiet` nothing is.
 """
 
+import os
+import sys
 from collections.abc import Callable
+from itertools import islice
 from threading import Event as Signal
 from threading import Lock, Thread
 from time import monotonic
@@ -12,21 +16,70 @@ from typing import Any, TextIO
 
 from attrs import field
 
-from sexplang.hosts.show import drawn
-from sexplang.runtime.events import Event, Finished, Progressed, Retrying, Said, Started, Withdrawn
+from sexplang.hosts.options import Settings
+from sexplang.hosts.screen import Screen, clipped
+from sexplang.hosts.show import Paint, drawn, paint_for, plainly
+from sexplang.hosts.working import Line, State, Working
+from sexplang.runtime.events import (
+    Event,
+    Finished,
+    Progressed,
+    Queued,
+    Retrying,
+    Said,
+    Started,
+    Withdrawn,
+)
 from sexplang.terms.node import define
 
-TICK = 0.25
-LONGEST = 100
+TICK = 0.2
+"""So often a terminal is drawn, in seconds: more is no use to a person."""
+
+MOST = 24
+"""Lines that are drawn on a terminal that has room for more."""
+
+PASSING = frozenset(("print", "log", "progress", "timer", "now", "random"))
+"""Operations that are over at once, or are no work; nobody wants them counted."""
+
+OUTPUT = frozenset(("print", "log", "ask-user"))
+"""Whatever these write must not land in the middle of what is drawn."""
+
+MARKS: dict[State, tuple[str, str]] = {
+    "runs": ("…", ""),
+    "waits": ("·", "frame"),
+    "done": ("✓", "hint"),
+    "failed": ("✗", "error"),
+    "cut": ("-", "frame"),
+    "more": (" ", "frame"),
+}
+
+Price = Callable[[str, int, int], float | None]
+
+
+def watching(settings: Settings) -> "Progress":
+    """What shows a person the run that `settings` ask for."""
+    from sexplang.runtime.prices import prices
+
+    return Progress(
+        sys.stderr,
+        live=sys.stderr.isatty() and not settings.quiet,
+        quiet=settings.quiet,
+        paint=paint_for(sys.stderr, os.environ),
+        price=prices(settings.model),
+    )
 
 
 @define
 class _Call:
-    """A model call in flight."""
+    """A request that is under way, or waits to be."""
 
+    operation: str
     task: str
     turn: int
     since: float
+    queued: bool = False
+    until: float = 0.0
+    """When it is tried again."""
     note: str = ""
 
 
@@ -47,32 +100,53 @@ class Progress:
     live: bool
     quiet: bool = False
     clock: Callable[[], float] = monotonic
+    paint: Paint = plainly
+    price: Price = lambda model, taken, given: None
+    size: Callable[[], tuple[int, int]] | None = None
+    """Columns and lines of the terminal; by default it is asked."""
+    every: float = TICK
+    """Seconds between two drawings."""
+    working: Working = field(init=False)
+    """What tells it of the tree of work, if the run is traced."""
     _began: float = field(init=False)
+    _screen: Screen = field(init=False)
     _calls: dict[str, _Call] = field(factory=dict)
+    _waiting: int = 0
+    _over: int = 0
+    _failed: int = 0
     _tokens: dict[str, int] = field(factory=dict)
     _spent: dict[str, _Spent] = field(factory=dict)
     _said: str = ""
-    _drawn: int = 0
+    _writes: set[str] = field(factory=set)
+    """What is writing something just now, or waits for a person to."""
     _lock: Any = field(factory=Lock)
-    _over: Signal = field(factory=Signal)
+    _stop: Signal = field(factory=Signal)
     _ticker: Thread | None = None
 
     def __attrs_post_init__(self) -> None:
+        self.live = self.live and not self.quiet
         self._began = self.clock()
+        self._screen = Screen(self.stream, self.size)
+        self.working = Working(self._lock)
 
     def __call__(self, event: Event) -> None:
         with self._lock:
             self._note(event)
-            if self.live and not self.quiet:
-                self._draw(event)
+            if not self.live:
+                return
+            if self._writes:
+                self._screen.erase()
+            elif self._ticker is None and self._calls:
+                self._ticker = Thread(target=self._tick, daemon=True)
+                self._ticker.start()
 
     def close(self) -> None:
         """The live lines go; the summary comes, if a model was asked."""
-        self._over.set()
+        self._stop.set()
         if self._ticker is not None:
             self._ticker.join()
         with self._lock:
-            self._erase()
+            self._screen.erase()
             if self._spent and not self.quiet:
                 self.stream.write(self.summary() + "\n")
             self.stream.flush()
@@ -86,22 +160,57 @@ class Progress:
         ]
         return f"model {'; '.join(parts)}, {self.clock() - self._began:.1f} seconds"
 
+    def draw(self) -> None:
+        """What is at work now, in the place of what was drawn before."""
+        usd = self._usd() if self.live else None
+        with self._lock:
+            if self._writes or not self.live:
+                return
+            width, height = self._screen.measured()
+            room = min(height - 1, MOST)
+            below = [*([drawn(self._said)] if self._said else []), self._counted(usd)]
+            lines = self.working.lines(room - len(below), self._told) or self._flat()
+            shown = [self._shown(each, width) for each in lines[: max(room - len(below), 0)]]
+            self._screen.draw([*shown, *below][-room:] if room > 0 else [], width)
+
     def _note(self, event: Event) -> None:
-        if isinstance(event, Started) and event.operation == "model":
-            task = event.task or "model"
-            self._calls[event.id] = _Call(task, event.turn or 1, self.clock())
-        elif isinstance(event, Finished) and event.operation == "model":
-            self._calls.pop(event.id, None)
-            self._count(event)
+        if isinstance(event, Queued):
+            self._calls[event.id] = _Call("model", event.task or "model", 1, self.clock(), True)
+            self._waiting += 1
+        elif isinstance(event, Started):
+            if event.operation in OUTPUT:
+                self._writes.add(event.id)
+            if event.operation not in PASSING:
+                self._gone(event.id)
+                task, turn = event.task or event.operation, event.turn or 1
+                self._calls[event.id] = _Call(event.operation, task, turn, self.clock())
+        elif isinstance(event, Finished):
+            self._writes.discard(event.id)
+            if self._gone(event.id):
+                self._over += 1
+                self._failed += event.error is not None
+            if event.operation == "model":
+                self._count(event)
         elif isinstance(event, Withdrawn):
-            self._calls.pop(event.id, None)
+            self._writes.discard(event.id)
+            self._gone(event.id)
         elif isinstance(event, Retrying) and event.id in self._calls:
-            self._calls[event.id].note = f"again in {event.wait:.1f} s (attempt {event.attempt})"
+            call = self._calls[event.id]
+            call.note = f"again in {event.wait:.1f} s (attempt {event.attempt})"
+            call.until = self.clock() + event.wait
         elif isinstance(event, Said) and event.id in self._calls:
             self._calls[event.id].note = f"{event.characters} characters so far"
         elif isinstance(event, Progressed):
             share = f" {event.fraction:.0%}" if event.fraction is not None else ""
             self._said = f"{event.text}{share}"
+
+    def _gone(self, id: str) -> bool:
+        """Whether there was such a call; now there is none."""
+        call = self._calls.pop(id, None)
+        if call is None:
+            return False
+        self._waiting -= call.queued
+        return True
 
     def _count(self, event: Finished) -> None:
         spent = self._spent.setdefault(event.model or "(no answer)", _Spent())
@@ -113,39 +222,58 @@ class Progress:
         task = event.task or "model"
         self._tokens[task] = self._tokens.get(task, 0) + used_in + used_out
 
-    def _draw(self, event: Event) -> None:
-        # Whatever a program prints must not land in the middle of the live lines.
-        self._erase()
-        if isinstance(event, Started) and event.operation in ("print", "log"):
-            return
-        self._redraw()
-        if self._calls and self._ticker is None:
-            self._ticker = Thread(target=self._tick, daemon=True)
-            self._ticker.start()
+    def _usd(self) -> float | None:
+        """What the run has cost so far; None where somebody's price is not known. The table of
+        prices takes a moment to load, so nobody may have to wait for this."""
+        with self._lock:
+            spent = [(name, each.tokens_in, each.tokens_out) for name, each in self._spent.items()]
+        costs = [self.price(*each) for each in spent]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    def _counted(self, usd: float | None) -> str:
+        """What runs, what waits and what is spent, in one line."""
+        running = len(self._calls) - self._waiting
+        counts = [f"{running:,} running"]
+        counts += [f"{self._waiting:,} waiting"] if self._waiting else []
+        counts += [f"{self._over:,} done"] if self._over else []
+        counts += [f"{self._failed:,} failed"] if self._failed else []
+        parts = [", ".join(counts)]
+        taken = sum(each.tokens_in for each in self._spent.values())
+        given = sum(each.tokens_out for each in self._spent.values())
+        if taken or given:
+            parts.append(f"{taken:,} tokens in, {given:,} out")
+        if usd:
+            parts.append(f"${usd:.4f}")
+        return " · ".join([*parts, f"{self.clock() - self._began:.1f} s"])
+
+    def _told(self, id: str) -> tuple[State, str]:
+        """How a request stands."""
+        call = self._calls.get(id)
+        if call is None:
+            return "runs", ""
+        words = [f"turn {call.turn}"] if call.operation == "model" and call.turn > 1 else []
+        words += [f"{self.clock() - call.since:.1f} s"]
+        words += [call.note] if call.note else []
+        return "waits" if self.clock() < call.until else "runs", "  ".join(words)
+
+    def _flat(self) -> list[Line]:
+        """The calls that are under way, where nobody tells of the work that they are for."""
+        calls = islice(self._calls.items(), MOST)
+        lines = []
+        for id, call in calls:
+            if not call.queued:
+                state, words = self._told(id)
+                tokens = self._tokens.get(call.task, 0)
+                more = f"  {tokens:,} tokens" if tokens else ""
+                lines.append(Line(0, call.task, state, f"{words}{more}"))
+        return lines
+
+    def _shown(self, line: Line, width: int) -> str:
+        mark, colour = MARKS[line.state]
+        text = f"{'  ' * line.depth}{mark} {line.name}  {line.words}".rstrip()
+        text = clipped(drawn(text), width)
+        return self.paint(text, colour) if colour else text
 
     def _tick(self) -> None:
-        while not self._over.wait(TICK):
-            with self._lock:
-                if self._drawn:
-                    self._erase()
-                    self._redraw()
-
-    def _redraw(self) -> None:
-        lines = [self._said] if self._said else []
-        lines += [self._line(call) for call in self._calls.values()]
-        for line in lines[-20:]:
-            self.stream.write(drawn(line)[:LONGEST] + "\n")
-        self._drawn = len(lines[-20:])
-        self.stream.flush()
-
-    def _line(self, call: _Call) -> str:
-        tokens = self._tokens.get(call.task, 0)
-        seconds = self.clock() - call.since
-        note = f"  {call.note}" if call.note else ""
-        return f"… {call.task}  turn {call.turn}  {tokens} tokens  {seconds:.1f} s{note}"
-
-    def _erase(self) -> None:
-        if self._drawn:
-            self.stream.write(f"\x1b[{self._drawn}A\x1b[J")
-            self.stream.flush()
-            self._drawn = 0
+        while not self._stop.wait(self.every):
+            self.draw()

@@ -4,10 +4,13 @@ import gc
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
+from sexplang.hosts.configuration import configured
 from sexplang.hosts.files import folder_of, source_at, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
+from sexplang.hosts.limits import limits_of
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import budget_of, built, check_index, outcome_of, permissions_of
 from sexplang.hosts.serving import described, servers_of
@@ -17,6 +20,10 @@ from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault, Record, Value
+
+if TYPE_CHECKING:
+    from sexplang.hosts.progress import Progress
+    from sexplang.runtime.traces.tree import Trace
 
 
 def run(settings: Settings) -> int:
@@ -115,6 +122,8 @@ def performed(
     from sexplang.interrupt import interruptible
 
     try:
+        settings = configured(settings, _folder(settings))
+        limits = limits_of(settings, _folder(settings))
         servers = servers_of(settings, _folder(settings))
     except Diagnostics as found:
         return say_all(found.diagnostics, MISUSE)
@@ -122,67 +131,106 @@ def performed(
         from sexplang.runtime import warm_up
 
         warm_up(settings.model)
-    journal = None
-    if settings.record:  # before anything happens, and also when nothing will
-        from sexplang.runtime import Journal, Refusal
+    journal = progress = trace = None
+    if _is_followed(settings, program):  # before anything happens, and also when nothing will
+        from sexplang.hosts.tracing import followed
+        from sexplang.runtime import Refusal
 
         try:
-            journal = Journal(record=settings.record)
+            journal, progress, trace = followed(settings, source)
         except Refusal as refusal:
             return say_error(refusal.error, program, source)
     gc.freeze()
+    # Values cannot form circles: looking for them is mostly waste.
+    gc.set_threshold(100_000, 20, 20)
     gc.enable()
     if settings.allow_run:
         hide()
-    try:
-        with interruptible():
-            outcome = outcome_of(program, inputs, budget, described(servers, program), settings)
-            if hasattr(outcome, "requests"):
-                outcome = driven(settings, program, outcome, journal, servers)
-    except Fault as fault:  # a server that the program needs
-        return say_error(error_of(fault), program, source)
-    finally:
-        if servers is not None:
-            servers.close()
-        if journal is not None:
-            journal.close()
-    error = getattr(outcome, "error", None)
-    if error is None:
+    with trace or nullcontext():  # what it waits for comes after the value
         try:
-            write_value(settings, shaped(outcome.value))
-        except Fault as fault:
-            error = error_of(fault)
-    if error is not None:
-        return say_error(error, program, source)
-    return DONE
+            with interruptible():
+                tools = described(servers, program)
+                outcome = outcome_of(
+                    program, inputs, budget, tools, settings, limits, traced=trace is not None
+                )
+                if trace is not None:
+                    trace.moved(outcome)
+                if hasattr(outcome, "requests"):
+                    outcome = driven(settings, program, outcome, journal, servers, progress, trace)
+        except Fault as fault:  # a server that the program needs
+            return say_error(error_of(fault), program, source)
+        finally:
+            if servers is not None:
+                servers.close()
+        if budget and not settings.quiet:
+            _say_spending(outcome)
+        error = getattr(outcome, "error", None)
+        if trace is not None:
+            trace.over(error)
+        if error is None:
+            try:
+                write_value(settings, shaped(outcome.value))
+                if trace is not None:
+                    sys.stdout.flush()
+            except Fault as fault:
+                error = error_of(fault)
+        if error is not None:
+            return say_error(error, program, source)
+        return DONE
+
+
+def _say_spending(outcome: Any) -> None:
+    from sexplang.hosts.spending import spending
+
+    said = spending(outcome)
+    if said:
+        print(said, file=sys.stderr)
+
+
+def _is_followed(settings: Settings, program: Program) -> bool:
+    """Whether a run may be recorded, traced or watched; others start without the runtime."""
+    if settings.record or settings.trace:
+        return True
+    if program.tasks and not settings.quiet and sys.stderr.isatty():
+        return True
+    return any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ)
 
 
 def driven(
-    settings: Settings, program: Program, outcome: Any, journal: Any, servers: Any = None
+    settings: Settings,
+    program: Program,
+    outcome: Any,
+    journal: Any,
+    servers: Any = None,
+    progress: "Progress | None" = None,
+    trace: "Trace | None" = None,
 ) -> Any:
     """The outcome at the end: requests are performed, watched on stderr, and kept on record."""
-    from sexplang.hosts.progress import Progress
+    from sexplang.hosts.asking import person_at
+    from sexplang.hosts.progress import watching
     from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
 
     journal = journal or Journal()
-    progress = Progress(sys.stderr, live=sys.stderr.isatty(), quiet=settings.quiet)
+    progress = progress or watching(settings)
     permissions = permissions_of(settings, _folder(settings), _named_files(settings, program))
     prepared = performers(
         RunSettings(
             run_id=journal.run_id,
             permissions=permissions,
             write=_printing(settings),
-            log=_logging(settings),
-            on_event=progress,
+            log=_logging(settings, trace),
+            person=person_at(sys.stdin, sys.stderr),
+            on_event=progress if trace is None else trace.watching(progress),
             model=settings.model,
             memory=settings.index,
             servers=servers,
+            single_flight=settings.single_flight,
         )
     )
     more = {} if settings.parallel is None else {"parallel": settings.parallel}
     try:
-        return drive(outcome, prepared, journal=journal, on_event=progress, **more)
+        return drive(outcome, prepared, journal=journal, on_event=progress, trace=trace, **more)
     finally:
         progress.close()
 
@@ -209,12 +257,14 @@ def _printing(settings: Settings) -> Any:
     return write
 
 
-def _logging(settings: Settings) -> Any:
+def _logging(settings: Settings, trace: "Trace | None" = None) -> Any:
     from sexplang.hosts.show import drawn
+    from sexplang.hosts.tracing import marked
 
     def log(level: str, text: str) -> None:
-        if not settings.quiet or level == "error":
-            print(f"{drawn(level)}: {drawn(text, keep=chr(10))}", file=sys.stderr)
+        if level == "error" or not (settings.quiet or level == "debug"):
+            line = marked(drawn(text, keep=chr(10)), trace)
+            print(f"{drawn(level)}: {line}", file=sys.stderr)
 
     return log
 

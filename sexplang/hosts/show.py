@@ -235,7 +235,7 @@ def _window(line: str, marks: list[_Mark]) -> tuple[str, Callable[[int], int]]:
     parts: list[str] = []
     for char in line[start:stop]:
         piece = " " * (TAB - at % TAB) if char == "\t" else drawn(char)
-        at += _columns(piece)
+        at += width_of(piece)
         parts.append(piece)
         cells.append(at)
     before, after = "…" if start else "", "…" if stop < len(line) else ""
@@ -246,7 +246,7 @@ def _window(line: str, marks: list[_Mark]) -> tuple[str, Callable[[int], int]]:
     return before + "".join(parts) + after, columns
 
 
-def _columns(text: str) -> int:
+def width_of(text: str) -> int:
     """How many columns a terminal gives to a text."""
     return sum(
         0

@@ -1,6 +1,7 @@
 """`sexplang task`: one task, tool or program text by name, run or only previewed."""
 
 import os
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,7 @@ from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import budget_of
 from sexplang.hosts.run import performed, say_all, say_error
 from sexplang.hosts.serving import servers_of
+from sexplang.hosts.show import drawn
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
@@ -57,9 +59,15 @@ def task(
         from sexplang.hosts.preview import previewed
 
         return previewed(settings, asked, source, say_error)
-    return performed(
-        settings, asked.program, asked.inputs, source, budget, lambda value: told(value, asked.path)
-    )
+
+    def shaped(value: Value) -> Value:
+        result = told(value, asked.path)
+        if not (settings.json or settings.quiet):
+            for warning in result.fields["notes"].get("warnings") or ():
+                print(f"warning: {drawn(warning)}", file=sys.stderr)
+        return result
+
+    return performed(settings, asked.program, asked.inputs, source, budget, shaped)
 
 
 def described(places: tuple[str, ...], name: str | None) -> int:
@@ -78,10 +86,12 @@ def described(places: tuple[str, ...], name: str | None) -> int:
             needed = "required" if param.required else f"default {param.default!r}"
             print(f"  {param.name}=<{param.type}>  {param.doc}  [{needed}]")
         return DONE
+    if name is not None:
+        say(f"there is no task called `{name}`")
     print("\nTasks here:" if tasks else "\nNo tasks here; name a file or folder with --from.")
     for each in sorted(tasks):
         print(f"  {each}  {tasks[each].template.description}".rstrip())
-    return DONE
+    return DONE if name is None else MISUSE
 
 
 def _has(task: Task, name: str) -> bool:
@@ -126,11 +136,18 @@ def _inputs(arguments: tuple[str, ...], template: Template | None) -> dict[str, 
         param = template.param(name) if template is not None else None
         if param is not None and param.type not in ("any", "string"):
             is_json = True
-        values[name] = _json(name, given) if is_json else given
+        values[name] = _json(name, given, _form(argument, name)) if is_json else given
     return values
 
 
-def _json(name: str, given: str) -> Value:
+def _form(argument: str, name: str) -> str:
+    """How JSON is given to an input; with `:=`, text is given without the colon."""
+    if argument.startswith(f"{name}:="):
+        return f"write {name}:='[1, 2]', or {name}=… for text"
+    return f"write {name}='[1, 2]' or {name}=true"
+
+
+def _json(name: str, given: str, hint: str) -> Value:
     from sexplang.primitives import PRIMITIVES
 
     try:
@@ -138,16 +155,19 @@ def _json(name: str, given: str) -> Value:
     except Fault as fault:
         shown = given if len(given) <= 60 else given[:59] + "…"
         title = f"the input `{name}` takes JSON, not `{shown}`"
-        raise _bad(title, f"write {name}='[1, 2]' or {name}=true", fault.message) from None
+        raise _bad(title, hint, fault.message) from None
 
 
 def _files(given: Value) -> tuple[str, ...] | None:
     if given is None:
         return None
-    listed = _json(EXTRA, given) if isinstance(given, str) else given
+    listed = _json(EXTRA, given, _PATHS) if isinstance(given, str) else given
     if not isinstance(listed, tuple) or not all(isinstance(path, str) for path in listed):
-        raise _bad(f"`{EXTRA}` is no list of paths", f"write {EXTRA}='[\"a.md\"]'")
+        raise _bad(f"`{EXTRA}` is no list of paths", _PATHS)
     return listed
+
+
+_PATHS = f"write {EXTRA}='[\"a.md\"]'"
 
 
 def _bad(title: str, hint: str, *notes: str) -> Diagnostics:

@@ -30,6 +30,8 @@ def _task(words: tuple[str, ...], help: bool, preview: bool, places: Any, **foun
     wrong = next((word for word in arguments if not INPUT.match(word)), None)
     if wrong is not None:
         raise click.UsageError(f"Inputs are written name=value; `{wrong}` is not one")
+    if preview and found.get("record"):
+        raise click.UsageError("A preview performs nothing to record: leave out --record")
     return task(Settings(**given), name, tuple(arguments), tuple(places), preview)
 
 

@@ -17,6 +17,15 @@ LIBRARY = """<templates>
 </templates>"""
 
 
+SLOW = """<templates>
+<task name="outer" type="atomic">
+  <instructions>Ask for inner.</instructions>
+  <limits timeout="0.2"/><allowed_tools><tool>spawn_subtask</tool></allowed_tools>
+</task>
+<task name="inner" type="atomic"><instructions>Take long.</instructions></task>
+</templates>"""
+
+
 def louder(text: str) -> str:
     """Says it louder."""
     return text.upper()
@@ -98,6 +107,78 @@ def test_whatever_goes_wrong_is_a_failed_result(library, identifier, inputs, rea
     error = failure(result)
     assert reason in (error["reason"], (error["details"].get("originalError") or {}).get("reason"))
     assert error["type"] == "TASK_FAILURE"
+
+
+@pytest.mark.parametrize(
+    ("identifier", "inputs"),
+    [(None, {}), (3, {}), (b"greet", {}), ("greet", [1]), ("greet", {1: 2})],
+)
+def test_a_question_that_is_none_is_a_failed_result(library, identifier, inputs):
+    error = failure(sexplang.dispatch(identifier, inputs, library=library))
+    later = failure(asyncio.run(sexplang.adispatch(identifier, inputs, library=library)))
+
+    assert "input_validation_failure" == error["reason"] == later["reason"]
+    assert "of a dispatch cannot be" in error["message"]
+
+
+@pytest.mark.parametrize("options", [{"model": 3}, {"budget": 3}])
+def test_an_option_of_another_type_is_a_type_error_that_says_what_it_takes(options):
+    (name,) = options
+    with pytest.raises(TypeError, match=f"{name} is a .*, not int"):
+        sexplang.dispatch("(+ 1 2)", **options)
+
+
+def test_the_tools_of_the_language_itself_are_dispatched(library):
+    """Under the names that models have for them, and within what is permitted."""
+    read = sexplang.dispatch("read_file", {"path": "a.md"}, library=library)
+    assert (str(read), read.notes["execution_path"]) == ("Notes.", "direct_tool")
+    listed = sexplang.dispatch("list_files", {"glob": "*.md"}, library=library)
+    assert listed.notes["tool_output"] == ["a.md"]
+
+    allowed = sexplang.Permissions(run=["echo"], folder=library)
+    ran = sexplang.dispatch(
+        "system:run_script", {"command": "echo", "args": ["hi"]}, permissions=allowed
+    )
+    assert ran.notes["tool_output"]["stdout"] == "hi\n"
+    denied = failure(sexplang.dispatch("system:run_script", {"command": "echo"}, library=library))
+    assert denied["details"]["originalError"]["reason"] == "run-denied"
+    assert failure(sexplang.dispatch("read_file", {}, library=library))["reason"] == (
+        "input_validation_failure"
+    )
+    found = sexplang.dispatch("get_context", {"query": "tea"}, library=library)
+    assert set(found.notes["tool_output"]) == {"summary", "matches", "error"}
+
+
+def test_a_task_with_the_name_of_one_of_them_is_refused(tmp_path):
+    (tmp_path / "t.xml").write_text(
+        '<task name="read_file" type="atomic"><instructions>Read.</instructions></task>'
+    )
+    error = failure(sexplang.dispatch("read_file", {}, library=tmp_path))
+
+    assert error["reason"] == "configuration_error"
+
+
+def test_a_failed_result_keeps_what_was_taken_and_said(tmp_path):
+    """Where a deadline ends the task: its words, tokens and turns."""
+    (tmp_path / "t.xml").write_text(SLOW)
+
+    async def model(payload):
+        if payload["task"] == "inner":
+            await asyncio.sleep(60)
+        asks = {"type": "tool_use", "id": "a", "name": "spawn_subtask", "input": {"name": "inner"}}
+        return {
+            "content": [{"type": "text", "text": "So far."}, asks],
+            "stop_reason": "tool_use",
+            "usage": {"input_tokens": 10, "output_tokens": 5},
+            "model": "m",
+        }
+
+    result = sexplang.dispatch("outer", library=tmp_path, model=model)
+
+    assert failure(result)["reason"] == "seconds"
+    assert (result.content, result.usage) == ("So far.", {"input_tokens": 10, "output_tokens": 5})
+    assert result.notes["turns"] == 1
+    assert result.notes["metrics"]["context"]["used"] == 15
 
 
 def test_the_root_cause_stays_reachable(library):

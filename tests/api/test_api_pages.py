@@ -1,4 +1,4 @@
-"""The chapter on embedding and the README do what they say."""
+"""The chapters on embedding and traces, and the README, do what they say."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from support.pages import execute, files, statements
 
 import sexplang
 
-PAGES = [ROOT / "spec/11-embedding.md", ROOT / "README.md"]
+PAGES = [ROOT / "spec/11-embedding.md", ROOT / "spec/15-traces.md", ROOT / "README.md"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

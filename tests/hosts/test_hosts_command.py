@@ -183,7 +183,9 @@ def test_a_recording_is_made_also_when_nothing_is_asked(folder):
     record = folder / "empty.jsonl"
 
     assert "2\n" == sexplang("run", "-e", "(+ 1 1)", "--record", record).stdout
-    assert "sexplang-journal" in json.loads(record.read_text())
+    header, *notes = map(json.loads, record.read_text().splitlines())
+    assert "sexplang-journal" in header
+    assert ["begins", "ends"] == [next(iter(note)) for note in notes]
     assert 1 == sexplang("run", "-e", "1", "--record", folder / "none" / "x").returncode
 
 
@@ -193,7 +195,8 @@ def test_a_recording_holds_every_request(folder):
     words = ("run", folder / "main.sexp", "words=x", "--record", record)
     first = sexplang(*words, "--model", f"scripted:{folder}/replies.json")
     again = sexplang(*words, "--model", f"scripted:{folder}/replies.json")
-    header, row = map(json.loads, record.read_text().splitlines())
+    header, *lines = map(json.loads, record.read_text().splitlines())
+    (row,) = [line for line in lines if "digest" in line]
 
     assert (0, 1) == (first.returncode, again.returncode)
     assert "sexplang-journal" in header and "model" == row["operation"]
@@ -331,3 +334,30 @@ def test_ctrl_c_ends_a_run_at_once(rest):
         assert (130, "sexplang: interrupted\n") == (process.returncode, errors)
         with pytest.raises(ProcessLookupError):
             os.killpg(process.pid, 0)
+
+
+def test_a_budget_is_reported_when_the_run_is_over(folder):
+    """What was taken of what was allowed; not with --quiet, and not where nothing was asked for."""
+    words = ["main.sexp", "words=x", "--model", "scripted:replies.json"]
+    done = sexplang("run", *words, "--budget", "calls=3,tokens=5000", cwd=folder)
+    quiet = sexplang("run", *words, "--budget", "calls=3", "--quiet", cwd=folder)
+    unasked = sexplang("run", "-e", "1", "--budget", "calls=3", cwd=folder)
+    failed = sexplang("run", *words, "--budget", "tokens=3", cwd=folder)
+
+    assert "budget: 1 of 3 calls, 0 of 5,000 tokens" in done.stderr.splitlines()
+    assert ("", "") == (quiet.stderr, unasked.stderr)
+    assert 1 == failed.returncode
+    assert "= detail: reserved: 0" in failed.stderr
+    assert "give the run more: --budget tokens=" in failed.stderr
+
+
+@pytest.mark.parametrize(("said", "status"), [("true", 0), ("false", 0), ("3", 2)])
+def test_the_configuration_says_whether_equal_calls_are_sent_once(folder, said, status):
+    """Anything but true and false is misuse."""
+    (folder / "sexplang.toml").write_text(f"[models]\nsingle_flight = {said}\n")
+    words = ["main.sexp", "words=x", "--model", "scripted:replies.json"]
+
+    done = sexplang("run", *words, cwd=folder)
+
+    assert status == done.returncode, done.stderr
+    assert ("bad-configuration" in done.stderr) == bool(status)

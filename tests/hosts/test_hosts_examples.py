@@ -43,11 +43,11 @@ def test_an_example_is_complete_and_checks(folder):
     assert programs and list(folder.glob("*.xml")) and (folder / "replies.json").is_file()
 
 
-def test_there_are_four_examples():
-    """One task, many documents, a continuation, a director-evaluator loop."""
+def test_there_are_five_examples():
+    """One task, many documents, a continuation, a director-evaluator loop, a plan."""
     names = [folder.name for folder in EXAMPLES]
 
-    assert ["continuation", "director-evaluator", "many-documents", "one-task"] == names
+    assert ["continuation", "director-evaluator", "many-documents", "one-task", "plan"] == names
 
 
 def test_a_tree_of_subtasks_is_decided_by_the_handler():

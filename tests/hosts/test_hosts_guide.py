@@ -9,7 +9,22 @@ from sexplang.machine import HIGHER
 from sexplang.pipeline import STANDARD
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 
-INNER = {"fork-map", "match-task", "run-plan", "run-step", "run-task", "task-of", "task-result"}
+INNER = {
+    "as-work",
+    "check-outputs",
+    "fork-graph",
+    "fork-map",
+    "in-node",
+    "judge-plan",
+    "match-task",
+    "run-plan",
+    "run-step",
+    "run-task",
+    "subagent-limits",
+    "task-bids",
+    "task-of",
+    "task-result",
+}
 """What only `stdlib/` calls."""
 
 SPELLED = {"quote": "'sym", "quasiquote": "`(a ~x ~@xs)", "fn": "lambda", "progn": "begin"}

@@ -1,26 +1,83 @@
 """What a person sees on stderr while a run works."""
 
 import io
+import re
+from threading import Lock
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sexplang.hosts.progress import Progress
-from sexplang.runtime.events import Finished, Progressed, Started
+from sexplang.hosts.screen import Screen, clipped
+from sexplang.hosts.show import coloured, width_of
+from sexplang.hosts.working import Working
+from sexplang.runtime.events import (
+    Finished,
+    Progressed,
+    Queued,
+    Retrying,
+    Said,
+    Started,
+    Withdrawn,
+)
+from sexplang.terms.effect import Request
+from sexplang.terms.task import error_record
+from sexplang.terms.work import Work
+
+USED = {"input_tokens": 30, "output_tokens": 12}
+
+
+def begun(live=False, quiet=False, size=(80, 24), **settings):
+    """A progress whose clock goes on by a tenth of a second when somebody looks, and which draws
+    when it is told to."""
+    ticks = iter(range(1_000_000))
+    return Progress(
+        io.StringIO(),
+        live,
+        quiet,
+        clock=lambda: next(ticks) / 10,
+        size=lambda: size,
+        every=3600,
+        **settings,
+    )
 
 
 def watched(live=False, quiet=False):
-    stream = io.StringIO()
-    ticks = iter(range(1000))
-    progress = Progress(stream, live, quiet, clock=lambda: next(ticks) / 10)
+    progress = begun(live, quiet)
     progress(Started("1", "model", "summarize", 1))
-    usage = {"input_tokens": 30, "output_tokens": 12}
-    progress(Finished("1", "model", "summarize", 1, 0.5, "tiny", usage))
+    progress(Finished("1", "model", "summarize", 1, 0.5, "tiny", USED))
     progress(Progressed("half way", 0.5))
+    progress.draw()
     progress.close()
-    return stream.getvalue()
+    return progress.stream.getvalue()
+
+
+def lines_of(progress):
+    """What stands on the terminal after the last drawing."""
+    progress.draw()
+    return screen(progress.stream.getvalue())
+
+
+def screen(text, width=80):
+    """What a terminal that understands no more than ours does shows in the end."""
+    rows, at = [], 0
+    for part in re.split("(\x1b\\[[0-9;]*[AJKm]|\r|\n)", text):
+        if found := re.fullmatch("\x1b\\[([0-9]*)A", part):
+            at -= int(found[1])
+        elif part == "\x1b[J":
+            del rows[at:]
+        elif part == "\x1b[K":
+            pass
+        elif part == "\n":
+            at += 1
+        elif part not in ("", "\r") and not part.startswith("\x1b"):
+            rows[at : at + 1] = [part]
+    return rows
 
 
 def test_without_a_terminal_only_the_summary_is_written():
     """It names model, calls, tokens and seconds."""
-    assert watched() == "model tiny: 1 call, 30 tokens in, 12 out, 0.2 seconds\n"
+    assert re.fullmatch(r"model tiny: 1 call, 30 tokens in, 12 out, 0\.\d seconds\n", watched())
 
 
 def test_quiet_writes_nothing():
@@ -28,13 +85,85 @@ def test_quiet_writes_nothing():
     assert "" == watched(quiet=True) == watched(live=True, quiet=True)
 
 
-def test_a_terminal_shows_the_task_at_work_and_clears_it():
-    """A line per running task, taken away when it has ended."""
-    shown = watched(live=True)
+def test_a_terminal_shows_what_is_at_work_and_clears_it():
+    """A line per request under way and one that counts; taken away when the run has ended."""
+    progress = begun(live=True)
+    progress(Started("1", "model", "summarize", 2))
+    progress(Progressed("half way", 0.5))
+    first = lines_of(progress)
+    progress(Finished("1", "model", "summarize", 2, 0.5, "tiny", USED))
+    second = lines_of(progress)
+    progress.close()
 
-    assert "… summarize  turn 1  0 tokens  0.1 s\n" in shown
-    assert "half way 50%\n" in shown
-    assert shown.endswith("\x1b[1A\x1b[Jmodel tiny: 1 call, 30 tokens in, 12 out, " + shown[-12:])
+    assert re.fullmatch(r"… summarize  turn 2  0\.\d s", first[0])
+    assert "half way 50%" == first[1]
+    assert re.fullmatch(r"1 running · 0\.\d s", first[2])
+    assert re.fullmatch(r"0 running, 1 done · 30 tokens in, 12 out · \d\.\d s", second[1])
+    assert [2, ["model"]] == [
+        len(second),
+        [line.split()[0] for line in screen(progress.stream.getvalue())],
+    ]
+
+
+def test_what_waits_is_counted():
+    """Calls for which there is no place yet, and those that are tried again."""
+    progress = begun(live=True, price=lambda *_: 0.25)
+    for id in ("1", "2", "3"):
+        progress(Queued(id, "ask"))
+    progress(Started("1", "model", "ask", 1))
+    progress(Started("2", "model", "ask", 1))
+    progress(Withdrawn("3", "model"))
+    progress(Queued("4", "ask"))
+    busy = error_record("TASK_FAILURE", "llm_error", "busy")
+    progress(Retrying("1", "ask", 1, 90.0, busy))
+    progress(Said("2", 20))
+    progress(Started("5", "run-script"))
+    progress(Finished("5", "run-script", None, None, 0.1, error=busy))
+    progress(Started("6", "model", "ask", 1))
+    progress(Finished("6", "model", "ask", 1, 0.1, "tiny", USED))
+    shown = lines_of(progress)
+    progress.close()
+
+    assert shown[0].startswith("· ask") and shown[0].endswith(
+        "again in 90.0 s (attempt 1)  42 tokens"
+    )
+    assert shown[1].startswith("… ask") and "20 characters so far" in shown[1]
+    assert shown[2].startswith(
+        "2 running, 1 waiting, 2 done, 1 failed · 30 tokens in, 12 out · $0.2500 · "
+    )
+
+
+def test_nothing_that_is_said_steers_the_terminal():
+    """Not the name of a task, the words of a program, nor those of a plan."""
+    progress = begun(live=True)
+    root = progress.working.run(0.0)
+    task = progress.working.work(Work("w0", "task", "\x1b[2J\rx\u202e"), root, 0.0)
+    progress.working.request(Request("1", "model", ()), task, 0.0)
+    progress(Started("1", "model", "\x1b[2J", 1))
+    progress(Progressed("\x1b]0;title\x07\nmore", None))
+    progress.draw()
+    text = progress.stream.getvalue()
+    progress.close()
+
+    assert "␛[2J␍x<U+202E>" in text and "␛]0;title␇ more" in text
+    assert [] == re.findall("\x1b[^\\[]|\x1b\\[2J|\x07", text)
+
+
+def test_the_programs_own_output_is_not_drawn_over():
+    """What is drawn goes before a program writes or a person is asked, and nothing is drawn until
+    that is over."""
+    progress = begun(live=True)
+    progress(Started("1", "model", "ask", 1))
+    drawn = lines_of(progress)
+    progress(Started("2", "ask-user"))
+    progress(Started("3", "print"))
+    progress(Finished("3", "print", None, None, 0.0))
+    between = lines_of(progress)
+    progress(Withdrawn("2", "ask-user"))
+    after = lines_of(progress)
+    progress.close()
+
+    assert [2, 0, 2] == [len(drawn), len(between), len(after)]
 
 
 def test_a_run_without_models_has_no_summary():
@@ -46,3 +175,108 @@ def test_a_run_without_models_has_no_summary():
     progress.close()
 
     assert stream.getvalue() == ""
+
+
+def grown(progress, moves):
+    """A tree of work, and the events of its requests, as drawn numbers say."""
+    working = progress.working
+    open_works, requests = [working.run(0.0)], []
+    for at, (move, pick) in enumerate(moves):
+        parent = open_works[pick % len(open_works)]
+        if move == "request":
+            id = f"{at}"
+            requests.append((id, working.request(Request(id, "model", ()), parent, at)))
+            progress(Started(id, "model", "a task", 1))
+        elif move == "answer" and requests:
+            id, node = requests.pop(pick % len(requests))
+            working.end(node, at, None, cut=False)
+            progress(Finished(id, "model", "a task", 1, 1.0, "tiny", USED))
+        elif move == "end" and len(open_works) > 1:
+            node = open_works.pop(1 + pick % (len(open_works) - 1))
+            working.end(node, at, None, cut=pick % 2 == 0)
+        elif move in ("branch", "task", "plan", "plan-node"):
+            name = str(pick) if move == "branch" else f"{move} {pick} 茶" * (1 + pick % 9)
+            open_works.append(working.work(Work(f"w{at}", move, name), parent, at))
+
+
+KINDS = ("branch", "task", "plan", "plan-node", "request", "request", "answer", "end")
+MOVES = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 40)), max_size=80)
+
+
+@given(MOVES, st.integers(1, 120), st.integers(1, 40), st.booleans())
+def test_what_is_drawn_fits_the_terminal(moves, width, height, is_coloured):
+    """However much work there is: a line stays free below, and so does a column."""
+    settings = {"paint": coloured} if is_coloured else {}
+    progress = begun(live=True, size=(width, height), **settings)
+    for part in (moves[: len(moves) // 2], moves[len(moves) // 2 :]):
+        grown(progress, part)
+        shown = lines_of(progress)
+        assert len(shown) < height
+        assert all(width_of(line) < width for line in shown)
+    progress.close()
+
+
+def test_a_thousand_branches_are_a_few_lines():
+    """Those at work come first; the rest are counted."""
+    working = Working(Lock(), clock=lambda: 0.0)
+    root = working.run(0.0)
+    branches = [
+        working.work(Work(f"b{at}", "branch", str(at)), root, 0.0) for at in reversed(range(1000))
+    ][::-1]
+    for at in range(700, 720):
+        working.request(Request(f"{at}", "model", ()), branches[at], 0.0)
+    for each in branches[:40]:
+        working.end(each, 0.0, None, cut=False)
+    lines = working.lines(20, lambda id: ("runs", f"call {id}"))
+
+    assert [f"branch {at}" for at in range(700, 708)] == [line.name for line in lines[:8]]
+    assert ["952 more", "40 done"] == [lines[8].name, lines[8].words]
+    assert 9 == len(lines)
+
+
+def test_a_plan_is_shown_as_it_grows():
+    """What is done stays, behind what it is a part of; a chain of one part each is one line."""
+    working = Working(Lock(), clock=lambda: 5.0)
+    plan = working.work(Work("w0", "plan", "report"), working.run(0.0), 0.0)
+    for at, state in enumerate(("done", "failed", "runs", "waits")):
+        branch = working.work(Work(f"b{at}", "branch", str(at)), plan, 1.0)
+        if state == "waits":
+            continue
+        node = working.work(Work(f"n{at}", "plan-node", f"report/sub-{at}"), branch, 1.0)
+        if state == "runs":
+            task = working.work(Work(f"t{at}", "task", "look-up"), node, 1.0)
+            working.request(Request("7", "model", ()), task, 1.0)
+        else:
+            error = error_record("TASK_FAILURE", "x", "y") if state == "failed" else None
+            working.end(node, 2.0, error, cut=False)
+            working.end(branch, 2.0, None, cut=False)
+    lines = working.lines(20, lambda id: ("runs", "2.0 s"))
+
+    assert [
+        (0, "plan report", "runs", "2 done  5.0 s"),
+        (1, "report/sub-0", "done", "1.0 s"),
+        (1, "report/sub-1", "failed", "1.0 s"),
+        (1, "branch 2 › report/sub-2 › look-up", "runs", "2.0 s"),
+        (1, "branch 3", "waits", "4.0 s"),
+    ] == [(line.depth, line.name, line.state, line.words) for line in lines]
+
+
+def test_a_terminal_that_becomes_narrow_is_still_cleared():
+    """What was one line has become several since."""
+    sizes = iter([(80, 24), (20, 24)])
+    drawing = Screen(io.StringIO(), size=lambda: next(sizes))
+    drawing.draw(["x" * 70, "y"], drawing.measured()[0])
+    drawing.erase()
+
+    assert drawing.stream.getvalue().endswith("\x1b[5A\r\x1b[J")
+
+
+def test_text_is_cut_by_the_columns_that_it_takes():
+    """A sign may take two, or none."""
+    assert ["abc", "ab…", "茶…", "", ""] == [
+        clipped("abc", 4),
+        clipped("abcd", 4),
+        clipped("茶茶茶", 5),
+        clipped("abc", 2),
+        clipped("abc", 0),
+    ]

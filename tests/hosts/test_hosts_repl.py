@@ -182,6 +182,14 @@ def test_what_is_never_closed_is_said_at_the_end():
     assert "error[unclosed-bracket]" in done.stderr
 
 
+def test_a_file_that_is_not_there_is_misuse():
+    """As for every other command; a file that fails is not."""
+    missing = sexplang("repl", "no-such.sexp", text="(+ 1 2)")
+
+    assert (2, "") == (missing.returncode, missing.stdout)
+    assert "error[file-not-found]" in missing.stderr and "no-such.sexp" in missing.stderr
+
+
 def test_a_file_is_run_first_with_its_inputs_and_folder(tmp_path):
     """`repl FILE name=value`: what the file defines is there, and its folder may be read."""
     (tmp_path / "note.txt").write_text("hello")

@@ -97,7 +97,8 @@ def test_a_preview_shows_what_is_wrong_with_the_inputs(folder):
         (["reveiw"], 2, "there are `review`"),
         (["review", "plan=[1"], 1, "takes JSON, not `[1`"),
         (["review", "plan={}", "plan={}"], 1, "given twice"),
-        (["review", "plan={}", "file_context=a.md"], 1, "takes JSON"),
+        (["review", "plan={}", "file_context=a.md"], 1, """write file_context='["a.md"]'"""),
+        (["review", "plan={}", "style:={bad"], 1, "or style=… for text"),
         (["review", "plan={}", 'file_context={"a": 1}'], 1, "no list of paths"),
         (["review", "plan=@none.json"], 2, "none.json"),
         (["review", "plan={}", "--budget", "cows=3"], 1, "no bound of a budget"),
@@ -121,7 +122,44 @@ def test_help_lists_the_tasks_and_what_one_takes(folder):
     assert "review  Review a plan" in sexplang("task", "--help", cwd=folder).stdout
     about = sexplang("task", "review", "--help", cwd=folder).stdout
     assert "plan=<object>" in about and "[default 'dry']" in about
+    nobody = sexplang("task", "nosuch", "--help", cwd=folder)
+    assert (nobody.returncode, "no task called `nosuch`" in nobody.stderr) == (2, True)
     assert "--from" in sexplang("task", "--help", "--from", "/", cwd=folder).stdout
+
+
+def test_what_a_task_was_warned_of_is_said(folder):
+    """On standard error, unless the run is quiet; a preview says it too."""
+    (folder / "a.md").unlink()
+    (folder / "replies.json").write_text('["Good."]')
+    words = ["task", "review", "plan={}", "--model", "scripted:replies.json"]
+    said = "file `a.md` could not be read: there is no a.md"
+
+    done = sexplang(*words, cwd=folder)
+    assert (done.stdout, f"warning: {said}" in done.stderr) == ("Good.\n", True)
+    assert said not in sexplang(*words, "--quiet", cwd=folder).stderr
+    assert f"warning {said}" in sexplang(*words, "--preview", cwd=folder).stdout
+    (warning,) = json.loads(sexplang(*words, "--preview", "--json", cwd=folder).stdout)["warnings"]
+    assert warning.startswith(said)
+
+
+def test_a_preview_shows_the_model_that_would_be_asked(folder):
+    """With its window; a recording of nothing is refused."""
+    words = ["task", "review", "plan={}", "--preview"]
+    local = sexplang(*words, "--model", "local", "--json", cwd=folder).stdout
+    assert json.loads(local)["window"] == 6553
+    keyed = sexplang(*words, "--json", cwd=folder, ANTHROPIC_API_KEY="k")
+    assert json.loads(keyed.stdout)["model"].startswith("anthropic:")
+
+    done = sexplang(*words, "--record", "r.jsonl", cwd=folder)
+    assert (done.returncode, "leave out --record" in done.stderr) == (2, True)
+
+
+def test_the_tools_of_the_language_are_run_by_name(folder):
+    assert sexplang("task", "read_file", "path=a.md", cwd=folder).stdout == "Notes.\n"
+    words = ["task", "system:run_script", "command=sort", "input=tea"]
+    assert "tea" in sexplang(*words, "--allow-run", "sort", cwd=folder).stdout
+    denied = sexplang(*words, cwd=folder)
+    assert (denied.returncode, "run-denied" in denied.stderr) == (1, True)
 
 
 def test_files_of_the_call_win(folder):

@@ -10,7 +10,7 @@ from pygls.lsp.server import LanguageServer
 
 from sexplang.hosts.language_server.addresses import name_of
 from sexplang.hosts.language_server.editor import PAUSE, Editor
-from sexplang.hosts.language_server.silence import Silent
+from sexplang.hosts.language_server.protocol import Protocol
 
 LARGEST = 1_000_000
 """Characters of a text about which questions are answered; any text is checked."""
@@ -23,7 +23,7 @@ def server() -> tuple[LanguageServer, Editor]:
         "sexplang",
         _version(),
         text_document_sync_kind=lsp.TextDocumentSyncKind.Full,
-        protocol_cls=Silent,
+        protocol_cls=Protocol,
     )
     editor = Editor(made)
 

@@ -8,10 +8,14 @@ import os
 import sys
 from collections.abc import Iterator
 
+from sexplang.hosts.files import source_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
+from sexplang.hosts.limits import limits_of
 from sexplang.hosts.options import Settings
 from sexplang.hosts.repl.orders import Quit, obey
 from sexplang.hosts.repl.session import Session
+from sexplang.hosts.run import say_all
+from sexplang.terms.diagnostic import Diagnostics
 
 _INSTALL = "pip install 'sexplang[repl]'"
 
@@ -23,6 +27,12 @@ def repl(settings: Settings) -> int:
     if sys.stdin is None:
         say("there is no standard input to read; pipe the text in")
         return MISUSE
+    try:
+        if settings.file not in (None, "-") and not os.path.exists(settings.file or ""):
+            source_at(settings.file)
+        limits_of(settings, None)
+    except Diagnostics as found:
+        return say_all(found.diagnostics, MISUSE)
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     session = Session(settings, sys.stdout, sys.stderr)
     try:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from attrs import evolve, field
 
 from sexplang.hosts.language_server.declared import declared, flat, word_of
-from sexplang.pipeline import Builder, Find, plan
+from sexplang.pipeline import Builder, Find, Plans
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm, Name, TableForm, VectorForm
 from sexplang.terms.node import define, frozen
@@ -110,7 +110,7 @@ class Growing:
 
 def beginning(find: Find) -> Growing:
     """A program without pieces, whose imports `find` finds."""
-    return Growing(_Pieces(find, {}, {}, plan=plan), Program((), (), (), {}))
+    return Growing(_Pieces(find, {}, {}, plan=Plans), Program((), (), (), {}))
 
 
 def in_pieces(forms: Iterable[Form]) -> Iterator[tuple[Form, ...]]:

@@ -1,11 +1,13 @@
 """Texts that are entered to what they give: definitions are kept, values and errors are shown."""
 
 import os
+import sys
 from typing import Any, TextIO
 
 from attrs import evolve, field
 
 from sexplang.hosts.files import folder_of, source_at, text_at
+from sexplang.hosts.limits import limits_of
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import permissions_of, system_of
 from sexplang.hosts.repl.growing import Growing, beginning, in_pieces
@@ -118,8 +120,7 @@ class Session:
 
     def _ran(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
         from sexplang.interrupt import interruptible
-        from sexplang.machine import Limits, proceed
-        from sexplang.process import growth
+        from sexplang.machine import proceed
 
         self._sources[source.name] = source
         grown = self.growing.grown(source, forms)
@@ -127,13 +128,14 @@ class Session:
         self._sources.update({each.name: each for each in program.sources})
         self._show(program.warnings)
         standing = self._with_inputs(grown, inputs)
+        limits = limits_of(self.settings, self.folder)
         try:
             system = system_of(program, self.settings, described(self._servers(), program))
         except Fault as fault:
             self._fail(error_of(fault))
             return False
         with interruptible():
-            outcome: Any = proceed(program, standing, system, Limits(held=growth()))
+            outcome: Any = proceed(program, standing, system, limits)
             if hasattr(outcome, "requests"):
                 outcome = self._driven(outcome)
         if hasattr(outcome, "error"):
@@ -204,6 +206,7 @@ class Session:
         return finding(self._permissions())(path, importer)
 
     def _driven(self, outcome: Any) -> Any:
+        from sexplang.hosts.asking import person_at
         from sexplang.hosts.progress import Progress
         from sexplang.process import hide
         from sexplang.runtime import Journal, drive, performers
@@ -218,6 +221,7 @@ class Session:
                 permissions=self._permissions(),
                 write=self._print,
                 log=self._log,
+                person=person_at(sys.stdin, self.err),
                 on_event=self._watch,
                 model=self.settings.model,
                 memory=self.settings.index,
@@ -228,7 +232,9 @@ class Session:
         self._model = table["model"] = self._model or table["model"]
         live = self.err.isatty()
         self._progress = Progress(self.err, live=live, quiet=self.settings.quiet)
-        more = {} if self.settings.parallel is None else {"parallel": self.settings.parallel}
+        more: dict[str, Any] = {}
+        if self.settings.parallel is not None:
+            more["parallel"] = self.settings.parallel
         try:
             return drive(outcome, table, journal=journal, on_event=self._watch, **more)
         finally:

@@ -4,9 +4,10 @@ import os
 from typing import Any
 
 from sexplang.hosts.files import source_at
+from sexplang.hosts.programs import has_tasks
 from sexplang.hosts.testing.cases import Test, malformed
 from sexplang.machine import Limits, start
-from sexplang.pipeline import Builder, plan, tasks
+from sexplang.pipeline import Builder, Plans, tasks
 from sexplang.process import growth
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostics
@@ -39,7 +40,7 @@ def beside(test: Test, path: str) -> str:
 def built(source: Source, forms: tuple[Form, ...]) -> Program:
     """The program of some forms of a source, which imports what lies below its folder and below
     the folder where the tests are run."""
-    builder = Builder(_find(source), {}, {}, plan=plan)
+    builder = Builder(_find(source), {}, {}, plan=Plans)
     builder.compiled(source, forms, True)
     builder.check_effects()
     return builder.program()
@@ -47,7 +48,7 @@ def built(source: Source, forms: tuple[Form, ...]) -> Program:
 
 def begun(program: Program, inputs: dict[str, Value]) -> Any:
     """The program's outcome up to its first requests."""
-    return start(program, inputs, tasks() if program.tasks else None, LIMITS)
+    return start(program, inputs, tasks() if has_tasks(program) else None, LIMITS)
 
 
 def value_of_form(test: Test, form: Form, inputs: dict[str, Value]) -> Value:

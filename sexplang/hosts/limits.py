@@ -1,0 +1,57 @@
+"""`--limit steps=N,…` and `[limits]` of a `sexplang.toml` → what bounds a run from inside.
+
+The command line may raise a limit or lower it, a configuration may only lower it: it may come with
+the program.
+"""
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from sexplang.hosts.configuration import NAME, section, wrong
+from sexplang.hosts.options import Settings
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+
+if TYPE_CHECKING:
+    from sexplang.machine import Limits
+
+NAMES = (
+    *("steps", "frames", "allocation", "branches", "subtasks", "places", "memory"),
+    *("subagent_seconds", "subagent_calls", "plan_steps", "plan_frames"),
+)
+"""Those that can be set, as `Limits` calls them."""
+
+
+def limits_of(settings: Settings, folder: str | None) -> "Limits":
+    """The limits of a run, with what the process holds looked at. Raises Diagnostics."""
+    from sexplang.machine import Limits
+    from sexplang.process import growth
+
+    said = {**_configured(folder, Limits()), **_typed(settings.limit)}
+    return Limits(**said, held=growth())
+
+
+def _typed(text: str | None) -> dict[str, int]:
+    found = {}
+    for part in text.split(",") if text is not None else ():
+        name, _, amount = part.partition("=")
+        if name not in NAMES or not re.fullmatch("[0-9]{1,18}", amount) or int(amount) < 1:
+            hint = "for example --limit steps=1000000000,memory=4000000000; they are " + _listed()
+            raise Diagnostics([Diagnostic("bad-input", f"`{part}` is no limit", hint=hint)])
+        found[name] = int(amount)
+    return found
+
+
+def _configured(folder: str | None, usual: "Limits") -> dict[str, int]:
+    said = section("limits", folder or os.getcwd())
+    for name, most in said.items():
+        if name not in NAMES or type(most) is not int or most < 1:
+            raise wrong(NAME, f"`limits` holds numbers from 1 on: {_listed()}")
+        if most > getattr(usual, name):
+            words = f"`{name}` of `limits` may only be lower than {getattr(usual, name):,}"
+            raise wrong(NAME, f"{words}; the command line raises it: --limit {name}={most}")
+    return said
+
+
+def _listed() -> str:
+    return ", ".join(NAMES)

@@ -1,0 +1,69 @@
+"""A recorded run to something to look at: `runs report`, one page of HTML or one JSON document."""
+
+import os
+import sys
+import tempfile
+
+from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
+from sexplang.terms.diagnostic import Diagnostic
+
+
+def report(path: str, to: str | None, *, as_json: bool) -> int:
+    """Writes the report on a recording to a file, or to standard output."""
+    from sexplang.hosts.report.page import page
+    from sexplang.hosts.report.rows import as_data, summed
+    from sexplang.runtime import redacted
+    from sexplang.runtime.recording import recording
+    from sexplang.runtime.refusal import Refusal
+
+    if (
+        to is not None
+        and os.path.exists(to)
+        and os.path.exists(path)
+        and os.path.samefile(to, path)
+    ):
+        say("the report would take the place of the recording; name another file with -o")
+        return MISUSE
+    if to is None and not as_json and sys.stdout.isatty():
+        say("a page is no text for a terminal; name a file: -o report.html")
+        return MISUSE
+    try:
+        run = summed(recording(path))
+    except Refusal as refusal:
+        fields = refusal.error.fields
+        code = str((fields["details"] or {}).get("code") or fields["reason"])
+        hint = str(fields["hint"])
+        return _told(Diagnostic(code, str(fields["message"]), hint=hint))
+    text = redacted(as_data(run) if as_json else page(run))
+    if to is None:
+        sys.stdout.write(text)
+        return DONE
+    try:
+        _put(to, text)
+    except OSError as error:
+        hint = "give the path of a file in a folder that may be written"
+        return _told(Diagnostic("file-failed", f"cannot write `{to}`: {error.strerror}", hint=hint))
+    print(f"{to}: {len(run.recording.rows):,} rows", file=sys.stderr)
+    return DONE
+
+
+def _put(path: str, text: str) -> None:
+    """A whole new file in the place of an old one. Nobody else may read it: it holds what was said
+    to models."""
+    path = os.path.realpath(path)
+    folder, name = os.path.split(path)
+    handle, written = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(written, path)
+    finally:
+        if os.path.exists(written):
+            os.unlink(written)
+
+
+def _told(diagnostic: Diagnostic) -> int:
+    from sexplang.hosts.telling import told
+
+    print(told((diagnostic,), sys.stderr), file=sys.stderr)
+    return FAILED

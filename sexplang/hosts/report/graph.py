@@ -1,0 +1,155 @@
+"""The work of a run → its graph, as Mermaid text and as a drawing.
+
+A part of a plan stands behind those that it comes after, else behind what it is a part of. A branch
+that does one thing is that thing. Of many alike some are shown, and the rest are counted.
+"""
+
+from attrs import field
+
+from sexplang.hosts.report.markup import Html, tag
+from sexplang.runtime.recording import Entry
+from sexplang.terms.node import define
+
+SIBLINGS = 12
+"""So many works within another are shown."""
+
+DEEPEST, MOST = 12, 300
+"""Works in works, and nodes of the whole graph, that are shown."""
+
+WIDE, HIGH, GAP, LONGEST = 190, 30, 40, 26
+"""Pixels of a node, those between columns, and characters of its name."""
+
+
+@define(eq=False)
+class Node:
+    """A node of the graph; `before` are those with an edge to it. `column` and `line` say where
+    it is drawn."""
+
+    name: str
+    state: str
+    before: list["Node"] = field(factory=list)
+    column: int = 0
+    line: float = 0.0
+
+
+def graph(root: Entry) -> list[Node]:
+    """The nodes, each after all that it comes after."""
+    top = Node(_name([root]), _state(root))
+    found = [top]
+    work = [(root, top, 0)]
+    while work:
+        entry, node, depth = work.pop()
+        below = _works(entry)
+        made: dict[int, tuple[Entry, Node]] = {}
+        for each in below[:SIBLINGS] if depth < DEEPEST and len(found) < MOST else []:
+            before = [made[one.number][1] for one in each.after if one.number in made]
+            chain = _chain(each)
+            shown = Node(_name(chain), _state(chain[-1]), before or [node])
+            made[each.number] = chain[-1], shown
+        found += [each for _, each in made.values()]
+        if len(below) > len(made):
+            found.append(Node(f"{len(below) - len(made):,} more", "more", [node]))
+        work += [(last, each, depth + 1) for last, each in reversed(made.values())]
+    return _placed(found)
+
+
+def mermaid(nodes: list[Node]) -> str:
+    """The graph as text for Mermaid."""
+    names = {id(node): f"n{at}" for at, node in enumerate(nodes)}
+    lines = ["flowchart LR"]
+    for node in nodes:
+        lines.append(f'  {names[id(node)]}["{_quoted(node.name)}"]:::{node.state}')
+        lines += [f"  {names[id(before)]} --> {names[id(node)]}" for before in node.before]
+    return "\n".join([*lines, "  classDef failed stroke:#c00,color:#c00", ""])
+
+
+def drawing(nodes: list[Node]) -> Html:
+    """The graph as SVG."""
+    width = max([node.column for node in nodes]) * (WIDE + GAP) + WIDE + 2
+    height = max([node.line for node in nodes]) * (HIGH + 10) + HIGH + 2
+    edges = [_edge(before, node) for node in nodes for before in node.before]
+    boxes = [_box(node) for node in nodes]
+    return tag(
+        "svg",
+        *edges,
+        *boxes,
+        class_="graph",
+        width=width,
+        height=round(height),
+        viewBox=f"0 0 {width} {round(height)}",
+    )
+
+
+def _chain(entry: Entry) -> list[Entry]:
+    """The works of one node, the outermost first: each but the last is a branch with one work in
+    it, or has nothing in it but the last one."""
+    found = [entry]
+    while len(below := _works(found[-1])) == 1:
+        if found[-1].kind not in ("branch", "race") and _works(below[0]):
+            break
+        found.append(below[0])
+    return found
+
+
+def _works(entry: Entry) -> list[Entry]:
+    return [each for each in entry.below if each.kind != "request"]
+
+
+def _name(chain: list[Entry]) -> str:
+    """What a node is called; a branch goes without saying if there is something in it."""
+    said = [each for each in chain if each.kind not in ("branch", "race")] or chain[-1:]
+    named = ("task", "subagent", "plan-node")
+    return " › ".join(
+        each.name if each.kind in named else f"{each.kind} {each.name}" for each in said
+    )
+
+
+def _state(entry: Entry) -> str:
+    if entry.error is not None:
+        return "failed"
+    return "cut" if entry.cut else "open" if entry.ended is None else "done"
+
+
+def _placed(nodes: list[Node]) -> list[Node]:
+    """Columns by what comes before; lines so that no two nodes meet, and a node stands at the
+    middle of those behind it."""
+    behind: dict[int, list[Node]] = {}
+    for node in nodes:
+        node.column = 1 + max([before.column for before in node.before], default=-1)
+        if node.before:
+            behind.setdefault(id(node.before[0]), []).append(node)
+    free = 0.0
+    stack = [(nodes[0], False)]
+    while stack:
+        node, is_done = stack.pop()
+        below = behind.get(id(node), [])
+        if below and not is_done:
+            stack.append((node, True))
+            stack += [(each, False) for each in reversed(below)]
+        elif below:
+            node.line = (below[0].line + below[-1].line) / 2
+        else:
+            node.line, free = free, free + 1
+    return sorted(nodes, key=lambda node: node.column)
+
+
+def _edge(before: Node, node: Node) -> Html:
+    x, y = before.column * (WIDE + GAP) + WIDE + 1, before.line * (HIGH + 10) + HIGH / 2 + 1
+    to_x, to_y = node.column * (WIDE + GAP) + 1, node.line * (HIGH + 10) + HIGH / 2 + 1
+    bend = (x + to_x) / 2
+    return tag("path", d=f"M{x} {y:g} C{bend:g} {y:g} {bend:g} {to_y:g} {to_x} {to_y:g}")
+
+
+def _box(node: Node) -> Html:
+    x, y = node.column * (WIDE + GAP) + 1, node.line * (HIGH + 10) + 1
+    short = node.name if len(node.name) <= LONGEST else f"{node.name[: LONGEST - 1]}…"
+    box = tag("rect", x=x, y=f"{y:g}", width=WIDE, height=HIGH, rx=5)
+    words = tag("text", short, x=x + 8, y=f"{y + HIGH / 2 + 4:g}")
+    return tag("g", tag("title", node.name), box, words, class_=node.state)
+
+
+def _quoted(name: str) -> str:
+    """A name as it may stand between quotes: Mermaid knows some signs by their numbers."""
+    return "".join(
+        char if char.isalnum() or char in " .,:;/_-+=()›" else f"#{ord(char)};" for char in name
+    )

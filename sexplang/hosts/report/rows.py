@@ -1,0 +1,160 @@
+"""A recording → what each of its entries took, with that of everything below it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from attrs import field
+
+from sexplang.runtime.pack import dumped, packed
+from sexplang.runtime.prices import FREE, prices
+from sexplang.runtime.recording import Entry, Recording
+from sexplang.terms.node import define
+
+USAGE = (
+    "input_tokens",
+    "output_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+)
+"""What a model reports; tokens that a prompt cache keeps or gives come beside the input's own."""
+
+
+@define(eq=False)
+class Sum:
+    """What an entry took, and what stands below it: `rows` are requests that were answered,
+    `tries` the attempts beyond the first of each. `usd` is None where nobody knows a price."""
+
+    rows: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    usd: float | None = 0.0
+    errors: int = 0
+    tries: int = 0
+
+    def add(self, other: "Sum") -> None:
+        self.rows += other.rows
+        self.calls += other.calls
+        self.tokens_in += other.tokens_in
+        self.tokens_out += other.tokens_out
+        self.usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        self.errors += other.errors
+        self.tries += other.tries
+
+
+@define(eq=False)
+class Run:
+    """A recording with its sums, by the numbers of its entries. Times are seconds since the epoch;
+    `until` is the last of which the recording knows."""
+
+    recording: Recording
+    sums: dict[int, Sum] = field(factory=dict)
+    until: float = 0.0
+
+    @property
+    def root(self) -> Entry:
+        return self.recording.root
+
+    @property
+    def state(self) -> str:
+        """How the run ended: done, failed, or not finished."""
+        if self.root.ended is None:
+            return "not finished"
+        return "failed" if self.root.error is not None else "done"
+
+    def seconds(self, entry: Entry) -> float:
+        return max(0.0, (self.until if entry.ended is None else entry.ended) - entry.began)
+
+
+def summed(recording: Recording) -> Run:
+    """The sums of every entry."""
+    flag = recording.root.model or ""
+    price = prices(flag if flag.partition(":")[0] in FREE else None)
+    entries = recording.entries
+    run = Run(recording, until=max([each.ended or each.began for each in entries]))
+    for entry in entries:
+        run.sums[entry.number] = _own(entry, price)
+    for entry in reversed(entries):  # whoever stands below another has begun after it
+        if entry.above is not None:
+            run.sums[entry.above.number].add(run.sums[entry.number])
+    return run
+
+
+def _own(entry: Entry, price: Any) -> Sum:
+    row = entry.row
+    if row is None:
+        return Sum()
+    own = Sum(1, errors=int(row.failed), tries=max(0, row.attempts - 1))
+    if row.operation == "model":
+        own.calls = 1
+        used = {name: _count(row.usage.get(name)) for name in USAGE}
+        taken, given, written, read = used.values()
+        own.tokens_in, own.tokens_out = taken + written + read, given
+        name = model_of(entry)
+        if not row.failed:
+            own.usd = None if name is None else price(name, taken, given, written, read)
+    return own
+
+
+def model_of(entry: Entry) -> str | None:
+    """Who replied, as the reply says."""
+    reply = entry.row.reply if entry.row is not None else None
+    name = reply.get("model") if isinstance(reply, dict) else None
+    return name if isinstance(name, str) and entry.name == "model" else None
+
+
+def _count(number: Any) -> int:
+    return number if type(number) is int and number > 0 else 0
+
+
+def around(entry: Entry) -> Iterator[Entry]:
+    """What an entry stands in, the nearest first."""
+    above = entry.above
+    while above is not None:
+        yield above
+        above = above.above
+
+
+def as_data(run: Run) -> str:
+    """The rows as one JSON document."""
+    rows = [_plain(run, each) for each in run.recording.rows]
+    total = run.sums[run.root.number]
+    return (
+        dumped(
+            {
+                "run": run.recording.run,
+                "name": run.root.name,
+                "state": run.state,
+                "seconds": run.seconds(run.root),
+                "calls": total.calls,
+                "tokens_in": total.tokens_in,
+                "tokens_out": total.tokens_out,
+                "usd": total.usd,
+                "rows": rows,
+            }
+        )
+        + "\n"
+    )
+
+
+def _plain(run: Run, entry: Entry) -> dict[str, Any]:
+    row, own = entry.row, run.sums[entry.number]
+    assert row is not None
+    return {
+        "id": row.id,
+        "operation": row.operation,
+        "task": entry.task,
+        "within": [f"{each.kind} {each.name}" for each in around(entry)][::-1],
+        "place": entry.place,
+        "started": row.started,
+        "ended": row.ended,
+        "seconds": run.seconds(entry),
+        "attempts": row.attempts,
+        "retries": packed(entry.retries),
+        "model": model_of(entry),
+        "tokens_in": own.tokens_in,
+        "tokens_out": own.tokens_out,
+        "usd": own.usd,
+        "arguments": packed(row.arguments),
+        "error" if row.failed else "reply": packed(row.reply),
+    }

@@ -1,0 +1,21 @@
+"""What a run was allowed and what it took → one line for the person who set the bounds."""
+
+from typing import Any
+
+ROOT = "0"
+"""The identity of the budget that stands around a whole program."""
+
+
+def spending(outcome: Any) -> str:
+    """`budget: 3 of 20 calls, 1,204 of 50,000 tokens, $0.0123 of $0.5`; empty where nothing that
+    is bounded was asked for. Calls that were withdrawn stand in it with what they may have cost."""
+    account = outcome.accounts.get(ROOT)
+    if account is None or not account.spent_calls:
+        return ""
+    parts = []
+    for name, limit, spent in account.spending():
+        if name == "usd":
+            parts.append(f"${spent:.6g} of ${limit:g}")
+        else:
+            parts.append(f"{spent:,} of {limit:,} {name}")
+    return f"budget: {', '.join(parts)}" if parts else ""

@@ -1,0 +1,63 @@
+"""`--record`, `--trace`, the environment and a terminal → what follows a run; and logs that name
+its trace."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sexplang.hosts.options import Settings
+from sexplang.hosts.show import drawn
+from sexplang.terms.source import Source
+
+if TYPE_CHECKING:
+    from sexplang.hosts.progress import Progress
+    from sexplang.runtime import Journal
+    from sexplang.runtime.traces.sink import Sink
+    from sexplang.runtime.traces.tree import Trace
+
+
+def followed(settings: Settings, source: Source) -> "tuple[Journal, Progress, Trace | None]":
+    """The recording of a run that begins now, what a person sees of it, and what feeds both and
+    whoever collects traces. Raises a Refusal."""
+    from sexplang.hosts.progress import watching
+    from sexplang.runtime import Journal
+    from sexplang.runtime.traces import Tracing, traced
+    from sexplang.runtime.traces.notes import Notes
+
+    journal, progress = Journal(record=settings.record), watching(settings)
+    name = _name(source)
+    beside: list[Sink] = []
+    if settings.record:
+        beside.append(Notes(journal, name, settings.model))
+    if progress.live:
+        beside.append(progress.working)
+    tracing = Tracing(
+        settings.trace,
+        name,
+        journal.run_id,
+        model=settings.model,
+        parent=os.environ.get("TRACEPARENT"),
+        warn=_warning(settings),
+    )
+    return journal, progress, traced(tracing, *beside)
+
+
+def _name(source: Source) -> str:
+    """What a run is called: its file, without the folders."""
+    return os.path.basename(source.name).strip("<>")
+
+
+def _warning(settings: Settings) -> Callable[[str], None]:
+    def warn(words: str) -> None:
+        if not settings.quiet:
+            print(f"warning: {drawn(words)}", file=sys.stderr)
+
+    return warn
+
+
+def marked(text: str, trace: "Trace | None") -> str:
+    """A line of a log, with the ids that lead from it to its span."""
+    if trace is None:
+        return text
+    return " ".join([text, *[f"{name}={id}" for name, id in trace.ids.items()]])

@@ -1,0 +1,72 @@
+"""`--limit` and `[limits]`: who may raise a limit, who may lower it, and what is said."""
+
+import pytest
+from support.command import sexplang
+
+LOOP = "(define (f) (f)) (f)"
+
+
+def test_the_command_line_lowers_a_limit(tmp_path):
+    """The error shows the place, and what to type to have more."""
+    done = sexplang("run", "-e", LOOP, "--limit", "steps=5000,frames=100", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "more than 5,000 steps" in done.stderr
+    assert "--limit steps=10000" in done.stderr
+    assert "(define (f) (f)) (f)\n  │             ^^^" in done.stderr
+
+
+def test_the_command_line_raises_what_the_configuration_lowers(tmp_path):
+    """A program's folder may hold it down, and the person who runs it decides."""
+    (tmp_path / "sexplang.toml").write_text("[limits]\nsteps = 1000\nplan_steps = 1000\n")
+    text = "(loop ((i 0)) (if (< i 5000) (recur (+ i 1)) i))"
+
+    held = sexplang("run", "-e", text, cwd=tmp_path)
+    raised = sexplang("run", "-e", text, "--limit", "steps=1000000", cwd=tmp_path)
+    plan = sexplang(
+        *("run", "-e", f'(get (eval-plan "{text}") "status")', "--limit", "steps=1000000"),
+        cwd=tmp_path,
+    )
+
+    assert (held.returncode, raised.stdout, plan.stdout) == (1, "5000\n", "failed\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["step=5", "steps", "steps=0", "steps=-1", "steps=1e9", "held=5", "steps=٣", ""]
+)
+def test_what_is_no_limit_is_refused(text, tmp_path):
+    """With the names of those that there are, by every command that takes them."""
+    for words in (("run", "-e", "1"), ("repl",), ("task", "(+ 1 1)")):
+        done = sexplang(*words, "--limit", text, cwd=tmp_path)
+
+        assert done.returncode == 2, words
+        assert "is no limit" in done.stderr and "plan_frames" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("steps = 200000000", "may only be lower than 100,000,000"),
+        ("stepps = 5", "`limits` holds numbers from 1 on"),
+        ("steps = true", "`limits` holds numbers from 1 on"),
+        ("steps = 0.5", "`limits` holds numbers from 1 on"),
+    ],
+)
+def test_a_configuration_raises_no_limit(said, words, tmp_path):
+    """It may come with the program."""
+    (tmp_path / "sexplang.toml").write_text(f"[limits]\n{said}\n")
+
+    done = sexplang("run", "-e", "1", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+def test_a_plan_defines_tasks_in_a_program_without(tmp_path):
+    """Whoever runs the program gives it what tasks need."""
+    (tmp_path / "replies.json").write_text('["fine"]')
+    text = r'(eval-plan "(defatom a (instructions \"x\")) (str (a))" allow: [(quote model)])'
+
+    done = sexplang("run", "-e", text, "--model", "scripted:replies.json", "--quiet", cwd=tmp_path)
+
+    assert done.stdout == '{status: "done" value: "fine"}\n', done.stderr

@@ -1,0 +1,228 @@
+"""`sexplang runs report`: a recorded run as one page, or as data."""
+
+import json
+import re
+import stat
+from base64 import b64encode
+from hashlib import sha256
+
+import pytest
+from support.command import sexplang
+from support.recorded import diamond, example, page_of, recorded, rows_in, rows_of
+
+PROGRAMS = [
+    ("continuation/default.sexp", "continuation/replies.json"),
+    ("continuation/guarded.sexp", "continuation/replies.json"),
+    ("many-documents/overview.sexp", "many-documents/replies.json"),
+    ("plan/plan.sexp", "plan/replies.json"),
+]
+
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&lt;\u202e\x07]]>--><!--"
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory):
+    return recorded(tmp_path_factory.mktemp("plan"), diamond())
+
+
+def data_of(path):
+    return json.loads(sexplang("runs", "report", path, "--json").stdout)
+
+
+@pytest.mark.parametrize(("program", "replies"), PROGRAMS)
+def test_the_rows_of_the_page_are_those_of_the_journal(tmp_path, program, replies):
+    """All of them, in their order; each says how long it took and when."""
+    path = example(tmp_path, program, replies)
+    _, page = page_of(path)
+    rows = page.xpath("//details[@data-row]")
+
+    assert [row["id"] for row in rows_of(path)] == rows_in(page)
+    assert all(
+        re.search(r"\d m?s$", row.xpath("string(summary//span[@class='num'])")) for row in rows
+    )
+    assert all(1 == len(row.xpath("summary//*[local-name()='rect']")) for row in rows)
+
+
+def test_a_plan_is_shown_whole(plan):
+    """Its rows, and within what they stand: the plan, its nodes, their tasks."""
+    _, page = page_of(plan)
+    within = {row["id"]: row["within"] for row in data_of(plan)["rows"]}
+    deepest = max(within.values(), key=len)
+
+    assert [row["id"] for row in rows_of(plan)] == rows_in(page)
+    assert ["run plan.sexp", "task report", "plan report"] == deepest[:3]
+    assert [True, True, "task look-up"] == [
+        deepest[3].startswith("branch "),
+        deepest[4].startswith("plan-node report/sub-"),
+        deepest[5],
+    ]
+    for row in page.xpath("//details[@data-row]"):
+        around = row.xpath("ancestor::details[contains(@class, 'row')]")
+        names = [
+            each.xpath("string(summary//span[contains(@class, 'name')]/text())") for each in around
+        ]
+        said = [name.removeprefix("task ") for name in within[row.get("data-row")]]
+        assert said == [name.strip() for name in names]
+
+
+def test_parents_show_sums(plan):
+    """Of tokens, calls and errors below them."""
+    data = data_of(plan)
+    _, page = page_of(plan)
+    (root,) = page.xpath("//main/details")
+
+    assert (6, 80, 20) == (data["calls"], data["tokens_in"], data["tokens_out"])
+    assert sum(row["tokens_in"] for row in data["rows"]) == 80
+    assert "80 + 20" in root.xpath("summary//span[@class='num']/text()")
+    assert "100" == root.get("data-tokens")
+
+
+def test_the_conversation_of_a_task_is_said_once(plan):
+    """Its prompt, what it was given back, its last word; however often it was sent."""
+    _, page = page_of(plan)
+    (report,) = page.xpath("//main/details/details[summary[contains(., 'report')]]")
+    (talk,) = report.xpath("div/div/details/div[@class='talk']")
+    heads = talk.xpath("section/h4/text()")
+
+    assert ["tools", "user", "reply", "user", "reply"] == heads
+    assert 1 == talk.text_content().count("Write about tea.")
+    assert "calls propose_subplan" in talk.text_content()
+
+
+def test_the_graph_of_a_plan_has_its_dependencies(plan):
+    """As Mermaid text and as a drawing, which have the same nodes and edges."""
+    _, page = page_of(plan)
+    text = page.get_element_by_id("mermaid").text
+    names = dict(re.findall(r'(n\d+)\["(.*)"\]', text))
+    edges = {(names[one], names[other]) for one, other in re.findall(r"(n\d+) --> (n\d+)", text)}
+    part = [f"report/sub-{at} › look-up" for at in range(4)]
+    (drawing,) = page.xpath("//*[local-name()='svg' and @class='graph']")
+
+    assert {
+        ("run plan.sexp", "report"),
+        ("report", "plan report"),
+        ("plan report", part[0]),
+        (part[0], part[1]),
+        (part[0], part[2]),
+        (part[1], part[3]),
+        (part[2], part[3]),
+    } == edges
+    assert [7, 7] == [len(drawing.xpath(f"*[local-name()='{name}']")) for name in ("path", "g")]
+
+
+def test_nothing_that_was_said_becomes_a_part_of_the_page(tmp_path):
+    """Not in the rows, the graph, the conversation or the data within the page."""
+    path = recorded(tmp_path, diamond(EVIL, says=EVIL), what=EVIL)
+    text, page = page_of(path)
+    shown = page.xpath("string(//main)")
+
+    assert 2 == len(page.xpath("//script")) == text.count("<script")
+    assert [] == page.xpath("//img | //iframe | //link | //a | //object | //comment()")
+    assert [] == page.xpath("//@*[starts-with(name(), 'on')] | //@src | //@href | //@style")
+    assert "<img src=x onerror=alert(2)>\"'&lt;<U+202E>␇]]>" in shown
+    assert rows_of(path) == json.loads(page.get_element_by_id("rows").text)
+    assert EVIL == data_of(path)["rows"][-1]["reply"]["content"][0]["text"]
+
+
+def test_the_page_needs_nothing_else(plan):
+    """Its policy lets in its own style and script alone, by their digests, and no network."""
+    text, page = page_of(plan)
+    (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    named = [
+        f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
+        for code in re.findall(r"<style>(.*?)</style>|<script>(.*?)</script>", text, re.DOTALL)
+        for code in code
+        if code
+    ]
+
+    assert f"default-src 'none'; style-src {named[0]}; script-src {named[1]};" in policy
+    assert "://" not in re.sub(r"<script type=.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_what_failed_is_marked(tmp_path):
+    """The request, with its error; and how many there are in what is around it."""
+    path = recorded(tmp_path, [{"task": "report", "reply": {"error": "invalid_request_error"}}])
+    _, page = page_of(path)
+    failed = page.xpath("//details[contains(@class, 'failed')]")
+    (row,) = [each for each in failed if each.get("data-row")]
+
+    assert "failed" == data_of(path)["state"]
+    assert row.xpath(".//div[@class='error']")
+    assert "1 error" in page.xpath("string(//main/details/summary)")
+
+
+def test_a_run_that_was_ended_is_reported_as_far_as_it_came(plan, tmp_path):
+    """What was going on then is said to be so."""
+    lines = plan.read_text().splitlines(keepends=True)
+    (tmp_path / "cut.jsonl").write_text("".join(lines[: len(lines) // 2]))
+    data = data_of(tmp_path / "cut.jsonl")
+    _, page = page_of(tmp_path / "cut.jsonl")
+
+    assert "not finished" == data["state"]
+    assert [row["id"] for row in data["rows"]] == rows_in(page)
+    assert "open" in page.xpath("//main/details/@class")[0]
+
+
+def test_deep_work_is_a_page_that_browsers_take(tmp_path):
+    """They stop at some hundred elements in each other; deeper rows stand beside their parents."""
+    notes = [
+        {"begins": at, "within": at - 1 if at else None, "kind": "task", "name": f"t{at}", "at": at}
+        for at in range(1000)
+    ]
+    header = {"sexplang-journal": 2, "run": "deep"}
+    path = tmp_path / "run.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in (header, *notes)))
+    _, page = page_of(path)
+    rows = page.xpath("//main//details[contains(@class, 'row')]")
+
+    assert [1000, True] == [len(rows), len(list(rows[-1].iterancestors())) < 40]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it is empty"),
+        ("nonsense\n", "line 1 cannot be read"),
+        ('{"sexplang-journal": 1, "run": "x"}\n', "made by an older version"),
+        ('{"sexplang-journal": 99, "run": "x"}\n', "made by a newer version"),
+        ('{"sexplang-journal": 2, "run": "x"}\n', "stops before the first request"),
+        ('{"sexplang-journal": 2, "run": "x"}\n{"begins": 0, "wi', "line 2 cannot be read"),
+        ('{"sexplang-journal": 2, "run": "x"}\n{"begins": 1, "within": 0}\n', "line 2 cannot"),
+        ('{"sexplang-journal": 2, "run": "x"}\n{"ends": 0, "at": 1}\n', "line 2 cannot be read"),
+    ],
+)
+def test_what_cannot_be_read_is_told(tmp_path, text, said):
+    """With the line; nothing is made up, and no page is written."""
+    (tmp_path / "run.jsonl").write_text(text)
+    page = tmp_path / "page.html"
+    done = sexplang("runs", "report", tmp_path / "run.jsonl", "-o", page)
+
+    assert (1, "") == (done.returncode, done.stdout)
+    assert "error[bad-recording]" in done.stderr and said in done.stderr
+    assert not page.exists()
+
+
+def test_the_page_goes_where_it_should(plan, tmp_path):
+    """To a file that nobody else may read, never over the recording, and not nowhere."""
+    page = tmp_path / "page.html"
+    done = sexplang("runs", "report", plan, "-o", page)
+    over = sexplang("runs", "report", plan, "-o", plan)
+    nowhere = sexplang("runs", "report", plan, "-o", tmp_path / "none" / "page.html")
+    missing = sexplang("runs", "report", tmp_path / "none.jsonl")
+
+    assert (0, "", 0o600) == (done.returncode, done.stdout, stat.S_IMODE(page.stat().st_mode))
+    assert page.read_text() == page_of(plan)[0]
+    assert (2, True) == (over.returncode, "take the place of the recording" in over.stderr)
+    assert (1, True) == (nowhere.returncode, "error[file-failed]" in nowhere.stderr)
+    assert (1, True) == (missing.returncode, "error[bad-recording]" in missing.stderr)
+
+
+def test_a_key_is_in_no_page(tmp_path):
+    """Whoever said it."""
+    key = "sk-ant-0123456789abcdef"
+    path = recorded(tmp_path, diamond(key, says=key), what=key, ANTHROPIC_API_KEY=key)
+    text, _ = page_of(path, ANTHROPIC_API_KEY=key)
+    plain, _ = page_of(path)
+
+    assert key not in path.read_text() and key not in text and key not in plain
+    assert "[redacted]" in text

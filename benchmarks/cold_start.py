@@ -23,7 +23,6 @@ HEAVY = (
     "anyio",
     "asyncio",
     "httpx",
-    "json_repair",
     "jsonschema_rs",
     "lark",
     "lxml",

@@ -3,14 +3,15 @@
 Processor time in one process, interleaved rounds, medians. Building a program is not part of a
 figure; whatever else a run does is. Ratios are what to look at: they are taken within a round, of
 samples that last about as long as each other, so they hold on a busy computer. Afterwards a
-kilobyte of text to its value, against Hy, and one program at twenty stack depths.
+kilobyte of text to its value, against Hy, and one program at twenty stack depths. The last lines
+say of each figure that is asked for whether it was met. Hy comes with `pip install --group bench`.
 
     python benchmarks/language.py [--rounds 9] [--only fib,tak]
 """
 
 import argparse
 import sys
-from math import prod
+from math import inf, prod
 from pathlib import Path
 from statistics import median
 
@@ -105,6 +106,15 @@ def mean(ratios: list[float]) -> float:
     return prod(ratios) ** (1 / len(ratios))
 
 
+def verdict(what: str, found: float | None, most: float = inf, least: float = 0) -> None:
+    """Whether a figure is as it has to be."""
+    asked = f"at least {least:g}" if least else f"at most {most:g}"
+    if found is None:
+        print(f"not measured  {what}: {asked} is asked for")
+        return
+    print(f"{'met' if least <= found <= most else 'missed':14}{what}: {found:.2f}, {asked}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=9, help="interleaved rounds (default 9)")
@@ -127,10 +137,20 @@ def main() -> None:
     slower = mean([found.slower for found in all_found])
     faster = mean([found.faster for found in all_found])
     print(f"{'geometric mean':51}{slower:11.2f}{faster:12.2f}×")
+    by_name = dict(zip([each.name for each in chosen], all_found, strict=True))
+    hy = spread = None
     if not options.only:
         print()
-        text_to_result.report(2 * options.rounds)
-        depths.report(3 * options.rounds)
+        hy = text_to_result.report(2 * options.rounds)
+        spread = depths.report(3 * options.rounds)
+    print()
+    verdict("times faster than the naive walker", faster, least=8)
+    verdict("times slower than CPython", slower, most=10)
+    verdict(
+        "times slower than CPython, fib", by_name["fib"].slower if "fib" in by_name else None, 15
+    )
+    verdict("times faster than Hy, text to result", hy, least=10)
+    verdict("slowest starting depth to fastest", spread, most=1.3)
 
 
 if __name__ == "__main__":

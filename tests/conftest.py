@@ -27,20 +27,26 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """`-m long` runs what takes minutes; without a `-m` it is left out."""
+    """`-m long` runs what takes minutes, `-m browser` what needs one; without a `-m` they are left
+    out."""
     if config.getoption("markexpr"):
         return
-    long = [item for item in items if item.get_closest_marker("long")]
-    items[:] = [item for item in items if item not in long]
-    config.hook.pytest_deselected(items=long)
+    asked = [
+        item
+        for item in items
+        if item.get_closest_marker("long") or item.get_closest_marker("browser")
+    ]
+    items[:] = [item for item in items if item not in asked]
+    config.hook.pytest_deselected(items=asked)
 
 
 @pytest.fixture(autouse=True, scope="session")
 def no_keys():
-    """A test never reaches a real model: keys and addresses of the person are not seen."""
+    """A test never reaches a real model or collector: keys and addresses of the person are not
+    seen."""
     kept = dict(os.environ)
     for name in kept:
-        if name.startswith(("ANTHROPIC_", "SEXPLANG_")):
+        if name.startswith(("ANTHROPIC_", "SEXPLANG_", "OTEL_", "TRACEPARENT")):
             del os.environ[name]
     yield
     os.environ.clear()

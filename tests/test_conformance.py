@@ -245,3 +245,15 @@ def test_the_table_of_the_documents_names_tests_that_exist():
         assert re.search(rf"^def {test}\b", Path(ROOT, file).read_text(encoding="utf-8"), re.M), (
             test
         )
+
+
+def test_the_tables_of_what_is_done_at_once_name_tests_that_exist():
+    """Each line of the tables of chapter 16 has one."""
+    chapter = (ROOT / "spec" / "16-many.md").read_text(encoding="utf-8")
+    rows = [line for line in chapter.splitlines() if line.startswith("| ") and "test |" not in line]
+    named = [re.findall(r"`(tests/[\w/.]+)::(\w+)`", line) for line in rows]
+
+    assert all(named), [line for line, found in zip(rows, named, strict=True) if not found]
+    for file, test in (pair for found in named for pair in found):
+        text = Path(ROOT, file).read_text(encoding="utf-8")
+        assert re.search(rf"^def {test}\b", text, re.M), test

@@ -97,6 +97,26 @@ def test_nothing_is_left_to_do_in_the_tree():
     assert left == []
 
 
+def test_a_run_that_nobody_traces_loads_no_tracing(tmp_path):
+    """Neither one with tasks nor one that is recorded."""
+    (tmp_path / "p.sexp").write_text('(defatom t (params) (instructions "x"))\n(str (t))\n')
+    (tmp_path / "s.json").write_text('["tea"]')
+    watch = (
+        "import sys; from sexplang.hosts import main; status = main(sys.argv[1:]);"
+        "print([name for name in sys.modules if name.startswith('opentelemetry')])"
+    )
+    words = ["run", "p.sexp", "-q", "--model", "scripted:s.json", "--record", "r.jsonl"]
+    done = subprocess.run(
+        [sys.executable, "-c", watch, *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+
+    assert ("tea\n[]\n", "") == (done.stdout, done.stderr)
+
+
 def test_a_program_without_tasks_starts_light(tmp_path):
     """Running it imports neither the SDK, the schema library, an event loop nor pydantic."""
     program = tmp_path / "hello.sexp"

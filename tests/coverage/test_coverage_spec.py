@@ -56,17 +56,19 @@ UNSHOWN = {
         script-status script-timeout tool-failed mcp-failed mcp-timeout""",
     "a model's server, or what stands for it, is at fault": """
         bad-key bad-model-file bad-payload bad-reply bad-script configuration_error missing-key
-        missing-model model-busy model-failed model-not-found model-refused-request model-timeout
-        no-connection no-model reply-cut-short script-mismatch scripted-error unknown-model""",
+        missing-model model-busy model-failed model-not-found model-overloaded
+        model-refused-request model-timeout no-connection no-model reply-cut-short
+        script-mismatch scripted-error unknown-model""",
     "the files of the machine and the journal of a run": """
         bad-index cancelled file-exists frozen-mismatch import-denied index-busy index-failed
         index-too-new journal-mismatch not-available record-failed""",
+    "a collector of traces is at fault": "trace-failed",
     "what a Python caller registers": """
         bad-function bad-tool-input performer-failed primitive-failed""",
     "takes more text or time than a page has; tests/hostile shows each": """
         limit-allocation limit-branches limit-depth limit-frames limit-memory limit-size
         limit-steps xml-too-large""",
-    "a value that the page shows, not an error": "plan-denied",
+    "a value that the page shows, not an error": "plan-denied subtask_failure",
 }
 
 _STRING = re.compile(r'"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|;.*')

@@ -182,7 +182,7 @@ def _fitting(
     while True:
         cost = price(given)
         if cost is None:
-            return Refused(budget.id, budget.error("usd", budget.usd, "an unknown price"))
+            return Refused(budget.id, budget.error("usd", budget.usd, None))
         if budget.spent_usd + cost <= budget.usd:
             return given
         if given <= 1:

@@ -91,7 +91,8 @@ class Scope:
 
     def error(self, resource: str, limit: Any, used: Any) -> Record:
         """RESOURCE_EXHAUSTION that names the resource, as raised at the form: what was allowed,
-        what is spent, and what calls hold that are on their way."""
+        what is spent, and what calls hold that are on their way. `used` is None for a price that
+        nobody knows."""
         details: dict[str, Any] = {"resource": resource, "metrics": {"limit": limit, "used": used}}
         if resource != "seconds":
             held = getattr(self, f"held_{resource}")
@@ -100,20 +101,18 @@ class Scope:
         return error_record(
             "RESOURCE_EXHAUSTION",
             resource,
-            _WORDS[resource].format(limit=limit, used=used),
+            (_WORDS[resource] if used is not None else _UNPRICED).format(limit=limit, used=used),
             details=details,
             hint=self._hint(resource, limit, used),
             span=self.span.plain() if self.span is not None else None,
         )
 
     def _hint(self, resource: str, limit: Any, used: Any) -> str:
+        if used is None:
+            return "bound calls or tokens instead, or use a model whose price is known"
         if self.span is not None or self.node is not None:
             return f"raise `{resource}:` there, or catch `{resource}` and go on with what there is"
-        known = isinstance(used, (int, float))
-        more = _rounded(max(2 * limit, used if known else 0) or 1)
-        if not known:
-            return "bound calls or tokens instead, or use a model whose price is known"
-        return f"give the run more: --budget {resource}={more}"
+        return f"give the run more: --budget {resource}={_rounded(max(2 * limit, used) or 1)}"
 
     def expired(self) -> Record:
         return self.error("seconds", self.seconds, self.seconds)
@@ -125,6 +124,8 @@ _WORDS = {
     "tokens": "no more tokens fit into the budget: {limit} allowed, {used} asked for",
     "usd": "no more money fits into the budget: ${limit} allowed, ${used} asked for",
 }
+
+_UNPRICED = "money cannot be counted: ${limit} allowed, and nobody knows the price of the model"
 
 
 def _rounded(amount: float) -> float:

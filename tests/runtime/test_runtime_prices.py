@@ -61,7 +61,11 @@ def test_a_budget_in_dollars_refuses_a_model_without_a_price():
     with pytest.raises(sexplang.Failed) as raised:
         sexplang.run(program, model=lambda payload: "x")
     assert raised.value.reason == "usd"
-    assert "unknown price" in str(raised.value.details)
+    assert raised.value.details["metrics"] == {"limit": 1, "used": None}
+    assert (
+        "nobody knows the price" in str(raised.value)
+        and "bound calls" in raised.value.error.fields["hint"]
+    )
 
 
 def test_a_prompt_cache_has_prices_of_its_own():

@@ -39,7 +39,8 @@ def test_an_example_is_complete_and_checks(folder):
     programs = sorted(folder.glob("*.sexp"))
     done = sexplang("check", "--strict", *programs, *folder.glob("*.xml"))
 
-    assert (0, "") == (done.returncode, done.stdout), done.stderr
+    assert 0 == done.returncode and "no errors, no warnings" in done.stderr, done.stderr
+    assert all("model call" in line for line in done.stdout.splitlines()), done.stdout
     assert programs and list(folder.glob("*.xml")) and (folder / "replies.json").is_file()
 
 

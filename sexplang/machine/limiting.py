@@ -10,13 +10,17 @@ from sexplang.machine import exits
 from sexplang.machine.branch import Branch, Forked, Weave, branch_id
 from sexplang.machine.budgets import Meter
 from sexplang.machine.cutting import children, place
+from sexplang.machine.errors import limit
 from sexplang.machine.finding import place_of
-from sexplang.machine.loop import Limits, plan_too_long
+from sexplang.machine.loop import Limits, plan_too_long, too_many_scopes
 from sexplang.machine.queueing import Queueing
 from sexplang.machine.stack import Segment, Step
 from sexplang.machine.timing import form_of, plan_of
 from sexplang.terms.value import Record
 from sexplang.terms.work import Begins, Ends
+
+_SCOPES, _PLANS = 2_000, 100
+"""How deep deadlines and budgets may stand in one another, and programs from a model."""
 
 
 class Limiting(Queueing):
@@ -48,6 +52,15 @@ class Limiting(Queueing):
             self._end_at(branch, error, (work, None, left.k, left.s))
         else:
             self.broken, self.ended = error, True
+
+    def _too_deep(self, left: exits.Entered) -> Record | None:
+        """What ends whoever opens one scope more: each knows all around it."""
+        if len(left.s[3].scopes) >= _SCOPES:
+            return too_many_scopes(_SCOPES)
+        if "steps" in left.settings and self.timing.plans(left.s) >= _PLANS:
+            words = f"plans are nested more than {_PLANS} deep"
+            return limit("limit-frames", words, "a plan that needs another had better be a loop")
+        return None
 
     def _end_at(self, branch: Branch, error: Record, step: Step) -> None:
         """The innermost plan that a step is done in fails; where there is none, the run does."""

@@ -118,6 +118,7 @@ def run(
     most = limits.steps if plan is None else min(limits.steps, used + plan[1])
     length = _SHORT
     turn: Callable[..., Any] = _turn
+    is_stopped = STOPPED.get()
     try:
         while True:
             account.room = most - used
@@ -138,6 +139,8 @@ def run(
             except Interruption:
                 return Interrupted(step), used + account.worked
             used += length
+            if is_stopped():  # while we looked
+                return Interrupted(step), used + account.worked
             room = limits.frames - _depth(step[2], step[3])
             if room < 0:
                 return Broken(_frames(limits.frames), step), used + account.worked

@@ -129,6 +129,10 @@ class Timing:
                     found = id, left
         return found
 
+    def plans(self, s: Segment) -> int:
+        """How many plans the stack stands in."""
+        return sum([self.accounts[id].steps is not None for id in s[3].scopes])
+
     def worked(self, s: Segment, steps: int) -> None:
         """Charges the steps that a branch took until the loop was left to the plans that it began
         them in."""

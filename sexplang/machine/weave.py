@@ -34,7 +34,6 @@ from sexplang.machine.loop import (
     look,
     run,
     too_many_branches,
-    too_many_scopes,
 )
 from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent, Step
 from sexplang.terms.effect import Request
@@ -183,8 +182,9 @@ class Turn(Limiting):
         self.placing.count(left.s[3].jobs, 1)
 
     def _enter(self, branch: Branch, left: exits.Entered) -> None:
-        if len(left.s[3].scopes) >= _DEEPEST:
-            self._limit(branch, too_many_scopes(_DEEPEST), left)
+        error = self._too_deep(left)
+        if error is not None:
+            self._limit(branch, error, left)
             return
         id = identity(branch.path, branch.ordinal)
         if "steps" in left.settings:
@@ -291,7 +291,7 @@ class Turn(Limiting):
 
 
 _DEEPEST = 2_000
-"""How deep branches may stand in branches, and deadlines in deadlines: each knows all around it."""
+"""How deep branches may stand in branches: each knows all around it."""
 
 _LOOK = 17
 """Every how many steps (as a power of two) somebody looks how much the run holds."""

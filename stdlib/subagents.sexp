@@ -121,6 +121,10 @@
 
 (define (_log words) (log 'debug words))
 
+(define _FIELDS ["task" "relevant_history" "constraints" "system_prompt" "tools" "timeout"])
+
+(define _CAMEL {relevantHistory: "relevant_history" systemPrompt: "system_prompt"})
+
 ; Several side by side, as many of them at a time as there are places: `[{id: … task: …} …]`. The
 ; results are in the order of the list.
 (define (run-parallel-subagents tasks)
@@ -136,8 +140,7 @@
   (bind results
     (as-work "subagents" "run-parallel-subagents"
       (lambda ()
-        (par-map (lambda (each) {task_id: each.id result: (_spawned (or each.context each))})
-                 tasks))))
+        (par-map (lambda (each) {task_id: each.id result: (_spawned each)}) tasks))))
   (bind succeeded (length (filter (lambda (each) each.result.success) results)))
   (bind failed (- (length results) succeeded))
   (_log (format "subagent.parallel.complete: ~a succeeded, ~a failed" succeeded failed))
@@ -146,23 +149,50 @@
    failure_count: failed
    total_duration: (exact (round (* 1000 (- (now) began))))})
 
+; What it is given may stand in a `context` of its own; camelCase is how a model may write it.
 (define (_spawned each)
-  (spawn-subagent
-    task: each.task
-    relevant_history: each.relevant_history
-    constraints: each.constraints
-    system_prompt: each.system_prompt
-    tools: each.tools
-    timeout: each.timeout))
+  (bind context (if (nil? each.context) {} each.context))
+  (bind inner (if (table? context) context {}))
+  (bind own (remove (remove each "id") "context"))
+  (bind names (map (lambda (name) (get _CAMEL name name)) (append (keys inner) (keys own))))
+  (bind given
+    (fold (lambda (fields pair) (put fields (first pair) (last pair)))
+          {}
+          (zip names (append (values inner) (values own)))))
+  (bind wrong (if (table? context) (_unfit names) "`context` is a table"))
+  (if wrong
+      (_failed given.task wrong "" {} [])
+      (spawn-subagent
+        task: given.task
+        relevant_history: given.relevant_history
+        constraints: given.constraints
+        system_prompt: given.system_prompt
+        tools: given.tools
+        timeout: given.timeout)))
+
+(define (_unfit names)
+  (bind unknown (filter (lambda (name) (not (member? name _FIELDS))) names))
+  (bind twice (_twice names))
+  (cond ((not (empty? unknown))
+         (format "a subagent has no field `~a`: it has ~a"
+                 (first unknown)
+                 (string-join _FIELDS ", ")))
+        ((not (empty? twice)) (format "the field `~a` stands twice" (first twice)))
+        (else nil)))
+
+(define (_twice names)
+  (map first (filter (lambda (party) (> (length (last party)) 1)) (group-by identity names))))
 
 (define (_misfit tasks)
   (cond ((not (and (list? tasks) (all? table? tasks)))
          (format "`run-parallel-subagents` takes a list of tables, not ~s" tasks))
-        ((not (all? (lambda (each) (and (_text? each.id) (not (empty? each.id)))) tasks))
-         "each subagent has an `id`, a text that is not empty")
+        ((not (all? _named? tasks))
+         (bind unnamed (first (filter (lambda (each) (not (_named? each))) tasks)))
+         (format "each subagent has an `id`, a text that is not empty, not ~s" unnamed.id))
         (else
-         (bind ids (map (lambda (each) each.id) tasks))
-         (bind twice (filter (lambda (party) (> (length (last party)) 1)) (group-by identity ids)))
+         (bind twice (_twice (map (lambda (each) each.id) tasks)))
          (if (empty? twice)
              nil
-             (format "two subagents have the id `~a`" (first (first twice)))))))
+             (format "two subagents have the id `~a`" (first twice))))))
+
+(define (_named? each) (and (_text? each.id) (not (empty? each.id))))

@@ -321,7 +321,7 @@
   (_each-node plans
     (lambda (_ result)
       (bind node result.notes.node)
-      (cons (str indent node.id " " node.state ": " node.description)
+      (cons (str indent node.id " " node.state ": " (_line node.description))
             (_tree (_plans result) (str indent "  "))))))
 
 ; The same as a Mermaid graph.
@@ -354,5 +354,12 @@
 (define (_mark id)
   (fold (lambda (text sign) (string-replace text sign "_")) id ["/" "-" "." ":" " "]))
 
-(define (_plain text)
-  (string-replace (string-replace text "\"" "#quot;") "\n" " "))
+(define (_plain text) (string-replace (_line text) "\"" "#quot;"))
+
+; One line of a model's words: what a terminal would obey is written as in a program.
+(define (_line text)
+  (bind joined
+    (fold (lambda (text sign) (string-replace text sign " ")) text ["\r\n" "\n" "\r" "\t"]))
+  (bind written (format "~s" joined))
+  (bind inside (substring written 1 (- (string-length written) 1)))
+  (string-replace (string-replace inside "\\\"" "\"") "\\\\" "\\"))

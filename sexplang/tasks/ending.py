@@ -3,7 +3,7 @@
 import json
 
 from sexplang.tasks.calls import spent
-from sexplang.tasks.replies import model_reply
+from sexplang.tasks.replies import model_reply, usage_of
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block, HandlerSession
 from sexplang.terms.task import Session
@@ -15,8 +15,8 @@ def accounted(error: Record, session: HandlerSession, replies: tuple[Value, ...]
     was paid for."""
     if session.waits != "model":
         return _told(error, (session,), spent(replies))
-    taken = _read(replies[0])
-    return _told(error, (session,), taken or (0, 0), turns=session.turns + (taken is not None))
+    reply = replies[0]
+    return _told(error, (session,), usage_of(reply), turns=session.turns + _is_turn(reply))
 
 
 def cut_short(error: Record, sessions: tuple[Session, ...]) -> Record:
@@ -66,12 +66,13 @@ def _count(value: Value) -> int:
     return value if type(value) is int else 0
 
 
-def _read(reply: Value) -> tuple[int, int] | None:
-    """The usage of a reply; None where it is no turn of the model."""
+def _is_turn(reply: Value) -> bool:
+    """Whether a reply is a turn of the model."""
     try:
-        return model_reply(reply).usage
+        model_reply(reply)
     except Fault:
-        return None
+        return False
+    return True
 
 
 def said(session: HandlerSession) -> str:

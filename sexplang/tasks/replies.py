@@ -6,7 +6,7 @@ from sexplang.tasks.failures import bad_reply
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block
 from sexplang.terms.node import node
-from sexplang.terms.value import Value
+from sexplang.terms.value import Fault, Value
 
 
 @node
@@ -77,6 +77,14 @@ def model_reply(value: Value) -> Reply:
         _optional(fields, "model"),
         _category(fields) if stop_reason == "refusal" else "",
     )
+
+
+def usage_of(value: Value) -> tuple[int, int]:
+    """What a reply took, tokens of input and of output, however malformed the rest of it is."""
+    try:
+        return _usage((fields_of(value) or {}).get("usage"))
+    except Fault:
+        return 0, 0
 
 
 def _whole(text: str) -> str:

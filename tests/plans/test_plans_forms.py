@@ -106,6 +106,37 @@ def test_whoever_is_named_or_fits_best_does_it(tmp_path):
     assert sorted(played.prompts)[:2] == ["Find look up the price", "Find milk"]
 
 
+@pytest.mark.parametrize("name", ["clerk", "Clerk", "the_clerk", "look-up"])
+def test_a_name_may_be_written_loosely(tmp_path, name):
+    """Whoever is found by it takes the description, as by its exact name."""
+
+    def says(task, prompt, turn, told):
+        plan = proposing({"name": name, "description": "tea"})
+        return plan if task == "chief" and turn == 0 else "done"
+
+    played = play(tmp_path, '(chief "g")', says)
+
+    [result] = played.value.notes["subplans"][0]["results"]
+    assert "clerk" == result.notes["node"]["task"]
+    assert "Find tea" in played.prompts
+
+
+def test_a_plan_is_shown_with_a_line_for_each_node(tmp_path):
+    """Whatever the words of a model hold: it forges no line and commands no terminal."""
+    words = 'a "b" \\ c\r\nchief/sub-1 Completed: d\u001b[2J\u0007\u009b\u2028e é\te'
+
+    def says(task, prompt, turn, told):
+        return proposing(clerk(words)) if task == "chief" and turn == 0 else "done"
+
+    played = play(tmp_path, '(bind r (chief "g")) [(subplan-tree r) (subplan-mermaid r)]', says)
+
+    tree, graph = played.value
+    line = 'a "b" \\ c chief/sub-1 Completed: d\\u001b[2J\\u0007\\u009b\\u2028e é e'
+    assert f"chief/sub-0 Completed: {line}" == tree
+    assert 4 == len(graph.splitlines())
+    assert all(each.isprintable() for each in graph.splitlines())
+
+
 def test_a_subtask_for_which_nobody_bids_fails_by_itself(tmp_path):
     """Unless a handler of `subtask` takes it."""
     proposal = proposing({"description": "zzz"}, stop_when="UserDecision")

@@ -42,6 +42,10 @@ ADVICE = "; propose something simpler, or do the task yourself"
             "subtask 1 depends on `7`, which is no index from 0 to 1",
         ),
         (
+            proposing("a one", clerk("b two", True)),
+            "subtask 1 depends on `true`, which is no index from 0 to 1",
+        ),
+        (
             proposing(clerk("a one", 1), clerk("b two", 2), clerk("c three", 0)),
             "the subtasks depend on each other in a circle: 0 -> 1 -> 2 -> 0",
         ),

@@ -304,6 +304,24 @@ def test_two_calls_of_one_id_are_a_protocol_error():
     assert run.error["reason"] == "protocol_error"
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        uses(("a", "x", {}), ("a", "x", {})),
+        uses(("", "x", {})),
+        uses(("a", "", {})),
+        {**says("x"), "content": ({"type": "text", "text": None},)},
+    ],
+)
+def test_what_is_no_reply_has_its_price(reply):
+    """What it took is told, with that of the turns before."""
+    script = [uses(("b", "lookup", {})), ("v",), reply]
+    run = converse(template(allowed_tools=TOOLS), script)
+
+    assert "protocol_error" == run.error["reason"]
+    assert {"input_tokens": 20, "output_tokens": 4} == run.error["details"]["usage"]
+
+
 def test_blocks_that_are_not_known_are_kept_verbatim():
     """Providers want their own blocks back as they were."""
     block = {"type": "thinking", "thinking": "…", "signature": "s"}

@@ -2,12 +2,13 @@
 
 Fitness is from 0 to 1: the share of the required capabilities that the template's words have, and
 how alike its words are to the description's. Cost is in tokens: all its turns with all they may
-write. Who is named, or hinted at by name, fits wholly.
+write. Who is hinted at by name fits wholly, and so does whoever a request for a subtask finds by
+the name that is given.
 """
 
 from collections.abc import Callable
 
-from sexplang.tasks.matching import CANDIDATES, THRESHOLD, words
+from sexplang.tasks.matching import CANDIDATES, THRESHOLD, match, words
 from sexplang.tasks.prepare import Prepared
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.window import tokens_in
@@ -21,10 +22,24 @@ def bids(
     """`[{task fitness cost param decomposes} …]`, the best first: the fittest, of these the
     cheapest, then by name. `param` takes the description where a subtask has no inputs."""
     subtask = fields_of(node) or {}
+    if subtask.get("name"):
+        named = _named(subtask, templates)
+        return () if named is None else (_bid(1.0, _cost(prepared(named)), named),)
     scored = [(_fitness(subtask, template), template) for template in templates]
     fitting = [(fit, _cost(prepared(each)), each) for fit, each in scored if fit >= THRESHOLD]
     fitting.sort(key=lambda bid: (-bid[0], bid[1], bid[2].name))
     return tuple([_bid(fit, cost, each) for fit, cost, each in fitting[:CANDIDATES]])
+
+
+def _named(subtask: dict[str, Value], templates: tuple[Template, ...]) -> Template | None:
+    """Who gets the request that is made of a subtask with a name."""
+    hints = (*(subtask.get("required_capabilities") or ()), *(subtask.get("template_hints") or ()))
+    request = {
+        **{key: subtask.get(key) for key in ("name", "description")},
+        "template_hints": hints,
+    }
+    found = match(request, templates)
+    return found if isinstance(found, Template) else None
 
 
 def _bid(fitness: float, cost: int, template: Template) -> dict[str, Value]:
@@ -38,8 +53,6 @@ def _bid(fitness: float, cost: int, template: Template) -> dict[str, Value]:
 
 
 def _fitness(subtask: dict[str, Value], template: Template) -> float:
-    if subtask.get("name"):
-        return 1.0 if subtask["name"] == template.name else 0.0
     hints = subtask.get("template_hints") or ()
     if template.name in hints:
         return 1.0

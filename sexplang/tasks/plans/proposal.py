@@ -6,6 +6,7 @@ from typing import Any
 
 from attrs import field
 
+from sexplang.tasks.json_text import json_text
 from sexplang.tasks.plans.artifacts import artifacts_of
 from sexplang.tasks.plans.schema import KINDS, REASONS
 from sexplang.tasks.request import FIELDS as REQUEST
@@ -50,7 +51,8 @@ def _indexes(value: Value) -> Value:
     """As they are: what is no index of this plan is for the judge to say."""
     if not isinstance(value, (tuple, list)):
         raise _Unfit("write a list of indexes from 0 on")
-    return tuple(dict.fromkeys([str(item) for item in value]))
+    words = [str(item) if isinstance(item, (str, Symbol)) else json_text(item) for item in value]
+    return tuple(dict.fromkeys(words))
 
 
 def _cap(value: Value) -> Value:

@@ -157,6 +157,23 @@ def settled(rest: list[str], found: dict[str, Any]) -> Settings | None:
     return Settings(file=file, inputs=tuple(inputs), **found)
 
 
+def check_files(settings: Settings) -> None:
+    """Raises Diagnostics if the recording and the traces have no name, or the same file."""
+    import os
+
+    from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+
+    record, trace = settings.record, settings.trace
+    hint = "for example --record run.jsonl --trace spans.jsonl"
+    if "" in (record, trace):
+        title = f"{'--record' if record == '' else '--trace'} names no file"
+    elif record and trace and os.path.realpath(record) == os.path.realpath(trace):
+        title = f"--record and --trace name the same file, `{record}`"
+    else:
+        return
+    raise Diagnostics([Diagnostic("bad-input", title, hint=hint)])
+
+
 def made(option: Option) -> Any:
     """The option as click has it."""
     import click

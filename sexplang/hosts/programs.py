@@ -72,16 +72,14 @@ def budget_of(text: str) -> dict[str, Value]:
             value = float(amount) if name in ("usd", "seconds") else int(amount)
         except ValueError:
             value = -1
+        wrong = ""
         if name not in ("calls", "tokens", "usd", "seconds") or not 0 <= value < inf:
-            raise Diagnostics(
-                [
-                    Diagnostic(
-                        "bad-input",
-                        f"`{part}` is no bound of a budget",
-                        hint="for example --budget calls=20,tokens=50000,usd=0.5,seconds=60",
-                    )
-                ]
-            )
+            wrong = f"`{part}` is no bound of a budget"
+        elif name in budget:
+            wrong = f"the bound `{name}` of the budget is given twice"
+        if wrong:
+            hint = "for example --budget calls=20,tokens=50000,usd=0.5,seconds=60"
+            raise Diagnostics([Diagnostic("bad-input", wrong, hint=hint)])
         budget[name] = value
     return budget
 

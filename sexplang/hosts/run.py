@@ -11,7 +11,7 @@ from sexplang.hosts.configuration import configured
 from sexplang.hosts.files import folder_of, source_at, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.limits import limits_of
-from sexplang.hosts.options import Settings
+from sexplang.hosts.options import Settings, check_files
 from sexplang.hosts.programs import budget_of, built, check_index, outcome_of, permissions_of
 from sexplang.hosts.serving import described, servers_of
 from sexplang.process import hide
@@ -48,7 +48,7 @@ def run(settings: Settings) -> int:
         say_all(program.warnings, FAILED)
     try:
         inputs = _inputs(settings, program)
-        budget = budget_of(settings.budget) if settings.budget else None
+        budget = budget_of(settings.budget) if settings.budget is not None else None
         if settings.index is not None:
             check_index(settings.index)
     except Diagnostics as found:
@@ -123,6 +123,7 @@ def performed(
 
     try:
         settings = configured(settings, _folder(settings))
+        check_files(settings)
         limits = limits_of(settings, _folder(settings))
         servers = servers_of(settings, _folder(settings))
     except Diagnostics as found:

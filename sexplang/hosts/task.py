@@ -47,7 +47,7 @@ def task(
         servers = servers_of(settings, settings.folder)
         tools = servers.mentioned([name]) if servers is not None else ()
         asked = pipeline.dispatch(name, inputs, tasks=tasks, tools=tools, files=files, find=find)
-        budget = budget_of(settings.budget) if settings.budget else None
+        budget = budget_of(settings.budget) if settings.budget is not None else None
     except Diagnostics as found:
         return say_all(found.diagnostics, status_of(found.diagnostics))
     except Fault as fault:

@@ -51,12 +51,21 @@ def unpacked(data: Any) -> Any:
     if kind == "float":
         return float(data["text"])
     if kind == "symbol":
-        return symbol(data["name"])
+        return symbol(_text(data["name"]))
     if kind == "record":
-        return Record(data["kind"], unpacked(data["fields"]))
+        fields = unpacked(data["fields"])
+        if not isinstance(fields, dict):
+            raise TypeError(fields)
+        return Record(_text(data["kind"]), fields)
     if kind == "table":
-        return {name: unpacked(part) for name, part in data["pairs"]}
+        return {_text(name): unpacked(part) for name, part in data["pairs"]}
     raise ValueError(kind)
+
+
+def _text(data: Any) -> str:
+    if not isinstance(data, str):
+        raise TypeError(data)
+    return data
 
 
 def dumped(data: Any, *, canonical: bool = False) -> str:

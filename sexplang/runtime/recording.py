@@ -5,6 +5,7 @@
 
 import json
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 from attrs import field
@@ -21,6 +22,9 @@ NOTES = ("begins", "ends", "retries")
 
 WRONG = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 """What reading a line that is none of ours may raise."""
+
+LATEST = 253_402_300_800
+"""The end of the year 9999, in seconds since the epoch; nothing is counted as far."""
 
 
 @define(eq=False)
@@ -64,7 +68,7 @@ class Recording:
 def recording(path: str) -> Recording:
     """Raises a Refusal `bad-recording`."""
     reading, at = _Reading(), 0
-    for at, line in lines(path):
+    for at, line in lines(path, to_torn=True):
         try:
             if at == 1:
                 run = str(line["run"])
@@ -85,13 +89,19 @@ def recording(path: str) -> Recording:
     return Recording(path, run, reading.entries[0], reading.rows, [*reading.entries.values()])
 
 
-def lines(path: str) -> Iterator[tuple[int, Any]]:
-    """The lines with their numbers, the header first. Raises a Refusal `bad-recording`."""
+def lines(path: str, *, to_torn: bool = False) -> Iterator[tuple[int, Any]]:
+    """The lines with their numbers, the header first; `to_torn` leaves out a last one of which
+    there is only a part. Raises a Refusal `bad-recording`."""
     at = 0
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, "rb") as file:
             for at, text in enumerate(file, 1):
-                line = json.loads(text)
+                try:
+                    line = _DECODER.decode(text.decode())
+                except ValueError:
+                    if to_torn and at > 1 and not text.endswith(b"\n"):
+                        return
+                    raise
                 if at == 1 and line["sexplang-journal"] > VERSION:
                     raise bad(path, "was made by a newer version of sexplang", "update this one")
                 yield at, line
@@ -129,24 +139,23 @@ class _Reading:
             self._begins(line)
         elif "ends" in line:
             entry = self.entries[line["ends"]]
-            entry.ended, entry.cut = float(line["at"]), line.get("cut") is True
+            entry.ended, entry.cut = _time(line["at"]), line.get("cut") is True
             entry.error = _error(line["error"]) if "error" in line else None
         else:
             self.entries[line["retries"]].retries.append(_error(line["error"]))
 
     def _begins(self, line: dict[str, Any]) -> None:
-        number = line["begins"]
-        request = line.get("request")
+        number, request = _count(line["begins"]), _text(line.get("request"))
         entry = Entry(
             number,
             "request" if request is not None else str(line["kind"]),
             str(line["operation"] if request is not None else line["name"]),
             None if line["within"] is None else self.entries[line["within"]],
-            float(line["at"]),
+            _time(line["at"]),
             request=request,
-            task=line.get("task"),
-            place=line.get("place"),
-            model=line.get("model"),
+            task=_text(line.get("task")),
+            place=_text(line.get("place")),
+            model=_text(line.get("model")),
             after=tuple([self.entries[each] for each in line.get("after", ())]),
         )
         self._placed(entry)
@@ -162,12 +171,12 @@ class _Reading:
 
     def _row(self, line: dict[str, Any]) -> None:
         given = unpacked(self._whole.arguments(line))
+        if not isinstance(given, tuple):
+            raise TypeError(given)
         failed = "error" in line
         reply = _error(line["error"]) if failed else unpacked(line["reply"])
-        times = float(line["started"]), float(line["ended"])
-        row = Row(
-            str(line["id"]), str(line["operation"]), given, reply, failed, line["attempts"], *times
-        )
+        attempts, times = _count(line["attempts"]), (_time(line["started"]), _time(line["ended"]))
+        row = Row(str(line["id"]), str(line["operation"]), given, reply, failed, attempts, *times)
         entry = self._requests.pop(row.id, None) or self._unannounced(row)
         entry.row, entry.plain, entry.ended, entry.cut = row, line, row.ended, False
         if failed:
@@ -193,3 +202,31 @@ def _error(data: Any) -> Record:
     if not isinstance(error, Record):
         raise TypeError(data)
     return error
+
+
+def _time(data: Any) -> float:
+    if type(data) not in (int, float) or not 0 <= data < LATEST:
+        raise ValueError(data)
+    return float(data)
+
+
+def _count(data: Any) -> int:
+    if type(data) is not int or not 0 <= data < LATEST:
+        raise ValueError(data)
+    return data
+
+
+def _text(data: Any) -> str | None:
+    if data is not None and not isinstance(data, str):
+        raise TypeError(data)
+    return data
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)

@@ -10,6 +10,9 @@ import pytest
 from support.command import sexplang
 from support.recorded import diamond, example, page_of, recorded, rows_in, rows_of
 
+from sexplang.runtime.recording import recording
+from sexplang.runtime.refusal import Refusal
+
 PROGRAMS = [
     ("continuation/default.sexp", "continuation/replies.json"),
     ("continuation/guarded.sexp", "continuation/replies.json"),
@@ -186,7 +189,8 @@ def test_deep_work_is_a_page_that_browsers_take(tmp_path):
         ('{"sexplang-journal": 1, "run": "x"}\n', "made by an older version"),
         ('{"sexplang-journal": 99, "run": "x"}\n', "made by a newer version"),
         ('{"sexplang-journal": 2, "run": "x"}\n', "stops before the first request"),
-        ('{"sexplang-journal": 2, "run": "x"}\n{"begins": 0, "wi', "line 2 cannot be read"),
+        ('{"sexplang-journal": 2, "run": "x"}\n{"begins": 0, "wi', "stops before the first"),
+        ('{"sexplang-journal": 2, "run": "x"}\n{"begins": 0, "wi\n', "line 2 cannot be read"),
         ('{"sexplang-journal": 2, "run": "x"}\n{"begins": 1, "within": 0}\n', "line 2 cannot"),
         ('{"sexplang-journal": 2, "run": "x"}\n{"ends": 0, "at": 1}\n', "line 2 cannot be read"),
     ],
@@ -200,6 +204,43 @@ def test_what_cannot_be_read_is_told(tmp_path, text, said):
     assert (1, "") == (done.returncode, done.stdout)
     assert "error[bad-recording]" in done.stderr and said in done.stderr
     assert not page.exists()
+
+
+NUMBERS = ["1" + "0" * 400, "1e400", "NaN", "-Infinity", "1e17", "-1", "true", '"soon"', "[]"]
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda text: text[:9])
+@pytest.mark.parametrize("name", ["at", "begins", "started", "ended", "attempts"])
+def test_a_number_that_is_none_is_no_recording(plan, tmp_path, name, number):
+    """Neither a time nor a count: the line is named."""
+    lines = plan.read_text().splitlines()
+    at = next(at for at, line in enumerate(lines) if name in json.loads(line))
+    lines[at] = json.dumps({**json.loads(lines[at]), name: "HERE"}).replace('"HERE"', number)
+    path = tmp_path / "run.jsonl"
+    path.write_text("\n".join([*lines, ""]))
+
+    with pytest.raises(Refusal, match=f"line {at + 1} cannot be read"):
+        recording(str(path))
+
+
+def test_what_is_no_json_is_in_no_report(plan, tmp_path):
+    """NaN in what a row gave."""
+    path = tmp_path / "run.jsonl"
+    path.write_text(plan.read_text().replace('"input_tokens": 20', '"input_tokens": NaN', 1))
+    done = sexplang("runs", "report", path, "--json")
+
+    assert (1, "", True) == (done.returncode, done.stdout, "bad-recording" in done.stderr)
+
+
+def test_a_torn_line_is_left_out(plan, tmp_path):
+    """Wherever it was torn, also within a character: what stands before it is shown."""
+    lines = plan.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(b"".join(lines[:-1]) + lines[-1][:9] + "é".encode()[:1])
+    torn = data_of(path)
+    path.write_bytes(b"".join(lines[:-1]))
+
+    assert ("not finished", data_of(path)) == (torn["state"], torn)
 
 
 def test_the_page_goes_where_it_should(plan, tmp_path):

@@ -102,6 +102,8 @@ def test_a_preview_shows_what_is_wrong_with_the_inputs(folder):
         (["review", "plan={}", 'file_context={"a": 1}'], 1, "no list of paths"),
         (["review", "plan=@none.json"], 2, "none.json"),
         (["review", "plan={}", "--budget", "cows=3"], 1, "no bound of a budget"),
+        (["review", "plan={}", "--budget", ""], 1, "no bound of a budget"),
+        (["review", "plan={}", "--trace", ""], 2, "--trace names no file"),
         (["review", "plan"], 2, "name=value"),
         ([], 2, "Name a task"),
         (["review", "--from", "elsewhere"], 1, "elsewhere"),

@@ -204,6 +204,36 @@ def test_a_file_that_cannot_be_written_stops_the_run(folder):
 
 
 @pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--record", "r.jsonl", "--trace", "r.jsonl"], "--record and --trace name the same file"),
+        (["--record", "r.jsonl", "--trace", "./r.jsonl"], "--record and --trace name the same"),
+        (["--trace", ""], "--trace names no file"),
+        (["--record", ""], "--record names no file"),
+        (["--budget", ""], "`` is no bound of a budget"),
+        (["--budget", "calls=3,calls=4"], "the bound `calls` of the budget is given twice"),
+    ],
+    ids=str,
+)
+def test_misuse_is_told_before_anything_happens(folder, words, said):
+    """And no file is made."""
+    done = run(folder, *words)
+
+    assert (2, "", True) == (done.returncode, done.stdout, said in done.stderr)
+    assert "begin" not in done.stderr
+    assert not (folder / "r.jsonl").exists()
+
+
+def test_an_address_of_another_kind_is_no_file(folder):
+    """It is said which kinds there are."""
+    done = run(folder, "--trace", "ftp://x")
+
+    assert (1, "") == (done.returncode, done.stdout)
+    assert "error[trace-failed]: the traces cannot be sent to ftp://x" in done.stderr
+    assert "http:// or https://" in done.stderr
+
+
+@pytest.mark.parametrize(
     "environment",
     [{"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}],
     ids=["all off", "no traces"],

@@ -43,7 +43,8 @@ def report(path: str, to: str | None, *, as_json: bool) -> int:
     except OSError as error:
         hint = "give the path of a file in a folder that may be written"
         return _told(Diagnostic("file-failed", f"cannot write `{to}`: {error.strerror}", hint=hint))
-    print(f"{to}: {len(run.recording.rows):,} rows", file=sys.stderr)
+    count = len(run.recording.rows)
+    print(f"{to}: {count:,} {'row' if count == 1 else 'rows'}", file=sys.stderr)
     return DONE
 
 

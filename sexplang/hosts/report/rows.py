@@ -116,25 +116,23 @@ def around(entry: Entry) -> Iterator[Entry]:
 
 
 def as_data(run: Run) -> str:
-    """The rows as one JSON document."""
+    """The rows as one JSON document; half surrogate pairs, which no file takes, are escaped."""
     rows = [_plain(run, each) for each in run.recording.rows]
     total = run.sums[run.root.number]
-    return (
-        dumped(
-            {
-                "run": run.recording.run,
-                "name": run.root.name,
-                "state": run.state,
-                "seconds": run.seconds(run.root),
-                "calls": total.calls,
-                "tokens_in": total.tokens_in,
-                "tokens_out": total.tokens_out,
-                "usd": total.usd,
-                "rows": rows,
-            }
-        )
-        + "\n"
+    text = dumped(
+        {
+            "run": run.recording.run,
+            "name": run.root.name,
+            "state": run.state,
+            "seconds": run.seconds(run.root),
+            "calls": total.calls,
+            "tokens_in": total.tokens_in,
+            "tokens_out": total.tokens_out,
+            "usd": total.usd,
+            "rows": rows,
+        }
     )
+    return text.encode(errors="backslashreplace").decode() + "\n"
 
 
 def _plain(run: Run, entry: Entry) -> dict[str, Any]:

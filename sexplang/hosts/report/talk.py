@@ -158,8 +158,9 @@ def _blocks(blocks: Iterable[Any]) -> Iterator[Html]:
 
 def _tools(tools: Any) -> Html:
     """What the model may call: names to be seen, the rest to be opened."""
+    listed = tools if isinstance(tools, (tuple, list)) else ()
     names = ", ".join(
-        str(each.get("name")) if isinstance(each, dict) else str(each) for each in tools
+        str(each.get("name")) if isinstance(each, dict) else str(each) for each in listed
     )
     body = tag("details", tag("summary", names), data(tools))
     return tag("section", tag("h4", "tools"), body, class_="said tools")

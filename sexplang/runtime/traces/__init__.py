@@ -128,6 +128,12 @@ def _provider(tracing: Tracing) -> tuple["TracerProvider", Callable[[], None]]:
 def _exporter(target: str | None) -> tuple[Any, str]:
     """What delivers spans, and how to call the place where they go."""
     if target is not None and not target.startswith(("http://", "https://")):
+        if "://" in target:
+            raise refused(
+                "trace-failed",
+                f"the traces cannot be sent to {target}",
+                hint="name a collector by http:// or https://, or a file",
+            )
         from opentelemetry.exporter.otlp.json.file import FileSpanExporter
 
         _make_private(target)
@@ -140,7 +146,8 @@ def _exporter(target: str | None) -> tuple[Any, str]:
         return OTLPSpanExporter(), "the collector that the environment names"
     endpoint = target if target.endswith(PATH) else target.rstrip("/") + PATH
     parts = urlsplit(endpoint)
-    return OTLPSpanExporter(endpoint=endpoint), f"{parts.scheme}://{parts.hostname}{parts.path}"
+    host = parts.netloc.rpartition("@")[2]
+    return OTLPSpanExporter(endpoint=endpoint), f"{parts.scheme}://{host}{parts.path}"
 
 
 def _make_private(path: str) -> None:

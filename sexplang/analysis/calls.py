@@ -236,13 +236,13 @@ def _repeats(function: Function) -> str:
 def _followed(m: Follower, function: Function, frame: Calling) -> Steps:
     """The body, until nothing more becomes known of the calls that it makes of itself."""
     for _ in range(ROUNDS):
-        frame.again = False
-        frame.wanted, frame.wider = frame.arguments, frame.environment
+        frame.again, known = False, (frame.arguments, frame.environment, m.raised)
+        frame.wanted, frame.wider, _ = known
         value, work = yield _body(m, function, frame)
         if not frame.again:
             return value, work
         assert frame.wider is not None
-        is_settled = frame.wanted == frame.arguments and frame.wider is frame.environment
+        is_settled = (frame.wanted, frame.wider, m.raised) == known
         if is_settled and m.values.covers(frame.value, m.values.within((value,))):
             return m.values.within((value,)), work
         frame.value = m.values.within((frame.value, value))

@@ -13,7 +13,7 @@ from sexplang.analysis.calls import ELSEWHERE, SHAPES, apply
 from sexplang.analysis.following import At, Follower, Steps, follows, nothing
 from sexplang.analysis.shots import shots
 from sexplang.analysis.stack import Activation, Handling, is_counted, on_behalf, solid
-from sexplang.analysis.values import ANY, DATA, NEVER, Abstract, Fn, Resume, Sized, Upper
+from sexplang.analysis.values import ANY, DATA, NEVER, Abstract, Fn, Resume, Sized, Upper, functions
 from sexplang.analysis.work import (
     IN_CLEANUP,
     NOTHING,
@@ -126,6 +126,8 @@ def attempt(m: Follower, node: Attempt, at: At) -> Steps:
     handling = Handling(m.number(), at.handling, at.environment, {"error": ()}, assumed=DATA)
     handling.solid = solid(at.handling)
     value, work = yield m.look(node.body, at.inside(handling))
+    if functions(m.raised) != frozenset():
+        return m.values.within((value, m.raised)), work  # the error may hold what was raised
     # A FAILED TaskResult is neither a list nor a count.
     return (value if isinstance(value, (Sized, Upper)) else m.values.join(value, DATA)), work
 

@@ -1,28 +1,30 @@
 """Loops, followed; how often their body is evaluated, where that can be proved.
 
-A loop is bounded if one of its variables counts: it starts at a number, every `recur` moves it by
-the same step, and every `recur` stands behind a test that it has not yet reached its end.
+A loop is bounded if one of its variables counts: it starts at a number, every `recur` moves it the
+same way, and every `recur` stands behind a test that it has not yet reached its end; or if one is a
+list that every `recur` shortens.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
+from operator import ge, gt, le, lt
 from typing import Any, TypeAlias
 
 from attrs import evolve
 
-from sexplang.analysis.bounds import Atom, Bound, atom, number, plus, unbounded
+from sexplang.analysis.bounds import GREATEST, Atom, Bound, atom, number, plus, unbounded
 from sexplang.analysis.following import At, Follower, Steps, children, follows
+from sexplang.analysis.recurs import Test, is_shorter, recurs, step_of
 from sexplang.analysis.results import count_of, size_of
 from sexplang.analysis.stack import Turning
 from sexplang.analysis.values import ANY, NEVER, Abstract, Exact, Free, Upper
 from sexplang.analysis.work import NOTHING, Work, either, repeated, together
-from sexplang.terms.core import And, CallPrimitive, Const, If, Let, Local, Loop, Or, Recur, Repeat
+from sexplang.terms.core import Const, If, Let, Local, Loop, Recur, Repeat
 from sexplang.terms.core import Seq as Sequence
-from sexplang.terms.node import frozen
 from sexplang.terms.source import Span
 
 ROUNDS = 5
-TESTS = 40
-"""How many tests on the way to a `recur` are kept in mind."""
+BY_HAND = 10_000
+"""How many turns of a loop over floats are counted."""
 
 
 @follows(Repeat)
@@ -118,27 +120,18 @@ def recur(m: Follower, node: Recur, at: At) -> Steps:
     return NEVER, work
 
 
-@frozen
-class Test:
-    """What holds of a slot of the loop where `recur` is reached: `slot < end` and the like."""
-
-    slot: int
-    relation: str
-    end: Any
-
-
 def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> tuple[Bound, Bound]:
     """How often `recur` is reached, and how often the body is evaluated."""
-    tested = list(_recurs(node.body))
+    tested = list(recurs(node))
     for slot, init in enumerate(inits if tested else (), 1):
-        given = [one.arguments[slot - 1] for one, _ in tested]
-        if all(_is_rest(one, slot) for one in given):
+        given = [arguments[slot - 1] for arguments, _ in tested]
+        if all(is_shorter(arguments[slot - 1], slot, tests) for arguments, tests in tested):
             size = size_of(init, at.place(node))  # of an empty list there is no rest: that fails
             if size.is_bounded:
                 return size, plus(size, number(1))
-        if not isinstance(init, Exact) or type(init.value) is not int:
+        if not isinstance(init, Exact) or type(init.value) not in (int, float):
             continue
-        steps = {_step(one, slot) for one in given}
+        steps = {step_of(one, slot) for one in given}
         step = min(steps, key=abs)
         if step * max(steps) <= 0 or step * min(steps) <= 0:
             continue
@@ -162,87 +155,16 @@ def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> tupl
     return endless, endless
 
 
-def _recurs(body: Any) -> Iterator[tuple[Recur, tuple[Test, ...]]]:
-    """Every `recur` of the loop's own, with what is known to hold where it stands."""
-    work: list[tuple[Any, tuple[Test, ...]]] = [(body, ())]
-    while work:
-        node, tests = work.pop()
-        kind = type(node)
-        if kind is Recur:
-            yield node, tests
-        elif kind is If:
-            work.append((node.then, (tests + _held(node.test, True))[-TESTS:]))
-            work.append((node.otherwise, (tests + _held(node.test, False))[-TESTS:]))
-        elif kind is Let:
-            work.append((node.body, tests))
-        elif kind is Sequence:
-            work.append((node.items[-1], tests))
-        elif kind is And or kind is Or:
-            held = tuple(test for item in node.items[:-1] for test in _held(item, kind is And))
-            work.append((node.items[-1], tests + held))
-        elif kind is not Loop:
-            work += [(one, ()) for one in children(node)]
-
-
-def _held(node: Any, outcome: bool) -> tuple[Test, ...]:
-    """What a test says about slots where it came out like this."""
-    if type(node) is (And if outcome else Or):
-        return tuple(test for item in node.items for test in _held(item, outcome))
-    if type(node) is not CallPrimitive or len(node.arguments) != 2:
-        if type(node) is CallPrimitive and node.primitive.name == "not":
-            return _held(node.arguments[0], not outcome)
-        return ()
-    relation = node.primitive.name
-    if not outcome:
-        relation = _OPPOSITE.get(relation, "")
-    left, right = node.arguments
-    found = []
-    if _slot(left) and relation in _TURNED:
-        found.append(Test(_slot(left), relation, right))
-    if _slot(right) and relation in _TURNED:
-        found.append(Test(_slot(right), _TURNED[relation], left))
-    return tuple(found)
-
-
-_OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "=": "!=", "!=": "=", "equal?": "!="}
-_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
-
-
-def _slot(node: Any) -> int:
-    """Which variable of the loop this is; 0 if it is none."""
-    return node.index if type(node) is Local and node.depth == 0 else 0
-
-
-def _is_rest(node: Any, slot: int) -> bool:
-    """Whether a `recur` gives the variable its own list without the first item."""
-    return (
-        type(node) is CallPrimitive
-        and node.primitive.name in ("rest", "cdr")
-        and _slot(node.arguments[0]) == slot
-    )
-
-
-def _step(node: Any, slot: int) -> int:
-    """By how much a `recur` moves the variable; 0 if that is not plain to see."""
-    if type(node) is not CallPrimitive or len(node.arguments) != 2:
-        return 0
-    left, right = node.arguments
-    name = node.primitive.name
-    if name == "+" and type(left) is Const:
-        left, right = right, left
-    if _slot(left) != slot or type(right) is not Const or type(right.value) is not int:
-        return 0
-    return {"+": right.value, "-": -right.value}.get(name, 0)
-
-
 def _least(
-    m: Follower, test: Test, start: int, step: int, at: At, span: Span
+    m: Follower, test: Test, start: float, step: float, at: At, span: Span
 ) -> tuple[Bound, Bound] | None:
     """How often `recur` is reached and the body evaluated if the test holds before `recur`."""
     end = _end(m, test.end, at)
     relation = test.relation
-    if isinstance(end, Exact) and type(end.value) is int:
+    if isinstance(end, Exact) and type(end.value) in (int, float):
         far = end.value
+        if not type(start) is type(step) is type(far) is int:
+            return _by_hand(start, step, relation, far)
         if relation == "!=":
             apart = far - start
             if apart * step < 0 or apart % step:
@@ -253,8 +175,9 @@ def _least(
             return None
         recurs = max(0, -((start - far) // step))
         return number(recurs), number(recurs + 1)
-    if step < 1 or relation not in ("<", "<=") or start < 0:
+    if step < 1 or relation not in ("<", "<=") or not 0 <= start < GREATEST:
         return None
+    start = int(start)  # from there it takes no fewer
     more = 1 if relation == "<=" else 0
     if isinstance(end, Free):
         first = Atom(end.input, end.fields, "value", more - start)
@@ -262,6 +185,21 @@ def _least(
     if isinstance(end, Upper):
         return plus(end.most, number(more)), plus(end.most, number(more + 1))
     return None
+
+
+def _by_hand(start: float, step: float, relation: str, end: float) -> tuple[Bound, Bound] | None:
+    """The same for floats, which are rounded at each step: they are counted as the loop does."""
+    holds = _RELATIONS.get(relation)
+    if holds is None or max(abs(start), abs(step), abs(end)) > GREATEST:
+        return None
+    for count in range(BY_HAND):
+        if not holds(start, end):
+            return number(count), number(count + 1)
+        start += step
+    return None
+
+
+_RELATIONS: dict[str, Any] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 def _end(m: Follower, node: Any, at: At) -> Abstract | None:

@@ -179,6 +179,7 @@ def _loop(m: Making) -> str:
         f"(< {name} n)",
         f"(not (>= {name} n))",
         f"(and (ask 1) (<= {name} 2))",
+        f"(<= {name} 2.5)",
         f"(!= {name} 2)",
         f"(< {name} (length docs))",
         f"(ask {name})",
@@ -188,11 +189,16 @@ def _loop(m: Making) -> str:
         again = f"(recur (rest {name}))"
         more = m.pick(again, f"(if (ask {name}) {again} (begin {m.part()} {again}))")
         body = f"(if (empty? {name}) {m.part()} (begin {m.part()} {more}))"
+        if m.random.random() < 0.4:
+            more = m.pick(
+                "(recur r)", f"(recur (drop {name} 1))", f"(if (ask 1) (recur r) {m.part()})"
+            )
+            body = f"(match {name} ([a . r] {m.part()} {more}) (_ {m.part()}))"
         return f"(loop (({name} {m.items()})) {before} {body})"
     more = m.pick("(recur (+ {0} 1))", "(if (ask {0}) (recur (+ {0} 1)) (recur (+ 2 {0})))")
     more = more.format(name)
     return (
-        f"(loop (({name} {m.pick('0', '1')})) {before} "
+        f"(loop (({name} {m.pick('0', '1', '0.5')})) {before} "
         f"(if {test} (begin {m.part()} {more}) {m.part()}))"
     )
 
@@ -280,7 +286,11 @@ def _shifted(m: Making) -> str:
 
 
 def _thrown(m: Making) -> str:
-    return f"(try (raise {m.function()}) (catch (e) (e.details.value 1)))"
+    attempted = f"(attempt (begin {m.part()} (raise {m.function()})))"
+    return m.pick(
+        f"(try (raise {m.function()}) (catch (e) (e.details.value 1)))",
+        f"((get-in {attempted} ['notes 'error 'details 'value]) 1)",
+    )
 
 
 def _state(m: Making) -> str:

@@ -17,7 +17,7 @@ from sexplang.compiler.shapes import SHAPES
 from sexplang.hosts.language_server.completion import offers
 from sexplang.hosts.language_server.hover import hover
 from sexplang.hosts.language_server.library import Library
-from sexplang.hosts.language_server.outline import text_of
+from sexplang.hosts.language_server.outline import MOST, text_of
 from sexplang.hosts.language_server.positions import Places
 from sexplang.hosts.language_server.symbols import symbols
 from sexplang.hosts.language_server.words import LINES
@@ -213,6 +213,29 @@ def test_deep_text_is_answered():
         text = opening * 10_000 + "x" + closing * 10_000
         ask_all(text, len(opening) * 10_000)
         ask_all(text[: len(text) // 2], len(text) // 2)
+
+
+@pytest.mark.parametrize("unit", ["(", "[(", "() ", "(f ", "a "])
+def test_of_a_huge_text_the_beginning_is_known(unit):
+    """What an editor waits for is bounded, whatever the text; what comes first is answered."""
+    text = "(define tea 1)\n" + unit * 200_000
+    found = Library({NAME: text}).outline(NAME)
+
+    assert len(found.text.tokens) == MOST
+    assert [meaning.name for meaning in found.defined] == ["tea"]
+    assert hover(found, 9, ()) is not None
+    assert hover(found, len(text) - 1, ()) is None
+    assert depth(found.text.forms) <= 10_000
+
+
+def depth(forms):
+    """How deep lists stand in one another."""
+    levels = 0
+    while forms:
+        levels += 1
+        inner = [item for form in forms for item in getattr(form, "items", ())]
+        forms = [item for item in inner if hasattr(item, "items")]
+    return levels
 
 
 @pytest.fixture(scope="module")

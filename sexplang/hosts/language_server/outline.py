@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import islice
 
 from sexplang.hosts.language_server.binders import WALKS
 from sexplang.hosts.language_server.declared import public, word_of
@@ -59,9 +60,13 @@ class Outline:
         return self.text.source
 
 
+MOST = 200_000
+"""Tokens of a text that are read to answer questions: some 800 KB of a program."""
+
+
 def text_of(source: Source) -> Text:
-    """A source, read."""
-    found = tuple(tokens(source.text))
+    """A source, read: as much of it as can be while an editor waits."""
+    found = tuple(islice(tokens(source.text), MOST))
     forms = forms_of(source, found)
     return Text(source, found, forms, _imports_of(forms))
 

@@ -2,7 +2,8 @@
 
 The forms of sound text are those of the reader, but for numbers, which are all nil: nobody asks.
 Where brackets do not match, an editor's guess is made: a closing bracket closes what it fits, and
-a form that begins in the first column begins at the top.
+a form that begins in the first column begins at the top. What is nested deeper than a program may
+be is read up to there.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,6 +22,9 @@ _KINDS: dict[str, type[ListForm] | type[VectorForm] | type[TableForm]] = {
     "[": VectorForm,
     "{": TableForm,
 }
+
+
+_DEEPEST = 10_000
 
 
 def forms_of(source: Source, found: Sequence[Token]) -> tuple[Form, ...]:
@@ -57,6 +61,8 @@ class _Tree:
                 if self.restarts and self._is_first_column(token):
                     while len(self.frames) > 1:
                         self._close(last)
+                if len(self.frames) > _DEEPEST:
+                    break
                 self.frames.append(_Frame(OPENING[kind], token.start))
             elif kind in CLOSING:
                 self._closer(token)

@@ -22,7 +22,7 @@ def _command(words: list[str]) -> int:
             shown = word.encode(errors="replace").decode()
             say(f"an argument is not UTF-8 text: `{shown[:60]}` holds the byte 0x{byte:02x}")
             return MISUSE
-    # A plain `run` starts without click, which costs more than reading the program.
+    # A plain `run` or `index` starts without click, which costs more than what is then done.
     if words[:1] == ["run"]:
         from sexplang.hosts.options import quick
 
@@ -31,6 +31,10 @@ def _command(words: list[str]) -> int:
             from sexplang.hosts.run import run
 
             return run(settings)
+    if words[:1] == ["index"] and words[1:] and not any(word.startswith("-") for word in words):
+        from sexplang.hosts.indexing import Settings, index
+
+        return index(Settings(tuple(words[1:])))
     from sexplang.hosts.commands import command
 
     return command(words)

@@ -14,7 +14,7 @@ from sexplang.terms.node import define, frozen
 TICK = 0.1
 """Seconds between two looks at how far it is, on a terminal."""
 
-_MISUSES = ("file-not-found", "bad-pattern")
+_MISUSES = ("file-not-found", "not-text", "bad-pattern")
 
 
 @frozen
@@ -33,8 +33,8 @@ class Settings:
 def index(settings: Settings) -> int:
     """Brings an index up to date, or lists what is in it; 2 if a path leads nowhere, 1 if the
     index cannot be used: it then is as it was."""
-    from sexplang.runtime import Refusal
     from sexplang.runtime.memory import MemorySystem, place_for
+    from sexplang.runtime.refusal import Refusal
 
     start = settings.paths[0] if settings.paths else os.curdir
     memory = MemorySystem(settings.index or place_for(start))

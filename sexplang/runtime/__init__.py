@@ -1,17 +1,28 @@
 """Suspended runs to their ends: requests are performed, replies are journaled and delivered.
 
-Here the world begins: time, networks, files, models, permissions, the journal.
+Here the world begins: time, networks, files, models, permissions, the journal. What runs programs
+is loaded when its first name is asked for: an index is made without it.
 """
 
-from sexplang.runtime.asking import Person
-from sexplang.runtime.drive import adrive, drive
-from sexplang.runtime.journal import Journal
-from sexplang.runtime.models import Endpoint, choose_model, warm_up
-from sexplang.runtime.performers import Settings, performers
-from sexplang.runtime.permissions import Permissions
-from sexplang.runtime.pressure import Retries
-from sexplang.runtime.redact import redacted
-from sexplang.runtime.refusal import Refusal
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sexplang.runtime.door import (
+        Endpoint,
+        Journal,
+        Permissions,
+        Person,
+        Refusal,
+        Retries,
+        Settings,
+        adrive,
+        choose_model,
+        drive,
+        performers,
+        redacted,
+        warm_up,
+    )
 
 __all__ = [
     "Endpoint",
@@ -28,3 +39,13 @@ __all__ = [
     "redacted",
     "warm_up",
 ]
+
+
+def __getattr__(name: str) -> "Any":
+    if name in __all__:
+        from sexplang.runtime import door
+
+        # All of them: a module that bears a function's name is in its place by now.
+        globals().update({each: getattr(door, each) for each in __all__})
+        return globals()[name]
+    raise AttributeError(f"module 'sexplang.runtime' has no attribute {name!r}")

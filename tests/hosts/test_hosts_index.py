@@ -1,6 +1,8 @@
 """`sexplang index`: what it says, where it puts the index, and `run` that uses it."""
 
 import json
+import os
+import subprocess
 import sys
 
 import pexpect
@@ -42,6 +44,30 @@ def test_it_says_what_has_changed(shop):
         "docs: 1 file (0 new, 1 changed, 0 gone)",
         ".: 3 files (0 new, 0 changed, 1 gone; left out: 1 binary)",
     ]
+
+
+def test_it_is_made_without_what_runs_programs(shop):
+    """Most of the time of a small change was the start of the command."""
+    watch = (
+        "import sys; from sexplang.hosts import main; status = main(sys.argv[1:]);"
+        "print([name for name in ('click', 'sexplang.machine', 'anyio') if name in sys.modules])"
+    )
+    words = [sys.executable, "-c", watch, "index", "docs", "src"]
+    done = subprocess.run(words, cwd=shop, capture_output=True, text=True)
+
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def test_a_path_that_cannot_be_indexed_is_misuse(shop):
+    """Told in words, whatever it is."""
+    os.mkfifo(shop / "pipe")
+    odd = shop / os.fsdecode(b"caf\xe9")
+    odd.mkdir()
+    pipe, folder = sexplang("index", "pipe", cwd=shop), sexplang("index", ".", cwd=odd)
+
+    assert (2, 2) == (pipe.returncode, folder.returncode)
+    assert "`pipe`: it is neither a folder nor a regular file" in pipe.stderr
+    assert "`.`: a name on the way to it is not UTF-8" in folder.stderr
 
 
 def test_the_index_of_a_part_is_that_of_its_project(shop):

@@ -155,6 +155,37 @@ def test_links_are_not_followed(tmp_path):
     assert {"linked": 1} == report.skipped
 
 
+def test_names_that_are_not_utf8_are_counted(tmp_path):
+    """A file, and a folder with all that is in it; not those that a rule or a dot leaves out."""
+    folder = filled(tmp_path / "shop", {"a.md": "a", ".gitignore": "*.log\n"})
+    for name in (b"caf\xe9.md", b"caf\xe9.log", b".caf\xe9"):
+        (folder / os.fsdecode(name)).write_text("x")
+    filled(folder / os.fsdecode(b"\xff"), {"b.md": "b", "c.md": "c"})
+    memory = MemorySystem(tmp_path / "a.db")
+
+    assert {"misnamed": 2} == memory.add(folder).skipped
+    assert ["a.md"] == names(memory, folder)
+    with pytest.raises(Refusal, match="is not UTF-8"):
+        memory.add(folder / os.fsdecode(b"\xff"))
+    assert ["a.md"] == names(memory, folder)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_only_folders_and_regular_files_are_indexed(tmp_path, known):
+    """A pipe in a file's place is refused, not taken for no files."""
+    place = tmp_path / "shop/a.md"
+    memory = MemorySystem(tmp_path / "a.db")
+    filled(tmp_path / "shop", {"a.md": "a"})
+    if known:
+        memory.add(place)
+    place.unlink()
+    os.mkfifo(place)
+
+    with pytest.raises(Refusal, match="neither a folder nor a regular file"):
+        memory.add(place)
+    assert known == (tmp_path / "a.db").exists()
+
+
 def test_patterns_choose(tmp_path):
     """Of a `.gitignore`'s kind; what is excluded is, whatever is included."""
     folder = filled(tmp_path)

@@ -11,7 +11,7 @@ from support.markdown import ROOT
 
 import sexplang
 from sexplang.pipeline import build
-from sexplang.runtime.performers import Settings, performers
+from sexplang.runtime import Settings, performers
 from sexplang.terms.effect import Request
 from sexplang.terms.source import Source
 

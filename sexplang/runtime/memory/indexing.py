@@ -5,6 +5,7 @@ What has the size and the time that it had is not read again; what is gone is fo
 
 import os
 import sqlite3
+import stat
 from collections import Counter
 from collections.abc import Callable, Iterable
 from hashlib import sha256
@@ -26,6 +27,7 @@ from sexplang.runtime.memory.places import home_of, key_of, keys_below
 from sexplang.runtime.memory.store import changing, missing
 from sexplang.runtime.memory.walking import LARGEST_FILE, Found, Walk
 from sexplang.runtime.refusal import Refusal, refused
+from sexplang.runtime.surrogates import is_text
 from sexplang.terms.node import frozen
 
 Watch = Callable[[int, int], None]
@@ -46,7 +48,7 @@ class Report:
     changed: int
     gone: int
     skipped: dict[str, int]
-    """Left out, by reason: binary, large, linked, unreadable."""
+    """Left out, by reason: binary, large, linked, misnamed, unreadable."""
     seconds: float
 
     def plain(self) -> dict[str, Any]:
@@ -80,15 +82,13 @@ def indexed(
     """Brings what an index knows of a folder, or of one file, up to date.
 
     Patterns are those of a `.gitignore`; `largest` is in bytes. Raises a Refusal:
-    `file-not-found`, `file-failed`, `bad-pattern`, and whatever is wrong with the index. Then
-    nothing has changed.
+    `file-not-found`, `file-failed`, `not-text`, `bad-pattern`, and whatever is wrong with the
+    index. Then nothing has changed.
     """
     since = monotonic()
     path, home = os.path.realpath(target), home_of(index)
     root = path if os.path.isdir(path) else os.path.dirname(path)
-    if missing(index) and not os.path.exists(path):
-        # No index is made for nothing.
-        raise _unusable("file-not-found", target, "there is nothing")
+    _check_place(target, path, index)
     walk = Walk(root, tuple(include), tuple(exclude), largest)
     with changing(index) as connection:
         job = _Job(connection, home, path, walk, _known(connection, home, path))
@@ -99,6 +99,19 @@ def indexed(
         entries = _dated(job, found, _read(job, found, watch))
         _write(job, entries)
     return _report(job, entries, index, monotonic() - since)
+
+
+def _check_place(target: str, path: str, index: str) -> None:
+    if not is_text(path + index):
+        raise _unusable("not-text", target, "a name on the way to it is not UTF-8")
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        if missing(index):  # none is made for nothing
+            raise _unusable("file-not-found", target, "there is nothing") from None
+        return
+    if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
+        raise _unusable("file-not-found", target, "it is neither a folder nor a regular file")
 
 
 def _known(connection: sqlite3.Connection, home: str, path: str) -> Entries:
@@ -123,6 +136,7 @@ def _found(job: _Job, target: str) -> list[Found]:
 
 
 def _unusable(code: str, target: str, why: str) -> Refusal:
+    target = target.encode(errors="replace").decode()
     return refused(
         code,
         f"cannot index `{target}`: {why}",

@@ -8,7 +8,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from time import monotonic, sleep
 
 from sexplang.runtime.memory.places import FOLDER
@@ -114,6 +113,8 @@ def _begin(connection: sqlite3.Connection, path: str, patience: float) -> None:
 
 def _opened(path: str) -> sqlite3.Connection:
     """An existing file. Where nothing can be written, not even beside it, the file as it is."""
+    from pathlib import Path  # with all that knows of addresses; an index is made without it
+
     uri = Path(os.path.abspath(path)).as_uri()
     connection = sqlite3.connect(f"{uri}?mode=rw", uri=True, timeout=5, isolation_level=None)
     try:

@@ -43,7 +43,7 @@ class MemorySystem:
         if anything is raised, none.
 
         Patterns are those of a `.gitignore`; `max_file_size` is in bytes. Also raises
-        `file-not-found`, `file-failed` and `bad-pattern`.
+        `file-not-found`, `file-failed`, `not-text` and `bad-pattern`.
         """
         from sexplang.runtime.memory.indexing import indexed
 

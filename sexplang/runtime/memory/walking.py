@@ -1,7 +1,8 @@
 """A folder → the files in it that belong to an index.
 
 Left out are names that begin with a dot, what `.gitignore` files say, links, files with another
-name elsewhere, what is too large, what is no text by its name, and what the patterns leave out.
+name elsewhere or one that is not UTF-8, what is too large, what is no text by its name, and what
+the patterns leave out.
 Law: nothing outside the folder is opened, whatever is a link and whoever swaps one in.
 """
 
@@ -78,6 +79,9 @@ class Walk:
                 shown = path + "/" if is_folder else path
                 if is_ignored(shown, stack) or not self._is_wanted(shown, is_folder):
                     continue
+                if not is_text(entry):
+                    self.skipped["misnamed"] += 1
+                    continue
                 if is_folder:
                     work.append((shown, stack))
                 elif self._suits(path, status):
@@ -119,7 +123,7 @@ class Walk:
         kept = [
             (name, status)
             for name, status in listed
-            if status is not None and not name.startswith(".") and is_text(name)
+            if status is not None and not name.startswith(".")
         ]
         return kept, text
 

@@ -1,0 +1,27 @@
+"""What others take from this room, in one place, so that it is loaded only where it is needed."""
+
+from sexplang.runtime.asking import Person
+from sexplang.runtime.drive import adrive, drive
+from sexplang.runtime.journal import Journal
+from sexplang.runtime.models import Endpoint, choose_model, warm_up
+from sexplang.runtime.performers import Settings, performers
+from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.pressure import Retries
+from sexplang.runtime.redact import redacted
+from sexplang.runtime.refusal import Refusal
+
+__all__ = [
+    "Endpoint",
+    "Journal",
+    "Permissions",
+    "Person",
+    "Refusal",
+    "Retries",
+    "Settings",
+    "adrive",
+    "choose_model",
+    "drive",
+    "performers",
+    "redacted",
+    "warm_up",
+]

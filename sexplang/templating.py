@@ -67,6 +67,9 @@ def library_of(
                 part.span,
                 f"choose another name, such as `{part.name.strip('!*')}-1`",
             )
+        if not isinstance(part, FunctionCallNode):
+            for name in (part.name, *_names(part)):
+                _check_symbol(name, part.span)
         if isinstance(part, FunctionCallNode) and not main:
             raise refused(
                 "effect-at-import",
@@ -79,6 +82,24 @@ def library_of(
         tuple([part for part in parts if isinstance(part, TemplateNode)]),
         tuple([part for part in parts if isinstance(part, FunctionCallNode)]),
     )
+
+
+def _names(part: Template | TemplateNode) -> Iterable[str]:
+    return [each.name for each in part.params] if isinstance(part, Template) else part.params
+
+
+def _check_symbol(name: str, span: Span | None) -> None:
+    """A name in the letters of the world is written in a program as symbols are."""
+    if name.isascii():
+        return
+    from sexplang.reader import read
+
+    try:
+        read(Source(name, name))
+    except Diagnostics as found:
+        first = found.diagnostics[0]
+        title = f"nothing can be called `{name[:40]}`: {first.title}"
+        raise refused("bad-name", title, span, first.hint) from None
 
 
 def check_template(template: Template, where: Any = None) -> Iterable[Diagnostic]:

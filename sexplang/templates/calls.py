@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from sexplang.templates.attribute import gaps_in, names_in
 from sexplang.templates.check import check_name, check_params
 from sexplang.templates.jsontext import NotJson, strict
 from sexplang.templates.parse import Document
@@ -27,8 +28,9 @@ def function_of(
 ) -> TemplateNode:
     """The node of a `<template>` that holds a `<call>`."""
     name = normal(template.get("name", ""))
-    params = tuple(template.get("params", "").replace(",", " ").split())
-    for finding in (*check_name(name), *check_params(params)):
+    written = template.get("params", "")
+    params = tuple(names_in(written))
+    for finding in (*check_name(name), *gaps_in(written), *check_params(params)):
         attribute = "name" if finding.part == "name" else "params"
         report(finding.at(document.span(template, attribute)))
     reading = _Reading(document, params, report)

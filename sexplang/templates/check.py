@@ -26,7 +26,7 @@ SUBTYPES = (
 MOST = 50
 
 _TASK_NAME = re.compile(r"[\w:.*+!?<>=/-]+")
-_DATA = re.compile(r"-?\d[\d.eE+-]*|true|false|nil|null")
+_DATA = re.compile(r"[+-]?\.?[0-9].*|true|false|nil|null", re.DOTALL)
 _ESCAPE = "write {{{{ for two braces as they are"
 
 
@@ -101,15 +101,15 @@ def check_name(name: str) -> Iterator[Finding]:
     if _DATA.fullmatch(name):
         yield Finding(
             "bad-name",
-            f"a task cannot be called `{name[:40]}`: in a program that is data",
+            f"a task cannot be called `{name[:40]}`: in a program that is data or a bad number",
             "begin it with a letter, such as task-3",
             part="name",
         )
-    elif not _TASK_NAME.fullmatch(name):
+    elif not _TASK_NAME.fullmatch(name) or ":" in (name[0], name[-1]):
         yield Finding(
             "bad-name",
             f"a task cannot be called `{name[:40]}`",
-            "letters, digits and - _ : . make a name, such as review-code",
+            "letters, digits and - _ : . make a name, such as review-code; no colon at its ends",
             part="name",
         )
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from sexplang.templates.attribute import gaps_in, names_in
 from sexplang.templates.calls import call_of, function_of
 from sexplang.templates.check import MOST, Finding, findings
 from sexplang.templates.legacy import legacy
@@ -82,7 +83,7 @@ def _loaded(document: Document, task: "_Element", template: Template, load: Load
 def _checked(
     document: Document, task: "_Element", wrapper: "_Element | None", template: Template
 ) -> Iterator[Diagnostic]:
-    own = (*_outdated(task), *_relevance(task, template), *_twice(wrapper))
+    own = (*_outdated(task), *_relevance(task, template), *_positions(wrapper))
     for finding in (*findings(template), *own):
         yield finding.at(_span(document, task, wrapper, finding))
 
@@ -115,8 +116,10 @@ def _relevance(task: "_Element", template: Template) -> Iterator[Finding]:
             )
 
 
-def _twice(wrapper: "_Element | None") -> Iterator[Finding]:
-    names = [] if wrapper is None else wrapper.get("params", "").replace(",", " ").split()
+def _positions(wrapper: "_Element | None") -> Iterator[Finding]:
+    written = "" if wrapper is None else wrapper.get("params", "")
+    yield from gaps_in(written)
+    names = names_in(written)
     for at, name in enumerate(names[:MOST]):
         if name in names[:at]:
             title = f"there are two parameters called {name}"

@@ -4,6 +4,7 @@ the structure has been, and what it means is `check`'s."""
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from sexplang.templates.attribute import names_in
 from sexplang.templates.jsontext import NotJson, strict
 from sexplang.templates.prose import prose
 from sexplang.templates.schema import resolved
@@ -155,9 +156,7 @@ FIELDS: "dict[str, tuple[str, Callable[[_Element], Any]]]" = {
 def _params(task: "_Element", outer: "_Element") -> tuple[Param, ...]:
     """All that the three ways of declaring say together: the `params` attribute, whose order
     is that of the positions, then `<params>`, then `<inputs>`."""
-    found: dict[str, dict[str, Any]] = {
-        name: {} for name in outer.get("params", "").replace(",", " ").split()
-    }
+    found: dict[str, dict[str, Any]] = {name: {} for name in names_in(outer.get("params", ""))}
     for name, said in _declared(task):
         found.setdefault(name, {}).update(said)
     for element in task.iterfind("context_relevance/input"):

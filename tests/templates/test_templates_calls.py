@@ -1,6 +1,10 @@
 """Calls in template files: functions of a program like any others, wrong ones refused in place."""
 
+from xml.sax.saxutils import escape
+
 import pytest
+from hypothesis import example, given, settings
+from hypothesis.strategies import sampled_from, text
 
 from sexplang.pipeline import build
 from sexplang.terms.diagnostic import Diagnostics
@@ -10,6 +14,7 @@ DRAFT = (
     '<task name="draft" type="atomic"><params><param name="topic"/></params>'
     "<instructions>{{topic}}</instructions></task>"
 )
+OTHER = '<task name="other" type="atomic">%s<instructions>Go.</instructions></task>'
 
 
 def calling(argument, params="", name="f", template="draft"):
@@ -62,3 +67,23 @@ def test_a_call_may_name_a_template_of_the_importing_program():
     calls = '<template name="f"><call template="other"/></template>'
 
     assert built(calls, '(import "a.xml") (defatom other (instructions "Go.")) (f)')
+
+
+@settings(max_examples=300)
+@given(text(sampled_from("ab2-+.:_!?*/=<>tnx0é\u0430\u212b\u0663"), min_size=1, max_size=5))
+@example("true")
+@example("null")
+@example("1e3")
+@example("->")
+def test_a_task_is_refused_or_can_be_called(name):
+    """Whatever its name: as a word of a program and, where it is a parameter, as a label."""
+    task = f'<task name="{escape(name)}" type="atomic">{{}}<instructions>Go.</instructions></task>'
+    wanted = f'<params><param name="{escape(name)}"/></params>'
+    for written, call in ((task.format(""), f"({name})"), (OTHER % wanted, f"(other {name}: 1)")):
+        source = Source("a.xml", written)
+        try:
+            build(source, lambda path, importer: ())
+        except Diagnostics:
+            continue
+        found = (source,)
+        assert build(Source("main", f'(import "a.xml") {call}'), lambda *_, found=found: found)

@@ -172,6 +172,9 @@ def test_files_come_from_each_of_the_four_sources():
         '<file_paths source="context_description"><context_query>q</context_query></file_paths>': (
             FilePaths("context_description", (), "q")
         ),
+        '<file_paths source="command"><command>ls src</command></file_paths>': (
+            FilePaths("command", (), "ls src")
+        ),
     }
 
     assert sources == {

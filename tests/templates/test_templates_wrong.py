@@ -62,6 +62,20 @@ def place(diagnostic: Diagnostic) -> str:
         ),
         ("bad-name", f'<task name="3" type="atomic">{SAID}</task>', 'name="3"', "is data"),
         ("bad-name", f'<task name="true" type="atomic">{SAID}</task>', 'name="true"', "is data"),
+        ("bad-name", f'<task name="2x" type="atomic">{SAID}</task>', 'name="2x"', "a bad number"),
+        ("bad-name", f'<task name="a:" type="atomic">{SAID}</task>', 'name="a:"', "called `a:`"),
+        (
+            "bad-name",
+            '<template name="t" params="a,,b"><task>' + SAID + "</task></template>",
+            'params="a,,b"',
+            "a parameter has no name",
+        ),
+        (
+            "bad-name",
+            '<template name="t" params="a, "><call template="u"/></template>',
+            'params="a, "',
+            "a parameter has no name",
+        ),
         (
             "xml-invalid",
             TASK.format(SAID + '<params names="a"/>'),

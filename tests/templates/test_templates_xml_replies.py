@@ -1,13 +1,15 @@
 """Replies under an XSD: what they mean, what was repaired, what is refused; the damaged corpus."""
 
+import re
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.xml_damage import DAMAGES, HOPELESS
-from benchmarks.xml_documents import KINDS
+from benchmarks.xml_damage import DAMAGES, HOPELESS, Given
+from benchmarks.xml_documents import KINDS, written
 from benchmarks.xml_replies import verdicts
 from sexplang.templates import read_reply
 from sexplang.terms.template import OutputFormat
@@ -155,6 +157,8 @@ def test_white_space_at_a_tag_that_is_not_there_is_noted_where_it_counts():
     assert read(GOOD.replace("<name>", "\n ")).repairs == ("supplied <name>", left)
     assert read(GOOD.replace("<name>Tea", "Tea ")).value == {**VALUE, "name": "Tea "}
     assert read(GOOD.replace("</open>", " ")).value == VALUE
+    assert read(GOOD.replace("Tea</name>", "\n ")).value == {**VALUE, "name": ""}
+    assert "may belong to it" in (read(GOOD.replace("Tea</name>", " ")).problem or "")
 
 
 @pytest.mark.parametrize(
@@ -173,6 +177,7 @@ def test_white_space_at_a_tag_that_is_not_there_is_noted_where_it_counts():
         (GOOD.replace("<name>", " "), "</name> closes nothing"),
         (GOOD.replace("</shop>", ""), "it ends before <shop> is closed"),
         (GOOD[: GOOD.index("</item>")], "it ends before <item> is closed"),
+        (f"```\n{GOOD[: GOOD.index('<open>')]}<ope\n```", "it ends before <shop> is closed"),
         (f"<name>Tea</name>{GOOD}", "<name> stands outside of <shop>"),
         (GOOD.replace("<shop>", '<shop town="A" town="B">'), "two attributes town"),
         (GOOD.replace("<shop>", '<shop xsi:type="x">'), "xsi:type is not taken"),
@@ -233,6 +238,22 @@ def test_a_hundred_documents_of_each_kind(name):
 
     assert counts["wrong"] == 0
     assert name in HOPELESS or counts["recovered"] >= 0.95 * len(found)
+
+
+@given(st.sampled_from(KINDS), st.data(), st.randoms(use_true_random=False))
+@settings(max_examples=150)
+def test_several_kinds_of_damage_at_once_give_a_reading(kind, data, chance):
+    """In any order, and where texts became blank; what they meant nobody can say any more."""
+    text = written(kind.make(chance)[1], pretty=True)
+    for name in data.draw(st.lists(st.sampled_from(sorted(DAMAGES)), max_size=3)):
+        with suppress(IndexError):  # it finds nothing more to work on
+            tree = kind.make(chance)[1]
+            text = DAMAGES[name](Given(kind, tree, text, True), chance) or text
+    blank = re.sub(r">[^<>]+<", lambda found: chance.choice([found[0], "> <", ">\n<"]), text)
+
+    for reply in (text, blank):
+        reading = read(reply, kind.xsd)
+        assert reading.problem is None or reading.problem.endswith(".")
 
 
 PIECES = [

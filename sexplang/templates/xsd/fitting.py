@@ -56,8 +56,10 @@ class Fitting:
         items = node.listed()
         given = self._attributes(node)
         own = [item for item in items if isinstance(item, Node) and item.name in type_.attributes]
+        if own:
+            moved = frozenset(map(id, own))
+            items = [item for item in items if id(item) not in moved]
         for item in own:
-            items.remove(item)
             self._moved(given, item, node)
         for name, value in given.items():
             self._attribute(made, node, name, value, items)
@@ -179,7 +181,7 @@ class Fitting:
         the layout of the document; a space alone may be of the text, where it counts."""
         if text == bare or (simple is not None and not simple.keeps_white):
             return bare
-        before, _, after = text.partition(bare)
+        before, _, after = text.partition(bare) if bare else (text, "", "")
         if any(white and "\n" not in white for white in (before, after)):
             raise Uncertain(f"the space around the text of <{node.name}> may belong to it or not")
         self.note(f"left out the white space around the text of <{node.name}>")

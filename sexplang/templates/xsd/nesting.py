@@ -7,7 +7,7 @@ are one. Law: the caller refuses a reply when two trees of the same cost mean di
 from sexplang.templates.xsd.frames import Frame, opened
 from sexplang.templates.xsd.shapes import Element
 from sexplang.templates.xsd.steps import steps
-from sexplang.templates.xsd.tokens import Start, Token
+from sexplang.templates.xsd.tokens import Start, Text, Token
 from sexplang.templates.xsd.ways import Way
 from sexplang.terms.node import define, frozen
 
@@ -70,6 +70,9 @@ def nestings(
         crowded = crowded or dropped
         if not ways and not ended:
             return Nesting((), crowded, token, before[0].frame)
+    # In the middle of a tag nobody ends a document, whatever stands around it.
+    last = tokens[-1]
+    whole = whole and not (isinstance(last, Text) and last.suspect)
     whole_ways = [way.finished(whole) for way in ways]
     ended += [Ended(way, at) for way in whole_ways if way is not None]
     if not ended:

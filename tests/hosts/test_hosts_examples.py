@@ -44,11 +44,12 @@ def test_an_example_is_complete_and_checks(folder):
     assert programs and list(folder.glob("*.xml")) and (folder / "replies.json").is_file()
 
 
-def test_there_are_five_examples():
-    """One task, many documents, a continuation, a director-evaluator loop, a plan."""
+def test_there_are_six_examples():
+    """One task, many documents, a continuation, a director-evaluator loop, a plan, subagents."""
     names = [folder.name for folder in EXAMPLES]
 
-    assert ["continuation", "director-evaluator", "many-documents", "one-task", "plan"] == names
+    assert ["continuation", "director-evaluator", "many-documents"] == names[:3]
+    assert ["one-task", "plan", "subagents"] == names[3:]
 
 
 def test_a_tree_of_subtasks_is_decided_by_the_handler():

@@ -54,19 +54,21 @@ def tasks(
     memory: bool = False,
     folder: str = "",
     default: str | None = None,
+    all_tools: bool = False,
 ) -> TaskSystem:
     """The task system with replies read by the templates room and the host's `tools`, described as
     `{description input_schema}`; one for all programs with the same of everything.
 
     `model` is the one that wins over the templates', and `memory` whether there is an index for
     fresh context to come from; `folder` is what relative paths are relative to, `default` the model
-    where nobody names one.
+    where nobody names one. With `all_tools` a task cannot begin that allows a tool of a server
+    which is not among them.
     """
     from sexplang.tasks import task_system
     from sexplang.templates import json_schema, read_reply, xml_words
 
     tools = dict(tools or {})
-    key = f"{written(tools)} {model} {memory} {folder} {default}"
+    key = f"{written(tools)} {model} {memory} {folder} {default} {all_tools}"
     if key not in _systems:
         _systems[key] = task_system(
             read_reply,
@@ -79,6 +81,7 @@ def tasks(
             memory=memory,
             folder=folder,
             default_model=default,
+            all_tools=all_tools,
         )
     return _systems[key]
 

@@ -233,6 +233,23 @@ def test_the_documents_errors_are_errors(name):
         assert error.reason == code
 
 
+def test_the_components_bear_the_names_of_the_documents():
+    """The system begins a session for each task, which holds a payload."""
+    from sexplang import pipeline
+    from sexplang.runtime.memory import MemorySystem
+    from sexplang.tasks.session import HandlerSession
+    from sexplang.terms.task import TaskSystem
+    from sexplang.terms.template import Template
+
+    system = pipeline.tasks()
+    _, session, _ = system.begin(Template("t", instructions="Go."), {}, {}, ())
+
+    assert isinstance(system, TaskSystem)
+    assert isinstance(session, HandlerSession)
+    assert "t" == session.payload["task"]
+    assert callable(sexplang.dispatch) and callable(MemorySystem.search)
+
+
 def test_the_table_of_the_documents_names_tests_that_exist():
     """Each line of the chapter has one."""
     chapter = (ROOT / "spec" / "14-documents.md").read_text(encoding="utf-8")

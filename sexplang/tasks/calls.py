@@ -6,7 +6,9 @@ Direct tools stand together, whatever their number; what may take long or ask ba
 
 from attrs import evolve
 
+from sexplang.tasks.cutting import plan_words
 from sexplang.tasks.json_text import json_text
+from sexplang.tasks.matching import taken_by
 from sexplang.tasks.operations import NAMES, OPERATIONS
 from sexplang.tasks.plans.keeping import Planning, proposed, results_of
 from sexplang.tasks.plans.keeping import answered as answered_plan
@@ -15,6 +17,7 @@ from sexplang.tasks.replies import Reply, ToolUse
 from sexplang.tasks.request import SubtaskRequest, fields_of, subtask_request
 from sexplang.tasks.session import Block, Calls, HandlerSession, Setup
 from sexplang.tasks.substitute import value_text
+from sexplang.tasks.window import tokens_of
 from sexplang.terms.node import node
 from sexplang.terms.task import Ask, task_result
 from sexplang.terms.value import Fault, Record, Value
@@ -104,7 +107,9 @@ def with_plan(session: HandlerSession, reply: Value) -> HandlerSession:
         session = evolve(session, planning=planning.over())
         return evolve(session, calls=answered(calls, (reply,)))
     (at,) = calls.waiting
-    block = result_block(calls.ids[at], said.words, is_error=said.is_error)
+    others = tokens_of(tuple([block for block in calls.results if block is not None]))
+    words = plan_words(session, said.told, others)
+    block = result_block(calls.ids[at], words, is_error=said.is_error)
     results = (*calls.results[:at], block, *calls.results[at + 1 :])
     calls = evolve(calls, results=results, waiting=(), refused=said.refused)
     return evolve(session, calls=calls, planning=said.planning)
@@ -134,11 +139,29 @@ def outcome(value: Value) -> tuple[str, bool]:
     try:
         if isinstance(value, Record) and value.fields.get("status") == "FAILED":
             return error_words(value), True
-        return value_text(value), False
+        said = _instead(value)
+        return value_text(value) + (f"\n\n[{said}]" if said else ""), False
     except Fault as fault:
         return json_text(
             {"type": "TASK_FAILURE", "reason": "tool_execution_error"} | {"message": fault.message}
         ), True
+
+
+def _instead(value: Value) -> str:
+    """What is said where a task has a result that was asked for by another name."""
+    notes = value.fields.get("notes") if isinstance(value, Record) else None
+    if not isinstance(notes, dict) or "asked_for" not in notes:
+        return ""
+    return taken_by(notes["asked_for"], notes.get("template_used"))
+
+
+def warned(replies: tuple[Value, ...]) -> tuple[str, ...]:
+    """What is to be noted of how subtasks and plans among the replies were understood."""
+    found = [said for value in replies if (said := _instead(value))]
+    for plan in [fields_of(value) or {} for value in replies if results_of(value)]:
+        listed = plan.get("warnings")
+        found += listed if isinstance(listed, tuple) else ()
+    return tuple(found)
 
 
 def spent(replies: tuple[Value, ...]) -> tuple[int, int]:

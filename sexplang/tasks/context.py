@@ -6,7 +6,7 @@ close its wrapper.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 from operator import itemgetter
 
@@ -26,7 +26,8 @@ SEPARATOR = "\n\n===\n\n"
 OVERLAP = 0.1
 _PROVENANCE = frozenset(
     {"template_used", "context_source", "context_files_count", "warnings", "model", "usage"}
-    | {"turns", "repairs", "metrics", "chain_usage", "history"}
+    | {"turns", "repairs", "metrics", "chain_usage", "history", "shortened"}
+    | {"asked_for"}
 )
 # What nobody sees may stand between the signs of a tag, and a model reads over it.
 _UNSEEN = (
@@ -47,10 +48,11 @@ def wrapped(tag: str, attribute: str, body: str) -> str:
     return f"<{tag}{attribute}>\n{_CLOSING.sub('&lt;', body)}\n</{tag}>"
 
 
-def file_text(path: str, body: str) -> str:
-    """A file as a model sees it."""
+def file_text(path: str, body: str, also: tuple[str, ...] = ()) -> str:
+    """A file as a model sees it, and under which other paths the same text was found."""
     # As a JSON string with `<` escaped, a path can hold no quote or bracket that counts.
-    return wrapped("file", f" path={json_text(path)}".replace("<", "\\u003c"), body)
+    said = f" path={json_text(path)}" + (f" also={json_text(', '.join(also))}" if also else "")
+    return wrapped("file", said.replace("<", "\\u003c"), body)
 
 
 def inherited_items(conversations: tuple[Conversation, ...], inherit: str) -> tuple[Value, ...]:
@@ -114,11 +116,12 @@ def pieces(gathering: Gathering, files: Iterable[tuple[str, str]]) -> list[Piece
         if is_relevant(wanted, f"{source} {body}"):
             written = wrapped("context", f" source={json_text(source)}", body)
             shown.append(Piece("inherited", source, written))
-    for path, body in files:
-        if path not in gathering.inherited:
-            shown.append(Piece("files", path, file_text(path, body)))
+    for (body, is_inherited), (path, *also) in _alike(files, gathering.inherited).items():
+        written = file_text(path, body, tuple(also))
+        if not is_inherited:
+            shown.append(Piece("files", path, written))
         elif is_relevant(wanted, f"{path} {body}"):
-            shown.append(Piece("inherited", path, file_text(path, body)))
+            shown.append(Piece("inherited", path, written))
     if gathering.previous:
         element = "previous_outputs"
         shown.append(Piece(element, "", wrapped(element, "", gathering.previous)))
@@ -126,6 +129,16 @@ def pieces(gathering: Gathering, files: Iterable[tuple[str, str]]) -> list[Piece
         return shown
     ranked = [(_rank(piece, gathering.assembly), piece) for piece in shown]
     return [piece for rank, piece in sorted(ranked, key=itemgetter(0)) if rank < _EXCLUDED]
+
+
+def _alike(
+    files: Iterable[tuple[str, str]], inherited: Collection[str]
+) -> dict[tuple[str, bool], list[str]]:
+    """The paths of each text, in order: what links lead to, and copies, are shown once."""
+    found: dict[tuple[str, bool], list[str]] = {}
+    for path, body in files:
+        found.setdefault((body, path in inherited), []).append(path)
+    return found
 
 
 _EXCLUDED = 3

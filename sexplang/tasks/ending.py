@@ -22,6 +22,9 @@ def accounted(error: Record, session: HandlerSession, replies: tuple[Value, ...]
 def cut_short(error: Record, sessions: tuple[Session, ...]) -> Record:
     """The error that ends conversations from outside, innermost first: its content is what the
     outermost has said."""
+    said, first = error.fields.get("content"), sessions[0]
+    if isinstance(said, str) and first.waits == "model":  # of a reply that was not whole
+        error = Record(error.kind, {**error.fields, "content": first.said + said})
     return _told(error, sessions, (0, 0))
 
 
@@ -45,25 +48,18 @@ def _told(
     details |= metrics(sessions[-1], turns)
     if sessions[-1].warnings:
         details["warnings"] = sessions[-1].warnings
-    before = fields_of(details.get("usage")) or {}
-    taken, given = last
+    before = usage_of({"usage": details.get("usage")})  # of a child, or of a reply that was cut
+    taken, given = last[0] + before[0], last[1] + before[1]
     for session in sessions:
         taken += session.usage[0] + session.children[0]
         given += session.usage[1] + session.children[1]
     if taken or given:
-        details["usage"] = {
-            "input_tokens": taken + _count(before.get("input_tokens")),
-            "output_tokens": given + _count(before.get("output_tokens")),
-        }
+        details["usage"] = {"input_tokens": taken, "output_tokens": given}
     sources = [source for session in reversed(sessions) for source in sources_of(session)]
     if sources:
         details["sources"] = tuple(dict.fromkeys(sources))
     content = error.fields.get("content") or said(sessions[-1]) or error.fields.get("content")
     return Record(error.kind, {**error.fields, "details": details, "content": content})
-
-
-def _count(value: Value) -> int:
-    return value if type(value) is int else 0
 
 
 def _is_turn(reply: Value) -> bool:
@@ -90,14 +86,20 @@ def said(session: HandlerSession) -> str:
 def sources_of(session: HandlerSession) -> tuple[str, ...]:
     """What the conversation's tools have read: the paths of files, and the `sources` that the
     results of other tools name; each once."""
+    said = session.messages[session.setup.earlier + 1 :]
+    if len(said) < 2:  # results stand behind the turn that asked for them
+        return ()
     uses: dict[Value, Block] = {}
+    whole = {each.get("tool_use_id"): each["content"] for each in session.shortened}
     found: list[str] = []
-    for message in session.messages[session.setup.earlier + 1 :]:
+    for message in said:
         for block in _blocks(message):
             if block.get("type") == "tool_use":
                 uses[block["id"]] = block
             elif block.get("type") == "tool_result" and not block.get("is_error"):
-                found += _sources(session, uses.get(block["tool_use_id"]), block["content"])
+                at = block["tool_use_id"]
+                content = whole.get(at, block["content"]) if whole else block["content"]
+                found += _sources(session, uses.get(at), content)
     return tuple(dict.fromkeys(found))
 
 

@@ -27,15 +27,17 @@ def execute_body(prepared: Prepared, values: dict[str, Value]) -> Body:
     missing: list[str] = []
     prompt = rendered(prepared.instructions, values, missing)
     system = rendered(prepared.system, values, missing)
-    paths = tuple([rendered(path, values, missing) for path in prepared.paths])
-    files_text = rendered(prepared.files_text, values, missing) if prepared.files_text else ""
+    paths: tuple[str, ...] = ()
+    if prepared.paths:
+        found = [rendered(path, values, missing) for path in prepared.paths]
+        paths = tuple(dict.fromkeys(found))
+    files_text = rendered(prepared.files_text, values, missing)
     description = rendered(prepared.description, values, missing)
     if prepared.criteria:
         rendered(prepared.criteria, values, missing)
     if missing:
         raise _missing(prepared, missing)
-    unique = tuple(dict.fromkeys(paths)) if paths else ()
-    return Body(prompt, system, unique, files_text, description)
+    return Body(prompt, system, paths, files_text, description)
 
 
 def _missing(prepared: Prepared, missing: list[str]) -> Fault:

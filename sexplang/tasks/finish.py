@@ -33,19 +33,19 @@ def finished(
     """The result; with a question, there is none yet. Raises Fault when asking did not help."""
     if session.setup.format.type == "text":
         notes = _notes(session, model, (), text)
-        return task_result(text, notes=notes, usage=_usage(session)), None
+        return task_result(text, notes=notes, usage=notes["usage"]), None
     reading = rules.read_reply(text, session.setup.format)
     if reading.problem is None:
         notes = _notes(session, model, reading.repairs, text)
         _pass_score(notes, reading.value)
         _pass_artifacts(notes, session, reading.value)
-        usage = _usage(session)
+        usage = notes["usage"]
         return task_result(text, parsed_content=reading.value, notes=notes, usage=usage), None
     if session.setup.takes_text:
         words = f"the reply could not be read and is taken as text: {_reason(reading.problem)}"
         warned = evolve(session, warnings=(*session.warnings, words))
         notes = _notes(warned, model, (), text)
-        return task_result(text, notes=notes, usage=_usage(session)), None
+        return task_result(text, notes=notes, usage=notes["usage"]), None
     if session.asked_again >= rules.max_repairs or session.turns >= session.setup.max_turns:
         raise misfit(_reason(reading.problem), text, _details(session, reading))
     noted = f"asked again: {_reason(reading.problem)}"
@@ -67,10 +67,6 @@ def _details(session: HandlerSession, reading: Reading) -> dict[str, Value]:
     }
 
 
-def _usage(session: HandlerSession) -> dict[str, Value]:
-    return _usage_of(*session.usage)
-
-
 def _usage_of(taken: int, given: int) -> dict[str, Value]:
     return {"input_tokens": taken, "output_tokens": given}
 
@@ -83,7 +79,7 @@ def _notes(
         **session.setup.notes,
         "warnings": session.warnings,
         "model": model,
-        "usage": _usage(session),
+        "usage": _usage_of(*session.usage),
         "turns": session.turns,
         "metrics": metrics(session),
     }
@@ -100,6 +96,8 @@ def _notes(
         notes["sources"] = sources
     if session.planning is not None:
         notes |= noted(session.planning, ())
+    if session.shortened:
+        notes["shortened"] = session.shortened
     return notes
 
 

@@ -51,11 +51,8 @@ def searching(query: dict[str, Value]) -> Ask:
     return Ask("search-memory", (asked,), attempt=True)
 
 
-def begun(session: HandlerSession) -> Gathered:
+def begun(session: HandlerSession, gathering: Gathering) -> Gathered:
     """The first thing to perform, if there is anything to see."""
-    gathering = session.gathering
-    if gathering is None:
-        return session, None
     if gathering.lookups:
         asks = tuple([lookup.ask for lookup in gathering.lookups])
         return evolve(session, waits="lookups"), Perform(asks, together=True)
@@ -161,7 +158,7 @@ def files_read(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
     gathering = session.gathering
     assert gathering is not None
     files: list[tuple[str, str]] = []
-    media: list[Block] = []
+    seen: dict[tuple[str, str], list[str]] = {}
     warnings: list[str] = []
     for path, value in zip(gathering.paths, replies, strict=True):
         words, is_error = outcome(value)
@@ -171,14 +168,19 @@ def files_read(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
         elif kind is not None and not is_kind(kind, words):
             warnings.append(f"file `{path}` was left out: it is not {kind}, whatever its name says")
         elif kind is not None:
-            media += media_blocks(path, kind, words)
+            seen.setdefault((kind, words), []).append(path)
         else:
             files.append((path, words))
     session = evolve(session, warnings=(*session.warnings, *warnings))
-    if media:
+    if seen:
+        media = [
+            block
+            for (kind, data), paths in seen.items()
+            for block in media_blocks(paths, kind, data)
+        ]
         session = _with_media(session, media)
     shown: list[str] = []
-    count = len(media) // 2
+    count = len(seen)
     for piece in pieces(gathering, files):
         tokens = tokens_in(piece.text)
         if piece.source in gathering.matched and not room_for(session, tokens):

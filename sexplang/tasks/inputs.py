@@ -31,6 +31,10 @@ _FITS: dict[str, Callable[[Value], bool]] = {
 }
 
 
+_USUAL = {"any": str, "string": str, "integer": int, "list": tuple}
+"""What fits at a glance."""
+
+
 def bound(template: Template, given: dict[str, Value]) -> dict[str, Value]:
     """Every declared parameter with its value; nil for an optional one means its default."""
     values: dict[str, Value] = {}
@@ -46,7 +50,7 @@ def bound(template: Template, given: dict[str, Value]) -> dict[str, Value]:
             value = param.default
         elif name not in given:
             missing.append(name)
-        elif not _FITS[param.type](value):
+        elif type(value) is not _USUAL.get(param.type) and not _FITS[param.type](value):
             unfit.append(name)
         values[name] = value
     if missing or unfit or taken < len(given):

@@ -45,6 +45,21 @@ def malformed(read: SubtaskRequest | Proposal) -> Fault:
     return bad_input(f"a malformed {kind}: {read.complaint()}", hint, fields=tuple(read.problems))
 
 
+def taken_by(name: Value, found: Value) -> str:
+    """What is said where a request names a task that is not there, and another one takes it."""
+    if name is None or name == found:
+        return ""
+    return f"no task is called `{name}`; `{found}` took the request"
+
+
+def asked_for(error: Record, name: Value, found: str) -> Record:
+    """The error of a task that did not begin; it says so where the request named another one."""
+    said = taken_by(name, found)
+    if not said:
+        return error
+    return Record(error.kind, {**error.fields, "message": f"{error.fields['message']} ({said})"})
+
+
 def _match(request: dict[str, Value], templates: tuple[Template, ...]) -> Template:
     name = request.get("name")
     for template in templates:

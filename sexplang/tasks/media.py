@@ -34,8 +34,9 @@ def is_kind(kind: str, data: str) -> bool:
     return _BEGINS[kind].match(data) is not None
 
 
-def media_blocks(path: str, kind: str, data: str) -> tuple[Block, Block]:
-    """The path and then the bytes, base64, as an `image` or a `document`."""
+def media_blocks(paths: list[str], kind: str, data: str) -> tuple[Block, Block]:
+    """The path, or all that lead to it, and then the bytes, base64, as an `image` or a
+    `document`."""
     source: Block = {"type": "base64", "media_type": kind, "data": data}
     block = "document" if kind == "application/pdf" else "image"
-    return {"type": "text", "text": f"File {path}:"}, {"type": block, "source": source}
+    return {"type": "text", "text": f"File {', '.join(paths)}:"}, {"type": block, "source": source}

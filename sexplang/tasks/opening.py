@@ -15,10 +15,19 @@ from sexplang.tasks.gathering import AUTOMATIC, own_items, running, searching
 from sexplang.tasks.history import configured, shown
 from sexplang.tasks.inputs import bound
 from sexplang.tasks.json_text import json_text
+from sexplang.tasks.matching import taken_by
 from sexplang.tasks.overrides import NO_OVERRIDES, Overrides
 from sexplang.tasks.paths import unique
 from sexplang.tasks.prepare import Prepared
-from sexplang.tasks.session import Block, Gathering, HandlerSession, Lookup, Rules, Setup
+from sexplang.tasks.session import (
+    Block,
+    Gathering,
+    HandlerPayload,
+    HandlerSession,
+    Lookup,
+    Rules,
+    Setup,
+)
 from sexplang.tasks.settings import ContextSettings, effective
 from sexplang.tasks.tools import with_tools
 from sexplang.tasks.turns import started
@@ -39,18 +48,60 @@ def opened(
     """The conversation, its session, and what it asks first. Raises Fault."""
     template = prepared.template
     depth = conversations[-1].depth + 1 if conversations else 0
-    _check_depth(rules, template.name, depth, overrides.max_depth)
+    if depth >= rules.max_task_depth or overrides.max_depth is not None:
+        _check_depth(rules, template.name, depth, overrides.max_depth)
     values = bound(template, inputs)
     signature = _signature(template.name, values, overrides.file_paths)
     if conversations:
         _check_cycle(template.name, signature, conversations)
-    settings = _settings(prepared, overrides)
+    settings = prepared.settings if overrides is NO_OVERRIDES else None
+    if settings is None:
+        settings = _settings(prepared, overrides)
     body = execute_body(prepared, values)
-    forced = body.paths if overrides.file_paths is None else overrides.file_paths
-    paths = wanted_paths(forced, template.context_assembly)
-    if len(paths) > 1:
-        paths = unique(paths, rules.folder)
-    items = _items(settings, overrides, conversations)
+    setup, payload, tokens = _request(rules, prepared, overrides, body, depth)
+    warnings = prepared.warnings + settings.warnings
+    gathering, own = None, ()
+    if conversations or prepared.has_files or overrides is not NO_OVERRIDES:
+        items = _items(settings, overrides, conversations)
+        paths = _paths(rules, prepared, overrides, body)
+        previous, left_out = _previous(settings, overrides)
+        warnings += overrides.warnings + left_out
+        if said := taken_by(overrides.asked_for, template.name):
+            warnings += (said,)
+        lookups = _lookups(rules, prepared, overrides, settings, body, values)
+        if paths or items or previous or lookups:
+            wanted = body.prompt if settings.inherit_context == "subset" else ""
+            gathering = _gathering(payload["system"], paths, items, previous, wanted, rules.folder)
+            gathering = evolve(gathering, lookups=lookups, assembly=template.context_assembly)
+        own = own_items(items, paths)
+    prompt: Block = {"role": "user", "content": ({"type": "text", "text": body.prompt},)}
+    tokens += tokens_of(body.prompt)
+    messages: tuple[Block, ...] = (prompt,)
+    if overrides.history is not None:
+        setup, earlier = _with_history(setup, prepared, overrides)
+        tokens += sum([tokens_of(message["content"]) for message in earlier])
+        messages = (*earlier, prompt)
+    if tokens > setup.window:
+        check_room(0, tokens, setup.window, "the prompt")
+    taken, warnings = filled((0, 0), warnings, tokens, setup.window)
+    session = HandlerSession(
+        setup, payload, messages, taken=taken, warnings=warnings, gathering=gathering
+    )
+    conversation = Conversation(template.name, signature, depth, own)
+    return conversation, *started(session)
+
+
+def _request(
+    rules: Rules, prepared: Prepared, overrides: Overrides, body: Body, depth: int
+) -> tuple[Setup, HandlerPayload, int]:
+    """What the conversation is told of itself, its request but for the messages, and the tokens
+    that this takes."""
+    setup = prepared.setup
+    if overrides is NO_OVERRIDES:
+        if depth:
+            setup = evolve(setup, depth=depth)
+        if isinstance(prepared.system, str):
+            return setup, prepared.payload, prepared.tokens
     payload = prepared.payload.copy()
     format_words = prepared.format_words
     if overrides.expected_words:
@@ -60,62 +111,49 @@ def opened(
     payload["system"] = system = sections(rules.base_prompt, body.system, format_words)
     if overrides.model is not None:
         payload["model"] = overrides.model
-    previous, warnings = _previous(settings, overrides)
-    lookups = _lookups(rules, prepared, overrides, settings, body, values)
-    gathering = None
-    if paths or items or previous or lookups:
-        wanted = body.prompt if settings.inherit_context == "subset" else ""
-        gathering = _gathering(system, paths, items, previous, wanted, rules.folder)
-        gathering = evolve(gathering, lookups=lookups, assembly=template.context_assembly)
-    prompt: Block = {"role": "user", "content": ({"type": "text", "text": body.prompt},)}
-    setup = _setup(rules, prepared, overrides, depth)
-    tokens = prepared.tool_tokens + tokens_in(system)
+    tokens = prepared.tool_tokens
+    if overrides is not NO_OVERRIDES:
+        setup = _overridden(rules, setup, payload, overrides, depth)
     if overrides.tools is not None:
         setup, payload["tools"] = with_tools(rules, setup, overrides.tools)
-        tokens = tokens_in(json_text(payload["tools"])) + tokens_in(system)
-    messages: tuple[Block, ...] = (prompt,)
-    if overrides.history is not None:
-        setup, messages = _with_history(setup, prepared, overrides, prompt)
-    for message in messages:
-        tokens += tokens_of(message["content"])
-    check_room(0, tokens, setup.window, "the prompt")
-    noted = prepared.warnings + settings.warnings + overrides.warnings + warnings
-    taken, noted = filled((0, 0), noted, tokens, setup.window)
-    session = HandlerSession(
-        setup, payload, messages, taken=taken, warnings=noted, gathering=gathering
-    )
-    conversation = Conversation(template.name, signature, depth, own_items(items, paths))
-    return conversation, *started(session)
+        tokens = tokens_in(json_text(payload["tools"]))
+    return setup, payload, tokens + tokens_in(system)
 
 
-def _setup(rules: Rules, prepared: Prepared, overrides: Overrides, depth: int) -> Setup:
-    template = prepared.template
-    notes = prepared.notes
+def _paths(rules: Rules, prepared: Prepared, overrides: Overrides, body: Body) -> tuple[str, ...]:
+    """The files that somebody names, each once."""
+    paths = body.paths if overrides.file_paths is None else overrides.file_paths
+    return unique(wanted_paths(paths, prepared.template.context_assembly), rules.folder)
+
+
+def _overridden(
+    rules: Rules, setup: Setup, payload: HandlerPayload, overrides: Overrides, depth: int
+) -> Setup:
+    notes = setup.notes
+    if overrides.asked_for not in (None, setup.task):
+        notes = {**notes, "asked_for": overrides.asked_for}
     if overrides.file_paths is not None:
         notes = {**notes, "context_source": "explicit_request"}
-    return Setup(
-        template.name,
-        OutputFormat() if overrides.expected_words else prepared.format,
-        prepared.offered,
-        depth,
-        overrides.max_depth,
-        min(prepared.max_turns, overrides.max_turns or prepared.max_turns),
-        rules.window(overrides.model or prepared.payload.get("model")),
-        notes,
-        takes_text=prepared.format.type == "xml" and template.disable_reparsing,
-        seconds=template.limits.timeout,
+    return evolve(
+        setup,
+        format=OutputFormat() if overrides.expected_words else setup.format,
+        depth=depth,
+        max_depth=overrides.max_depth,
+        max_turns=min(setup.max_turns, overrides.max_turns or setup.max_turns),
+        window=rules.window(payload.get("model")),
+        notes=notes,
     )
 
 
 def _with_history(
-    setup: Setup, prepared: Prepared, overrides: Overrides, prompt: Block
+    setup: Setup, prepared: Prepared, overrides: Overrides
 ) -> tuple[Setup, tuple[Block, ...]]:
-    """The setup that knows the earlier turns, and the messages with those that are shown."""
+    """The setup that knows the earlier turns, and those that are shown."""
     history = overrides.history or ()
     settings = configured(prepared.template.history_config, overrides.history_config)
     earlier = shown(history, settings)
     kept = history if settings.record_in_session_history else None
-    return evolve(setup, history=kept, earlier=len(earlier)), (*earlier, prompt)
+    return evolve(setup, history=kept, earlier=len(earlier)), earlier
 
 
 def _lookups(
@@ -196,8 +234,6 @@ def _check_cycle(name: str, signature: str, conversations: tuple[Conversation, .
 
 
 def _settings(prepared: Prepared, overrides: Overrides) -> ContextSettings:
-    if overrides is NO_OVERRIDES and prepared.settings is not None:
-        return prepared.settings
     template = prepared.template
     subtype = overrides.subtype or template.subtype
     return effective(subtype, template.context_management, overrides.context_management)

@@ -18,6 +18,8 @@ class Overrides:
     """What a request says about one call. Limits can only be lowered by it."""
 
     subtype: str | None = None
+    asked_for: str | None = None
+    """The name that the request had, which may be no task's."""
     model: str | None = None
     max_depth: int | None = None
     max_turns: int | None = None
@@ -51,6 +53,7 @@ def _are_tools(value: Value) -> bool:
 
 _CHECKS = {
     **FIELDS,
+    "asked_for": FIELDS["name"],
     "tools": (_are_tools, 'write a list of the names of tools, or ["*"]'),
     "model": (lambda value: isinstance(value, str) and value != "", 'write "provider:name"'),
     "history": (is_history, "write a list of {role content}, role user or assistant"),
@@ -61,8 +64,6 @@ _CHECKS = {
 
 def overrides_of(given: dict[str, Value]) -> Overrides:
     """The overrides of a call, checked; all that is wrong is one failure. Raises Fault."""
-    if not given:
-        return NO_OVERRIDES
     fields: dict[str, Any] = {}
     wrong: dict[str, str] = {}
     warnings: list[str] = []

@@ -1,9 +1,10 @@
 """A template to what every call of it shares: its texts taken apart, its tools, its payload."""
 
+from sexplang.tasks.context import sections
 from sexplang.tasks.json_text import json_text
-from sexplang.tasks.session import HandlerPayload, Rules
+from sexplang.tasks.session import HandlerPayload, Rules, Setup
 from sexplang.tasks.settings import ContextSettings, effective
-from sexplang.tasks.substitute import Parts, Slot, parts
+from sexplang.tasks.substitute import Parts, parts
 from sexplang.tasks.tools import offered
 from sexplang.tasks.window import tokens_in
 from sexplang.terms.node import node
@@ -23,28 +24,35 @@ class Prepared:
     """Not sent, but its slots must lead somewhere all the same; empty if it has none."""
     paths: tuple[Parts, ...]
     files_text: Parts
-    offered: dict[str, str]
+    has_files: bool
+    """Whether a call that overrides nothing has files to see, or to look for."""
+    setup: Setup
+    """Of a call at the top that overrides nothing."""
     payload: HandlerPayload
-    format: OutputFormat
-    """What a reply is held to."""
+    """With the system prompt, if no input changes that."""
     format_words: str
     settings: ContextSettings | None
     """What holds for a call that overrides nothing; None if the template contradicts itself."""
-    max_turns: int
     tool_tokens: int
     """What the definitions of the tools take of the context window."""
-    notes: dict[str, Value]
+    tokens: int
+    """What they take with the system prompt of the payload."""
     warnings: tuple[str, ...]
 
 
 def prepare(rules: Rules, template: Template) -> Prepared:
     """The work on a template that no input changes."""
-    names, tools = offered(template.allowed_tools, rules.tools)
+    names, tools = offered(template.allowed_tools, rules)
     format_ = template.output_format
     schema = rules.json_schema(format_) if format_.type == "json" else None
     has_instructions = template.instructions.strip() != ""
     description, criteria = parts(template.description), parts(template.criteria)
     literal = template.file_paths.source == "literal"
+    system, format_words = parts(template.system), _format_words(rules, template, schema)
+    payload = _payload(rules, template, tools, schema)
+    if isinstance(system, str):
+        payload["system"] = sections(rules.base_prompt, system, format_words)
+    tool_tokens = tokens_in(json_text(tools)) if tools else 0
 
     warnings: tuple[str, ...] = ()
     if not has_instructions:
@@ -52,20 +60,39 @@ def prepare(rules: Rules, template: Template) -> Prepared:
     return Prepared(
         template=template,
         instructions=parts(template.instructions) if has_instructions else description,
-        system=parts(template.system),
+        system=system,
         description=description,
-        criteria=criteria if any(isinstance(part, Slot) for part in criteria) else (),
+        criteria="" if isinstance(criteria, str) else criteria,
         paths=tuple(parts(path) for path in template.file_paths.paths) if literal else (),
-        files_text=() if literal else parts(template.file_paths.text),
-        offered=names,
-        payload=_payload(rules, template, tools, schema),
-        format=OutputFormat() if format_.type == "xml" and template.manual_xml else format_,
-        format_words=_format_words(rules, template, schema),
+        files_text="" if literal else parts(template.file_paths.text),
+        has_files=rules.memory or not literal or template.file_paths.paths != (),
+        setup=_setup(rules, template, names, payload),
+        payload=payload,
+        format_words=format_words,
         settings=_settings(template),
-        max_turns=_first(template.limits.max_turns, _turns(rules, template)),
-        tool_tokens=tokens_in(json_text(tools)) if tools else 0,
-        notes=_notes(template),
+        tool_tokens=tool_tokens,
+        tokens=tool_tokens + tokens_in(payload["system"]),
         warnings=warnings,
+    )
+
+
+def _setup(
+    rules: Rules, template: Template, names: dict[str, str], payload: HandlerPayload
+) -> Setup:
+    format_ = template.output_format
+    if format_.type == "xml" and template.manual_xml:
+        format_ = OutputFormat()
+    return Setup(
+        template.name,
+        format_,
+        names,
+        depth=0,
+        max_depth=None,
+        max_turns=_first(template.limits.max_turns, _turns(rules, template)),
+        window=rules.window(payload.get("model")),
+        notes=_notes(template),
+        takes_text=format_.type == "xml" and template.disable_reparsing,
+        seconds=template.limits.timeout,
     )
 
 

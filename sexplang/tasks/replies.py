@@ -23,6 +23,8 @@ class Reply:
     """A model's turn: its blocks as they are, its text, its tool calls."""
 
     content: tuple[Block, ...]
+    kept: tuple[Block, ...]
+    """Those of them that history may hold: no empty text."""
     text: str
     uses: tuple[ToolUse, ...]
     stop_reason: str | None
@@ -30,6 +32,8 @@ class Reply:
     model: str | None
     category: str
     """Why the model refused, if it said so."""
+    own: tuple[int, int]
+    """Its usage without that of attempts before it, which gave no reply."""
 
 
 def model_reply(value: Value) -> Reply:
@@ -48,16 +52,18 @@ def model_reply(value: Value) -> Reply:
     texts: list[str] = []
     uses: list[ToolUse] = []
     blocks: list[Block] = []
+    kept: list[Block] = []
     for at, item in enumerate(content):
-        block = fields_of(item)
+        block = item if type(item) is dict else fields_of(item)
         kind = block.get("type") if block is not None else None
         if block is None or not isinstance(kind, str):
             raise bad_reply("a content block is not a table with a type", field=f"content[{at}]")
+        whole: str | None = None
         if kind == "text":
             text = block.get("text")
             if not isinstance(text, str):
                 raise bad_reply("a text block has no text", field=f"content[{at}].text")
-            whole = _whole(text)
+            whole = text if text.isascii() else _whole(text)
             if whole is not text:
                 block = {**block, "text": whole}
             texts.append(whole)
@@ -67,15 +73,23 @@ def model_reply(value: Value) -> Reply:
                 # Sent back as history, where only an object is allowed.
                 block = {**block, "input": {}}
         blocks.append(block)
+        if whole != "":
+            kept.append(block)
     stop_reason = _optional(fields, "stop_reason")
+    usage = own = _usage(fields.get("usage"))
+    if "lost" in fields:
+        lost = _usage(fields["lost"])
+        own = max(0, usage[0] - lost[0]), max(0, usage[1] - lost[1])
     return Reply(
         tuple(blocks),
+        tuple(kept),
         "".join(texts),
         tuple(uses),
         stop_reason,
-        _usage(fields.get("usage")),
+        usage,
         _optional(fields, "model"),
         _category(fields) if stop_reason == "refusal" else "",
+        own,
     )
 
 
@@ -89,8 +103,6 @@ def usage_of(value: Value) -> tuple[int, int]:
 
 def _whole(text: str) -> str:
     """Text that can be written: half of a surrogate pair, which JSON lets in, becomes `?`."""
-    if text.isascii():
-        return text
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -122,21 +134,27 @@ def _usage(value: Value) -> tuple[int, int]:
     fields = fields_of(value)
     if fields is None:
         raise bad_reply("the usage of the model's reply is not a table", field="usage")
-    # What a provider's cache held is input too; it is counted apart.
-    taken = sum([_count(fields, name) for name in _INPUT])
-    return taken, _count(fields, "output_tokens")
+    taken = given = 0
+    for name in _COUNTS:
+        count: Any = fields.get(name)
+        if count is None:
+            continue
+        if type(count) is not int or count < 0:
+            raise bad_reply(f"the usage's `{name}` is not a count", field=f"usage.{name}")
+        if name == "output_tokens":
+            given = count
+        else:
+            taken += count
+    return taken, given
 
 
-_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-
-
-def _count(usage: dict[str, Value], name: str) -> int:
-    value: Any = usage.get(name)
-    if value is None:
-        return 0
-    if type(value) is not int or value < 0:
-        raise bad_reply(f"the usage's `{name}` is not a count", field=f"usage.{name}")
-    return value
+# What a provider's cache held is input too; it is counted apart.
+_COUNTS = (
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+)
 
 
 def _category(fields: dict[str, Value]) -> str:

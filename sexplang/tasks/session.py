@@ -55,6 +55,8 @@ class Rules:
     """Whether there is an index that fresh context can come from."""
     folder: str = ""
     """What relative paths are relative to; empty where nobody knows it."""
+    all_tools: bool = False
+    """Whether `tools` has those of all servers that there are."""
 
 
 @node
@@ -160,3 +162,5 @@ class HandlerSession:
     calls: Calls | None = None
     planning: Planning | None = None
     """The plans that it has proposed."""
+    shortened: tuple[Value, ...] = ()
+    """The whole of what went back to the model only in part: `{tool_use_id? content}`."""

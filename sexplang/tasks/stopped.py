@@ -15,7 +15,7 @@ def full(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
         f"the reply was cut off at {limit} tokens",
         "raise <limits max_output_tokens=…>, or ask for a shorter answer",
         session.said + reply.text,
-        used=reply.usage[1],
+        used=reply.own[1],
         limit=limit,
     )
 
@@ -27,7 +27,7 @@ def overflowed(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
         "the conversation does not fit into the model's context window",
         "pass less text or fewer files, or split the task",
         session.said + reply.text,
-        used=sum(reply.usage),
+        used=sum(reply.own),
         limit=None,
     )
 

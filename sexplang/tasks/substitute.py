@@ -12,14 +12,15 @@ from sexplang.terms.value import Record, Value
 @node
 class Slot:
     """`{{a[0].b}}`: a parameter and the way into its value. A slot whose text is no path has
-    no steps and is always missing."""
+    no name and is always missing."""
 
     written: str
+    name: str
     steps: tuple[str | int, ...]
 
 
-Parts: TypeAlias = tuple[str | Slot, ...]
-"""Literal text and slots, in order."""
+Parts: TypeAlias = str | tuple[str | Slot, ...]
+"""Literal text and slots, in order; text alone where there are no slots."""
 
 # `{{{x}}}` is a brace, a slot and a brace: hence the look-ahead of the last branch.
 _MARK = re.compile(r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{(?!\{)")
@@ -30,8 +31,6 @@ _MISSING = object()
 
 def parts(source: str) -> Parts:
     """The text taken apart: `{{{{` writes `{{`; any other `{{` opens a slot."""
-    if "{{" not in source:
-        return (source,) if source else ()
     found: list[str | Slot] = []
     at = 0
     for mark in _MARK.finditer(source):
@@ -40,50 +39,50 @@ def parts(source: str) -> Parts:
         if mark[0] == "{{{{":
             found.append("{{")
         elif mark[1] is None:
-            found.append(Slot(source[mark.start() : mark.start() + 20], ()))
+            found.append(Slot(source[mark.start() : mark.start() + 20], "", ()))
         else:
-            found.append(Slot(mark[1].strip(), _steps(mark[1])))
+            found.append(Slot(mark[1].strip(), *_path(mark[1])))
     found.append(source[at:])
-    return tuple(part for part in found if part != "")
+    literal = [part for part in found if isinstance(part, str)]
+    return "".join(literal) if literal == found else tuple(part for part in found if part != "")
 
 
-def _steps(path: str) -> tuple[str | int, ...]:
+def _path(path: str) -> tuple[str, tuple[str | int, ...]]:
     if _PATH.fullmatch(path) is None:
-        return ()
+        return "", ()
     head, *rest = _STEP.findall(path)
-    return (head, *(int(step) if step.isdecimal() else step for step in rest))
+    return head, tuple(int(step) if step.isdecimal() else step for step in rest)
 
 
 def rendered(source: Parts, values: dict[str, Value], missing: list[str]) -> str:
     """The text with its slots filled; the slots that lead nowhere are added to `missing`."""
+    if isinstance(source, str):
+        return source
     out: list[str] = []
     for part in source:
-        if type(part) is str:
+        if isinstance(part, str):
             out.append(part)
             continue
-        value = _found(part, values)  # type: ignore[arg-type]
+        value = values.get(part.name, _MISSING)
+        if part.steps:
+            value = _found(value, part.steps)
         if type(value) is str:
             out.append(value)
         elif value is _MISSING:
-            missing.append(part.written)  # type: ignore[union-attr]
+            missing.append(part.written)
         else:
             out.append(value_text(value))
     return "".join(out)
 
 
-def _found(slot: Slot, values: dict[str, Value]) -> Value:
-    if not slot.steps:
-        return _MISSING
-    value: Value = values
-    for step in slot.steps:
+def _found(value: Value, steps: tuple[str | int, ...]) -> Value:
+    for step in steps:
         if isinstance(value, (dict, Record)):
             fields = value if isinstance(value, dict) else value.fields
             value = fields.get(str(step), _MISSING)
         elif isinstance(value, tuple) and isinstance(step, int) and step < len(value):
             value = value[step]
         else:
-            return _MISSING
-        if value is _MISSING:
             return _MISSING
     return value
 

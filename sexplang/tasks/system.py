@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from sexplang.tasks.ending import accounted, cut_short
-from sexplang.tasks.matching import match
+from sexplang.tasks.matching import asked_for, match
 from sexplang.tasks.opening import opened
-from sexplang.tasks.overrides import overrides_of
+from sexplang.tasks.overrides import NO_OVERRIDES, overrides_of
 from sexplang.tasks.plans.artifacts import outputs
 from sexplang.tasks.plans.bids import bids
-from sexplang.tasks.plans.judging import PlanLimits, judge
+from sexplang.tasks.plans.fitting import foreseen
+from sexplang.tasks.plans.judging import judge
 from sexplang.tasks.plans.keeping import Planning
 from sexplang.tasks.prepare import Prepared, prepare
 from sexplang.tasks.session import Calls, Gathering, HandlerSession, Lookup, Reading, Rules, Setup
@@ -21,8 +22,6 @@ from sexplang.tasks.window import FRACTION, WINDOWS, windows
 from sexplang.terms.task import Broke, Conversation, Session, TaskSystem, Want, error_of
 from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Fault, Value
-
-PLAN_LIMITS = PlanLimits()
 
 HARD_DEPTH = 10
 """No configuration lets a chain of subtasks go deeper."""
@@ -38,7 +37,6 @@ def task_system(
     max_output_tokens: int = 4096,
     max_repairs: int = 2,
     max_refused: int = 2,
-    plan_limits: PlanLimits = PLAN_LIMITS,
     base_prompt: str = "",
     tools: Mapping[str, dict[str, Value]] | None = None,
     model: str | None = None,
@@ -47,20 +45,22 @@ def task_system(
     memory: bool = False,
     folder: str = "",
     default_model: str | None = None,
+    all_tools: bool = False,
 ) -> TaskSystem:
     """The task system of a run.
 
     `max_turns` and `max_output_tokens` hold where a template sets none. A reply that does not
     fit its format is asked for again at most `max_repairs` times; a conversation may have at most
     `max_refused` turns with a subtask request that is malformed, too deep or a cycle, or with a
-    plan that is refused. `plan_limits` is what plans are held to. `tools` describes registered
-    tools by name: `{description input_schema}`.
+    plan that is refused. `tools` describes registered tools by name: `{description
+    input_schema}`.
 
     A conversation may take `max_context_window_fraction` of its model's window;
     `context_windows` are tokens by the beginning of a model's name, beside those known here;
     `model` is the one that wins over the templates', `default_model` the one where they name none.
     With `memory`, there is an index for fresh context. `folder` is what relative paths are
-    relative to: with it, a file that is named in two ways is read once.
+    relative to: with it, a file that is named in two ways is read once. With `all_tools`, a task
+    that allows a tool of a server which `tools` does not describe cannot begin.
     """
     rules = Rules(
         read_reply=read_reply,
@@ -81,6 +81,7 @@ def task_system(
         ),
         memory=memory,
         folder=folder,
+        all_tools=all_tools,
     )
     # By identity, because templates may hold tables. Each keeps its template alive, so an
     # identity is never another template's.
@@ -99,11 +100,13 @@ def task_system(
         conversations: tuple[Conversation, ...],
     ) -> tuple[Conversation, Session, Want]:
         try:
-            prepared = prepared_of(template)
-            return opened(rules, prepared, inputs, overrides_of(overrides), conversations)
+            prepared = known.get(id(template)) or prepared_of(template)
+            given = overrides_of(overrides) if overrides else NO_OVERRIDES
+            return opened(rules, prepared, inputs, given, conversations)
         except Fault as fault:
             depth = conversations[-1].depth + 1 if conversations else 0
-            return Conversation(template.name, "", depth), None, Broke(error_of(fault))
+            error = asked_for(error_of(fault), overrides.get("asked_for"), template.name)
+            return Conversation(template.name, "", depth), None, Broke(error)
 
     def advance(session: Session, replies: tuple[Value, ...]) -> tuple[Session, Want]:
         assert isinstance(session, HandlerSession)
@@ -112,13 +115,14 @@ def task_system(
         except Fault as fault:
             return session, Broke(accounted(error_of(fault), session, replies))
 
+    bid = partial(bids, prepared_of)
     return TaskSystem(
         begin,
         advance,
         cut_short,
         match,
-        judge=partial(judge, plan_limits),
-        bids=partial(bids, prepared_of),
+        judge=partial(judge, partial(foreseen, bid, begin)),
+        bids=bid,
         outputs=outputs,
         nouns=(HandlerSession, Setup, Gathering, Lookup, Calls, Planning),
     )

@@ -1,13 +1,12 @@
 """A template's allowed tools to what a model is offered: names, descriptions and schemas."""
 
 import re
-from collections.abc import Mapping
 
 from attrs import evolve
 
 from sexplang.tasks.plans.schema import PROPOSE
 from sexplang.tasks.session import Rules, Setup
-from sexplang.terms.value import Value
+from sexplang.terms.value import Fault, Value
 
 SCRIPT_SECONDS = 300
 """A model can ask for less time for a script, never for more."""
@@ -73,16 +72,17 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _ANY_OBJECT: dict[str, Value] = {"type": "object"}
 
 
-def offered(
-    allowed: tuple[str, ...], registered: Mapping[str, dict[str, Value]]
-) -> tuple[dict[str, str], tuple[Value, ...]]:
-    """The names a model sees with the tools they stand for, and the definitions it is sent."""
+def offered(allowed: tuple[str, ...], rules: Rules) -> tuple[dict[str, str], tuple[Value, ...]]:
+    """The names a model sees with the tools they stand for, and the definitions it is sent. Raises
+    Fault for a tool of a server that nobody named: of it a model would see the name alone."""
     names: dict[str, str] = {}
     tools: list[Value] = []
     for name in dict.fromkeys(allowed):
         seen = _safe(name, names)
         names[seen] = name
-        known = BUILT_IN.get(name) or registered.get(name) or {}
+        known = BUILT_IN.get(name) or rules.tools.get(name) or {}
+        if rules.all_tools and not known and ":" in name:
+            raise _unserved(name)
         tools.append(
             {
                 "name": seen,
@@ -97,8 +97,31 @@ def with_tools(rules: Rules, setup: Setup, names: tuple[str, ...]) -> tuple[Setu
     """The setup of a conversation that has these tools instead of its template's, and their
     definitions."""
     allowed = [each for name in names for each in (rules.tools if name == "*" else (name,))]
-    seen, tools = offered(tuple(allowed), rules.tools)
+    unknown = [each for each in allowed if each not in BUILT_IN and each not in rules.tools]
+    if rules.all_tools and unknown:
+        raise _unknown(unknown, rules)
+    seen, tools = offered(tuple(allowed), rules)
     return evolve(setup, offered=seen), tools
+
+
+def _unknown(names: list[str], rules: Rules) -> Fault:
+    listed = ", ".join([f"`{name}`" for name in names])
+    known = ", ".join([*sorted(rules.tools), *BUILT_IN])
+    return Fault(
+        "unknown-tool",
+        f"nobody has the tool{'s' * (len(names) != 1)} {listed}; there are {known}",
+        hint="register it with the run, or answer it with a handler of `tool`",
+    )
+
+
+def _unserved(name: str) -> Fault:
+    server = name.partition(":")[0]
+    return Fault(
+        "unknown-tool",
+        f"a model may use `{name}` here, and no MCP server `{server}` is named",
+        hint=f"name it: --mcp {server}='COMMAND …', or [mcp.{server}] in sexplang.toml; or answer "
+        "it with a handler of `tool`",
+    )
 
 
 def _safe(name: str, taken: dict[str, str]) -> str:

@@ -12,9 +12,11 @@ from sexplang.tasks.calls import (
     propose,
     spawned,
     spent,
+    warned,
     with_plan,
 )
 from sexplang.tasks.continuation import continuation
+from sexplang.tasks.cutting import plan_words, shortened
 from sexplang.tasks.failures import bad_reply, exhausted, halted
 from sexplang.tasks.finish import finished
 from sexplang.tasks.gathering import Gathered, begun, files_read, looked_up
@@ -25,7 +27,7 @@ from sexplang.tasks.replies import Reply, model_reply
 from sexplang.tasks.request import SubtaskRequest
 from sexplang.tasks.session import Block, HandlerSession, Rules, Waits
 from sexplang.tasks.stopped import full, overflowed, refused
-from sexplang.tasks.window import filled, tokens_of, with_more
+from sexplang.tasks.window import filled, room_for, tokens_of, with_more
 from sexplang.terms.task import Ask, Finished, Perform, Want
 from sexplang.terms.value import Fault, Record, Value
 
@@ -34,7 +36,10 @@ Next = tuple[HandlerSession, Want]
 
 def started(session: HandlerSession) -> Next:
     """The first request: what there is to be found and read, else the model."""
-    return _or_model(begun(session))
+    gathering = session.gathering
+    return (
+        (session, ask_model(session)) if gathering is None else _or_model(begun(session, gathering))
+    )
 
 
 def _or_model(gathered: Gathered) -> Next:
@@ -54,6 +59,9 @@ def advanced(rules: Rules, session: HandlerSession, replies: tuple[Value, ...]) 
     if taken or given:
         before = session.children
         session = evolve(session, children=(before[0] + taken, before[1] + given))
+    said = warned(replies)
+    if said:
+        session = evolve(session, warnings=(*session.warnings, *said))
     if session.waits == "subtask":
         return _subtask_answered(rules, session, replies[0])
     if session.waits == "subplan":
@@ -71,7 +79,11 @@ def ask_model(session: HandlerSession) -> Perform:
 
 def ask_again(session: HandlerSession, content: tuple[Block, ...]) -> Next:
     """Asks the model to go on after a user message; the turn limit was checked when it spoke."""
-    session = with_more(session, tokens_of(content), "the answer to the model")
+    tokens = tokens_of(content)
+    if not room_for(session, tokens):
+        session, content = shortened(session, content)
+        tokens = tokens_of(content)
+    session = with_more(session, tokens, "the answer to the model")
     messages = (*session.messages, {"role": "user", "content": content})
     session = evolve(session, messages=messages, waits="model", calls=None)
     return session, ask_model(session)
@@ -100,14 +112,11 @@ _ENDS = frozenset({"end_turn", "stop_sequence"})
 
 
 def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
-    """One assistant message more. History may hold no empty message and no empty text."""
-    content = tuple(
-        [block for block in reply.content if block.get("type") != "text" or block["text"]]
-    )
-    message = {"role": "assistant", "content": content or ({"type": "text", "text": "(nothing)"},)}
+    """One assistant message more. History may hold no empty message."""
+    message = {"role": "assistant", "content": reply.kept or _NOTHING}
     before, given, setup = session.usage, reply.usage, session.setup
     # What the model counted is right; where it counts nothing, the estimates go on.
-    used = sum(given) if given[0] else session.taken[0] + tokens_of(reply.content)
+    used = sum(reply.own) if given[0] else session.taken[0] + tokens_of(reply.content)
     taken, warnings = filled(session.taken, session.warnings, used, setup.window)
     return HandlerSession(
         setup,
@@ -124,7 +133,11 @@ def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
         warnings,
         session.children,
         planning=session.planning,
+        shortened=session.shortened,
     )
+
+
+_NOTHING = ({"type": "text", "text": "(nothing)"},)
 
 
 def going_on(session: HandlerSession, text: str) -> HandlerSession:
@@ -254,7 +267,8 @@ def _subplan_answered(rules: Rules, session: HandlerSession, value: Value) -> Ne
     session = evolve(session, planning=said.planning)
     if said.refused is not None:
         session = _unplanned(rules, session, said.refused)
-    return ask_again(session, ({"type": "text", "text": f"The subplan:\n\n{said.words}"},))
+    words = plan_words(session, said.told)
+    return ask_again(session, ({"type": "text", "text": f"The subplan:\n\n{words}"},))
 
 
 def _unplanned(rules: Rules, session: HandlerSession, reason: str) -> HandlerSession:

@@ -1,7 +1,7 @@
 """Texts to tokens, and a session to the same session with more in its context window.
 
 Estimated before anything is added (inventory 4.3), and replaced by what a model reports. Nothing is
-trimmed here: what does not fit is refused.
+trimmed here: what does not fit is refused, or cut in `cutting.py`.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ WINDOWS: Mapping[str, int] = {
 """Context windows in tokens by the beginning of a model's name; the documents' figures."""
 
 # Prose has more characters to a token, code and other alphabets fewer: rather too many tokens.
-_BYTES_IN_TOKEN = 3.5
+BYTES_IN_TOKEN = 3.5
 _IN_MESSAGE = 4
 _IN_MEDIA = 1_600
 """An image or a page, whatever its bytes are."""
@@ -62,7 +62,7 @@ def windows(
 def tokens_in(text: str) -> int:
     """Rather too many than too few."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-    return ceil(size / _BYTES_IN_TOKEN)
+    return ceil(size / BYTES_IN_TOKEN)
 
 
 def tokens_of(content: Value) -> int:

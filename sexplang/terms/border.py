@@ -26,15 +26,13 @@ def bounded(number: int) -> int:
     return number
 
 
-def take(left: list[int], parts: int) -> None:
-    """Counts a container and its parts. Raises Fault `limit-data` where there is none left."""
-    left[0] -= parts + 1
-    if left[0] < 0:
-        raise Fault(
-            "limit-data",
-            f"a value of more than {LARGEST:,} parts neither enters nor leaves a program",
-            hint="lists may share their parts inside a program, but not outside of it",
-        )
+def too_large() -> Fault:
+    """What is raised for a value of more than LARGEST parts, each container being one too."""
+    return Fault(
+        "limit-data",
+        f"a value of more than {LARGEST:,} parts neither enters nor leaves a program",
+        hint="lists may share their parts inside a program, but not outside of it",
+    )
 
 
 def written_texts(value: Value) -> Value:

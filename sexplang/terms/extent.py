@@ -16,23 +16,22 @@ def text_size(value: Value, most: int) -> int:
     """A length that the written `value` has at least, or some number above `most` if it is longer
     than that."""
     size = seen = 0
-    work = [value]
+    work: list[Any] = [(value,)]
     while work:
-        item = work.pop()
-        if type(item) is str:
-            size += len(item) + 2
-        elif type(item) is int:
-            size += item.bit_length() // 4 + 1
-        elif type(item) is tuple or type(item) is dict or type(item) is Record:
-            seen += 1
-            if seen > _NEAR:
-                return _shared_size(value, most)
-            size += _frame(item)
-            if size > most:
-                return size
-            work.extend(_parts(item))
-        else:
-            size += len(item.name) if isinstance(item, Symbol) else 3
+        for item in _parts(work.pop()):
+            kind = type(item)
+            if kind is int:
+                size += item.bit_length() // 4 + 1
+            elif kind is str:
+                size += len(item) + 2
+            elif kind is tuple or kind is dict or kind is Record:
+                seen += 1
+                if seen > _NEAR:
+                    return _shared_size(value, most)
+                size += _frame(item)
+                work.append(item)
+            else:
+                size += len(item.name) if isinstance(item, Symbol) else 3
         if size > most:
             return size
     return size

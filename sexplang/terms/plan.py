@@ -3,8 +3,28 @@
 Fields are those of the documents (inventory 9.2); `spec/12a-subplans.md` says what they mean.
 """
 
+from typing import Any
+
 from sexplang.terms.node import frozen
+from sexplang.terms.template import Template
 from sexplang.terms.value import Value
+
+
+@frozen
+class PlanLimits:
+    """What the plans of a run are held to; a program can only lower it.
+
+    `subtasks` of one plan, at most 10, `depth` of its nodes, `nodes` of all plans of the run, and
+    `decompositions` of one conversation. A node whose cap says nothing has `seconds`, and a plan
+    ends after `factor` times the seconds of its parent.
+    """
+
+    subtasks: int = 10
+    depth: int = 3
+    nodes: int = 100
+    decompositions: int = 3
+    seconds: float = 300
+    factor: int = 2
 
 
 @frozen
@@ -27,16 +47,20 @@ class Standing:
     `nodes` are the plan nodes that it is made in, outermost first; `planned` counts the nodes of
     all plans of the run so far, and `frontier` are those (tables, as a judgement gives them) that
     are not done. `left` is what the budgets around leave of calls, tokens and usd; `seconds` is
-    the shortest deadline around, counted from its beginning. `tasks` names the conversations
-    around, outermost first.
+    the shortest deadline around, counted from its beginning. `conversations` are those around,
+    a Conversation each, outermost first. `templates` are what a subtask can find; None where the
+    program or its host answers `subtask` itself, so that nobody knows what will do it.
     """
+
+    limits: PlanLimits = PlanLimits()
 
     nodes: tuple[PlanNode, ...] = ()
     planned: int = 0
     frontier: tuple[Value, ...] = ()
     left: tuple[tuple[str, float], ...] = ()
     seconds: float | None = None
-    tasks: tuple[str, ...] = ()
+    conversations: tuple[Any, ...] = ()
+    templates: tuple[Template, ...] | None = None
 
 
 @frozen

@@ -157,3 +157,7 @@ class Program:
     inputs, calls)` is the diagnostic for one that is certain to have room for more model calls."""
     prelude: Mapping[str, Procedure] = field(factory=dict)
     """The primitives and prelude functions, by name."""
+
+    def handles(self, operation: str) -> bool:
+        """Whether some handler in the program, or in a module that it imports, takes it."""
+        return any(operation in unit.handled for unit in self.units)

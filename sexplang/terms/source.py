@@ -18,6 +18,11 @@ class Source:
 
     __hash__ = object.__hash__
 
+    @property
+    def is_library(self) -> bool:
+        """Whether it is a part of the language's own library."""
+        return self.name.startswith("std/")
+
     def position(self, offset: int) -> "Position":
         """Line and column (from 1, in code points) of `offset` (from 0)."""
         starts = self._line_starts

@@ -185,8 +185,8 @@ class TaskSystem:
         the error, with what the conversations that it ends, innermost first, have taken and said.
     match(request, templates) -> Template | Record
         the template for a SubtaskRequest (a table), or the error record that says why none.
-    judge(plan, limits, standing) -> Judgement
-        what is said about a ProposedSubplan (a table); `limits`, a table, can only lower.
+    judge(plan, lower, standing) -> Judgement
+        what is said about a ProposedSubplan (a table); `lower`, a table, can only lower limits.
     bids(node, templates) -> list
         what templates bid for a node of a plan, best first.
     outputs(node, result) -> table

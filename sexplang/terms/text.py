@@ -5,7 +5,7 @@ from collections.abc import Callable
 from math import isinf, isnan
 from typing import Any
 
-from sexplang.terms.border import LARGEST, bounded, take
+from sexplang.terms.border import LARGEST, bounded, too_large
 from sexplang.terms.extent import text_size
 from sexplang.terms.value import Fault, Procedure, Record, Symbol, Value
 
@@ -111,6 +111,8 @@ _CALCULATED = {"+inf.0": "(/ 1.0 0.0)", "-inf.0": "(/ -1.0 0.0)", "+nan.0": "(/ 
 
 
 def _atom(value: Value) -> str:
+    if type(value) is int:
+        return int.__repr__(value)
     if value is None:
         return "nil"
     if value is True or value is False:
@@ -128,10 +130,6 @@ def _atom(value: Value) -> str:
     return f"#<{type(value).__name__}>"
 
 
-_NEAR = 40
-"""How deep Python's own stack is used, for speed; what is deeper goes the iterative way."""
-
-
 Made = Callable[[str, dict[str, Any]], Any]
 """A record's kind and its fields, as plain data → what stands for the record."""
 
@@ -140,64 +138,50 @@ def plain(value: Value, record: Made | None = None) -> Any:
     """A value as plain Python data: lists, dicts, str (also for symbols), numbers, None. A record
     is the dict of its fields, or what `record` makes of them.
 
-    Raises Fault `not-data` for functions and continuations.
+    Raises Fault `not-data` for functions and continuations, and `limit-data` for more than LARGEST
+    parts.
     """
-    left = [LARGEST]
-    return _plain(value, _NEAR, left) if record is None else _plain_deep(value, left, record)
-
-
-def _plain(value: Value, room: int, left: list[int]) -> Any:
-    kind = type(value)
-    if kind in _FLAT:
+    if value.__class__ in _FLAT:
         return value
-    if room == 0:
-        return _plain_deep(value, left)
-    # Most parts are flat; asking here saves a call for each.
-    if kind is dict or kind is Record:
-        fields = value if kind is dict else value.fields
-        take(left, len(fields))
-        return {
-            key: item if item.__class__ in _FLAT else _plain(item, room - 1, left)
-            for key, item in fields.items()
-        }
-    if kind is tuple or kind is list:
-        take(left, len(value))
-        return [item if item.__class__ in _FLAT else _plain(item, room - 1, left) for item in value]
-    return _plain_deep(value, left)
-
-
-def _plain_deep(value: Value, left: list[int], record: Made | None = None) -> Any:
-    root: list[Any] = []
+    root = [value]
+    work: list[Any] = [root]
     records: list[tuple[Any, Any, str]] = []
-    work: list[tuple[Any, Any, Any]] = [(root, None, value)]
+    left = LARGEST
     while work:
-        place, key, item = work.pop()
-        made: Any = None
-        if type(item) is tuple or type(item) is list:
-            take(left, len(item))
-            made = [None] * len(item)
-            work.extend((made, at, part) for at, part in enumerate(item))
-        elif isinstance(item, (dict, Record)):
-            fields = item if isinstance(item, dict) else item.fields
-            take(left, len(fields))
-            made = dict[str, Any].fromkeys(fields)
-            work.extend((made, name, part) for name, part in fields.items())
-            if record is not None and isinstance(item, Record):
-                records.append((place, 0 if key is None else key, item.kind))
-        elif item is None or isinstance(item, (str, bool, int, float)):
-            made = item
-        elif isinstance(item, Symbol):
-            made = item.name
-        else:
-            raise Fault("not-data", f"{_atom(item)} is not data", hint="send its result instead")
-        if key is None:
-            place.append(made)
-        else:
-            place[key] = made
+        made = work.pop()
+        for key, item in made.items() if made.__class__ is dict else enumerate(made):
+            kind = item.__class__
+            if kind in _FLAT:
+                continue
+            part: Any
+            if kind is dict:
+                part = item.copy()
+            elif kind is tuple or kind is list:
+                part = list(item)
+            elif isinstance(item, (dict, Record)):
+                part = dict(item if isinstance(item, dict) else item.fields)
+                if record is not None and isinstance(item, Record):
+                    records.append((made, key, item.kind))
+            else:
+                made[key] = _plain_scalar(item)
+                continue
+            left -= len(part) + 1
+            if left < 0:
+                raise too_large()
+            made[key] = part
+            work.append(part)
     if record is not None:
-        for place, key, kind in reversed(records):  # those inside of others come first
-            place[key] = record(kind, place[key])
+        for made, key, word in reversed(records):  # those inside of others come first
+            made[key] = record(word, made[key])
     return root[0]
+
+
+def _plain_scalar(item: Value) -> Any:
+    if isinstance(item, Symbol):
+        return item.name
+    if isinstance(item, (str, int, float)):
+        return item
+    raise Fault("not-data", f"{_atom(item)} is not data", hint="send its result instead")
 
 
 Known = Callable[[Any], tuple[str, dict[str, Any]] | None]
@@ -211,37 +195,65 @@ def value_of(data: Any, record: Known | None = None) -> Value:
     Raises `limit-data` for more than LARGEST parts, so also for a list that holds itself, and
     `limit-integer` for an integer that no program could have made.
     """
-    return _value(data, _NEAR, [LARGEST], record)
-
-
-def _value(data: Any, room: int, left: list[int], record: Known | None) -> Value:
-    kind = type(data)
-    if kind is int:
-        return bounded(data)
-    if kind in _FLAT:
+    if data.__class__ in _FREE:
         return data
-    if kind is dict and room:
-        take(left, len(data))
-        return {
-            key if key.__class__ is str else str(key): item
-            if item.__class__ in _FREE
-            else _value(item, room - 1, left, record)
-            for key, item in data.items()
-        }
-    if (kind is list or kind is tuple) and room:
-        take(left, len(data))
-        return tuple([_value(item, room - 1, left, record) for item in data])
-    return _value_deep(data, left, record)
+    root = [data]
+    work: list[Any] = [root]
+    lists: list[tuple[Any, Any]] = []
+    left = LARGEST
+    while work:
+        made = work.pop()
+        for key, item in made.items() if made.__class__ is dict else enumerate(made):
+            kind = item.__class__
+            if kind in _FREE:
+                continue
+            if kind is int:
+                bounded(item)
+                continue
+            part: Any
+            if kind is dict and _TEXT.issuperset(map(type, item)):
+                made[key] = part = item.copy()
+            elif isinstance(item, dict):
+                made[key] = part = _table(item)
+            elif isinstance(item, (list, tuple)):
+                made[key] = part = list(item)
+                lists.append((made, key))
+            else:
+                made[key], part = _other(item, record)
+                if part is None:
+                    continue
+            left -= len(part) + 1
+            if left < 0:
+                raise too_large()
+            work.append(part)
+    for made, key in reversed(lists):  # those inside of others come first
+        made[key] = tuple(made[key])
+    return root[0]
 
 
 _FREE = frozenset((str, bool, float, type(None)))
 """Scalars of which there is nothing to look at."""
 
 _FLAT = _FREE | {int}
+_TEXT = frozenset((str,))
 
 
-def _name(key: Any) -> str:
-    return key if type(key) is str else str(key)
+def _table(data: dict[Any, Any]) -> dict[str, Any]:
+    return {key if type(key) is str else str(key): item for key, item in data.items()}
+
+
+def _other(item: Any, record: Known | None) -> tuple[Value, dict[str, Any] | None]:
+    """What is no container and none of the usual scalars, and the fields if it is a record."""
+    if isinstance(item, (Symbol, Record, Procedure)):
+        return item, None
+    for kind, exact in _EXACT:
+        if isinstance(item, kind):
+            return exact(item), None
+    known = record(item) if record is not None else None
+    if known is None:
+        raise Fault("not-data", f"a Python {type(item).__name__} is not a value here")
+    fields = _table(known[1])
+    return Record(known[0], fields), fields
 
 
 _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
@@ -250,45 +262,3 @@ _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (float, float.__float__),
 )
 """What makes a plain one of an instance of a subclass: an enumeration's member, say."""
-
-
-def _scalar(item: Any) -> Any:
-    """The item, if it is no container; else None, which is a scalar too."""
-    if type(item) in _FLAT or isinstance(item, (Symbol, Record, Procedure)):
-        return bounded(item) if type(item) is int else item
-    return next((exact(item) for kind, exact in _EXACT if isinstance(item, kind)), None)
-
-
-def _value_deep(data: Any, left: list[int], record: Known | None) -> Value:
-    done: dict[int, Any] = {}
-    for item, kind, parts in _children_first(data, left, record):
-        if kind == "list":
-            done[id(item)] = tuple([done[id(part)] for part in parts])
-        elif kind == "scalar":
-            done[id(item)] = parts
-        else:
-            fields = {_name(key): done[id(part)] for key, part in parts.items()}
-            done[id(item)] = fields if kind == "table" else Record(kind, fields)
-    return done[id(data)]
-
-
-def _children_first(data: Any, left: list[int], record: Known | None) -> list[tuple[Any, str, Any]]:
-    order: list[tuple[Any, str, Any]] = []
-    work = [data]
-    while work:
-        item = work.pop()
-        scalar = _scalar(item)
-        if scalar is not None or item is None:
-            order.append((item, "scalar", scalar))
-        elif isinstance(item, (list, tuple)):
-            take(left, len(item))
-            order.append((item, "list", item))
-            work.extend(item)
-        else:
-            table = ("table", item) if isinstance(item, dict) else record and record(item)
-            if not table:
-                raise Fault("not-data", f"a Python {type(item).__name__} is not a value here")
-            take(left, len(table[1]))
-            order.append((item, *table))
-            work.extend(table[1].values())
-    return order[::-1]

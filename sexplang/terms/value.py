@@ -11,6 +11,8 @@ they are made: whoever changes one copies it first.
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
+from attrs import field
+
 from sexplang.terms.node import node
 from sexplang.terms.template import Template
 
@@ -98,6 +100,12 @@ class Task(Procedure):
     """An atomic task as a function: calling it is a conversation with a model."""
 
     template: Template
+    names: tuple[str, ...] = field(init=False)
+    """Of its parameters."""
+
+    @names.default
+    def _names(self) -> tuple[str, ...]:
+        return tuple([param.name for param in self.template.params])
 
     @property
     def name(self) -> str:

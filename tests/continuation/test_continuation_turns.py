@@ -133,3 +133,50 @@ def test_the_fourth_level_is_refused(run):
     assert error["reason"] == "execution_halted"
     assert error["details"]["limit_kind"] == "max_depth"
     assert refusal["tool_use_id"] == "at3"
+
+
+def naming_nobody(**inputs):
+    """A chief who asks for a clerk by a name that nobody has."""
+
+    def answer(body):
+        last = texts(body["messages"][-1])
+        if "Chief" in last:
+            block = spawning("a", "look-things-up", **inputs)
+            block["input"]["description"] = "look something up"
+            return [block]
+        return "found it" if "Clerk about" in last else f"told: {last}"
+
+    return answer
+
+
+def test_another_task_than_was_named_says_so(run):
+    """To the model that asked, and in the notes of the result."""
+    value, _ = run('(chief "drinks")', naming_nobody(what="tea"))
+
+    assert value.notes["warnings"][0].startswith("no task is called `look-things-up`")
+    said = "no task is called `look-things-up`; `clerk` took the request"
+    assert str(value) == f"told: found it\n\n[{said}]"
+    program = """
+    (define result (subtask {name: "look-things-up" description: "look something up"
+                             inputs: {what: "tea"}}))
+    [(str result) result.notes.asked_for result.notes.warnings]
+    """
+    value, _ = run(program, naming_nobody())
+    assert value == ["found it", "look-things-up", [said]]
+
+
+def test_another_task_that_does_not_fit_says_so_too(run):
+    """Its inputs are another's."""
+    value, _ = run('(chief "drinks")', naming_nobody(about="tea"))
+
+    assert (
+        "missing `what`; unknown `about` (no task is called `look-things-up`; `clerk` took"
+        in str(value)
+    )
+
+
+def test_the_task_that_was_named_says_nothing(run):
+    """However the result came to be."""
+    value, _ = run('(subtask {name: "clerk" inputs: {what: "tea"}})', "found it")
+
+    assert "asked_for" not in value.notes and value.notes["warnings"] == []

@@ -313,11 +313,22 @@ def test_explicit_files_are_the_subset():
 
 
 def test_a_subtask_inherits_nothing_by_default():
-    """Its defaults are none, no accumulation, fresh."""
-    items = ({"source": "memo", "text": "Tea."},)
-    run = converse(template(subtype="subtask"), [says("ok")], conversations=(parent(items=items),))
+    """Its defaults are none, no accumulation, fresh; a request overrides each of them."""
+    above = (parent(items=({"source": "memo", "text": "Tea."},)),)
+    task, nothing = template(subtype="subtask"), {"summary": "", "matches": (), "error": None}
+    run = converse(task, [(nothing,), says("ok")], conversations=above, memory=True)
 
+    assert [ask.operation for perform in run.performed for ask in perform.asks] == [
+        "search-memory",
+        "model",
+    ]
     assert run.requests[0]["system"] == ""
+
+    wanted = {"inherit_context": "full", "fresh_context": "disabled", "accumulate_data": True}
+    overrides = {"context_management": wanted, "previous_outputs": ("done",)}
+    run = converse(task, [says("ok")], overrides=overrides, conversations=above, memory=True)
+    assert len(run.performed) == 1
+    assert "Tea." in run.requests[0]["system"] and "done" in run.requests[0]["system"]
 
 
 def test_children_may_inherit_the_files_of_their_parent():

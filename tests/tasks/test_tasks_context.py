@@ -88,12 +88,33 @@ def test_a_calls_files_win_over_the_templates_source():
 
 
 def test_a_context_query_takes_the_place_of_the_automatic_lookup():
+    """With the values of placeholders, and once."""
     task = template(
-        file_paths=FilePaths("context_description", text="tea"), context_management=FRESH
+        *("Do it.", "what"),
+        file_paths=FilePaths("context_description", text="all about {{what}}"),
+        context_management=FRESH,
     )
-    run = converse(task, [found(), says("ok")], memory=True)
+    run = converse(task, [found(), says("ok")], {"what": "tea"}, memory=True)
 
-    assert len(asked(run, "search-memory")) == 1
+    ((query,),) = asked(run, "search-memory")
+    assert query["query"] == "all about tea"
+
+
+def test_a_command_names_files():
+    """A line of its output each; its words are split as a shell would."""
+    task = template(file_paths=FilePaths("command", text="find 'my src' -name *.py"))
+    printed = {
+        "exit_code": 0,
+        "stdout": "a.py\n\n  b.py \na.py\n",
+        "stderr": "",
+        "truncated": False,
+    }
+    run = converse(task, [(value_of(printed),), ("A", "B"), says("ok")])
+
+    assert asked(run, "run-script") == [("find", ("my src", "-name", "*.py"), None, 5)]
+    assert asked(run, "read-file") == [("a.py",), ("b.py",)]
+    assert run.notes["context_source"] == "template_command"
+    assert run.notes["context_files_count"] == 2
 
 
 @pytest.mark.parametrize(
@@ -137,14 +158,14 @@ def test_what_matches_stays_out_where_there_is_no_room():
 
 
 def test_the_window_is_checked_before_a_message_is_added():
-    """A tool's result that does not fit ends the task; the metrics say what was used."""
+    """A tool's result of which nothing fits ends the task; the metrics say what was used."""
     task = template(allowed_tools=("lookup",))
-    script = [uses(("1", "lookup", {})), ("x" * 5000,)]
-    run = converse(task, script, context_windows={"": 500})
+    call = {**uses(("1", "lookup", {})), "usage": {"input_tokens": 390, "output_tokens": 2}}
+    run = converse(task, [call, ("x" * 5000,)], context_windows={"": 500})
 
     assert run.error["type"] == "RESOURCE_EXHAUSTION"
-    assert run.error["details"]["metrics"] == {"used": 12, "limit": 400}
-    assert run.error["details"]["usage"] == {"input_tokens": 10, "output_tokens": 2}
+    assert run.error["details"]["metrics"] == {"used": 392, "limit": 400}
+    assert run.error["details"]["usage"] == {"input_tokens": 390, "output_tokens": 2}
 
 
 def test_four_fifths_of_the_window_are_warned_of_once():
@@ -405,6 +426,20 @@ def test_images_and_documents_stand_before_the_prompt():
     assert blocks[3]["source"]["media_type"] == "image/jpeg"
     assert words["text"] == "Look."
     assert payload["system"] == '<file path="a.md">\nA\n</file>'
+    assert run.notes["context_files_count"] == 3
+
+
+def test_one_text_under_several_paths_is_shown_once():
+    """As through links; under the first path, beside which the others stand, also for images."""
+    paths = FilePaths(paths=("a.md", "a.png", "link.md", "b.md", "link.png"))
+    read = ("A", "iVBORw0KGgo=", "A", "B", "iVBORw0KGgo=")
+    run = converse(template("Look.", file_paths=paths), [read, says("ok")])
+
+    payload = run.requests[0]
+    shown = ('<file path="a.md" also="link.md">\nA\n</file>', '<file path="b.md">\nB\n</file>')
+    assert payload["system"] == "\n\n".join(shown)
+    named, image, _ = payload["messages"][0]["content"]
+    assert ("File a.png, link.png:", "image") == (named["text"], image["type"])
     assert run.notes["context_files_count"] == 3
 
 

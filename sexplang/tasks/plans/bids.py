@@ -73,7 +73,7 @@ def _cost(prepared: Prepared) -> int:
     template = prepared.template
     prompt = tokens_in(template.instructions) + tokens_in(template.system) + prepared.tool_tokens
     most = prepared.payload["max_tokens"]
-    cost: int = prepared.max_turns * (prompt + most)
+    cost: int = prepared.setup.max_turns * (prompt + most)
     return cost
 
 

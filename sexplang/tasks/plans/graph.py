@@ -5,6 +5,7 @@
 
 from typing import TypeAlias
 
+from sexplang.tasks.plans.meaning import index, letters, names_of
 from sexplang.tasks.plans.overlap import same_paths
 from sexplang.terms.value import Value
 
@@ -15,25 +16,35 @@ class Refused(Exception):
     """Why a plan is not accepted, in words for whoever proposed it."""
 
 
-def dependencies(subtasks: tuple[dict[str, Value], ...]) -> After:
-    """The dependencies as indexes. Raises Refused."""
+def refuse(reasons: list[str]) -> None:
+    """Raises Refused if there is a reason."""
+    if reasons:
+        raise Refused("; ".join(reasons))
+
+
+def dependencies(subtasks: tuple[dict[str, Value], ...]) -> tuple[After, list[str]]:
+    """The dependencies as indexes, and what is wrong with them."""
     last = len(subtasks) - 1
     after: After = []
+    wrong: list[str] = []
+    names = names_of(subtasks)
     for at, subtask in enumerate(subtasks):
         found = set()
         for word in subtask.get("depends_on_subtasks") or ():
-            digits = word.removeprefix("sub-")
-            if not (digits.isascii() and digits.isdecimal()) or int(digits) > last:
-                raise Refused(
-                    f"subtask {at} depends on `{word}`, which is no index from 0 to {last}"
+            before = index(word)
+            if before is None or before > last:
+                several = ", but a name of several" if len(names.get(letters(word), ())) > 1 else ""
+                wrong.append(
+                    f"subtask {at} depends on `{word}`, which is no index from 0 to {last}{several}"
                 )
-            found.add(int(digits))
+            else:
+                found.add(before)
         after.append(found)
     circle = _circle(after)
     if circle:
         way = " -> ".join(map(str, circle))
-        raise Refused(f"the subtasks depend on each other in a circle: {way}")
-    return after
+        wrong.append(f"the subtasks depend on each other in a circle: {way}")
+    return after, wrong
 
 
 def _circle(after: After) -> list[int]:
@@ -84,6 +95,14 @@ def sequenced(subtasks: tuple[dict[str, Value], ...], after: After) -> list[tupl
                 after[later].add(earlier)
                 added.append((later, earlier))
     return added
+
+
+def levels(after: After) -> list[int]:
+    """How many others each has to wait for at most, one after the other."""
+    found: list[int] = [0] * len(after)
+    for _ in after:
+        found = [max([1 + found[each] for each in before], default=0) for before in after]
+    return found
 
 
 def steps(after: After) -> set[int]:

@@ -1,77 +1,92 @@
-"""A proposal and what is around it to the plan as it will be worked on, or the reason against it.
+"""A proposal and what is around it to the plan as it will be worked on, or the reasons against it.
 
 Law: the whole proposal is judged before anything changes, and nothing here changes anything. The
-order is that of the documents: form, count, depth, nodes, spam, dependencies, overlap, budgets.
+order is that of the documents: form, count, depth, nodes, spam; then dependencies, overlap,
+budgets, and whether each subtask fits whoever will do it. Whoever proposed it is told all reasons
+at once, so that one better proposal is enough.
 """
 
-from sexplang.tasks.plans.graph import After, Refused, dependencies, reaches, sequenced, steps
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from attrs import evolve
+
+from sexplang.tasks.plans.fields import CAPS
+from sexplang.tasks.plans.graph import (
+    After,
+    Refused,
+    dependencies,
+    levels,
+    reaches,
+    refuse,
+    sequenced,
+    steps,
+)
 from sexplang.tasks.plans.overlap import alike, same_paths
-from sexplang.tasks.plans.proposal import CAPS, proposal
+from sexplang.tasks.plans.proposal import proposal
 from sexplang.tasks.request import fields_of
-from sexplang.terms.node import frozen
-from sexplang.terms.plan import Judgement, Standing
+from sexplang.terms.plan import Judgement, PlanLimits, Standing
 from sexplang.terms.text import number
 from sexplang.terms.value import Value
 
-SECONDS = 300
-"""The budget of a node that has none."""
+Foreseen: TypeAlias = tuple[str, str]
+"""Why a node would fail before its first request, and what is to be said of who does it."""
+
+Foresee: TypeAlias = Callable[[dict[str, Value], Value, Standing], Foreseen]
+
+_SIMPLER = "propose something simpler, or do the task yourself"
 
 
-@frozen
-class PlanLimits:
-    """What plans are held to; a program can only lower it."""
-
-    subtasks: int = 10
-    depth: int = 3
-    nodes: int = 100
-    decompositions: int = 3
-
-    def lowered(self, given: Value) -> "PlanLimits":
-        """The same, where a table of lower limits is given."""
-        fields = fields_of(given) or {}
-        least = {name: fields.get(name) for name in ("subtasks", "depth", "nodes")}
-        least["decompositions"] = fields.get("decompositions")
-        own = (self.subtasks, self.depth, self.nodes, self.decompositions)
-        low = [
-            min(most, given) if type(given) is int and given >= 0 else most
-            for most, given in zip(own, least.values(), strict=True)
-        ]
-        return PlanLimits(*low)
-
-
-def judge(most: PlanLimits, plan: Value, lower: Value, around: Standing) -> Judgement:
-    """What is said about a plan; `lower` is a table of lower limits, or nil. Raises nothing."""
-    limits = most.lowered(lower)
+def judge(foresee: Foresee, plan: Value, lower: Value, around: Standing) -> Judgement:
+    """What is said about a plan; `lower` is a table of lower limits, or nil; `foresee` is a
+    function of a node, the `max_depth` that holds for it, and what is around. Raises nothing."""
+    around = evolve(around, limits=_lowered(around.limits, lower))
     read = proposal(plan, trusted=True)
     if read.problems:
         return Judgement(None, f"a malformed subplan: {read.complaint()}")
     try:
-        return Judgement(_judged(limits, read.fields, around, read.warnings))
+        return Judgement(_judged(foresee, read.fields, around, read.warnings))
     except Refused as refused:
-        return Judgement(None, f"{refused}; propose something simpler, or do the task yourself")
+        return Judgement(None, f"{refused}; {_SIMPLER}")
+
+
+def _lowered(limits: PlanLimits, given: Value) -> PlanLimits:
+    """The same, where a table of lower limits is given."""
+    fields = fields_of(given) or {}
+    low = {}
+    for name in ("subtasks", "depth", "nodes", "decompositions"):
+        most, wanted = getattr(limits, name), fields.get(name)
+        low[name] = min(most, wanted) if type(wanted) is int and wanted >= 0 else most
+    return evolve(limits, **low)
 
 
 def _judged(
-    limits: PlanLimits, plan: dict[str, Value], around: Standing, warnings: tuple[str, ...]
+    foresee: Foresee, plan: dict[str, Value], around: Standing, warnings: tuple[str, ...]
 ) -> dict[str, Value]:
     subtasks = plan["subtasks"]
     depth = len(around.nodes) + 1
-    _check_size(limits, len(subtasks), depth, around.planned)
-    _check_spam(limits, plan)
-    after = dependencies(subtasks)
-    kept, merged = _merged(subtasks, after)
+    refuse([*_unfit_size(around, len(subtasks), depth), *_spam(around.limits, plan)])
     parent = _parent(around)
-    _check_frontier(subtasks, kept, parent, around)
+    seconds = _seconds(plan, around)
+    first = int(_count(plan.get("first")))
+    nodes = [
+        _node(subtask, f"{parent}/sub-{first + at}", depth, seconds, around.limits.seconds)
+        for at, subtask in enumerate(subtasks)
+    ]
+    foreseen = [foresee(node, plan.get("max_depth"), around) for node in nodes]
+    unfit = [f"subtask {at}: {why}" for at, (why, _) in enumerate(foreseen) if why]
+    after, unordered = dependencies(subtasks)
+    refuse([*unordered, *unfit] if unordered else [])
+    kept, merged = _merged(subtasks, after)
     own = tuple([subtasks[at] for at in kept])
     order = [{kept.index(each) for each in after[at]} for at in kept]
     added = sequenced(own, order)
-    needed = steps(order)
-    seconds = _seconds(plan, around)
+    needed, depths = steps(order), levels(order)
     left = {"seconds": seconds - _count(plan.get("granted")), **dict(around.left)}
-    _check_budgets(own, left)
-    first = int(_count(plan.get("first")))
-    ids = [f"{parent}/sub-{first + at}" for at in kept]
-    notes = [
+    refuse([*_overlaps(subtasks, kept, parent, around), *_too_large(own, left), *unfit])
+    ids = [nodes[at]["id"] for at in kept]
+    notes = [f"subtask {at}: {said}" for at, (_, said) in enumerate(foreseen) if said]
+    notes += [
         f"subtask {later} does what subtask {at} does; it is done once" for later, at in merged
     ]
     notes += [f"`{ids[one]}` waits for `{ids[at]}`: they own the same paths" for one, at in added]
@@ -79,6 +94,7 @@ def _judged(
         "parent": parent,
         "depth": depth,
         "seconds": seconds,
+        "factor": around.limits.factor,
         "child_depth": plan.get("depth"),
         "max_depth": plan.get("max_depth"),
         "granted": sum(_caps(own, "seconds")),
@@ -88,18 +104,21 @@ def _judged(
         "subtasks": tuple(
             [
                 {
-                    **_node(subtask, ids[at], depth, seconds),
-                    "after": tuple([ids[each] for each in sorted(order[at])]),
-                    "step": at in needed,
+                    **nodes[at],
+                    "after": tuple([ids[each] for each in sorted(order[one])]),
+                    "step": one in needed,
+                    "level": depths[one],
                 }
-                for at, subtask in enumerate(own)
+                for one, at in enumerate(kept)
             ]
         ),
         "after": tuple([tuple(sorted(before)) for before in order]),
     }
 
 
-def _node(subtask: dict[str, Value], id: str, depth: int, seconds: float) -> dict[str, Value]:
+def _node(
+    subtask: dict[str, Value], id: str, depth: int, seconds: float, usual: float
+) -> dict[str, Value]:
     cap = subtask.get("budget_cap") or {}
     return {
         "id": id,
@@ -111,7 +130,7 @@ def _node(subtask: dict[str, Value], id: str, depth: int, seconds: float) -> dic
         "template_hints": subtask.get("template_hints") or (),
         "file_paths": subtask.get("file_paths"),
         "owned_paths": subtask.get("owned_paths") or (),
-        "seconds": min(cap.get("seconds", SECONDS), seconds),
+        "seconds": min(cap.get("seconds", usual), seconds),
         "budget": {name: cap[name] for name in CAPS[1:] if name in cap},
         "outputs": subtask.get("expected_output_types") or (),
         "files": subtask.get("expected_files") or (),
@@ -119,33 +138,30 @@ def _node(subtask: dict[str, Value], id: str, depth: int, seconds: float) -> dic
     }
 
 
-def _check_size(limits: PlanLimits, count: int, depth: int, planned: int) -> None:
+def _unfit_size(around: Standing, count: int, depth: int) -> Iterator[str]:
+    limits, planned = around.limits, around.planned
     if count == 0:
-        raise Refused("the plan has no subtasks, and needs at least 1")
+        yield "the plan has no subtasks, and needs at least 1"
     if count > limits.subtasks:
-        raise Refused(
-            f"too many subtasks: {count} are proposed, and the limit is {limits.subtasks}"
-        )
+        yield f"too many subtasks: {count} are proposed, and the limit is {limits.subtasks}"
     if depth > limits.depth:
-        raise Refused(
-            f"too deep: the subtasks would be at depth {depth}, and the limit is {limits.depth}"
-        )
+        yield f"too deep: the subtasks would be at depth {depth}, and the limit is {limits.depth}"
     if planned + count > limits.nodes:
-        raise Refused(
+        yield (
             f"too many nodes: this run has planned {planned}, {count} more are proposed, and the "
             f"limit is {limits.nodes}"
         )
 
 
-def _check_spam(limits: PlanLimits, plan: dict[str, Value]) -> None:
+def _spam(limits: PlanLimits, plan: dict[str, Value]) -> Iterator[str]:
     which = int(_count(plan.get("decomposition"))) or 1
     if which > limits.decompositions:
-        raise Refused(
+        yield (
             f"too many decompositions: {which - 1} were accepted in this conversation, and the "
             f"limit is {limits.decompositions}"
         )
-    if which > 1 and not _count(plan.get("progress")):
-        raise Refused(
+    elif which > 1 and not _count(plan.get("progress")):
+        yield (
             f"decomposition {which} of this conversation needs partial progress: deliver at least "
             "1 new artifact with it"
         )
@@ -174,31 +190,31 @@ def _merged(
     return kept, merged
 
 
-def _check_frontier(
+def _overlaps(
     subtasks: tuple[dict[str, Value], ...], kept: list[int], parent: str, around: Standing
-) -> None:
+) -> Iterator[str]:
+    nodes = [node for node in map(fields_of, around.frontier) if node is not None]
     for at in kept:
-        for node in map(fields_of, around.frontier):
-            if node is None:
-                continue
-            if alike(subtasks[at], node):
-                raise Refused(
+        own = subtasks[at]
+        for node in nodes:
+            above = f"{parent}/".startswith(f"{node['id']}/")
+            if alike(own, node):
+                yield (
                     f"subtask {at} overlaps with `{node['id']}`, which is not done and is to do "
                     f"the same: {node['description']}"
                 )
-            above = f"{parent}/".startswith(f"{node['id']}/")
-            if not above and same_paths(subtasks[at].get("owned_paths"), node.get("owned_paths")):
-                raise Refused(
+            elif not above and same_paths(own.get("owned_paths"), node.get("owned_paths")):
+                yield (
                     f"subtask {at} overlaps with `{node['id']}`, which is not done and owns the "
                     "same paths"
                 )
 
 
-def _check_budgets(subtasks: tuple[dict[str, Value], ...], left: dict[str, float]) -> None:
+def _too_large(subtasks: tuple[dict[str, Value], ...], left: dict[str, float]) -> Iterator[str]:
     for name in CAPS:
         caps = _caps(subtasks, name)
         if caps and name in left and sum(caps) > left[name]:
-            raise Refused(
+            yield (
                 f"too large budgets: the caps of {name} add up to {_shown(sum(caps))}, and "
                 f"{_shown(max(left[name], 0))} are left"
             )
@@ -214,17 +230,18 @@ def _shown(value: float) -> str:
 
 def _parent(around: Standing) -> str:
     """The node that is taken apart, or the conversation in it, or what a program does itself."""
+    names = [conversation.name for conversation in around.conversations]
     if not around.nodes:
-        return around.tasks[-1] if around.tasks else "plan"
+        return names[-1] if names else "plan"
     node = around.nodes[-1]
-    inside = around.tasks[node.conversations + 1 :]
+    inside = names[node.conversations + 1 :]
     return "/".join((node.id, *inside))
 
 
 def _seconds(plan: dict[str, Value], around: Standing) -> float:
     """The budget of the parent in seconds: its cap, else its task's timeout, else the default; no
     more than the shortest deadline around."""
-    own = around.nodes[-1].seconds if around.nodes else SECONDS
+    own = around.nodes[-1].seconds if around.nodes else around.limits.seconds
     task = plan.get("seconds")
     if isinstance(task, (int, float)):
         own = min(own, task) if around.nodes else task

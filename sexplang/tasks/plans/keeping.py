@@ -2,7 +2,6 @@
 
 from attrs import evolve
 
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.plans.artifacts import Artifacts, together
 from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.request import fields_of
@@ -56,7 +55,7 @@ class Answered:
     """What a proposal came to: what the model is told, and the reason if it was refused."""
 
     planning: Planning
-    words: str
+    told: dict[str, Value]
     is_error: bool
     refused: str | None = None
 
@@ -72,7 +71,7 @@ def answered(planning: Planning, value: Value) -> Answered | None:
     words = reason if isinstance(reason, str) else None
     if not accepted:
         why = words or "no reason was given"
-        return Answered(planning, json_text({"accepted": False, "reason": why}), True, why)
+        return Answered(planning, {"accepted": False, "reason": why}, True, why)
     subtasks = asked.get("subtasks") or ()
     granted = reply.get("granted")
     if not isinstance(granted, (int, float)):
@@ -84,7 +83,7 @@ def answered(planning: Planning, value: Value) -> Answered | None:
         first=planning.first + len(subtasks),
         granted=planning.granted + granted,
     )
-    return Answered(planning, json_text(_told(reply, words)), words is not None)
+    return Answered(planning, _told(reply, words), words is not None)
 
 
 def _seconds(subtask: Value) -> float:

@@ -1,20 +1,19 @@
-"""What a model or a program proposes to a ProposedSubplan: snake_case, checked field by field."""
+"""What a model or a program proposes to a ProposedSubplan: snake_case, checked field by field.
 
-from collections.abc import Callable
-from math import inf
+What is written in another way and can mean only one thing is understood, and a warning says as
+what.
+"""
+
 from typing import Any
 
 from attrs import field
 
-from sexplang.tasks.json_text import json_text
-from sexplang.tasks.plans.artifacts import artifacts_of
+from sexplang.tasks.plans.fields import PLAN, SUBTASK, Read, Unfit
+from sexplang.tasks.plans.meaning import Meant, from_json, letters, names_of
 from sexplang.tasks.plans.schema import KINDS, REASONS
-from sexplang.tasks.request import FIELDS as REQUEST
-from sexplang.tasks.request import fields_of, snake
+from sexplang.tasks.request import fields_of
 from sexplang.terms.node import frozen
-from sexplang.terms.value import Symbol, Value
-
-CAPS = ("seconds", "calls", "tokens", "usd")
+from sexplang.terms.value import Value
 
 
 @frozen
@@ -30,143 +29,35 @@ class Proposal:
         return "; ".join(f"{name}: {problem}" for name, problem in self.problems.items())
 
 
-class _Unfit(Exception):
-    """A field that does not fit: what to write instead."""
-
-
-Read = Callable[[Value], Value]
-
-
-def _texts(value: Value) -> Value:
-    items = (value,) if isinstance(value, str) else value
-    if not isinstance(items, (tuple, list)):
-        raise _Unfit("write a list of strings")
-    names = [item.name if isinstance(item, Symbol) else item for item in items]
-    if not all(isinstance(name, str) and name.strip() for name in names):
-        raise _Unfit("write a list of strings that are not empty")
-    return tuple(dict.fromkeys(names))
-
-
-def _indexes(value: Value) -> Value:
-    """As they are: what is no index of this plan is for the judge to say."""
-    if not isinstance(value, (tuple, list)):
-        raise _Unfit("write a list of indexes from 0 on")
-    words = [str(item) if isinstance(item, (str, Symbol)) else json_text(item) for item in value]
-    return tuple(dict.fromkeys(words))
-
-
-def _cap(value: Value) -> Value:
-    """BudgetCap: seconds, or a table of what is bounded."""
-    given = value if isinstance(value, dict) else {"seconds": value}
-    for name, item in given.items():
-        whole = name in ("calls", "tokens")
-        fits = type(item) is int or (type(item) is float and not whole)
-        if name not in CAPS or not fits or not 0 < item < inf:
-            raise _Unfit("write seconds, or {seconds calls tokens usd} with numbers above 0")
-    return dict(given)
-
-
-def _flag(value: Value) -> Value:
-    if not isinstance(value, bool):
-        raise _Unfit("write true or false")
-    return value
-
-
-def _artifacts(value: Value) -> Value:
-    found = artifacts_of(value)
-    if found is None:
-        raise _Unfit("write a list of {name type path} or {name type text}")
-    return found
-
-
-def _word(words: tuple[str, ...]) -> Read:
-    known = {snake(word[0].lower() + word[1:]): word for word in words}
-
-    def read(value: Value) -> Value:
-        word = value.name if isinstance(value, Symbol) else value
-        if not isinstance(word, str) or not word:
-            raise _Unfit(f"write one of {', '.join(words)}")
-        found = known.get(snake(word[0].lower() + word[1:]).lower())
-        if found is None:
-            raise _Unfit(f"write one of {', '.join(words)}")
-        return found
-
-    return read
-
-
-def _stop(value: Value) -> Value:
-    """StopCondition, or its kind alone."""
-    given = fields_of(value)
-    if given is None:
-        given = {"kind": value}
-    given = {_key(key): item for key, item in given.items()}
-    description = given.get("description")
-    if description is not None and not isinstance(description, str):
-        raise _Unfit("write {kind description}")
-    return {"kind": _KIND(given.get("kind")), "description": description or ""}
-
-
-def _like(name: str) -> Read:
-    """As the field of a SubtaskRequest."""
-
-    def read(value: Value) -> Value:
-        if isinstance(value, Symbol):
-            value = value.name
-        fits, words = REQUEST[name]
-        if not fits(value):
-            raise _Unfit(words)
-        return tuple(value) if isinstance(value, list) else value
-
-    return read
-
-
-_KIND = _word(KINDS)
-
-_SUBTASK: dict[str, Read] = {
-    **{name: _like(name) for name in ("description", "name", "inputs", "file_paths")},
-    "template_hints": _texts,
-    "required_capabilities": _texts,
-    "depends_on_subtasks": _indexes,
-    "budget_cap": _cap,
-    "expected_output_types": _texts,
-    "expected_files": _texts,
-    "owned_paths": _texts,
-    "allow_no_op_completion": _flag,
-}
-
-_PLAN: dict[str, Read] = {"reason": _word(REASONS), "stop_when": _stop, "artifacts": _artifacts}
-
 _OURS = frozenset({"parent_task_id", "depth", "result", "decomposition", "progress"})
 _OURS |= {"first", "seconds", "granted", "max_depth"}
 """Written by ourselves into the proposal that a handler sees."""
 
+_TEXTS = frozenset({"description", "name", "reason"})
+"""What is a text, also where it looks like JSON."""
 
-def _key(key: str) -> str:
-    return snake(key[:1].lower() + key[1:])
+_NAMES = {letters(name): name for name in ("subtasks", *PLAN, *SUBTASK, *_OURS)}
+"""Fields by their letters: camelCase, and any other."""
+
+_OTHERWISE = {"dependson": "depends_on_subtasks", "dependencies": "depends_on_subtasks"}
+"""Other names that models give to fields, by their letters, and ours."""
 
 
 def proposal(value: Value, trusted: bool = False) -> Proposal:
     """A proposal from whatever was given; a single subtask is a plan of one. nil is not given,
     and camelCase is accepted. What we say about a proposal is read only where it is `trusted`."""
-    given = fields_of(value)
-    if given is None:
-        return Proposal({}, {"subplan": "write a table with reason and subtasks"})
-    given = {_key(key): item for key, item in given.items() if item is not None}
-    if "subtasks" not in given and {"description", "name"} & given.keys():
-        whole = {key: item for key, item in given.items() if key in _PLAN or key in _OURS}
-        alone = {key: item for key, item in given.items() if key not in whole}
-        given = {**whole, "subtasks": (alone,)}
     problems: dict[str, str] = {}
     warnings: list[str] = []
+    given = _table(_understood(value, "subplan", warnings), "", problems, warnings)
+    if given is None:
+        return Proposal({}, {"subplan": "write an object with reason and subtasks"})
+    if "subtasks" not in given and {"description", "name"} & given.keys():
+        whole = {key: item for key, item in given.items() if key in PLAN or key in _OURS}
+        alone = {key: item for key, item in given.items() if key not in whole}
+        given = {**whole, "subtasks": (alone,)}
     rest = {key: item for key, item in given.items() if key != "subtasks" and key not in _OURS}
-    fields = _fields(rest, _PLAN, "", problems, warnings)
-    listed = given.get("subtasks")
-    if not isinstance(listed, (tuple, list)):
-        problems["subtasks"] = "write a list of subtasks"
-        listed = ()
-    fields["subtasks"] = tuple(
-        [_subtask(item, f"subtasks[{at}]", problems, warnings) for at, item in enumerate(listed)]
-    )
+    fields = _fields(rest, PLAN, "", problems, warnings)
+    fields["subtasks"] = _subtasks(given.get("subtasks"), problems, warnings)
     fields.setdefault("reason", REASONS[0])
     fields.setdefault("stop_when", {"kind": KINDS[0], "description": ""})
     if trusted:
@@ -174,15 +65,83 @@ def proposal(value: Value, trusted: bool = False) -> Proposal:
     return Proposal(fields, problems, tuple(warnings))
 
 
-def _subtask(
+def _understood(value: Value, place: str, warnings: list[str]) -> Value:
+    """A value, or what its text in JSON holds."""
+    found = from_json(value)
+    if not isinstance(found, Meant):
+        return value
+    warnings.append(f"{place}: {found.words}")
+    inner: Value = found.value
+    return inner
+
+
+def _table(
     value: Value, place: str, problems: dict[str, str], warnings: list[str]
-) -> dict[str, Value]:
+) -> dict[str, Value] | None:
+    """The fields of an object by our names; None if it is none."""
     given = fields_of(value)
     if given is None:
-        problems[place] = "write a table with description"
+        return None
+    fields: dict[str, Value] = {}
+    for key, item in given.items():
+        if item is None:
+            continue
+        name = _NAMES.get(letters(key), key)
+        if letters(key) in _OTHERWISE:
+            name = _OTHERWISE[letters(key)]
+            warnings.append(f"{place}{key}: it was understood as `{name}`")
+        if name in fields:
+            problems[f"{place}{name}"] = f"it stands twice, also as `{key}`: keep one"
+        fields[name] = item
+    return fields
+
+
+def _subtasks(
+    listed: Value, problems: dict[str, str], warnings: list[str]
+) -> tuple[dict[str, Any], ...]:
+    listed = _understood(listed, "subtasks", warnings)
+    if {"description", "name"} & {letters(key) for key in fields_of(listed) or ()}:
+        warnings.append("subtasks: a single object was read as a list of one")
+        listed = (listed,)
+    if not isinstance(listed, (tuple, list)):
+        problems["subtasks"] = "write a list of subtasks"
+        return ()
+    found = [
+        _subtask(item, f"subtasks[{at}]", problems, warnings) for at, item in enumerate(listed)
+    ]
+    names = names_of(found)
+    for at, subtask in enumerate(found):
+        words = subtask.get("depends_on_subtasks")
+        if words:
+            subtask["depends_on_subtasks"] = tuple(
+                [_dependency(word, names, at, warnings) for word in words]
+            )
+    return tuple(found)
+
+
+def _dependency(word: str, names: dict[str, set[int]], at: int, warnings: list[str]) -> str:
+    """The index that a name means, if it is the name of exactly one other subtask."""
+    others = set() if word.isdecimal() else names.get(letters(word), set()) - {at}
+    if len(others) != 1:
+        return word
+    (found,) = others
+    place = f"subtasks[{at}].depends_on_subtasks"
+    warnings.append(f"{place}: `{word}` was understood as {found}, the index of that subtask")
+    return str(found)
+
+
+def _subtask(
+    value: Value, place: str, problems: dict[str, str], warnings: list[str]
+) -> dict[str, Any]:
+    value = _understood(value, place, warnings)
+    if isinstance(value, str) and value.strip():
+        warnings.append(f"{place}: a text was read as the description of a subtask")
+        value = {"description": value}
+    given = _table(value, f"{place}.", problems, warnings)
+    if given is None:
+        problems[place] = "write an object with description"
         return {}
-    given = {_key(key): item for key, item in given.items() if item is not None}
-    fields = _fields(given, _SUBTASK, f"{place}.", problems, warnings)
+    fields = _fields(given, SUBTASK, f"{place}.", problems, warnings)
     if "description" not in given:
         if "name" in fields:
             fields["description"] = fields["name"]
@@ -204,8 +163,15 @@ def _fields(
         if read is None:
             warnings.append(f"a subplan has no field `{place}{name}`; it was left out")
             continue
+        if name not in _TEXTS:
+            item = _understood(item, f"{place}{name}", warnings)
         try:
-            fields[name] = read(item)
-        except _Unfit as unfit:
+            found = read(item)
+        except Unfit as unfit:
             problems[f"{place}{name}"] = str(unfit)
+            continue
+        if isinstance(found, Meant):
+            warnings.append(f"{place}{name}: {found.words}")
+            found = found.value
+        fields[name] = found
     return fields

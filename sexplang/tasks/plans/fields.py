@@ -1,0 +1,151 @@
+"""One field of a proposal to its value, however a model wrote it: or what to write instead."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sexplang.tasks.json_text import json_text
+from sexplang.tasks.plans.artifacts import artifacts_of
+from sexplang.tasks.plans.meaning import Meant, amount, flag, index, indexes, letters
+from sexplang.tasks.plans.schema import KINDS, REASONS
+from sexplang.tasks.request import FIELDS as REQUEST
+from sexplang.tasks.request import fields_of
+from sexplang.terms.value import Symbol, Value
+
+CAPS = ("seconds", "calls", "tokens", "usd")
+
+
+class Unfit(Exception):
+    """A field that does not fit: what to write instead."""
+
+
+Read = Callable[[Value], Any]
+"""A field's value, maybe as a Meant. Raises Unfit."""
+
+
+def _texts(value: Value) -> Any:
+    items = (value,) if isinstance(value, str) else value
+    if not isinstance(items, (tuple, list)):
+        raise Unfit("write a list of strings")
+    names = [item.name if isinstance(item, Symbol) else item for item in items]
+    if not all(isinstance(name, str) and name.strip() for name in names):
+        raise Unfit("write a list of strings that are not empty")
+    return tuple(dict.fromkeys(names))
+
+
+def _indexes(value: Value) -> Any:
+    """As texts: what is no index of this plan is for the judge to say."""
+    found = indexes(value)
+    if found is None:
+        raise Unfit("write a list of indexes from 0 on, for example [0, 2]")
+    if isinstance(found, Meant):
+        return Meant(_words(found.value), found.words)
+    return _words(found)
+
+
+def _words(items: tuple[Value, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([_word_of(item) for item in items]))
+
+
+def _word_of(item: Value) -> str:
+    at = index(item)
+    if at is not None:
+        return str(at)
+    return str(item) if isinstance(item, (str, Symbol)) else json_text(item)
+
+
+_CAP = (
+    'write a number of seconds, or an object such as {"seconds": 60, "calls": 5, "tokens": 9000, '
+    '"usd": 0.5} with numbers above 0'
+)
+
+
+def _cap(value: Value) -> Any:
+    """BudgetCap: seconds, or a table of what is bounded."""
+    given = fields_of(value)
+    cap: dict[str, Value] = {}
+    said: list[str] = []
+    for key, item in ({"seconds": value} if given is None else given).items():
+        name = letters(key)
+        meant = amount(item, name, whole=name in ("calls", "tokens"))
+        if name not in CAPS or meant is None or name in cap:
+            raise Unfit(_CAP)
+        if isinstance(meant, Meant):
+            said.append(meant.words)
+            meant = meant.value
+        cap[name] = meant
+    return Meant(cap, ", ".join(said)) if said else cap
+
+
+def _flag(value: Value) -> Any:
+    found = flag(value)
+    if found is None:
+        raise Unfit("write true or false")
+    return found
+
+
+def _artifacts(value: Value) -> Value:
+    found = artifacts_of(value)
+    if found is None:
+        raise Unfit(
+            'write a list of {"name": …, "type": …, "path": …} or {"name": …, "type": …, "text": …}'
+        )
+    return found
+
+
+def _word(words: tuple[str, ...]) -> Read:
+    known = {letters(word): word for word in words}
+
+    def read(value: Value) -> Any:
+        word = value.name if isinstance(value, Symbol) else value
+        found = known.get(letters(word)) if isinstance(word, str) else None
+        if found is None:
+            raise Unfit(f"write one of {', '.join(words)}")
+        return found if found == word else Meant(found, f"`{word}` was understood as `{found}`")
+
+    return read
+
+
+def _stop(value: Value) -> Any:
+    """StopCondition, or its kind alone."""
+    given = fields_of(value)
+    if given is None:
+        given = {"kind": value}
+    given = {letters(key): item for key, item in given.items()}
+    description = given.get("description")
+    if description is not None and not isinstance(description, str):
+        raise Unfit('write {"kind": …, "description": …}, the description a string')
+    kind = _KIND(given.get("kind"))
+    if isinstance(kind, Meant):
+        return Meant({"kind": kind.value, "description": description or ""}, kind.words)
+    return {"kind": kind, "description": description or ""}
+
+
+def _like(name: str) -> Read:
+    """As the field of a SubtaskRequest."""
+
+    def read(value: Value) -> Any:
+        if isinstance(value, Symbol):
+            value = value.name
+        fits, words = REQUEST[name]
+        if not fits(value):
+            raise Unfit(words.replace("a table", "an object"))
+        return tuple(value) if isinstance(value, list) else value
+
+    return read
+
+
+_KIND = _word(KINDS)
+
+SUBTASK: dict[str, Read] = {
+    **{name: _like(name) for name in ("description", "name", "inputs", "file_paths")},
+    "template_hints": _texts,
+    "required_capabilities": _texts,
+    "depends_on_subtasks": _indexes,
+    "budget_cap": _cap,
+    "expected_output_types": _texts,
+    "expected_files": _texts,
+    "owned_paths": _texts,
+    "allow_no_op_completion": _flag,
+}
+
+PLAN: dict[str, Read] = {"reason": _word(REASONS), "stop_when": _stop, "artifacts": _artifacts}

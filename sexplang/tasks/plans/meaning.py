@@ -1,0 +1,124 @@
+"""What a model wrote in a proposal to what it can only have meant, and that in words.
+
+Law: what could mean two things is left as it is, for whoever reads it to refuse. Booleans are not
+numbers.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from math import inf
+from typing import Any
+
+from sexplang.terms.node import frozen
+from sexplang.terms.text import number, value_of
+from sexplang.terms.value import Fault, Symbol, Value
+
+_UNITS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1}
+_UNITS |= {"min": 60, "mins": 60, "minute": 60, "minutes": 60}
+
+_AMOUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.IGNORECASE)
+_INDEX = re.compile(r"(?:sub-?|subtasks?[ _-]?\[?)?([0-9]{1,9})\]?", re.IGNORECASE)
+
+
+@frozen
+class Meant:
+    """A value that was written in another way, and what it was understood as."""
+
+    value: Any
+    words: str
+
+
+def letters(text: str) -> str:
+    """What is left of a word if nobody looks at case, hyphens and spaces."""
+    return "".join([sign for sign in text.casefold() if sign.isalnum()])
+
+
+def from_json(value: Value) -> Any:
+    """What a text is that holds a list or an object in JSON; else the value itself."""
+    if not isinstance(value, str) or value.strip()[:1] not in ("[", "{"):
+        return value
+    try:
+        found = value_of(json.loads(value))
+    except (ValueError, RecursionError, Fault):
+        return value
+    kind = "an object" if isinstance(found, dict) else "a list"
+    return Meant(found, f"a text in JSON was read as {kind}")
+
+
+def amount(value: Value, unit: str, *, whole: bool) -> Any:
+    """The number above 0 that was meant, of what `unit` names; nil if it is none."""
+    if isinstance(value, str):
+        found = _AMOUNT.fullmatch(value.strip())
+        if found is None:
+            return None
+        factor = _UNITS.get(found[2].lower()) if unit == "seconds" and found[2] else 1
+        if factor is None or (found[2] and unit != "seconds"):
+            return None
+        meant = float(found[1]) * factor
+    elif type(value) in (int, float):
+        assert isinstance(value, (int, float))
+        if not 0 < value < inf:
+            return None
+        meant = value
+    else:
+        return None
+    if meant == int(meant):
+        meant = int(meant)
+    if meant <= 0 or (whole and not isinstance(meant, int)):
+        return None
+    if not isinstance(value, str):
+        return meant if whole and not isinstance(value, int) else value
+    return Meant(meant, f"`{value}` was understood as {number(meant)} {unit}")
+
+
+def flag(value: Value) -> Any:
+    """The boolean that was meant; nil if it is none."""
+    if isinstance(value, str) and letters(value) in ("true", "false"):
+        found = letters(value) == "true"
+        return Meant(found, f"`{value}` was understood as {'true' if found else 'false'}")
+    return value if isinstance(value, bool) else None
+
+
+def index(value: Value) -> int | None:
+    """The index that one dependency is, if it is one."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if type(value) is int:
+        return value if 0 <= value < _MOST else None
+    name = value.name if isinstance(value, Symbol) else value
+    found = _INDEX.fullmatch(name.strip()) if isinstance(name, str) else None
+    return int(found[1]) if found is not None else None
+
+
+_MOST = 10**9
+
+
+def indexes(value: Value) -> Any:
+    """A list of dependencies, as they are; nil if it is none. A single one is a list, and so is a
+    text of several with commas between."""
+    if isinstance(value, (tuple, list)):
+        return tuple(value)
+    listed: tuple[Value, ...] = (value,)
+    if isinstance(value, str) and "," in value:
+        parts = [part.strip() for part in value.split(",")]
+        listed = tuple(parts) if all(index(part) is not None for part in parts) else listed
+    if isinstance(value, (str, Symbol)) or index(value) is not None:
+        return Meant(listed, f"`{_shown(value)}` was read as a list")
+    return None
+
+
+def names_of(subtasks: Sequence[dict[str, Value]]) -> dict[str, set[int]]:
+    """Which subtasks a word can name that somebody depends on: by its letters, the names of their
+    tasks and their descriptions."""
+    names: dict[str, set[int]] = {}
+    for at, subtask in enumerate(subtasks):
+        for field in ("name", "description"):
+            name = subtask.get(field)
+            if isinstance(name, str) and letters(name):
+                names.setdefault(letters(name), set()).add(at)
+    return names
+
+
+def _shown(value: Value) -> str:
+    return value.name if isinstance(value, Symbol) else str(value)

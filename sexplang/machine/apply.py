@@ -1,6 +1,7 @@
 """A value and arguments to the next step: calling whatever can be called."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from sexplang.machine.control import perform, resume
@@ -45,7 +46,7 @@ def apply(
     if kind is Operation:
         return perform(function.name, operands(function, arguments), k, s, span)
     if kind is Task:
-        return call_task(function, task_inputs(function, arguments, {}), {}, k, s)
+        return call_task(function, task_inputs(function, arguments), {}, k, s)
     raise Fault(
         "not-a-function",
         f"{shown(function)} is not a function",
@@ -63,12 +64,12 @@ def apply_labelled(
     span: Span | None = None,
 ) -> Step:
     """Calls `function`; the last `len(labels)` of the arguments are given by name."""
+    if isinstance(function, Task):
+        return call_task(function, task_inputs(function, arguments, labels), {}, k, s)
     count = len(arguments) - len(labels)
     given, named = arguments[:count], dict(zip(labels, arguments[count:], strict=True))
     if isinstance(function, Closure):
         return _enter(function, given, named, k, s)
-    if isinstance(function, Task):
-        return call_task(function, task_inputs(function, given, named), {}, k, s)
     if isinstance(function, Operation):
         values = _by_name(function.name, function.params, given, named)
         filled = tuple([values.get(name) for name in function.params])
@@ -102,10 +103,24 @@ def _is_result(value: Value) -> bool:
     return isinstance(value, Record) and value.kind == "TaskResult"
 
 
-def task_inputs(task: Task, given: tuple[Value, ...], named: dict[str, Value]) -> dict[str, Value]:
-    """What a call binds a task's declared parameters to; the tasks room checks the rest."""
-    names = tuple([param.name for param in task.template.params])
-    return _by_name(task.name, names, given, named)
+def task_inputs(
+    task: Task, arguments: tuple[Value, ...], labels: tuple[str, ...] = ()
+) -> dict[str, Value]:
+    """What a call binds a task's declared parameters to, the last arguments by `labels`; the tasks
+    room checks the rest."""
+    order = _order(task.name, task.names, len(arguments), labels)
+    return dict(zip(order, arguments, strict=True))
+
+
+@lru_cache(maxsize=1_000)
+def _order(
+    name: str, names: tuple[str, ...], count: int, labels: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The parameters that so many arguments are for, the last of them by label. The same for
+    every call that a place in a program makes."""
+    unlabelled = count - len(labels)
+    named = dict(zip(labels, range(unlabelled, count), strict=True))
+    return tuple(_by_name(name, names, tuple(range(unlabelled)), named))
 
 
 def _by_name(

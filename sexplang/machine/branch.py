@@ -125,7 +125,7 @@ class Weave:
 
 def identity(path: Path, ordinal: int) -> str:
     """A request's id: the path and the ordinal, joined by dots."""
-    return ".".join(map(str, (*path, ordinal)))
+    return ".".join(map(str, (*path, ordinal))) if path else str(ordinal)
 
 
 def branch_id(path: Path) -> str:
@@ -135,7 +135,8 @@ def branch_id(path: Path) -> str:
 
 def path_of(identity: str) -> Path:
     """The path of the branch that made the request. Raises ValueError."""
-    return tuple([int(part) for part in identity.split(".")][:-1])
+    path, _, _ = identity.rpartition(".")
+    return tuple(map(int, path.split("."))) if path else ()
 
 
 def order(identity: str) -> Path:

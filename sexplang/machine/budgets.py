@@ -38,6 +38,14 @@ class Meter:
 
 def rough_estimate(payload: Any) -> int:
     """Input tokens from the length of the payload as text: one for every three characters."""
+    try:
+        return len(repr(payload)) // 3 + 1
+    except RecursionError:
+        return _deep_estimate(payload)
+
+
+def _deep_estimate(payload: Any) -> int:
+    """The same for what nests deeper than Python's own stack goes."""
     length = 0
     work = [payload]
     while work:
@@ -122,34 +130,53 @@ def reserve(
     """A model call enters its budgets: the accounts after it, the payload with as many output
     tokens as are left, and what is held; or what does not fit, outermost first. Raises Fault
     where a payload does not say how many tokens it asks for."""
-    budgets = [accounts[scope] for scope in scopes if accounts[scope].is_budget]
-    for budget in budgets:
-        if budget.calls is not None and budget.spent_calls >= budget.calls:
-            error = budget.error("calls", budget.calls, budget.spent_calls + 1)
-            return Refused(budget.id, error)
-    names = tuple([budget.id for budget in budgets])
-    held = Held(names, "", 0, 0.0)
-    if any(budget.tokens is not None or budget.usd is not None for budget in budgets):
-        model = str(payload.get("model") or "") if isinstance(payload, dict) else ""
-        guess, given = meter.estimate(payload), _most(payload)
-        taken = corrected(guess, learned.get(model))
-        # A conversation with tools has its prompt kept by the server, which costs more.
-        kept = taken if isinstance(payload, dict) and payload.get("tools") else 0
-
-        def price(output: int) -> float | None:
-            return meter.price(model, taken - kept, output, kept)
-
-        for budget in budgets:
-            fitting = _fitting(budget, taken, given, price)
-            if isinstance(fitting, Refused):
-                return fitting
-            given = fitting
-        usd, input_usd = price(given) or 0.0, price(0) or 0.0
-        payload = {**payload, "max_tokens": given}
-        held = Held(names, model, taken + given, usd, guess, taken, input_usd)
+    budgets = []
+    is_metered = False
+    for name in scopes:
+        budget = accounts[name]
+        if budget.calls is not None:
+            if budget.spent_calls >= budget.calls:
+                error = budget.error("calls", budget.calls, budget.spent_calls + 1)
+                return Refused(name, error)
+            budgets.append(budget)
+            is_metered = is_metered or budget.is_metered
+        elif budget.is_metered:
+            budgets.append(budget)
+            is_metered = True
+    names = scopes if len(budgets) == len(scopes) else tuple([budget.id for budget in budgets])
+    if is_metered:
+        held = _held(budgets, names, payload, meter, learned)
+        if isinstance(held, Refused):
+            return held
+        payload = {**payload, "max_tokens": held.tokens - held.taken}
+    else:
+        held = Held(names, "", 0, 0.0)
     for budget in budgets:
         accounts = accounts.set(budget.id, budget.reserved(held.tokens, held.usd))
     return accounts, payload, held
+
+
+def _held(
+    budgets: list[Scope], names: tuple[str, ...], payload: Any, meter: Meter, learned: Learned
+) -> Held | Refused:
+    """The most that a call can take; its output is what all budgets have room for."""
+    is_table = isinstance(payload, dict)
+    model = str(payload.get("model") or "") if is_table else ""
+    guess, given = meter.estimate(payload), _most(payload)
+    taken = corrected(guess, learned.get(model))
+    # A conversation with tools has its prompt kept by the server, which costs more.
+    kept = taken if is_table and payload.get("tools") else 0
+
+    def price(output: int) -> float | None:
+        return meter.price(model, taken - kept, output, kept)
+
+    for budget in budgets:
+        fitting = _fitting(budget, taken, given, price)
+        if isinstance(fitting, Refused):
+            return fitting
+        given = fitting
+    usd, input_usd = price(given) or 0.0, price(0) or 0.0
+    return Held(names, model, taken + given, usd, guess, taken, input_usd)
 
 
 def _most(payload: Any) -> int:
@@ -196,29 +223,62 @@ def settle(
 ) -> tuple[Accounts, Learned]:
     """The reply says what the call took; without a usage it is what was held. The estimates of
     the calls to come follow from it."""
-    usage = reply.get("usage") if isinstance(reply, dict) else None
-    if not isinstance(usage, dict):
+    if not isinstance(reply, dict) or not isinstance(reply.get("usage"), dict):
         return _over(accounts, held, held.tokens, held.usd), learned
-    fresh, written, read = [_count(usage.get(name)) for name in _INPUT]
-    given = _count(usage.get("output_tokens"))
-    taken = fresh + written + read
-    usd = meter.price(held.model, fresh, given, written, read) or 0.0
-    if held.guess and taken:
+    counts, lost = _counts(reply["usage"]), reply.get("lost")
+    # Of attempts before the one that gave the reply nothing is learned.
+    taken = sum(counts[1:]) - (sum(_counts(lost)[1:]) if isinstance(lost, dict) else 0)
+    if held.guess and taken > 0:
         guessed, reported = learned.get(held.model, (0, 0))
         learned = learned.set(held.model, (guessed + held.guess, reported + taken))
-    return _over(accounts, held, taken + given, usd), learned
+    return _over(accounts, held, *_took(counts, held, meter)), learned
 
 
-_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_COUNTS = (
+    *("output_tokens", "input_tokens"),
+    *("cache_creation_input_tokens", "cache_read_input_tokens"),
+)
 
 
-def _count(value: Any) -> int:
-    return value if type(value) is int and value > 0 else 0
+def _counts(usage: dict[str, Value]) -> list[int]:
+    """What was reported: the output, then the parts of the input."""
+    counts = []
+    for name in _COUNTS:
+        count = usage.get(name)
+        counts.append(count if type(count) is int and count > 0 else 0)
+    return counts
 
 
-def refund(accounts: Accounts, held: Held) -> Accounts:
-    """The call failed: its tokens were not used. It was made, so it counts as a call."""
-    return _over(accounts, held, 0, 0.0)
+def _took(counts: list[int], held: Held, meter: Meter) -> tuple[int, float]:
+    """Tokens and US dollars of what was reported."""
+    given, fresh, written, read = counts
+    usd = meter.price(held.model, fresh, given, written, read) or 0.0
+    return given + fresh + written + read, usd
+
+
+def refund(accounts: Accounts, held: Held, error: Value, meter: Meter) -> Accounts:
+    """The call failed: only the tokens that its error reports were used. It was made, so it counts
+    as a call."""
+    details = error.fields.get("details") if isinstance(error, Record) else None
+    usage = details.get("usage") if isinstance(details, dict) else None
+    tokens, usd = _took(_counts(usage), held, meter) if isinstance(usage, dict) else (0, 0.0)
+    return _over(accounts, held, tokens, usd)
+
+
+def regrown(
+    accounts: Accounts, held: Held, usage: dict[str, Value], meter: Meter
+) -> tuple[Accounts, Held] | None:
+    """An attempt at the call failed that took so much: held is that beside what the next one may
+    take. None where a budget has no room for it."""
+    tokens, usd = _took(_counts(usage), held, meter)
+    for name in held.scopes:
+        budget = accounts[name]
+        if budget.tokens is not None and budget.spent_tokens + tokens > budget.tokens:
+            return None
+        if budget.usd is not None and budget.spent_usd + usd > budget.usd:
+            return None
+        accounts = accounts.set(name, budget.grown(tokens, usd))
+    return accounts, held.grown(tokens, usd)
 
 
 def take_back(accounts: Accounts, held: Held) -> Accounts:

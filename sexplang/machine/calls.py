@@ -7,6 +7,7 @@ from sexplang.machine import operands
 from sexplang.machine import simple as pure
 from sexplang.machine.apply import apply, apply_labelled
 from sexplang.machine.binary import both
+from sexplang.machine.finding import calling
 from sexplang.machine.gather import enter, gather
 from sexplang.machine.generate import (
     HEAVIEST,
@@ -48,6 +49,8 @@ def _primitive(maker: Maker, node: core.CallPrimitive, pieces: list[Piece]) -> P
 @combines(core.CallKnown, attrgetter("arguments"))
 def _known(maker: Maker, node: core.CallKnown, pieces: list[Piece]) -> Piece:
     code, depth = maker.codes[node.function], node.depth
+    if _leads_into_library(code, node.span):
+        return _into_library(_entered(node, code, pieces), node.span)
     body = maker.pure(node.function)
     if body is not None and low([*pieces, body]):
         call = _pure_call(body.simple, depth, [piece.simple for piece in pieces])
@@ -56,7 +59,11 @@ def _known(maker: Maker, node: core.CallKnown, pieces: list[Piece]) -> Piece:
             made.height = sum(piece.height for piece in [*pieces, body]) + 1
             if made.height < TALL:
                 return made
-    pieces = capped(pieces)
+    return _entered(node, code, pieces)
+
+
+def _entered(node: core.CallKnown, code: Code, pieces: list[Piece]) -> Piece:
+    depth, pieces = node.depth, capped(pieces)
     if all(piece.simple is not None for piece in pieces):
         simples = [piece.simple for piece in pieces]
         run = _known_direct(code, depth, simples)
@@ -64,8 +71,17 @@ def _known(maker: Maker, node: core.CallKnown, pieces: list[Piece]) -> Piece:
         made = Piece(code=run)
         made.jump = (code, simples) if depth == 1 else None
         return made
-
     return Piece(code=enter(pieces, code, depth), height=height(pieces) + 1)
+
+
+def _leads_into_library(code: Code, span: Span) -> bool:
+    return code.is_library and not span.source.is_library
+
+
+def _into_library(call: Piece, span: Span) -> Piece:
+    """A call in the program of what the library defines."""
+    run = call.run
+    return Piece(code=lambda env, k, s: run(env, calling(span, k), s), height=call.height + 1)
 
 
 def _pure_call(body: pure.Simple, depth: int, simples: list[Any]) -> pure.Simple:
@@ -102,6 +118,13 @@ def _known_direct(code: Code, depth: int, simples: list[Any]) -> Run:
 
 @combines(core.Call, lambda node: (node.callee, *node.arguments))
 def _call(maker: Maker, node: core.Call, pieces: list[Piece]) -> Piece:
+    made, callee = _applied(node, pieces), node.callee
+    if type(callee) is core.Known and _leads_into_library(maker.codes[callee.function], node.span):
+        return _into_library(made, node.span)
+    return made
+
+
+def _applied(node: core.Call, pieces: list[Piece]) -> Piece:
     pieces = capped(pieces)
     labels, span = node.labels, node.span
     if not labels and all(piece.simple is not None for piece in pieces):

@@ -6,6 +6,7 @@ The rules, with the programs that showed them, are in `spec/4-effects.md`.
 from sexplang.machine.crossing import ACROSS, cross
 from sexplang.machine.errors import raised
 from sexplang.machine.exits import Asked, Uncaught
+from sexplang.machine.finding import blamed, calling
 from sexplang.machine.leaving import (
     OWN,
     USED,
@@ -20,7 +21,7 @@ from sexplang.machine.leaving import (
     on_behalf,
     placed,
 )
-from sexplang.machine.stack import BOTTOM, BOUNDARY, Continuation, Ctx, Frame, Segment, Step
+from sexplang.machine.stack import BOTTOM, BOUNDARY, Continuation, Ctx, Frame, Segment, Step, leave
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
 from sexplang.terms.text import plain
@@ -47,7 +48,7 @@ def perform(
     level = -1
     refusal = False
     if operation == "error":
-        arguments = _error_alone(arguments, span)
+        arguments = (blamed(_error_alone(arguments, span), k, s),)
         refusal = arguments[0].fields.get("reason") == "resume-across-par"
     while True:
         clauses = node[0].clauses.get(operation)
@@ -76,8 +77,8 @@ def perform(
         raise Uncaught(cut_short(arguments[0], s, base(s)), k, s)
     default = s[3].linked.defaults.get(operation)
     if default is not None:
-        return default.code.body, (default.env, *arguments), k, s
-    raise Asked(operation, _data(arguments), k, s, span)
+        return default.code.body, (default.env, *arguments), calling(span, k), s
+    return leave, Asked(operation, _data(arguments), k, s, span), k, s
 
 
 def _data(arguments: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -85,7 +86,7 @@ def _data(arguments: tuple[Value, ...]) -> tuple[Value, ...]:
     count = len(arguments)
     while count and arguments[count - 1] is None:
         count -= 1
-    return tuple([plain(argument) for argument in arguments[:count]])
+    return (plain(arguments[0]),) if count == 1 else tuple(map(plain, arguments[:count]))
 
 
 def _take(
@@ -209,11 +210,11 @@ def _across_par(operation: str, span: Span | None) -> Record:
     )
 
 
-def _error_alone(arguments: tuple[Value, ...], span: Span | None) -> tuple[Record]:
+def _error_alone(arguments: tuple[Value, ...], span: Span | None) -> Record:
     """What `error` is performed with: one error record, made as `raise` makes it."""
     if len(arguments) != 1:
         raise Fault("wrong-arity", "`error` is performed with one argument, what went wrong")
     (value,) = arguments
     if isinstance(value, Record) and value.kind == "error":
-        return (value,)
-    return (raised(value, span),)
+        return value
+    return raised(value, span)

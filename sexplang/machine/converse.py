@@ -11,7 +11,7 @@ from attrs import evolve
 from sexplang.machine.control import fail, perform
 from sexplang.machine.exits import Closed, Entered, Forked, Spawned
 from sexplang.machine.leaving import CONVERSATION, HandlerKind, Taking
-from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step
+from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step, leave
 from sexplang.terms.task import (
     Ask,
     Broke,
@@ -32,7 +32,7 @@ def call_task(
     context, call = s[3], (task, inputs, overrides)
     if context.conversations or context.work is not None:
         counts = bool(context.conversations)
-        raise Spawned(_begin, call, k, s, "task", task.template.name, counts)
+        return leave, Spawned(_begin, call, k, s, "task", task.template.name, counts), k, s
     return _begin((None, *call), k, s)
 
 
@@ -43,7 +43,7 @@ def _begin(call: Call, k: Frame, s: Segment) -> Step:
     """A template's timeout is a deadline around the whole conversation, its subtasks included."""
     seconds = call[1].template.limits.timeout
     if seconds is not None:
-        raise Entered({"seconds": seconds}, _converse, call, k, s, None)
+        return leave, Entered({"seconds": seconds}, _converse, call, k, s, None), k, s
     return _converse(call, k, s)
 
 
@@ -61,8 +61,7 @@ def _converse(call: Call, k: Frame, s: Segment) -> Step:
     )
     if isinstance(want, Broke):
         return _over(work, want.error, (fail, want.error, k, s))
-    conversations = (*context.conversations, conversation)
-    inner = evolve(context, conversations=conversations, work=work)
+    inner = context.talking((*context.conversations, conversation), work)
     return _go_on(session, want, (CONVERSATION, k, s, inner, session))
 
 
@@ -78,7 +77,8 @@ def _go_on(session: Session, want: Want, s: Segment) -> Step:
     s = (CONVERSATION, s[1], s[2], context, session)
     if want.together:
         starts = tuple([(start_ask, ask) for ask in want.asks])
-        raise Forked(starts, (_all_answered, BOTTOM), s)
+        k = (_all_answered, BOTTOM)
+        return leave, Forked(starts, k, s), k, s
     return start_ask(want.asks[0], (_answered, BOTTOM), s)
 
 
@@ -86,13 +86,13 @@ def _over(work: Work | None, error: Record | None, step: Step) -> Step:
     """The end of a conversation, which is told where somebody traces the run."""
     if work is None:
         return step
-    raise Closed(work, error, step)
+    return leave, Closed(work, error, step), step[2], step[3]
 
 
 def _with_items(context: Ctx, items: tuple[Value, ...]) -> Ctx:
     """The context of the conversation once it has found more for its children to inherit."""
     *above, own = context.conversations
-    return evolve(context, conversations=(*above, evolve(own, items=items)))
+    return context.talking((*above, evolve(own, items=items)), context.work)
 
 
 def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:

@@ -34,23 +34,45 @@ from sexplang.machine.leaving import (
     finish,
     raise_error,
 )
+from sexplang.machine.loop import Limits
 from sexplang.machine.places import Placing
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step
 from sexplang.machine.timing import Timing, form_of
+from sexplang.terms.effect import Request
 from sexplang.terms.task import error_record
-from sexplang.terms.value import Record
+from sexplang.terms.value import Record, Value
+from sexplang.terms.work import Begins, Ends
 
 
 class Cutting:
     """The branches of one delivery, and how they are cut short."""
 
-    def __init__(self, weave: Weave, meter: Meter, places: int) -> None:
+    ended = False
+    broken: Record | None = None
+    value: Value = None
+
+    def __init__(self, weave: Weave, limits: Limits, meter: Meter) -> None:
+        self.weave = weave
+        self.limits = limits
         self.branches = weave.branches.mutate()
         self.timing = Timing(weave, meter)
-        self.placing = Placing(weave.places, places)
+        self.placed: Placing | None = None
         self.failing = weave.failing
+        self.steps = weave.steps
+        self.spawned = weave.spawned
+        self.planned = weave.planned
+        self.begun = weave.begun
+        self.opened: list[Request] = []
         self.withdrawn: list[str] = []
+        self.told: list[Begins | Ends] = []
         self._ready: list[Path] = []
+
+    @property
+    def placing(self) -> Placing:
+        """The places, once a job is concerned: then somebody may get one in the end."""
+        if self.placed is None:
+            self.placed = Placing(self.weave.places, self.limits.places)
+        return self.placed
 
     def cancel(self, error: Record | None = None) -> None:
         """The whole program is abandoned and fails with `error`, by default reason `cancelled`.
@@ -112,7 +134,8 @@ class Cutting:
         if isinstance(state, Waiting):
             self.withdrawn.append(state.request.id)
             self.timing.withdrawn(state)
-            self.placing.count(state.s[3].jobs, -1)
+            if state.s[3].jobs:
+                self.placing.count(state.s[3].jobs, -1)
         elif isinstance(state, Queued):
             self.timing.count(state.s[3].scopes, -1)
 

@@ -58,6 +58,7 @@ def run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
                 "TASK_FAILURE",
                 "template_not_found",
                 f"no task here is called `{name}`",
+                span=span.plain() if span is not None else None,
                 hint="import its template first",
             )
             return fail(error, k, s)
@@ -89,7 +90,7 @@ def run_step(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
     """`(run-step function value overrides)`: calls a function; a task also has overrides."""
     function, value, overrides = arguments
     if isinstance(function, Task):
-        inputs = task_inputs(function, (value,), {})
+        inputs = task_inputs(function, (value,))
         return call_task(function, inputs, _kept(overrides), k, s)
     return apply(function, (value,), k, s, span)
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from sexplang.machine.stack import Exit, Frame, Run, Segment, Step
-from sexplang.terms.effect import Request
 from sexplang.terms.node import node
 from sexplang.terms.value import Record, Value
 from sexplang.terms.work import Work
@@ -20,9 +19,6 @@ class Asked(Exit):
         self.k = k
         self.s = s
         self.span = span
-
-    def request(self, id: str) -> Request:
-        return Request(id, self.operation, self.arguments, self.s[3].plain(), self.span)
 
 
 class Forked(Exit):

@@ -1,14 +1,17 @@
-"""A step that a limit ends to its place in the source: the nearest one that somebody knows.
+"""What goes wrong to its place in the program: the nearest one that somebody knows.
 
 No step keeps its place for this: whatever may fail holds on to the span that it fails with, and
-that is looked for in what the code at work closes over, and then in the frames below it.
+that is looked for in what the code at work closes over, and then in the frames below it. A call
+from a program into the library leaves a frame with its place, so that what goes wrong in the
+library is said to be where the program called it.
 """
 
 from contextlib import suppress
 from typing import Any
 
-from sexplang.machine.stack import BASE, Step
-from sexplang.terms.source import Span
+from sexplang.machine.stack import BASE, Frame, Segment, Step
+from sexplang.terms.source import Source, Span
+from sexplang.terms.value import Record, Value
 
 _FRAMES = 200
 """How many frames and segments are looked at."""
@@ -24,7 +27,7 @@ def place_of(step: Step) -> Span | None:
         if found is not None or s is None:
             break
         if k is None and s[0] is BASE:  # goes on where the branch began
-            s = None if s[4] is None else s[4].s
+            k, s = (None, None) if s[4] is None else (s[4].k, s[4].s)
         elif k is None:
             k, s = s[1], s[2]
         else:
@@ -50,6 +53,34 @@ def _in_code(fn: Any) -> Span | None:
 
 
 def _own(item: Any) -> Span | None:
-    if isinstance(item, Span) and not item.source.name.startswith("std/"):
-        return item
-    return None
+    return item if isinstance(item, Span) and not item.source.is_library else None
+
+
+# -- Calls into the library ---------------------------------------------------------------------
+
+
+def calling(span: Span | None, k: Frame) -> Frame:
+    """The frames below what the library does for a call in the program: two such calls in a row,
+    the second in tail position, take no more than one."""
+    if span is None or span.source.is_library:
+        return k
+    return (_returned, k[1] if k[0] is _returned else k, span)
+
+
+def _returned(value: Value, k: Frame, s: Segment) -> Step:
+    below = k[1]
+    return below[0], value, below, s
+
+
+def blamed(error: Record, k: Frame, s: Segment) -> Record:
+    """An error of the library has the place of the call in the program, if that is known: its
+    span then also says where it is in the library."""
+    place = error.fields.get("span")
+    if not isinstance(place, dict) or not Source(str(place.get("source")), "").is_library:
+        return error
+    caller = place_of((None, None, k, s))
+    if caller is None:
+        return error
+    library = f"{place['source']}:{place.get('line')}:{place.get('column')}"
+    span = {**caller.plain(), "library": library}
+    return Record(error.kind, {**error.fields, "span": span})

@@ -7,6 +7,8 @@ their values; one that says so ends the whole, and those that have none give nil
 from collections.abc import Iterable
 from typing import Any
 
+from attrs import evolve
+
 from sexplang.machine.apply import apply
 from sexplang.machine.branch import Branch, Forked
 from sexplang.machine.budgets import allowed
@@ -15,11 +17,13 @@ from sexplang.machine.control import fail
 from sexplang.machine.delegating import public
 from sexplang.machine.exits import Entered, Proposed, Settled
 from sexplang.machine.exits import Forked as Fork
+from sexplang.machine.loop import Limits
 from sexplang.machine.scopes import Accounts
 from sexplang.machine.stack import Ctx, Frame, Segment, Step
-from sexplang.terms.plan import PlanNode, Standing
+from sexplang.terms.plan import PlanLimits, PlanNode, Standing
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
+from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Record, Value
 
 
@@ -97,6 +101,9 @@ def with_finished(error: Record, state: Any) -> Record:
 
 # -- Proposals ------------------------------------------------------------------------------------
 
+MOST_SUBTASKS = 10
+"""No plan has more subtasks, whoever allows it: bounds of calls are counted with this."""
+
 
 def judge_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(judge-plan plan limits)`: `{plan}` if it is accepted, and its nodes count from now on;
@@ -145,13 +152,40 @@ def _call(function: Value, k: Frame, s: Segment) -> Step:
 
 
 def judged(
-    left: Proposed, branches: Iterable[Branch], accounts: Accounts, planned: int
+    left: Proposed, branches: Iterable[Branch], accounts: Accounts, planned: int, most: Limits
 ) -> tuple[int, dict[str, Value]]:
     """How many nodes a proposal adds to the run, and what is said about it."""
     context = left.s[3]
+    limits = PlanLimits(
+        min(most.subplan_subtasks, MOST_SUBTASKS),
+        most.subplan_depth,
+        most.subplan_nodes,
+        most.subplan_decompositions,
+        most.subplan_seconds,
+        most.subplan_factor,
+    )
     around = _standing(branches, accounts, context, planned)
+    around = evolve(around, limits=limits, templates=_found_by_subtasks(left.s))
     said = context.linked.tasks.judge(left.plan, left.limits, around)
     return said.count, {"reason": said.reason} if said.plan is None else {"plan": said.plan}
+
+
+def _found_by_subtasks(s: Segment) -> tuple[Template, ...] | None:
+    """The tasks that a subtask can find which is performed here; None where a handler of the
+    program, or the host, answers it."""
+    linked = s[3].linked
+    if "subtask" not in linked.defaults:
+        return None
+    node = s
+    while True:
+        if "subtask" in node[0].clauses:
+            return None
+        if node[2] is not None:
+            node = node[2]
+        elif node[4] is not None:
+            node = node[4].s
+        else:
+            return public(linked)
 
 
 def _standing(
@@ -164,12 +198,12 @@ def _standing(
         for name, limit, spent in scope.spending():
             left[name] = min(left.get(name, limit - spent), limit - spent)
     return Standing(
-        tuple([scope.node for scope in scopes if scope.node is not None]),
-        planned,
-        tuple(_frontier(branches)),
-        tuple(left.items()),
-        min([scope.seconds for scope in scopes if scope.seconds is not None], default=None),
-        tuple([conversation.name for conversation in context.conversations]),
+        nodes=tuple([scope.node for scope in scopes if scope.node is not None]),
+        planned=planned,
+        frontier=tuple(_frontier(branches)),
+        left=tuple(left.items()),
+        seconds=min([each.seconds for each in scopes if each.seconds is not None], default=None),
+        conversations=context.conversations,
     )
 
 

@@ -19,6 +19,7 @@ from sexplang.machine.exits import Forked
 from sexplang.machine.graphs import check_outputs, fork_graph, in_node, judge_plan, task_bids
 from sexplang.machine.jobs import in_place
 from sexplang.machine.plans import run_plan
+from sexplang.machine.simple import at
 from sexplang.machine.sorting import sort
 from sexplang.machine.stack import Continuation, Frame, Segment, Step
 from sexplang.machine.walking import WALKS
@@ -67,8 +68,12 @@ def _abandon(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
     return let_go(continuation, k, s)
 
 
-def _start(call: tuple[Value, Value], k: Frame, s: Segment) -> Step:
-    return apply(call[0], (call[1],), k, s)
+def _start(call: tuple[Value, Value, Span | None], k: Frame, s: Segment) -> Step:
+    function, item, span = call
+    try:
+        return apply(function, (item,), k, s, span)
+    except Fault as fault:
+        raise at(fault, span) from None
 
 
 def _fork_map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
@@ -79,7 +84,7 @@ def _fork_map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | N
         raise Fault("wrong-type", "`limit:` of `par-map` is an integer from 1 on")
     if not items:
         return k[0], (), k, s
-    raise Forked(tuple([(_start, (function, item)) for item in items]), k, s, limit)
+    raise Forked(tuple([(_start, (function, item, span)) for item in items]), k, s, limit)
 
 
 _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (

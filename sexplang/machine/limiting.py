@@ -7,17 +7,16 @@ withdrawn all the same.
 from typing import Any
 
 from sexplang.machine import exits
-from sexplang.machine.branch import Branch, Forked, Weave, branch_id
-from sexplang.machine.budgets import Meter
+from sexplang.machine.branch import Branch, Forked, branch_id
 from sexplang.machine.cutting import children, place
 from sexplang.machine.errors import limit
 from sexplang.machine.finding import place_of
-from sexplang.machine.loop import Limits, plan_too_long, too_many_scopes
+from sexplang.machine.loop import plan_too_long, too_many_scopes
 from sexplang.machine.queueing import Queueing
 from sexplang.machine.stack import Segment, Step
 from sexplang.machine.timing import form_of, plan_of
 from sexplang.terms.value import Record
-from sexplang.terms.work import Begins, Ends
+from sexplang.terms.work import Ends
 
 _SCOPES, _PLANS = 2_000, 100
 """How deep deadlines and budgets may stand in one another, and programs from a model."""
@@ -25,14 +24,6 @@ _SCOPES, _PLANS = 2_000, 100
 
 class Limiting(Queueing):
     """The branches of one delivery, and what happens when one of them reaches a limit."""
-
-    def __init__(self, weave: Weave, limits: Limits, meter: Meter) -> None:
-        super().__init__(weave, meter, limits.places)
-        self.limits = limits
-        self.steps = weave.steps
-        self.ended = False
-        self.broken: Record | None = None
-        self.told: list[Begins | Ends] = []
 
     def _broken(self, branch: Branch, left: exits.Broken, spent: str | None) -> None:
         """The loop has found a limit reached: the steps of the plan `spent`, or one of the run's.

@@ -90,6 +90,7 @@ def _codes(functions: Iterable[Function]) -> dict[int, Code]:
             tuple([param.name for param in function.params]),
             function.rest is not None,
             function.outer,
+            function.span.source.is_library,
         )
         for function in functions
     }

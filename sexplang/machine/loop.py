@@ -48,10 +48,10 @@ class Limits:
     between two waits, whether or not they are still there; `branches` those that have begun and
     not ended, and `subtasks` the conversations begun on behalf of another. `places` (at least 1)
     is how many jobs are done at a time: others wait, and nothing fails because of it. A subagent
-    has `subagent_seconds` and, at most 10, `subagent_calls` of a model. `memory`
-    bounds, in bytes, what `held` says that the run holds, if it is given; this one is a safety
-    valve and depends on what else the process does. A program from a model has `plan_steps` and
-    `plan_frames` of its own: reaching any limit there ends that program and not the run.
+    has `subagent_seconds` and, at most 10, `subagent_calls` of a model; of the `subplan_` limits
+    `PlanLimits` speaks. `memory` bounds the bytes that `held`, if given, says the run holds: a
+    safety valve, which depends on what else the process does. A program from a model has
+    `plan_steps` and `plan_frames`: any limit reached there ends that program and not the run.
     """
 
     steps: int = 100_000_000
@@ -62,6 +62,12 @@ class Limits:
     places: int = 3
     subagent_seconds: float = 60
     subagent_calls: int = 10
+    subplan_subtasks: int = 10
+    subplan_depth: int = 3
+    subplan_nodes: int = 100
+    subplan_decompositions: int = 3
+    subplan_seconds: float = 300
+    subplan_factor: int = 2
     memory: int = 2_000_000_000
     plan_steps: int = 10_000_000
     plan_frames: int = 100_000
@@ -118,7 +124,6 @@ def run(
     most = limits.steps if plan is None else min(limits.steps, used + plan[1])
     length = _SHORT
     turn: Callable[..., Any] = _turn
-    is_stopped = STOPPED.get()
     try:
         while True:
             account.room = most - used
@@ -139,7 +144,7 @@ def run(
             except Interruption:
                 return Interrupted(step), used + account.worked
             used += length
-            if is_stopped():  # while we looked
+            if STOPPED.get()():  # while we looked
                 return Interrupted(step), used + account.worked
             room = limits.frames - _depth(step[2], step[3])
             if room < 0:

@@ -3,10 +3,10 @@
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from attrs import field
+from attrs import evolve, field
 
 from sexplang.machine.branch import Branch, Waiting, Weave, order, path_of
-from sexplang.machine.budgets import METER, Meter, allowed
+from sexplang.machine.budgets import METER, Meter, allowed, regrown
 from sexplang.machine.control import fail
 from sexplang.machine.exits import Entered
 from sexplang.machine.link import Standing, link, link_onward
@@ -120,8 +120,8 @@ class Suspended:
                 words = f"the reply to `{state.request.operation}`: {fault.message}"
                 error = Record(error.kind, {**error.fields, "message": words})
                 raise Failed(error) from None
-            turn.answer(branch, state, (state.k[0], reply, state.k, state.s), reply)
-        return self._settled(turn)
+            turn.answer(branch, state, (state.k[0], reply, state.k, state.s), reply, False)
+        return _settled(turn, self.setting)
 
     def fail(self, id: str, error: Record) -> "Outcome":
         """The request fails: raises `error` where it was made, resumably."""
@@ -130,8 +130,25 @@ class Suspended:
         if not (isinstance(error, Record) and error.kind == "error"):
             kind = type(error).__name__
             raise TypeError(f"a request fails with an error, such as error(…).error, not {kind}")
-        turn.answer(branch, state, (_fail, _placed(error, state.request), state.k, state.s), None)
-        return self._settled(turn)
+        step = (_fail, _placed(error, state.request), state.k, state.s)
+        turn.answer(branch, state, step, error, True)
+        return _settled(turn, self.setting)
+
+    def again(self, id: str, usage: dict[str, Value]) -> "Suspended | None":
+        """An attempt at a model call has failed, for which its server had counted `usage`: the
+        state in which the call's budgets hold that beside what the next attempt may take; None if
+        one of them has no room for it. Raises LookupError if `id` is not open."""
+        branch, state = self._waiting(id)
+        weave, held = self.weave, state.held
+        if held is None or not any(weave.accounts[name].is_metered for name in held.scopes):
+            return self
+        grown = regrown(weave.accounts, held, usage, self.setting.meter)
+        if grown is None:
+            return None
+        accounts, held = grown
+        waits = evolve(branch, state=evolve(state, held=held))
+        branches = weave.branches.set(branch.path, waits)
+        return Suspended(evolve(weave, accounts=accounts, branches=branches), self.setting, (), ())
 
     def cancel(self, error: Record | None = None) -> "Outcome":
         """Abandons everything: `finally` bodies run, then the program fails with `error`, by
@@ -139,7 +156,7 @@ class Suspended:
         failing already, it goes on with that."""
         turn = self._turn()
         turn.cancel(error)
-        return self._settled(turn, answered=0)
+        return _settled(turn, self.setting, answered=0)
 
     def _waiting(self, id: str) -> tuple[Branch, Waiting]:
         if not isinstance(id, str):
@@ -155,9 +172,6 @@ class Suspended:
 
     def _turn(self) -> Turn:
         return Turn(self.weave, self.setting.limits, self.setting.meter)
-
-    def _settled(self, turn: Turn, answered: int = 1) -> "Outcome":
-        return _settled(turn, self.setting, answered)
 
 
 Outcome: TypeAlias = Done | Failed | Suspended
@@ -223,7 +237,7 @@ def _fail(error: Record, k: Frame, s: Segment) -> Step:
     return fail(error, k, s)
 
 
-def _settled(turn: Turn, setting: Setting, answered: int) -> Outcome:
+def _settled(turn: Turn, setting: Setting, answered: int = 1) -> Outcome:
     turn.settle()
     if turn.ended:
         error = turn.broken or turn.failing
@@ -249,7 +263,7 @@ def _settled(turn: Turn, setting: Setting, answered: int) -> Outcome:
         turn.planned,
         turn.begun,
         turn.weave.count - answered + len(turn.opened) + len(timers) - len(gone),
-        turn.placing.places,
+        turn.weave.places if turn.placed is None else turn.placed.places,
         timing.learned,
     )
     return Suspended(weave, setting, (*opened, *timers), tuple(gone), tuple(turn.told))

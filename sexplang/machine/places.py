@@ -84,12 +84,11 @@ class Placing:
                 return job[:length]
         return ()
 
-    def count(self, job: Job | None, by: int) -> None:
+    def count(self, job: Job, by: int) -> None:
         """A branch begins or ends to wait for the host in the job."""
-        if job:
-            waiting, children = self._there[job]
-            self._there = self._there.set(job, (waiting + by, children))
-            self._touched[job] = None
+        waiting, children = self._there[job]
+        self._there = self._there.set(job, (waiting + by, children))
+        self._touched[job] = None
 
     def queue(self, job: Job, path: Any) -> None:
         """A branch waits until its job has a place."""

@@ -26,8 +26,7 @@ class Queueing(Cutting):
 
     def _lacks_place(self, branch: Branch, left: exits.Asked) -> bool:
         """Whether what asks is part of a job that has no place; then it waits for one."""
-        job = left.s[3].jobs
-        if not job or self.placing.admits(job):
+        if self.placing.admits(left.s[3].jobs):
             return False
         asked = (left.operation, left.arguments, left.span)
         self._queue(branch, (ask_again, asked, left.k, left.s))

@@ -7,6 +7,7 @@ waits: a timer is open while a branch waits under it.
 
 from typing import Any
 
+from attrs import evolve
 from immutables import Map
 
 from sexplang.terms.effect import Request
@@ -49,14 +50,18 @@ class Scope:
         )
         return [(name, limit, spent) for name, limit, spent in rows if limit is not None]
 
-    @property
-    def is_budget(self) -> bool:
-        """Whether it bounds model calls."""
-        return self.calls is not None or self.tokens is not None or self.usd is not None
-
     def reserved(self, tokens: int, usd: float) -> "Scope":
         """The scope when a call has begun that may take so much."""
         return self._moved(1, tokens, usd, 1, tokens, usd)
+
+    @property
+    def is_metered(self) -> bool:
+        """Whether it bounds what model calls take."""
+        return self.tokens is not None or self.usd is not None
+
+    def grown(self, tokens: int, usd: float) -> "Scope":
+        """The scope when a call on its way may take so much more."""
+        return self._moved(0, tokens, usd, 0, tokens, usd)
 
     def settled(self, held: "Held", tokens: int, usd: float) -> "Scope":
         """The scope when a call is over that took so much of what it held."""
@@ -91,9 +96,10 @@ class Scope:
 
     def error(self, resource: str, limit: Any, used: Any) -> Record:
         """RESOURCE_EXHAUSTION that names the resource, as raised at the form: what was allowed,
-        what is spent, and what calls hold that are on their way. `used` is None for a price that
-        nobody knows."""
-        details: dict[str, Any] = {"resource": resource, "metrics": {"limit": limit, "used": used}}
+        what is spent, and what calls hold that are on their way. `used` is None for a call whose
+        price nobody knows; then the error says what was used without it."""
+        known = _rounded(getattr(self, f"spent_{resource}")) if used is None else used
+        details: dict[str, Any] = {"resource": resource, "metrics": {"limit": limit, "used": known}}
         if resource != "seconds":
             held = getattr(self, f"held_{resource}")
             spent = getattr(self, f"spent_{resource}") - held
@@ -109,10 +115,16 @@ class Scope:
 
     def _hint(self, resource: str, limit: Any, used: Any) -> str:
         if used is None:
-            return "bound calls or tokens instead, or use a model whose price is known"
+            return f"{self._otherwise()}; pip install 'sexplang[prices]' knows those of many models"
         if self.span is not None or self.node is not None:
             return f"raise `{resource}:` there, or catch `{resource}` and go on with what there is"
         return f"give the run more: --budget {resource}={_rounded(max(2 * limit, used) or 1)}"
+
+    def _otherwise(self) -> str:
+        """What to write where money cannot be counted."""
+        if self.span is not None or self.node is not None:
+            return "bound `tokens:` or `calls:` there instead, or name a model with a known price"
+        return "type --budget tokens=50000 or calls=20 instead, or name a model with a known price"
 
     def expired(self) -> Record:
         return self.error("seconds", self.seconds, self.seconds)
@@ -146,6 +158,16 @@ class Held:
     guess: int = 0
     taken: int = 0
     taken_usd: float = 0.0
+
+    def grown(self, tokens: int, usd: float) -> "Held":
+        """With so much beside it that is used already."""
+        return evolve(
+            self,
+            tokens=self.tokens + tokens,
+            usd=self.usd + usd,
+            taken=self.taken + tokens,
+            taken_usd=self.taken_usd + usd,
+        )
 
 
 Accounts = Map[str, Scope]

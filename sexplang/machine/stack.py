@@ -37,12 +37,19 @@ class Code:
 
     # fmt: off
     __slots__ = (
-        "body", "defaults", "index", "name", "names", "outer", "pure", "rest", "simple", "size",
+        "body", "defaults", "index", "is_library", "name", "names", "outer", "pure", "rest",
+        "simple", "size",
     )
     # fmt: on
 
     def __init__(
-        self, name: str, index: int, names: tuple[str, ...], rest: bool, outer: int = 1
+        self,
+        name: str,
+        index: int,
+        names: tuple[str, ...],
+        rest: bool,
+        outer: int = 1,
+        is_library: bool = False,
     ) -> None:
         self.name = name
         self.index = index
@@ -50,6 +57,7 @@ class Code:
         self.rest = rest
         self.outer = outer
         """How much of the environment that it closes over it may see."""
+        self.is_library = is_library
         self.size = len(names)
         self.body: Run
         self.pure: Callable[[Any], Value] | None = None
@@ -123,6 +131,9 @@ class Linked:
     """The programs made of such texts so far: a plan that runs twice is one program."""
 
 
+_NOTHING = Context()
+
+
 @node(eq=False)
 class Ctx:
     """The context in force above a segment: what the work is done for."""
@@ -140,7 +151,10 @@ class Ctx:
     where others have gone on and this cleans up, which needs none."""
 
     def plain(self) -> Context:
-        return Context(self.conversations, self.work)
+        """What the host sees of it."""
+        if self.conversations or self.work is not None:
+            return Context(self.conversations, self.work)
+        return _NOTHING
 
     def within(self, scope: str) -> "Ctx":
         """The same work, under one more deadline or budget."""
@@ -158,11 +172,15 @@ class Ctx:
             jobs = (*around.jobs, *[id for id in self.jobs[inside:] if id not in around.jobs])
         return evolve(self, scopes=scopes, spared=spared, jobs=jobs)
 
+    def talking(self, conversations: tuple[Conversation, ...], work: Work | None) -> "Ctx":
+        """The same, on behalf of these conversations."""
+        return Ctx(self.linked, conversations, self.scopes, self.spared, work, self.jobs)
+
     def outside(self, around: "Ctx") -> "Ctx":
         """The same work, under the deadlines and budgets around it alone, and in its jobs."""
         if self.conversations is around.conversations and self.work is around.work:
             return around
-        return evolve(around, conversations=self.conversations, work=self.work)
+        return around.talking(self.conversations, self.work)
 
     def doing(self, work: Work) -> "Ctx":
         """The same, as a part of a piece of work."""
@@ -180,6 +198,12 @@ class Ctx:
 
 class Exit(Exception):
     """The loop is left: somebody outside decides what comes next."""
+
+
+def leave(exit: Exit, k: Frame, s: Segment) -> Step:
+    """Leaves the loop in a step of its own, for whoever stands deep: Python keeps each frame that
+    an exception passes, which takes longer than the step."""
+    raise exit
 
 
 class Ended(Exit):
@@ -261,8 +285,10 @@ MODULE.guard = _quiet
 class Parent:
     """Where a branch's stack ends: the search for a handler goes on here, read-only.
 
-    `level` is the depth in the tree of the branch that owns these segments.
+    `level` is the depth in the tree of the branch that owns these segments; `k` are the frames on
+    top of them, which errors are placed by.
     """
 
     s: Segment
     level: int
+    k: Frame = BOTTOM

@@ -76,11 +76,14 @@ class Timing:
         """A branch is about to wait: whether a scope breaks instead, and what is held. Raises
         Fault for a model call that no budget of tokens can hold."""
         scopes = left.s[3].scopes
-        late = self.late(scopes)
-        if late is not None:
-            return late, None
+        is_timed = False
+        for id in scopes:
+            scope = self.accounts[id]
+            if scope.fired:
+                return Refused(id, scope.expired()), None
+            is_timed = is_timed or scope.seconds is not None
         held = None
-        if scopes and left.operation == "model":
+        if left.operation == "model":
             payload = left.arguments[0] if left.arguments else None
             fits = reserve(self.accounts, scopes, payload, self._meter, self.learned)
             if isinstance(fits, Refused):
@@ -88,7 +91,8 @@ class Timing:
             self.accounts, payload, held = fits
             if left.arguments:
                 left.arguments = (payload, *left.arguments[1:])
-        self.count(scopes, 1)
+        if is_timed:
+            self.count(scopes, 1)
         return None, held
 
     def late(self, scopes: tuple[str, ...]) -> Refused | None:
@@ -98,12 +102,13 @@ class Timing:
                 return Refused(id, self.accounts[id].expired())
         return None
 
-    def answered(self, state: Waiting, reply: Value) -> None:
-        """A branch has its reply, or None where the request failed."""
-        self.count(state.s[3].scopes, -1)
+    def answered(self, state: Waiting, reply: Value, failed: bool) -> None:
+        """A branch has its reply, or the error that its request failed with."""
+        if state.s[3].scopes:
+            self.count(state.s[3].scopes, -1)
         if state.held is not None:
-            if reply is None:
-                self.accounts = refund(self.accounts, state.held)
+            if failed:
+                self.accounts = refund(self.accounts, state.held, reply, self._meter)
             else:
                 self.accounts, self.learned = settle(
                     self.accounts, state.held, reply, self._meter, self.learned
@@ -158,7 +163,8 @@ class Timing:
 
     def changed(self) -> tuple[list[Request], list[str]]:
         """The timers to open and those to withdraw, now that every branch waits."""
-        opened, closed = [], []
+        opened: list[Request] = []
+        closed: list[str] = []
         for id in sorted(self._touched):
             wanted = self.waiting[id] > 0 and not self.accounts[id].fired
             if wanted and id not in self.timers:

@@ -16,7 +16,7 @@ from sexplang.machine.simple import at
 from sexplang.machine.stack import Closure, Frame, Segment, Step
 from sexplang.terms.allowance import charge, work
 from sexplang.terms.source import Span
-from sexplang.terms.value import Fault, Primitive, Value, truth
+from sexplang.terms.value import Fault, Primitive, Procedure, Value, truth
 
 AT_ONCE = 4_096
 """How many elements are gone through in one turn of the loop at most."""
@@ -159,7 +159,8 @@ def _kept(results: tuple[Value, ...], extra: Any) -> Value:
 def _fold(name: str) -> Entry:
     def entry(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
         function, value, items = arguments
-        items_of(name, items)
+        is_threaded = type(function) is tuple and isinstance(value, Procedure)
+        items_of(name, value if is_threaded else items)  # the hint is about the function
         if direct(function, 2) is not None:
             return _fold_some(value, (_fold_some, k, function, items, 0, span), s)
         return _fold_next(value, (_fold_next, k, function, items, 0), s)

@@ -6,6 +6,7 @@ settled in the order in which it happens, so an outcome follows from the order o
 alone.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import evolve
@@ -15,22 +16,20 @@ from sexplang.machine import exits
 from sexplang.machine.branch import (
     Branch,
     Forked,
+    Path,
     Queued,
     Ready,
     State,
     Waiting,
-    Weave,
     branch_id,
     identity,
 )
-from sexplang.machine.budgets import Meter
 from sexplang.machine.errors import all_failed, too_many_subtasks
 from sexplang.machine.graphs import free, judged, so_far, start_of
 from sexplang.machine.leaving import raise_error
 from sexplang.machine.limiting import Limiting
 from sexplang.machine.loop import (
     STOPPED,
-    Limits,
     look,
     run,
     too_many_branches,
@@ -45,25 +44,17 @@ from sexplang.terms.work import Begins, Ends, Work
 class Turn(Limiting):
     """One delivery at work: the branches are changed here and nowhere else."""
 
-    def __init__(self, weave: Weave, limits: Limits, meter: Meter) -> None:
-        super().__init__(weave, limits, meter)
-        self.weave = weave
-        self.spawned = weave.spawned
-        self.planned = weave.planned
-        self.value: Value = None
-        self.opened: list[Request] = []
-        self.begun = weave.begun
-
     # -- Deliveries -----------------------------------------------------------------------------
 
     def start(self, step: Any) -> None:
         """The root begins."""
         self._go(Branch((), 0, Ready(step)), step)
 
-    def answer(self, branch: Branch, state: Waiting, step: Any, reply: Value) -> None:
-        """A branch goes on with the reply to its request; None where the request failed."""
-        self.timing.answered(state, reply)
-        self.placing.count(state.s[3].jobs, -1)
+    def answer(self, branch: Branch, state: Waiting, step: Any, reply: Value, failed: bool) -> None:
+        """A branch goes on with the reply to its request, or the error that it `failed` with."""
+        self.timing.answered(state, reply, failed)
+        if state.s[3].jobs:
+            self.placing.count(state.s[3].jobs, -1)
         self._go(branch, step)
 
     def fire(self, id: str) -> None:
@@ -87,7 +78,7 @@ class Turn(Limiting):
         """Runs until every branch waits, and nobody who waits for a place can have one, or the
         program has ended."""
         self._run()
-        while not self.ended and self._admit():
+        while self.placed is not None and not self.ended and self._admit():
             self._run()
 
     def _run(self) -> None:
@@ -166,20 +157,24 @@ class Turn(Limiting):
         return changed
 
     def _ask(self, branch: Branch, left: exits.Asked) -> None:
-        if self._lacks_place(branch, left):
+        context, held = left.s[3], None
+        if context.jobs and self._lacks_place(branch, left):
             return
-        try:
-            refused, held = self.timing.asked(left)
-        except Fault as fault:
-            self._go(branch, (raise_error, error_of(fault, left.span), left.k, left.s))
-            return
-        if refused is not None:
-            self._break(branch, left, refused.scope, refused.error)
-            return
-        request = left.request(identity(branch.path, branch.ordinal))
+        if context.scopes:
+            try:
+                refused, held = self.timing.asked(left)
+            except Fault as fault:
+                self._go(branch, (raise_error, error_of(fault, left.span), left.k, left.s))
+                return
+            if refused is not None:
+                self._break(branch, left, refused.scope, refused.error)
+                return
+        id = identity(branch.path, branch.ordinal)
+        request = Request(id, left.operation, left.arguments, context.plain(), left.span)
         self.opened.append(request)
         self._put(branch, Waiting(request, left.k, left.s, held))
-        self.placing.count(left.s[3].jobs, 1)
+        if context.jobs:
+            self.placing.count(context.jobs, 1)
 
     def _enter(self, branch: Branch, left: exits.Entered) -> None:
         error = self._too_deep(left)
@@ -210,7 +205,9 @@ class Turn(Limiting):
         """Judges a plan, and counts its nodes in the same step."""
         branches = self.branches.finish()
         self.branches = branches.mutate()
-        count, told = judged(left, branches.values(), self.timing.accounts, self.planned)
+        count, told = judged(
+            left, branches.values(), self.timing.accounts, self.planned, self.limits
+        )
         self.planned += count
         self._go(branch, (left.k[0], told, left.k, left.s))
 
@@ -222,32 +219,33 @@ class Turn(Limiting):
             return
         state = Forked(branch.ordinal, width, Map(), left.k, left.s, left.starts, 0, left.race)
         state = evolve(state, after=left.after) if left.after is not None else state
-        forked = self._put(branch, state)
         first = range(min(width, left.limit)) if left.after is None else free(state, None)
-        for index in reversed(first):
-            forked = self._begin(forked, index)
+        self._begin(self._put(branch, state), state, first)
 
-    def _begin(self, branch: Branch, index: int) -> Branch:
-        """Starts a branch of a fork."""
-        state = branch.state
-        assert isinstance(state, Forked)
-        parent = Parent(state.s, len(branch.path) // 2)
-        path = (*branch.path, state.fork, index)
+    def _begin(self, branch: Branch, state: Forked, indexes: Sequence[int]) -> None:
+        """Starts branches of a fork."""
+        parent = Parent(state.s, len(branch.path) // 2, state.k)
         context = state.s[3]
-        if context.work is not None:
-            kind = "race" if state.race else "branch"
-            before = () if state.after is None else state.after[index]
-            after = tuple([branch_id((*path[:-1], each)) for each in before])
-            work = Work(branch_id(path), kind, str(index), context.work, after)
-            self.told.append(Begins(work, branch.path))
-            context = context.doing(work)
         base = (BASE, BOTTOM, None, context, parent)
-        step = (*start_of(state, index), BOTTOM, base)
-        state = state.counted(state.values, 1)
-        changed = Branch(branch.path, branch.ordinal, state, branch.leaving)
-        self.branches[branch.path] = changed
-        self._go(Branch(path, 0, Ready(step)), step)
-        return changed
+        for index in reversed(indexes):
+            path = (*branch.path, state.fork, index)
+            if context.work is not None:
+                work = self._part(branch, state, path)
+                base = (BASE, BOTTOM, None, context.doing(work), parent)
+            step = (*start_of(state, index), BOTTOM, base)
+            self.branches[path] = Branch(path, 0, Ready(step))
+            self._ready.append(path)
+        state = state.counted(state.values, len(indexes))
+        self.branches[branch.path] = Branch(branch.path, branch.ordinal, state, branch.leaving)
+
+    def _part(self, branch: Branch, state: Forked, path: Path) -> Work:
+        """What traces show a branch of a fork as."""
+        kind = "race" if state.race else "branch"
+        before = () if state.after is None else state.after[path[-1]]
+        after = tuple([branch_id((*path[:-1], each)) for each in before])
+        work = Work(branch_id(path), kind, str(path[-1]), state.s[3].work, after)
+        self.told.append(Begins(work, branch.path))
+        return work
 
     def _end(self, branch: Branch, value: Value) -> None:
         """A branch is over: its value is its parent's, unless it was cancelled."""
@@ -275,10 +273,9 @@ class Turn(Limiting):
         elif len(values) == state.width:
             self._join(parent, state)
         elif state.after is not None:
-            for index in reversed(free(state, branch.path[-1])):
-                parent = self._begin(parent, index)
+            self._begin(parent, state, free(state, branch.path[-1]))
         elif len(values) + state.alive < state.width:
-            self._begin(parent, len(values) + state.alive)
+            self._begin(parent, state, (len(values) + state.alive,))
 
     def _join(self, parent: Branch, state: Forked) -> None:
         values = tuple([state.values[at] for at in range(state.width)])

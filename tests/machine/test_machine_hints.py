@@ -26,6 +26,7 @@ def said(text):
         ("(filter [1] str)", "the function comes first: `(filter f xs)`"),
         ("(fold [1] 0 +)", "the function comes first: `(fold f init xs)`"),
         ("(reduce [1] 0 +)", "the function comes first: `(reduce f init xs)`"),
+        ("(-> [1 2] (fold + 0))", "the function comes first: `(fold f init xs)`"),
         ("(par-map [1 2] str)", "the function comes first: `(par-map f xs)`"),
         ("(sort < [1 2])", "the function comes last: `(sort xs f)`"),
         ("(map str 5)", "`keys`, `values` and `string-split` give lists"),

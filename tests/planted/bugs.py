@@ -122,7 +122,7 @@ BUGS = [
         "branches begin with the last",
         "agrees",
         "machine/weave.py",
-        (("for index in reversed(first):", "for index in first:"),),
+        (("for index in reversed(indexes):", "for index in indexes:"),),
     ),
     Bug(
         "forward searches from the innermost handler again",
@@ -329,6 +329,55 @@ BUGS = [
             (
                 "            around = evolve(around.within(id), jobs=None)",
                 "            around = around.within(id)",
+            ),
+        ),
+    ),
+    Bug(
+        "a node of a plan begins before all that it comes after are done",
+        "graphs",
+        "machine/graphs.py",
+        (
+            (
+                "        and all(each in state.values for each in before)",
+                "        and all(each in state.values for each in before[:1])",
+            ),
+            (
+                "    return fn, (*a, tuple([state.values[each].value for each in state.after[index]]))",
+                "    known = [each for each in state.after[index] if each in state.values]\n"
+                "    return fn, (*a, tuple([state.values[each].value for each in known]))",
+            ),
+        ),
+    ),
+    Bug(
+        "a first success does not end its siblings",
+        "graphs",
+        "machine/graphs.py",
+        (
+            (
+                "    return below[0], Settled(value[1], value[0] not in (False, None)), below, s",
+                "    return below[0], Settled(value[1], False), below, s",
+            ),
+        ),
+    ),
+    Bug(
+        "a node is given what it comes after in the order of the plan, not in its own",
+        "graphs",
+        "machine/graphs.py",
+        (
+            (
+                "[state.values[each].value for each in state.after[index]]",
+                "[state.values[each].value for each in sorted(state.after[index])]",
+            ),
+        ),
+    ),
+    Bug(
+        "whoever ends a plan leaves its siblings as if they had not begun",
+        "graphs",
+        "machine/weave.py",
+        (
+            (
+                "            self._end_with(parent, (state.k[0], so_far(state), state.k, state.s))",
+                "            self._go(parent, (state.k[0], so_far(state), state.k, state.s))",
             ),
         ),
     ),

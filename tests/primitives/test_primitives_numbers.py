@@ -107,6 +107,9 @@ def test_numbers_give_what_r7rs_says(expected, name, arguments):
 
 REFUSED = [
     ("wrong-type", "+", [1, True]),
+    ("wrong-type", "-", [True]),
+    ("wrong-type", "<", [False, 1]),
+    ("wrong-type", "=", [True, 1]),
     ("wrong-type", "+", [1, None]),
     ("wrong-type", "-", [1, None]),
     ("wrong-type", "/", [1, None]),

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from attrs import evolve
+from support.graphs import graphs
 from support.oracle import TooLong
 from support.programs import EVERYTHING, EVERYWHERE, Shape, program
 from support.running import (
@@ -324,6 +325,7 @@ LAWS: dict[str, Law] = {
     "any_order": any_order,
     "replayed": replayed,
     "cancelled": cancelled,
+    "graphs": graphs,
     "json_is_itself": json_is_itself,
     "any_text": any_text,
 }

@@ -75,8 +75,7 @@
               details: {votes: (map (lambda (party)
                                       {answer: (get (first party) "answer") count: (length party)})
                                     parties)
-                        failed: (- n (length valid))}
-              span: nil})))
+                        failed: (- n (length valid))}})))
 
 ; What a task said, not what it took to say it.
 (define (_answer value)
@@ -94,4 +93,4 @@
              (format "write (~a (lambda () …) ~a: 3)" name label))))
 
 (define (_refuse message hint)
-  (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint span: nil}))
+  (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint}))

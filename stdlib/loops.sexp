@@ -95,8 +95,7 @@
              reason: "bad-decision"
              message: (format "the controller gave ~s" given)
              hint: "it gives ['continue next-input] or ['stop final-value]"
-             details: {decision: given}
-             span: nil}))))
+             details: {decision: given}}))))
 
 ; -- What evaluators and validators give ----------------------------------------------------------
 
@@ -124,8 +123,7 @@
                          "the evaluation has no `success`")
             hint: "an evaluator that is a task replies with {\"success\": true, \"feedback\": \"\"}"
             content: result.content
-            details: {violations: ["`success` is neither true nor false"]}
-            span: nil}))
+            details: {violations: ["`success` is neither true nor false"]}}))
   (bind known {success: said.success feedback: (or said.feedback result.content)})
   (bind more (if (nil? said.details) known (put known "details" said.details)))
   (bind all
@@ -179,4 +177,4 @@
 (define (_some word) (not (empty? word)))
 
 (define (_refuse message hint)
-  (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint span: nil}))
+  (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint}))

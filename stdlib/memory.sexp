@@ -91,8 +91,7 @@
      (raise {type: "TASK_FAILURE"
              reason: "context_matching_failure"
              message: (format "the matcher gave ~s" (_short (str text)))
-             hint: "it gives {\"matches\": [{\"path\": \"a.py\", \"relevance_score\": 0.9}]}"
-             span: nil}))))
+             hint: "it gives {\"matches\": [{\"path\": \"a.py\", \"relevance_score\": 0.9}]}"}))))
 
 (define (_short text) (substring text 0 (min 200 (string-length text))))
 
@@ -172,7 +171,7 @@
                   "leave it out for \"content\""))))
 
 (define (_refuse message hint)
-  (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint span: nil}))
+  (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint}))
 
 ; The documents' own spelling.
 (define get_context get-context)

@@ -22,8 +22,8 @@
                         script_stdout: notes.stdout
                         script_stderr: notes.stderr
                         script_exit_code: notes.exit_code}
-              hint: "run it outside the program, in the program's folder, with the same arguments"
-              span: nil})))
+              hint:
+                "run it outside the program, in the program's folder, with the same arguments"})))
 
 (define (system:run_script command (args []) (input nil) (timeout 300))
   (bind ended (run-script command args input timeout))

@@ -25,8 +25,10 @@
 (define _SHOWN 50)  ; characters of a task in the log
 
 (define (spawn-subagent (task nil) (relevant_history nil) (constraints []) (system_prompt nil)
-          (tools nil) (timeout nil))
-  (bind wrong (_complaint task relevant_history constraints system_prompt tools timeout))
+          (tools nil) (timeout nil) (max_iterations nil))
+  (bind wrong
+    (or (_complaint task relevant_history constraints system_prompt tools)
+        (_unlimited timeout max_iterations)))
   (if wrong
       (_failed task wrong "" {} [])
       (in-place (lambda ()
@@ -38,14 +40,15 @@
                              {tools: (or tools ["*"])
                               history: (_history relevant_history)
                               context_management: _APART}
-                             timeout)))))))
+                             timeout
+                             max_iterations)))))))
 
-(define (_done task inputs overrides timeout)
+(define (_done task inputs overrides timeout most)
   (bind limits (subagent-limits))
+  (bind turns (min (last limits) (or most (last limits))))
   (bind seconds (if timeout (min timeout (first limits)) (first limits)))
   (bind result
-    (attempt (with-timeout seconds
-               (run-task '_subagent inputs (put overrides "max_turns" (last limits))))))
+    (attempt (with-timeout seconds (run-task '_subagent inputs (put overrides "max_turns" turns)))))
   (bind err result.notes.error)
   (if (nil? err)
       (begin
@@ -94,7 +97,7 @@
       [{role: "user" content: (str "Context:\n" words)}
        {role: "assistant" content: "I have read the context. What is the task?"}]))
 
-(define (_complaint task words constraints system_prompt tools timeout)
+(define (_complaint task words constraints system_prompt tools)
   (cond ((not (and (_text? task) (not (empty? (string-trim task)))))
          "`task:` says what a subagent is to do, in a text that is not empty")
         ((not (or (nil? words) (_text? words))) "`relevant_history:` is a text")
@@ -103,8 +106,13 @@
          "`system_prompt:` is a text")
         ((not (or (nil? tools) (and (list? tools) (all? string? tools))))
          "`tools:` is a list of the names of tools")
-        ((not (or (nil? timeout) (and (number? timeout) (> timeout 0))))
+        (else nil)))
+
+(define (_unlimited timeout most)
+  (cond ((not (or (nil? timeout) (and (number? timeout) (> timeout 0))))
          "`timeout:` is a number of seconds above 0")
+        ((not (or (nil? most) (and (integer? most) (> most 0))))
+         "`max_iterations:` is a number of calls of the model, from 1 on")
         (else nil)))
 
 (define (_text? value)
@@ -121,9 +129,13 @@
 
 (define (_log words) (log 'debug words))
 
-(define _FIELDS ["task" "relevant_history" "constraints" "system_prompt" "tools" "timeout"])
+(define _FIELDS
+  ["task" "relevant_history" "constraints" "system_prompt" "tools" "timeout" "max_iterations"])
 
-(define _CAMEL {relevantHistory: "relevant_history" systemPrompt: "system_prompt"})
+(define _CAMEL
+  {relevantHistory: "relevant_history"
+   systemPrompt: "system_prompt"
+   maxIterations: "max_iterations"})
 
 ; Several side by side, as many of them at a time as there are places: `[{id: … task: …} …]`. The
 ; results are in the order of the list.
@@ -133,8 +145,7 @@
     (raise {type: "PROGRAM_ERROR"
             reason: "wrong-type"
             message: found
-            hint: "write [{id: \"a\" task: \"what to do\"} …]"
-            span: nil}))
+            hint: "write [{id: \"a\" task: \"what to do\"} …]"}))
   (bind began (now))
   (_log (format "subagent.parallel.start: ~a subagents" (length tasks)))
   (bind results
@@ -168,7 +179,8 @@
         constraints: given.constraints
         system_prompt: given.system_prompt
         tools: given.tools
-        timeout: given.timeout)))
+        timeout: given.timeout
+        max_iterations: given.max_iterations)))
 
 (define (_unfit names)
   (bind unknown (filter (lambda (name) (not (member? name _FIELDS))) names))

@@ -20,7 +20,7 @@
 (define (_run plan validate fixes)
   (_state plan.parent "WaitingForSubtasks")
   (for-each (lambda (node) (_state node.id "Pending")) plan.subtasks)
-  (bind most (* 2 plan.seconds))
+  (bind most (* plan.factor plan.seconds))
   (bind ended
     (try
       {values: (with-timeout most
@@ -68,25 +68,15 @@
 
 ; Those that have no value, breadth first.
 (define (_without plan values)
-  (bind levels
-    (loop ((levels (map (lambda (_) 0) plan.after))
-           (rounds (length plan.after)))
-      (if (= rounds 0)
-          levels
-          (recur (map (lambda (before)
-                        (fold max 0 (map (lambda (at) (+ 1 (nth levels at))) before)))
-                      plan.after)
-                 (- rounds 1)))))
-  (bind rows (zip plan.subtasks values levels))
-  (bind open (filter (lambda (row) (nil? (nth row 1))) rows))
-  (map first (sort-by (lambda (row) (nth row 2)) open)))
+  (bind open (filter (lambda (row) (nil? (last row))) (zip plan.subtasks values)))
+  (sort-by (lambda (node) node.level) (map first open)))
 
 ; -- One subtask ----------------------------------------------------------------------------------
 
 ; A task that may take its work apart again has its own seconds, and once more those of its parts.
 (define (_within plan node bids before validate fixes)
   (bind winner (if (empty? bids) {} (first bids)))
-  (bind seconds (if winner.decomposes (* 2 node.seconds) node.seconds))
+  (bind seconds (if winner.decomposes (* plan.factor node.seconds) node.seconds))
   (bind request (_request plan node winner before))
   (in-node node (put node.budget "seconds" seconds)
     (lambda ()
@@ -198,10 +188,10 @@
   (bind kind plan.stop_when.kind)
   (bind failed (filter (lambda (each) (equal? each.notes.node.state "Failed")) results))
   (cond (ended.late
-         {reason: (format
-                    "the subtasks were not done within ~a seconds, twice the ~a of their parent"
-                    (* 2 plan.seconds)
-                    plan.seconds)})
+         {reason: (format "the subtasks were not done within ~a seconds, ~a the ~a of their parent"
+                          (* plan.factor plan.seconds)
+                          (if (= plan.factor 2) "twice" (str plan.factor " times"))
+                          plan.seconds)})
         ((equal? kind "UserDecision") (_decided plan results))
         ((equal? kind "FirstSuccess")
          (if (_succeeded plan results) {} {reason: "no subtask succeeded"}))
@@ -305,61 +295,3 @@
   (if (list? message.content)
       message.content
       [{type: "text" text: (str message.content)}]))
-
-; -- What a plan looks like -----------------------------------------------------------------------
-
-; The tree of what was planned, as text, from what a task or `subplan` gave.
-(define (subplan-tree given) (string-join (_tree (_plans given) "") "\n"))
-
-(define (_plans given)
-  (match given
-    ({accepted: _ results: _} [given])
-    ({notes: {subplans: plans}} plans)
-    (_ [])))
-
-(define (_tree plans indent)
-  (_each-node plans
-    (lambda (_ result)
-      (bind node result.notes.node)
-      (cons (str indent node.id " " node.state ": " (_line node.description))
-            (_tree (_plans result) (str indent "  "))))))
-
-; The same as a Mermaid graph.
-(define (subplan-mermaid given)
-  (bind plans (_plans given))
-  (bind parents (distinct (map (lambda (plan) plan.parent) plans)))
-  (bind roots (map (lambda (id) (format "  ~a[\"~a\"]" (_mark id) (_plain id))) parents))
-  (string-join (append ["graph TD"] roots (_graph plans)) "\n"))
-
-(define (_graph plans)
-  (_each-node plans
-    (lambda (plan result)
-      (bind node result.notes.node)
-      (bind name (_mark node.id))
-      (bind before (map _mark (if (empty? node.after) [plan.parent] node.after)))
-      (append [(format "  ~a[\"~a: ~a\"]:::~a"
-                       name
-                       (_plain node.description)
-                       node.state
-                       node.state)]
-              (map (lambda (from) (format "  ~a --> ~a" from name)) before)
-              (_graph (_plans result))))))
-
-(define (_each-node plans f)
-  (apply append
-         (map (lambda (plan)
-                (apply append (map (lambda (result) (f plan result)) plan.results)))
-              plans)))
-
-(define (_mark id)
-  (fold (lambda (text sign) (string-replace text sign "_")) id ["/" "-" "." ":" " "]))
-
-(define (_plain text) (string-replace (_line text) "\"" "#quot;"))
-
-; One line of a model's words: what a terminal would obey is written as in a program.
-(define (_line text)
-  (bind joined
-    (fold (lambda (text sign) (string-replace text sign " ")) text ["\r\n" "\n" "\r" "\t"]))
-  (bind written (format "~s" joined))
-  (bind inside (substring written 1 (- (string-length written) 1)))
-  (string-replace (string-replace inside "\\\"" "\"") "\\\\" "\\"))

@@ -4,11 +4,11 @@
 ; checked where the task begins.
 
 (define (default-subtask request)
-  (call-atomic-task (match-task request)
-    inputs: (or request.inputs {})
-    subtype: (or request.subtype "subtask")
-    file_paths: request.file_paths
-    previous_outputs: request.previous_outputs
-    context_management: request.context_management
-    return_expectations: request.return_expectations
-    max_depth: request.max_depth))
+  (run-task (match-task request) (or request.inputs {})
+    {asked_for: request.name
+     subtype: (or request.subtype "subtask")
+     file_paths: request.file_paths
+     previous_outputs: request.previous_outputs
+     context_management: request.context_management
+     return_expectations: request.return_expectations
+     max_depth: request.max_depth}))

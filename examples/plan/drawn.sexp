@@ -3,6 +3,6 @@
 (import "organise.xml")
 (import "arrange.xml")
 (import "find-out.xml")
-(import std/subplans)
+(import std/plan-tree)
 
 (subplan-mermaid (organise "a street party"))

@@ -4,7 +4,7 @@
 (import "organise.xml")
 (import "arrange.xml")
 (import "find-out.xml")
-(import std/subplans)
+(import std/plan-tree)
 
 (define-input event default: "a street party")
 

@@ -1,7 +1,7 @@
 (import "organise.xml")
 (import "arrange.xml")
 (import "find-out.xml")
-(import std/subplans)
+(import std/plan-tree)
 
 (test "a plan that was refused is proposed better, and a plan in it is done"
   file: "plan.sexp"

@@ -77,7 +77,8 @@ def play(
     or that which `latest` chooses. `pick` chooses among the requests that can be answered."""
     (tmp_path / "tasks.xml").write_text(templates)
     file = tmp_path / "program.sexp"
-    file.write_text(f'(import "tasks.xml")\n(import std/subplans)\n{program}')
+    imports = '(import "tasks.xml")\n(import std/subplans)\n(import std/plan-tree)'
+    file.write_text(f"{imports}\n{program}")
     played = Played()
     outcome = sexplang.start(
         sexplang.build(file), limits=options.pop("limits", Limits()), **options

@@ -116,9 +116,14 @@ def test_a_name_may_be_written_loosely(tmp_path, name):
 
     played = play(tmp_path, '(chief "g")', says)
 
-    [result] = played.value.notes["subplans"][0]["results"]
+    [plan] = played.value.notes["subplans"]
+    [result] = plan["results"]
     assert "clerk" == result.notes["node"]["task"]
     assert "Find tea" in played.prompts
+    said = [f"no task is called `{name}`; `clerk` took the request"] if name != "clerk" else []
+    assert result.notes["warnings"] == said
+    assert [f"subtask 0: {each}" for each in said] == plan["warnings"]
+    assert played.told[0].get("warnings", []) == plan["warnings"]
 
 
 def test_a_plan_is_shown_with_a_line_for_each_node(tmp_path):
@@ -137,8 +142,8 @@ def test_a_plan_is_shown_with_a_line_for_each_node(tmp_path):
     assert all(each.isprintable() for each in graph.splitlines())
 
 
-def test_a_subtask_for_which_nobody_bids_fails_by_itself(tmp_path):
-    """Unless a handler of `subtask` takes it."""
+def test_a_subtask_for_which_nobody_bids_is_refused(tmp_path):
+    """Before anything begins; unless a handler of `subtask` takes it."""
     proposal = proposing({"description": "zzz"}, stop_when="UserDecision")
 
     def says(task, prompt, turn, told):
@@ -152,8 +157,8 @@ def test_a_subtask_for_which_nobody_bids_fails_by_itself(tmp_path):
         answers=lambda *_: "all",
     )
 
-    assert failed.told[0]["results"][0]["state"] == "Failed"
-    assert "no task takes the request `zzz`" in failed.told[0]["results"][0]["error"]
+    assert failed.told[0]["accepted"] is False and failed.states == []
+    assert "subtask 0: no task takes the request `zzz`" in failed.told[0]["reason"]
     assert taken.told[0]["results"][0]["content"] == "mine"
 
 

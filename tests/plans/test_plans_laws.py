@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 import sexplang
 from sexplang.machine import Done, Suspended
 from sexplang.machine.freezing import freeze, thaw
-from sexplang.tasks.plans.judging import PlanLimits, judge
+from sexplang.tasks.plans.judging import judge
 from sexplang.terms.plan import PlanNode, Standing
-from sexplang.terms.task import error_record
+from sexplang.terms.task import Conversation, error_record
 
-LIMITS = PlanLimits()
+
+def judged_alone(plan, around):
+    """What is said about a plan of which nobody knows who will do its subtasks."""
+    return judge(lambda node, max_depth, around: ("", ""), plan, None, around)
 
 
 @st.composite
@@ -83,10 +86,11 @@ def test_a_plan_is_accepted_if_it_is_sound_and_within_all_limits(
         "granted": 10 * before,
     }
     nodes = tuple([PlanNode(f"p{n}", 300, n + 1) for n in range(depth)])
-    around = Standing(nodes=nodes, planned=planned, tasks=("root", *["t"] * depth))
+    inside = tuple([Conversation(f"t{n}", "", n) for n in range(depth + 1)])
+    around = Standing(nodes=nodes, planned=planned, conversations=inside)
     written = json.dumps(plan)
 
-    judged = judge(LIMITS, plan, None, around)
+    judged = judged_alone(plan, around)
 
     wanted = (
         1 <= len(after) <= 10
@@ -99,7 +103,7 @@ def test_a_plan_is_accepted_if_it_is_sound_and_within_all_limits(
     )
     assert (judged.plan is not None) == wanted, judged.reason
     assert json.dumps(plan) == written
-    assert judge(LIMITS, plan, None, around) == judged
+    assert judged_alone(plan, around) == judged
     assert judged.count == (len(after) if wanted else 0)
     if not wanted:
         assert any(sign.isdigit() for sign in judged.reason)
@@ -108,7 +112,7 @@ def test_a_plan_is_accepted_if_it_is_sound_and_within_all_limits(
 @given(acyclic())
 def test_an_accepted_plan_keeps_every_dependency(after):
     """Ids say the same as indexes, and nothing is dropped or added."""
-    judged = judge(LIMITS, plan_of(after), None, Standing())
+    judged = judged_alone(plan_of(after), Standing())
 
     ids = [node["id"] for node in judged.plan["subtasks"]]
     assert ids == [f"plan/sub-{at}" for at in range(len(after))]

@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
 from plans_support import TEMPLATES, clerk, lead, play, proposing
+
+from sexplang.machine import Limits
 
 DIAMOND = (
     clerk("the top"),
@@ -148,8 +151,16 @@ def test_a_plan_ends_at_twice_its_parents_budget_and_keeps_what_is_done(tmp_path
     assert told["results"][0]["content"] == "found: Find quick"
 
 
-def test_a_late_plan_says_so(tmp_path):
-    """The deadline of the plan, not that of a node, passes."""
+@pytest.mark.parametrize(
+    ("limits", "within"),
+    [
+        (Limits(), "600 seconds, twice the 300"),
+        (Limits(subplan_seconds=40), "80 seconds, twice the 40"),
+        (Limits(subplan_factor=3), "900 seconds, 3 times the 300"),
+    ],
+)
+def test_a_late_plan_says_so(tmp_path, limits, within):
+    """The deadline of the plan, not that of a node, passes; the run says how long it is."""
 
     def outermost(ready):
         timers = [each for each in ready if each.operation == "timer"]
@@ -161,12 +172,11 @@ def test_a_late_plan_says_so(tmp_path):
         chief(proposing(clerk("quick"), clerk("slow", 0), clerk("later", 1)), "late"),
         hangs=["slow"],
         latest=outermost,
+        limits=limits,
     )
 
     (told,) = played.told
-    assert told["reason"] == (
-        "the subtasks were not done within 600 seconds, twice the 300 of their parent"
-    )
+    assert told["reason"] == f"the subtasks were not done within {within} of their parent"
     assert states_of(told) == ["Completed", "Cancelled", "Cancelled"]
     assert played.value == "late"
 

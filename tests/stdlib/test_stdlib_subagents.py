@@ -405,7 +405,7 @@ def test_the_calls_of_a_run_can_be_fewer():
         with MessagesServer(lambda body: uses("look", {})) as server:
             limits = Limits(subagent_calls=most)
             program = '(spawn-subagent task: "x" tools: ["look"])'
-            sexplang.run(program, model=server.url, tools=[look_up], limits=limits)
+            sexplang.run(program, model=server.url, tools={"look": look_up}, limits=limits)
         assert min(most, 10) == len(server.journal)
 
 

@@ -38,7 +38,6 @@ def answering(
     memory: str | None = None,
     servers: "Servers | None" = None,
     trace: "Trace | None" = None,
-    single_flight: bool = False,
 ) -> Performers:
     """The host's own performers, with the caller's in front of them."""
     table: Performers = performers(
@@ -52,7 +51,6 @@ def answering(
             tools={name: tool.answer for name, tool in tools.items()},
             memory=memory,
             servers=servers,
-            single_flight=single_flight,
         )
     )
     if model is not None and not isinstance(model, str):

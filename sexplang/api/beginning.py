@@ -58,7 +58,6 @@ class Settings:
     run_id: str | None
     trace: "Target | None"
     traceparent: str | None
-    single_flight: bool
 
 
 @frozen(eq=False)
@@ -145,6 +144,7 @@ def begun(
             memory=given.memory is not None or discovered(allowed.base) is not None,
             folder=allowed.base,
             default=default_model() if given.model is None else None,
+            all_tools="tool" not in (given.effects or {}),
             is_traced=is_traced,
         )
     )
@@ -168,7 +168,6 @@ def begun(
             trace=trace,
             memory=None if given.memory is None else os.path.abspath(given.memory),
             servers=serving.servers,
-            single_flight=given.single_flight,
         )
     # Whatever it is goes on; the recording's file does not stay open behind it.
     except BaseException as raised:
@@ -188,6 +187,7 @@ def started(
     memory: bool = False,
     folder: str = "",
     default: str | None = None,
+    all_tools: bool = False,
     is_traced: bool = False,
 ) -> Outcome:
     values = values_of(program.inputs, inputs or {})
@@ -197,7 +197,14 @@ def started(
         raise Failed(error_of(fault)) from None
     name = model if isinstance(model, str) or model is None or callable(model) else "scripted:list"
     flag = name if isinstance(name, str) else None
-    system = pipeline.tasks(tools, model=flag, memory=memory, folder=folder, default=default)
+    system = pipeline.tasks(
+        tools,
+        model=flag,
+        memory=memory,
+        folder=folder,
+        default=default,
+        all_tools=all_tools and not program.handles("tool"),
+    )
     costs = pipeline.meter(prices(flag))
     limits = watched(limits or Limits())
     return machine.start(program, values, system, limits, bounds, costs, traced=is_traced)

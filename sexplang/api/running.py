@@ -77,7 +77,7 @@ def run(
       or a table `{"command" "args" "env"}` or `{"url"}`, maybe with `"timeout"`, in seconds.
     - `record`: a new file for every request and reply, one JSON document to a line.
     - `on_event`: called with each Event as it happens. `parallel`: model calls in flight.
-    - `single_flight`: equal calls of a model that are in flight at the same time are sent once.
+    - `single_flight`: equal calls of a model that are open at the same time are sent once.
     - `run_id`: what `(random)` follows from; by default another one for each run.
     - `trace`: where spans go, the address of an OpenTelemetry collector, a file or a
       TracerProvider; by default what OTEL_EXPORTER_OTLP_ENDPOINT says, if it is set.
@@ -88,7 +88,7 @@ def run(
     """
     given = Settings(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
-        *(memory, mcp, record, run_id, trace, traceparent, single_flight),
+        *(memory, mcp, record, run_id, trace, traceparent),
     )
     misuse.width(parallel)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
@@ -106,6 +106,7 @@ def run(
                     ready.performers,
                     journal=ready.journal,
                     parallel=parallel,
+                    single_flight=single_flight,
                     on_event=on_event,
                     trace=ready.trace,
                 )
@@ -140,7 +141,7 @@ async def arun(
     run in it, and cancelling the call cancels the program, whose `finally` bodies still run."""
     given = Settings(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
-        *(memory, mcp, record, run_id, trace, traceparent, single_flight),
+        *(memory, mcp, record, run_id, trace, traceparent),
     )
     misuse.width(parallel)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
@@ -155,6 +156,7 @@ async def arun(
                     ready.performers,
                     journal=ready.journal,
                     parallel=parallel,
+                    single_flight=single_flight,
                     on_event=on_event,
                     trace=ready.trace,
                 )

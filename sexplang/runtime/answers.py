@@ -88,3 +88,10 @@ def unhandled(operation: str, performers: Performers) -> Refusal:
         f"this host answers: {known}",
         operation=operation,
     )
+
+
+def closed(awaitable: Any) -> None:
+    """Nobody awaits it any more; a coroutine that was never awaited would warn."""
+    close = getattr(awaitable, "close", None)
+    if close is not None:
+        close()

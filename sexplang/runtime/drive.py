@@ -8,7 +8,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from sexplang.interrupt import GRACE, GraceOver, ending, interruptible
+from sexplang.interrupt import GRACE, GraceOver, Interrupt, ending, interruptible
 from sexplang.machine import Done, Failed, Outcome
 from sexplang.runtime.answers import OutputLost, Performers, Watch
 from sexplang.runtime.journal import Journal
@@ -24,19 +24,22 @@ def drive(
     *,
     journal: Journal | None = None,
     parallel: int = 16,
+    single_flight: bool = False,
     on_event: Watch | None = None,
     grace: float = GRACE,
     trace: "Trace | None" = None,
 ) -> Done | Failed:
     """Perform what a run asks for until it is Done or Failed. Works inside a running loop too.
 
-    At most `parallel` model calls are in flight. Ctrl-C cancels the run, gives its `finally`
+    At most `parallel` model calls are in flight; with `single_flight`, equal ones that are open at
+    the same time are sent once. Ctrl-C cancels the run, gives its `finally`
     bodies `grace` seconds and is raised again when nothing is left running. An OSError of what
     takes the output does the same.
     """
     with interruptible(grace) as interrupt:
         kept = journal if journal is not None else Journal()
-        run = Run(outcome, performers, kept, on_event, interrupt, max(1, parallel), trace)
+        many = max(1, parallel), single_flight
+        run = Run(outcome, performers, kept, on_event, interrupt, *many, trace)
         try:
             while not run.ended and not run.waiting and run.step():
                 pass
@@ -58,6 +61,7 @@ async def adrive(
     *,
     journal: Journal | None = None,
     parallel: int = 16,
+    single_flight: bool = False,
     on_event: Watch | None = None,
     grace: float = GRACE,
     trace: "Trace | None" = None,
@@ -66,7 +70,8 @@ async def adrive(
     from sexplang.runtime.waiting import finish
 
     kept = journal if journal is not None else Journal()
-    run = Run(outcome, performers, kept, on_event, parallel=max(1, parallel), trace=trace)
+    many = max(1, parallel), single_flight
+    run = Run(outcome, performers, kept, on_event, Interrupt(), *many, trace)
     try:
         await finish(run, grace)
     except OutputLost as lost:

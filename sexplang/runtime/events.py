@@ -1,12 +1,15 @@
 """What happens in a run → records for whoever watches it (progress on a terminal)."""
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import field
 
 from sexplang.terms.effect import Request
 from sexplang.terms.node import node
-from sexplang.terms.value import Record
+from sexplang.terms.value import Record, Value
+
+if TYPE_CHECKING:
+    from sexplang.runtime.journal import Row
 
 
 @node
@@ -95,8 +98,32 @@ def turn_of(request: Request) -> int | None:
     messages = payload.get("messages")
     if not isinstance(messages, (tuple, list)):
         return None
-    return 1 + sum(
-        1
-        for message in messages
-        if isinstance(message, dict) and message.get("role") == "assistant"
+    turn = 1
+    for message in messages:
+        turn += isinstance(message, dict) and message.get("role") == "assistant"
+    return turn
+
+
+def begun(request: Request) -> Started:
+    """What is told of a request that is about to be performed."""
+    return Started(request.id, request.operation, task_of(request), turn_of(request))
+
+
+def finished(row: "Row", told: Started) -> Finished:
+    """What is told of a request that has its reply."""
+    return Finished(
+        row.id,
+        row.operation,
+        told.task,
+        told.turn,
+        row.ended - row.started,
+        row.model,
+        _counts(row.usage),
+        row.reply if row.failed else None,
+        row.attempts,
     )
+
+
+def _counts(usage: dict[str, Value]) -> dict[str, int]:
+    """Only what can be counted: a performer of the host may reply anything."""
+    return {name: count for name, count in usage.items() if type(count) is int and count >= 0}

@@ -1,55 +1,67 @@
-"""Equal model calls in flight at the same time → one call, and its reply for all of them."""
+"""Equal model calls that are open at the same time → one call, and its reply for all of them."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
-
-import anyio
 from attrs import field
 
-from sexplang.runtime.answers import Answer
 from sexplang.runtime.journal import digest
-from sexplang.runtime.refusal import Refusal
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define
+from sexplang.terms.value import Record, Value
+
+NOTHING: dict[str, Value] = {"input_tokens": 0, "output_tokens": 0}
 
 
 @define(eq=False)
-class Flight:
-    """A call that others wait for. It has a reply, a refusal, or neither: it was withdrawn."""
+class Flights:
+    """Which calls are made, and which wait for the reply to an equal one."""
 
-    id: str
-    over: anyio.Event = field(factory=anyio.Event)
-    reply: Any = None
-    refusal: Refusal | None = None
+    _equal: dict[str, dict[str, Request]] = field(factory=dict)
+    """By the digest of what is asked, those that are open, by their ids: the first is made."""
+    _keys: dict[str, str] = field(factory=dict)
+
+    def joins(self, request: Request) -> bool:
+        """Whether a call that has just been asked for is not made, because an equal one is."""
+        key = self._keys[request.id] = digest(request.operation, request.arguments)
+        equal = self._equal.setdefault(key, {})
+        equal[request.id] = request
+        return len(equal) > 1
+
+    def replies(self, id: str, value: Value, failed: bool) -> list[tuple[str, Value]]:
+        """What those get, by their ids, that waited for a call which is over: they have used
+        nothing, and say in `shared` whose reply it is. None of them where it failed for reasons
+        of its own: its deadline, its budget."""
+        first, *waited = self._equal.get(self._keys.get(id, ""), {}) or [""]
+        said = _shared(id, value, failed) if first == id and waited else None
+        if said is None:
+            return []
+        for other in waited:
+            self._forget(other)
+        return [(other, said) for other in waited]
+
+    def left(self, id: str) -> Request | None:
+        """A call is over, or was withdrawn: the one that has to be made in its place, if any."""
+        equal = self._equal.get(self._keys.get(id, ""), {})
+        is_made = next(iter(equal), None) == id
+        self._forget(id)
+        return next(iter(equal.values()), None) if is_made else None
+
+    def _forget(self, id: str) -> None:
+        key = self._keys.pop(id, None)
+        if key is not None:
+            del self._equal[key][id]
+            if not self._equal[key]:
+                del self._equal[key]
 
 
-Flights: TypeAlias = dict[str, Flight]
-"""The calls in flight, by the model's name and the digest of what is asked."""
-
-NOTHING = {"input_tokens": 0, "output_tokens": 0}
-
-
-async def shared(
-    flights: Flights, name: str, request: Request, call: Callable[[], Awaitable[Any]]
-) -> Any:
-    """The reply to a request: its own, or that of an equal one which is on its way. The latter has
-    used nothing, and says in `shared` whose it is. An equal call that fails fails for all."""
-    key = f"{name} {digest(request.operation, request.arguments)}"
-    while (flight := flights.get(key)) is not None:
-        await flight.over.wait()
-        if flight.refusal is not None:
-            raise flight.refusal
-        if flight.reply is not None:
-            return {**flight.reply, "usage": dict(NOTHING), "shared": flight.id}
-    flight = flights[key] = Flight(request.id)
-    try:
-        reply = await call()
-        flight.reply = reply.value if isinstance(reply, Answer) else reply
-        return reply
-    except Refusal as refusal:
-        if refusal.error.fields["type"] == "TASK_FAILURE":  # not its own deadline
-            flight.refusal = refusal
-        raise
-    finally:
-        del flights[key]
-        flight.over.set()
+def _shared(id: str, value: Value, failed: bool) -> Value:
+    """A reply as it is for others than the one that asked for it, or None."""
+    if not failed and not isinstance(value, dict):
+        return value
+    if not failed:
+        reply = {name: part for name, part in value.items() if name != "lost"}
+        return {**reply, "usage": dict(NOTHING), "shared": id}
+    assert isinstance(value, Record)
+    details = value.fields["details"]
+    if value.fields["type"] != "TASK_FAILURE" or "stopped" in details:
+        return None
+    known = {name: part for name, part in details.items() if name != "usage"}
+    return Record(value.kind, {**value.fields, "details": {**known, "shared": id}})

@@ -18,10 +18,10 @@ from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.shared import Shared
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define
-from sexplang.terms.value import Value
+from sexplang.terms.value import Record, Value
 
-VERSION = 2
-"""1 had rows without arguments, and no notes."""
+VERSION = 3
+"""1 had rows without arguments, and no notes; 2 no prices, and no rows for attempts."""
 
 LONE = "backslashreplace"
 """How half of a surrogate pair is encoded: the way in which JSON writes it."""
@@ -50,10 +50,24 @@ class Row:
         return digest(self.operation, self.arguments)
 
     @property
+    def model(self) -> str | None:
+        """Who replied to a model call, or counted until it was cut short, as they say."""
+        said = self.reply if self.operation == "model" else None
+        if self.failed and isinstance(said, Record):
+            said = said.fields.get("details") if self.usage else None
+        name = said.get("model") if isinstance(said, dict) else None
+        return name if isinstance(name, str) else None
+
+    @property
     def usage(self) -> dict[str, Value]:
-        """Tokens of a model call, as the model reported them."""
-        usage = self.reply.get("usage") if isinstance(self.reply, dict) else None
-        return usage if isinstance(usage, dict) and self.operation == "model" else {}
+        """Tokens of a model call with all its attempts, as the model reported them."""
+        if self.operation != "model":
+            return {}
+        said = self.reply
+        if self.failed and isinstance(said, Record):
+            said = said.fields.get("details")
+        usage = said.get("usage") if isinstance(said, dict) else None
+        return usage if isinstance(usage, dict) else {}
 
     def plain(self) -> dict[str, Any]:
         """The row as data for a recording."""
@@ -133,6 +147,16 @@ def cancellation() -> Row:
     return Row("", CANCEL, (), None, False, 1, now, now)
 
 
+ATTEMPT = "attempt"
+"""The operation of a row that stands for an attempt which failed and is followed by another."""
+
+
+def attempted(id: str, attempt: int, usage: dict[str, int]) -> Row:
+    """The row that says: from here on the budgets of this request hold what the attempt took."""
+    now = time()
+    return Row(id, ATTEMPT, (), usage, False, attempt, now, now)
+
+
 def digest(operation: str, arguments: tuple[Value, ...]) -> str:
     """The sha256 of a request's canonical JSON: keys sorted, no white space."""
     from hashlib import sha256
@@ -198,9 +222,26 @@ def replay(outcome: Any, rows: Iterable[Row]) -> Any:
         if row.operation == CANCEL:
             outcome = outcome.cancel()
             continue
+        if row.operation == ATTEMPT:
+            outcome = _held(row, outcome)
+            continue
         problem = mismatch(row, getattr(outcome, "requests", ()))
         if problem is not None:
             raise problem
         answer = outcome.fail if row.failed else outcome.resume
         outcome = answer(row.id, row.reply)
     return outcome
+
+
+def _held(row: Row, outcome: Any) -> Any:
+    """The run after an attempt at a request failed."""
+    asked = [request.id for request in getattr(outcome, "requests", ())]
+    held = outcome.again(row.id, row.reply) if row.id in asked else None
+    if held is None:
+        raise refused(
+            "journal-mismatch",
+            f"the recording has another attempt at request {row.id}, which has no room for it here",
+            hint="replay with the program, inputs and budget that were recorded",
+            expected=row.id,
+        )
+    return held

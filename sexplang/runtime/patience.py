@@ -8,14 +8,17 @@ import anyio
 
 from sexplang.runtime.answers import Answer, Watch
 from sexplang.runtime.events import Retrying, task_of
+from sexplang.runtime.lost import Lost
+from sexplang.runtime.models.growing import Growing
 from sexplang.runtime.pressure import Pressure, Retries, pause
 from sexplang.runtime.refusal import Refusal
+from sexplang.runtime.waiting import has_room
 from sexplang.terms.effect import Request
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Record
 
-Send = Callable[[], Awaitable[Any]]
-"""Begins a call, or one attempt at it."""
+Send = Callable[[Growing], Awaitable[Any]]
+"""Begins an attempt at a call, whose reply grows where everybody sees it."""
 
 
 async def asked(
@@ -27,26 +30,23 @@ async def asked(
     seconds: float | None,
 ) -> Any:
     """The reply, within `seconds` for all attempts if that is given; an Answer where it took more
-    than one. Raises a Refusal that says how often it was tried."""
-    bound = retries.total if seconds is None else min(retries.total, seconds)
-    return await within(
-        seconds, lambda: _patiently(send, request, server, retries, on_event, bound)
-    )
-
-
-async def within(seconds: float | None, call: Send) -> Any:
-    """What a call gives, in so many seconds if that is given. Raises a Refusal `seconds`."""
+    than one. Raises a Refusal that says how often it was tried. What attempts without a reply took
+    is in the reply's usage, or in the Refusal."""
+    lost = Lost()
     if seconds is None:
-        return await call()
+        return await _patiently(send, request, server, retries, on_event, retries.total, lost)
     with anyio.move_on_after(seconds):
-        return await call()
-    raise Refusal(
-        error_record(
-            "RESOURCE_EXHAUSTION",
-            "seconds",
-            f"the model did not answer in the {seconds:g} seconds that one call may take",
-            details={"resource": "seconds", "metrics": {"used": seconds, "limit": seconds}},
-            hint="raise <limits timeout=…>, or ask for less in one task",
+        bound = min(retries.total, seconds)
+        return await _patiently(send, request, server, retries, on_event, bound, lost)
+    raise lost.told(
+        Refusal(
+            error_record(
+                "RESOURCE_EXHAUSTION",
+                "seconds",
+                f"the model did not answer in the {seconds:g} seconds that one call may take",
+                details={"resource": "seconds", "metrics": {"used": seconds, "limit": seconds}},
+                hint="raise <limits timeout=…>, or ask for less in one task",
+            )
         )
     )
 
@@ -58,6 +58,7 @@ async def _patiently(
     retries: Retries,
     on_event: Watch | None,
     seconds: float,
+    lost: Lost,
 ) -> Any:
     until = monotonic() + seconds
     attempt = 1
@@ -65,18 +66,25 @@ async def _patiently(
         try:
             await _admitted(request, server, attempt, until, on_event)
         except Refusal as refusal:
-            raise after(refusal, attempt - 1) from None
+            raise lost.told(after(refusal, attempt - 1)) from None
+        reply = Growing()
         try:
-            value = await send()
+            value = await send(reply)
             server.worked(request.id)
-            return value if attempt == 1 else Answer(value, attempt)
+            return value if attempt == 1 else Answer(lost.added(value), attempt)
         except Refusal as refusal:
+            lost.take(reply)
             wait = pause(request.id, attempt, refusal.retry_after, retries)
             server.failed(request.id, refusal, wait)
             last = attempt >= _most(refusal, retries) or monotonic() + wait > until
             if not refusal.again or last:
-                raise after(refusal, attempt) from None
+                raise lost.told(after(refusal, attempt)) from None
+            if reply.usage and not has_room(request.id, attempt, reply.usage):
+                raise lost.told(after(without_room(refusal), attempt)) from None
             _tell(on_event, request, attempt, wait, refusal)
+        except anyio.get_cancelled_exc_class():
+            lost.take(reply)
+            raise
         finally:
             server.left(request.id)
         await anyio.sleep(wait)
@@ -108,6 +116,14 @@ def _tell(
 ) -> None:
     if on_event is not None:
         on_event(Retrying(request.id, task_of(request), attempt, wait, refusal.error))
+
+
+def without_room(refusal: Refusal) -> Refusal:
+    """The same refusal, of a call that is not tried again for the sake of its budget."""
+    hint = "another attempt does not fit into the budget: allow more tokens or usd"
+    details = {**refusal.error.fields["details"], "stopped": "budget"}
+    refusal.error = Record("error", {**refusal.error.fields, "details": details, "hint": hint})
+    return refusal
 
 
 def after(refusal: Refusal, attempts: int) -> Refusal:

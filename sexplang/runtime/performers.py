@@ -48,8 +48,6 @@ class Settings:
     """The configuration's."""
     endpoint: Endpoint = Endpoint()
     retries: Retries = Retries()
-    single_flight: bool = False
-    """Whether equal model calls that are in flight at the same time are sent once."""
     person: Person | None = None
     """Who answers `ask-user`."""
     tools: Mapping[str, Tool] = field(factory=dict)
@@ -83,7 +81,6 @@ def performers(settings: Settings) -> dict[str, Performer]:
             settings.endpoint,
             settings.on_event,
             settings.retries,
-            single_flight=settings.single_flight,
         ),
     }
     return permitted(table, permissions)

@@ -5,7 +5,6 @@ Law: no name is checked first and replaced afterwards. The two files exchange th
 blow (`renameat2`); what came out is removed if it may be replaced, and else put back.
 """
 
-import ctypes
 import errno
 import os
 from collections.abc import Callable
@@ -84,6 +83,8 @@ def is_named(folder: int, name: str, file: int) -> bool:
 
 
 def _rename(folder: int, old: str, new: str, how: int) -> None:
+    import ctypes  # a program that writes no file does without
+
     names = os.fsencode(old), os.fsencode(new)
     if _call()(folder, names[0], folder, names[1], how):
         number = ctypes.get_errno()
@@ -96,6 +97,8 @@ def _rename(folder: int, old: str, new: str, how: int) -> None:
 @cache
 def _call() -> Any:
     """`renameat2` of the C library. Raises OSError where it has none."""
+    import ctypes
+
     function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if function is None:
         raise _unavailable()

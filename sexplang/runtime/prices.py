@@ -20,34 +20,49 @@ def prices(flag: str | None = None) -> Callable[..., float | None]:
         name = flag or model or default_model() or ""
         if name.partition(":")[0] in FREE:
             return 0.0
-        each = _of_token(name.replace("#", ":").rsplit(":", 1)[-1])
-        if each is None:
-            return None
-        return taken * each.input + given * each.output + written * each.written + read * each.read
+        each = rates(name)
+        return None if each is None else each.cost(taken, given, written, read)
 
     return price
 
 
 @frozen
-class _Rates:
-    """US dollars of one token."""
+class Rates:
+    """US dollars of one token: of input, output, and input that a prompt cache keeps and gives."""
 
     input: float
     output: float
     written: float
     read: float
 
+    def cost(self, taken: int, given: int, written: int = 0, read: int = 0) -> float:
+        """US dollars of so many."""
+        fresh, kept = taken * self.input + given * self.output, written * self.written
+        return fresh + kept + read * self.read
 
-_known: dict[str, _Rates | None] = {}
 
-
-def _of_token(model: str) -> _Rates | None:
+def rates(name: str) -> Rates | None:
+    """What the table says of a model; None where it does not know it."""
+    model = name.replace("#", ":").rsplit(":", 1)[-1]
     if model not in _known:
         _known[model] = _looked_up(model)
     return _known[model]
 
 
-def _looked_up(model: str) -> _Rates | None:
+def table() -> str | None:
+    """The name and version of the price table, if there is one."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"genai-prices {version('genai-prices')}"
+    except PackageNotFoundError:
+        return None
+
+
+_known: dict[str, Rates | None] = {}
+
+
+def _looked_up(model: str) -> Rates | None:
     try:
         from genai_prices import Usage, calc_price
     except ModuleNotFoundError:
@@ -64,6 +79,6 @@ def _looked_up(model: str) -> _Rates | None:
         # the cache, that is charged like any other input.
         written = cost(input_tokens=many, cache_write_tokens=many) or taken
         read = cost(input_tokens=many, cache_read_tokens=many) or taken
-        return _Rates(taken, cost(output_tokens=many), written, read)
+        return Rates(taken, cost(output_tokens=many), written, read)
     except LookupError:
         return None

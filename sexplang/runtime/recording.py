@@ -10,14 +10,15 @@ from typing import Any
 
 from attrs import field
 
-from sexplang.runtime.journal import VERSION, Row
+from sexplang.runtime.journal import ATTEMPT, VERSION, Row
 from sexplang.runtime.pack import unpacked
+from sexplang.runtime.prices import Rates
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.shared import Whole
 from sexplang.terms.node import define
 from sexplang.terms.value import Record
 
-NOTES = ("begins", "ends", "retries")
+NOTES = ("begins", "ends", "retries", "withdrawn", "prices")
 """What the lines begin with that are no rows."""
 
 WRONG = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -63,6 +64,10 @@ class Recording:
     root: Entry
     rows: list[Entry]
     entries: list[Entry]
+    unmade: int = 0
+    """Model calls that nobody wanted any more before they were begun."""
+    prices: dict[str, Rates | None] = field(factory=dict)
+    """What models cost when it was made, by the names in their replies."""
 
 
 def recording(path: str) -> Recording:
@@ -86,7 +91,9 @@ def recording(path: str) -> Recording:
         raise bad(path, "holds no run: it stops before the first request")
     for entry in reading.entries.values():
         entry.below.sort(key=_order)
-    return Recording(path, run, reading.entries[0], reading.rows, [*reading.entries.values()])
+    entries = [*reading.entries.values()]
+    known = reading.unmade, reading.prices
+    return Recording(path, run, reading.entries[0], reading.rows, entries, *known)
 
 
 def lines(path: str, *, to_torn: bool = False) -> Iterator[tuple[int, Any]]:
@@ -128,6 +135,8 @@ class _Reading:
 
     entries: dict[int, Entry] = field(factory=dict)
     rows: list[Entry] = field(factory=list)
+    unmade: int = 0
+    prices: dict[str, Rates | None] = field(factory=dict)
     _requests: dict[str, Entry] = field(factory=dict)
     """Those that have begun and have no reply yet, by their ids."""
     _whole: Whole = field(factory=Whole)
@@ -141,6 +150,10 @@ class _Reading:
             entry = self.entries[line["ends"]]
             entry.ended, entry.cut = _time(line["at"]), line.get("cut") is True
             entry.error = _error(line["error"]) if "error" in line else None
+        elif "withdrawn" in line:
+            self.unmade += 1
+        elif "prices" in line:
+            self.prices[str(line["prices"])] = _rates(line["usd"])
         else:
             self.entries[line["retries"]].retries.append(_error(line["error"]))
 
@@ -177,6 +190,8 @@ class _Reading:
         reply = _error(line["error"]) if failed else unpacked(line["reply"])
         attempts, times = _count(line["attempts"]), (_time(line["started"]), _time(line["ended"]))
         row = Row(str(line["id"]), str(line["operation"]), given, reply, failed, attempts, *times)
+        if row.operation == ATTEMPT:  # how it failed, a note says
+            return
         entry = self._requests.pop(row.id, None) or self._unannounced(row)
         entry.row, entry.plain, entry.ended, entry.cut = row, line, row.ended, False
         if failed:
@@ -214,6 +229,12 @@ def _count(data: Any) -> int:
     if type(data) is not int or not 0 <= data < LATEST:
         raise ValueError(data)
     return data
+
+
+def _rates(data: Any) -> Rates | None:
+    if data is None:
+        return None
+    return Rates(*[_time(data[kind]) for kind in ("input", "output", "written", "read")])
 
 
 def _text(data: Any) -> str | None:

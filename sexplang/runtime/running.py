@@ -18,12 +18,14 @@ from sexplang.runtime.answers import (
     Performers,
     Watch,
     attempts_of,
+    closed,
     failure,
     settled,
     unhandled,
 )
-from sexplang.runtime.events import Finished, Queued, Started, Withdrawn, task_of, turn_of
-from sexplang.runtime.journal import Journal, Row, cancellation
+from sexplang.runtime.events import Queued, Started, Withdrawn, begun, finished, task_of
+from sexplang.runtime.flights import Flights
+from sexplang.runtime.journal import Journal, Row, attempted, cancellation
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define
@@ -41,6 +43,8 @@ class _Open:
     request: Request
     started: float
     clock: float
+    told: Started | None = None
+    """What whoever watches was told of its beginning."""
 
 
 @define(eq=False)
@@ -55,6 +59,8 @@ class Run:
     interrupt: Interrupt = field(factory=Interrupt)
     parallel: int = 16
     """How many model calls are in flight at most."""
+    single_flight: bool = False
+    """Whether equal model calls that are open at the same time are sent once."""
     trace: "Trace | None" = None
     abandoned: bool = False
     """Whether the run has been cancelled from outside."""
@@ -72,6 +78,7 @@ class Run:
     """Model calls that are in flight."""
     _open: dict[str, _Open] = field(factory=dict)
     _arrived: "deque[tuple[str, Value, bool, int]]" = field(factory=deque)
+    _flights: Flights = field(factory=Flights)
 
     def __attrs_post_init__(self) -> None:
         self._open_all()
@@ -114,8 +121,12 @@ class Run:
         while self._fresh:
             request = self._fresh.popleft()
             if request.id in self._gone:
-                self._gone.discard(request.id)
-            elif request.operation == "model" and len(self._flying) >= self.parallel:
+                self._told_gone(request)
+            elif request.operation != "model":
+                return request
+            elif self.single_flight and self._flights.joins(request):
+                self._opened(request)
+            elif len(self._flying) >= self.parallel:
                 self._queue[request.id] = request
                 if self.on_event is not None:
                     self.on_event(Queued(request.id, task_of(request)))
@@ -123,17 +134,38 @@ class Run:
                 return request
         return None
 
+    def _told_gone(self, request: Request, is_begun: bool = False) -> None:
+        """Nobody wants the reply to a request any more."""
+        if request.operation == "model" and not is_begun:
+            self.journal.note({"withdrawn": request.id})
+        self._gone.discard(request.id)
+        if self.on_event is not None:
+            self.on_event(Withdrawn(request.id, request.operation))
+
     def arrive(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         """An awaited reply is there."""
         self._arrived.append((id, value, failed, attempts))
+
+    def again(self, id: str, attempt: int, usage: dict[str, int]) -> bool:
+        """Whether an attempt that took so much may be followed by another: budgets have to hold
+        both. What they hold is a part of the schedule, so it stands in the journal. Raises a
+        Refusal where it cannot."""
+        if id not in self._open or not isinstance(self.outcome, Suspended):
+            return False
+        after = self.outcome.again(id, usage)
+        if after is not None and after is not self.outcome:
+            self.journal.append(attempted(id, attempt, usage))
+            self.outcome = after
+        return after is not None
 
     def abandon(self) -> None:
         """Cancel the run from outside: only its `finally` bodies are left to do."""
         self.abandoned = True
         cut = {id: each for id, each in self._open.items() if each.request.operation != "timer"}
+        gone = {**self._queue, **{id: each.request for id, each in cut.items()}}
         self.withdrawn.extend(self._open)
         for _, awaitable in self.waiting:
-            _close(awaitable)
+            closed(awaitable)
         self.waiting.clear()
         self._open.clear()
         self._flying.clear()
@@ -141,6 +173,7 @@ class Run:
         self._fresh.clear()
         self._gone.clear()
         self._arrived.clear()
+        self._flights = Flights()
         if isinstance(self.outcome, Suspended):
             with suppress(Refusal):  # what is cleaned up matters more than its recording
                 self.journal.append(cancellation())
@@ -149,6 +182,9 @@ class Run:
                 self.trace.moved(self.outcome)
             self._open_all()
             self._fail_cut(cut)
+        for id, request in gone.items():
+            if id not in self._open:
+                self._told_gone(request, id in cut)
 
     def _open_all(self) -> None:
         if isinstance(self.outcome, Suspended):
@@ -163,14 +199,18 @@ class Run:
             words = f"`{request.operation}` was interrupted"
             self.arrive(request.id, error_record("TASK_FAILURE", "cancelled", words), True, 1)
 
-    def _start(self, request: Request) -> bool:
-        """Whether the request got its reply at once."""
-        self._open[request.id] = _Open(request, time(), monotonic())
+    def _opened(self, request: Request) -> None:
+        opened = self._open[request.id] = _Open(request, time(), monotonic())
         if self.on_event is not None:
-            event = Started(request.id, request.operation, task_of(request), turn_of(request))
-            self.on_event(event)
+            opened.told = begun(request)
+            self.on_event(opened.told)
         if self.trace is not None:
             self.trace.started(request)
+
+    def _start(self, request: Request) -> bool:
+        """Whether the request got its reply at once."""
+        if request.id not in self._open:
+            self._opened(request)
         performer = self.performers.get(request.operation)
         try:
             if performer is None:
@@ -191,24 +231,21 @@ class Run:
     def _deliver(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         opened = self._open.pop(id)
         self._flying.discard(id)
+        if self.single_flight:
+            for other, shared in self._flights.replies(id, value, failed):
+                self.arrive(other, shared, failed, 1)
+            self._landed(id)
         request = opened.request
-        row = Row(
-            id,
-            request.operation,
-            request.arguments,
-            value,
-            failed,
-            attempts,
-            opened.started,
-            opened.started + monotonic() - opened.clock,
-        )
+        said = value, failed, attempts
+        ended = opened.started + monotonic() - opened.clock
+        row = Row(id, request.operation, request.arguments, *said, opened.started, ended)
         try:
             self.journal.append(row)
         except Refusal as refusal:
             self._stop(refusal.error)
             return
-        if self.on_event is not None:
-            self.on_event(_finished(row, request))
+        if self.on_event is not None and opened.told is not None:
+            self.on_event(finished(row, opened.told))
         if self.trace is not None:
             self.trace.finished(row)
         before = self.outcome
@@ -221,25 +258,33 @@ class Run:
             self._withdraw(gone)
         if isinstance(after, Suspended):
             self._fresh.extend(after.opened)
+        else:
+            for request in self._fresh:
+                self._told_gone(request)
+
+    def _landed(self, id: str) -> None:
+        """A model call is over; of equal ones that have waited for it, the next may be made."""
+        if (heir := self._flights.left(id)) is not None:
+            self._queue[heir.id] = heir
+            self._queue.move_to_end(heir.id, last=False)
 
     def _withdraw(self, id: str) -> None:
-        if self._queue.pop(id, None) is not None:
-            if self.on_event is not None:
-                self.on_event(Withdrawn(id, "model"))
-            return
-        opened = self._open.pop(id, None)
+        queued, opened = self._queue.pop(id, None), self._open.pop(id, None)
+        self._landed(id)
         if opened is None:
-            self._gone.add(id)
+            if queued is None:
+                self._gone.add(id)
+            else:
+                self._told_gone(queued)
             return
         self._flying.discard(id)
         self.withdrawn.append(id)
         for at, (request, awaitable) in enumerate(self.waiting):
             if request.id == id:
-                _close(awaitable)
+                closed(awaitable)
                 del self.waiting[at]
                 break
-        if self.on_event is not None:
-            self.on_event(Withdrawn(id, opened.request.operation))
+        self._told_gone(opened.request, True)
 
     def _stop(self, error: Record) -> None:
         """A reply that cannot be recorded must not be delivered: the run ends here. Nothing of
@@ -249,33 +294,3 @@ class Run:
         self._queue.clear()
         self._arrived.clear()
         self.outcome = Failed(error)
-
-
-def _finished(row: Row, request: Request) -> Finished:
-    model = row.reply.get("model") if isinstance(row.reply, dict) else None
-    return Finished(
-        row.id,
-        row.operation,
-        task_of(request),
-        turn_of(request),
-        row.ended - row.started,
-        model if row.operation == "model" and isinstance(model, str) else None,
-        _counts(row.usage),
-        row.reply if row.failed else None,
-        row.attempts,
-    )
-
-
-def _counts(usage: dict[str, Value]) -> dict[str, int]:
-    """Only what can be counted: a performer of the host may reply anything."""
-    return {
-        name: count
-        for name, count in usage.items()
-        if isinstance(count, int) and not isinstance(count, bool) and count >= 0
-    }
-
-
-def _close(awaitable: Any) -> None:
-    close = getattr(awaitable, "close", None)
-    if close is not None:  # a coroutine that was never awaited would warn
-        close()

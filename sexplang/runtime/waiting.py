@@ -15,7 +15,7 @@ import anyio
 from attrs import field
 
 from sexplang.interrupt import GraceOver, ending
-from sexplang.runtime.answers import OutputLost, attempts_of, failure, settled
+from sexplang.runtime.answers import OutputLost, attempts_of, closed, failure, settled
 from sexplang.runtime.running import Run
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define
@@ -28,6 +28,7 @@ SLICE = 0.005
 class Shared:
     """What the requests of one drive have in common and what ends with it: connections."""
 
+    run: Run
     kept: dict[Any, Any] = field(factory=dict)
     closing: list[Callable[[], Awaitable[Any]]] = field(factory=list)
 
@@ -47,9 +48,15 @@ def keep(key: Any, make: Callable[[], Any], close: Callable[[Any], Awaitable[Any
     return shared.kept[key]
 
 
+def has_room(id: str, attempt: int, usage: dict[str, int]) -> bool:
+    """Whether an attempt at a request that took so much may be followed by another."""
+    shared = _shared.get(None)
+    return shared is None or shared.run.again(id, attempt, usage)
+
+
 async def finish(run: Run, grace: float, *, abandoned: bool = False) -> None:
     """Drive the run to its end; when cancelled, to the end of its `finally` bodies."""
-    shared = Shared()
+    shared = Shared(run)
     token = _shared.set(shared)
     try:
         if abandoned:
@@ -139,9 +146,7 @@ async def _closed(awaitable: Any) -> Any:
     try:
         return await awaitable
     finally:
-        close = getattr(awaitable, "close", None)
-        if close is not None:  # cancelled before it began
-            close()
+        closed(awaitable)  # it may have been cancelled before it began
 
 
 def block(run: Run, grace: float, *, abandoned: bool = False) -> None:

@@ -1,18 +1,22 @@
 """What one call finds out about a server, all calls of a run know: the gate and the breaker."""
 
 import time
+from collections import Counter
+from threading import Barrier
 
 import anyio
 import pytest
-from runtime_support import ASK, begun, error_of, par, perform, request, seq, table
+from runtime_support import ASK, begun, error_of, par, perform, seq, table
 from support.messages_server import MessagesServer
 
+from sexplang.machine import start
+from sexplang.pipeline import build
 from sexplang.runtime import Endpoint, Journal, Refusal, Retries, drive
-from sexplang.runtime.events import Retrying
-from sexplang.runtime.flights import shared
+from sexplang.runtime.events import Retrying, Withdrawn
 from sexplang.runtime.models.failures import timed_out
 from sexplang.runtime.pressure import Pressure
 from sexplang.runtime.refusal import broken
+from sexplang.terms.source import Source
 
 
 def busy(status=529, asked=None):
@@ -192,6 +196,61 @@ def test_a_provider_that_comes_back_is_found_by_one_probe():
     assert any(isinstance(event, Retrying) for event in events)
 
 
+def text_of(program):
+    return start(build(Source("shared", program), lambda path, importer: ()))
+
+
+ASKS = '(define (ask n) (model {max_tokens: n messages: [{role: "user" content: "tea"}]}))'
+
+MANY = f"""{ASKS}
+(par-map (lambda (n) (attempt (ask (+ n 1)))) (range 200))"""
+
+
+@pytest.mark.parametrize("status", [529, 500])
+def test_however_many_calls_there_are_a_server_that_is_down_is_asked_as_often(status):
+    """Two hundred calls at once: those in flight when it is found to be down, and then probes. The
+    attempts that follow come at different moments."""
+    retries = Retries(attempts=3, first=0.01, most=2, overloads=10, alone=0.2)
+    events, journal = [], Journal()
+    with MessagesServer({"status": status}) as server:
+        performers = table(model=f"{server.url}#m", retries=retries, on_event=events.append)
+        drive(text_of(MANY), performers, journal=journal, parallel=16)
+        asked = len(server.journal)
+
+    codes = Counter(row.reply.fields["details"]["code"] for row in journal.rows)
+    waits = [event.wait for event in events if isinstance(event, Retrying) and event.attempt]
+    assert 200 == sum(codes.values())
+    assert codes["model-overloaded"] > 150
+    assert asked < 16 + 10 + 16
+    assert len(set(waits)) == len(waits) > 1
+
+
+@pytest.mark.parametrize("status", [529, 500])
+def test_a_server_that_was_down_is_asked_again_by_all_once_it_is_back(status):
+    """One probe finds it; nobody else asks while it is on its way. Then nothing is left of it."""
+    asked, together = [], Barrier(3)
+
+    def answer(body):
+        asked.append(body["max_tokens"])
+        if len(asked) <= 3:
+            together.wait(30)
+            return {"status": status}
+        if len(asked) == 4:
+            time.sleep(0.2)
+            probing.append(len(asked))
+        return "x"
+
+    probing = []
+    retries = Retries(attempts=2, first=0.5, most=2, overloads=3, alone=0.1)
+    with MessagesServer(answer) as server:
+        performers = table(model=f"{server.url}#m", retries=retries)
+        outcome = drive(text_of(MANY), performers, parallel=3)
+
+    assert 200 == sum("content" in reply for reply in outcome.value)
+    assert [4] == probing
+    assert 203 == len(asked)
+
+
 def test_a_retry_after_beyond_the_calls_deadline_is_not_waited_for():
     """The error is that of the server, not that of the time."""
     with MessagesServer({"status": 429, "headers": {"retry-after": "50"}}) as server:
@@ -220,9 +279,11 @@ def test_calls_wait_for_their_place_in_the_order_in_which_they_were_made():
     assert len(begun_calls) < 12
 
 
+@pytest.mark.parametrize("parallel", [1, 16])
 @pytest.mark.parametrize("server_replies", ["x", {"status": 400}])
-def test_equal_calls_in_flight_are_sent_once(server_replies):
-    """Each has a whole row; what was used is counted once, and the others say whose it is."""
+def test_equal_calls_are_sent_once(server_replies, parallel):
+    """In flight or still waiting for a place. Each has a whole row; what was used is counted once,
+    and the others say whose it is."""
     journal = Journal()
 
     def slow(body):
@@ -233,11 +294,12 @@ def test_equal_calls_in_flight_are_sent_once(server_replies):
         *[perform("model", ASK) for _ in range(5)], perform("model", {**ASK, "system": "y"})
     )
     with MessagesServer(slow) as server:
-        performers = table(model=f"{server.url}#m", single_flight=True)
-        drive(begun(program), performers, journal=journal)
+        performers = table(model=f"{server.url}#m")
+        drive(begun(program), performers, journal=journal, parallel=parallel, single_flight=True)
         sent = len(server.journal)
 
-    assert 2 == sent
+    # What fails ends its siblings, also the one that is another call and has no place yet.
+    assert (1 if parallel == 1 and server_replies != "x" else 2) == sent
     if server_replies == "x":
         replies = [row.reply for row in journal.rows]
         assert 2 == sum(1 for reply in replies if "shared" not in reply)
@@ -250,38 +312,67 @@ def test_equal_calls_in_flight_are_sent_once(server_replies):
 def test_equal_calls_one_after_the_other_are_each_sent():
     """It is no cache."""
     with MessagesServer("x") as server:
-        performers = table(model=f"{server.url}#m", single_flight=True)
-        drive(begun(seq(perform("model", ASK), perform("model", ASK))), performers)
+        performers = table(model=f"{server.url}#m")
+        program = seq(perform("model", ASK), perform("model", ASK))
+        drive(begun(program), performers, single_flight=True)
 
         assert 2 == len(server.journal)
 
 
-def test_a_shared_call_that_is_withdrawn_is_made_again_by_one_that_waits():
-    """Who waits for a reply gets one."""
-    flights, made, got = {}, [], []
+@pytest.mark.parametrize("parallel", [1, 16])
+def test_a_shared_call_that_is_withdrawn_is_made_again_by_one_that_waits(parallel):
+    """Who waits for a reply gets one, in the place of the one that is gone."""
+    journal, events, made = Journal(), [], []
 
-    async def call():
-        made.append(len(made))
+    async def model(request):
+        made.append(request.id)
         await anyio.sleep(60 if len(made) == 1 else 0)
         return {"content": [], "usage": {"input_tokens": 7, "output_tokens": 3}}
 
-    async def ask(id):
-        got.append((id, await shared(flights, "m", request("model", ASK, id=id), call)))
+    program = f"{ASKS} (par (attempt (with-timeout 0.05 (ask 9))) (ask 9) (ask 9) (ask 9))"
+    drive(
+        text_of(program),
+        {"model": model, "timer": table()["timer"]},
+        journal=journal,
+        parallel=parallel,
+        single_flight=True,
+        on_event=events.append,
+    )
 
-    async def main():
-        async with anyio.create_task_group() as group:
-            scope = anyio.CancelScope()
-            with scope:
-                async with anyio.create_task_group() as first:
-                    first.start_soon(ask, "0.1")
-                    await anyio.wait_all_tasks_blocked()
-                    group.start_soon(ask, "0.2")
-                    group.start_soon(ask, "0.3")
-                    await anyio.wait_all_tasks_blocked()
-                    scope.cancel()
+    replies = {row.id: row.reply for row in journal.rows if row.operation == "model"}
+    assert ["0.0", "0.1"] == [each.rpartition(".")[0][-3:] for each in made]
+    assert [None, made[1], made[1]] == [reply.get("shared") for reply in replies.values()]
+    assert [made[0]] == [each.id for each in events if isinstance(each, Withdrawn)]
 
-    anyio.run(main)
 
-    assert [0, 1] == made
-    assert [("0.2", None), ("0.3", "0.2")] == [(id, reply.get("shared")) for id, reply in got]
-    assert {} == flights
+def test_a_call_that_nobody_wants_any_more_holds_up_none_that_waits():
+    """Of equal ones that wait, one that is withdrawn takes nothing with it."""
+    made = []
+
+    async def model(request):
+        made.append(request.arguments[0]["max_tokens"])
+        await anyio.sleep(0.2)
+        return "x"
+
+    program = f"""{ASKS}
+        (par (ask 1) (attempt (with-timeout 0.05 (ask 2))) (ask 2)
+             (attempt (with-timeout 0.05 (ask 2))) (ask 3))"""
+    performers = {"model": model, "timer": table()["timer"]}
+    outcome = drive(text_of(program), performers, parallel=1, single_flight=True)
+
+    assert ["x", "x", "x"] == [outcome.value[at] for at in (0, 2, 4)]
+    assert [1, 2, 3] == made
+
+
+def test_what_fails_for_reasons_of_its_own_fails_for_nobody_else():
+    """A call's deadline is not that of those that wait for it."""
+    replies = [{"fail": "hang"}, "x"]
+    body = 'messages: [{role: "user" content: "tea"}] timeout: 0.3'
+    program = f"(par (attempt (model {{{body}}})) (model {{{body}}}))"
+    with MessagesServer(*replies) as server:
+        outcome = drive(text_of(program), table(model=f"{server.url}#m"), single_flight=True)
+        sent = len(server.journal)
+
+    assert 2 == sent
+    assert "FAILED" == outcome.value[0].fields["status"]
+    assert "x" == outcome.value[1]["content"][0]["text"]

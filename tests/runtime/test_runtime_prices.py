@@ -61,10 +61,10 @@ def test_a_budget_in_dollars_refuses_a_model_without_a_price():
     with pytest.raises(sexplang.Failed) as raised:
         sexplang.run(program, model=lambda payload: "x")
     assert raised.value.reason == "usd"
-    assert raised.value.details["metrics"] == {"limit": 1, "used": None}
+    assert raised.value.details["metrics"] == {"limit": 1, "used": 0.0}
     assert (
         "nobody knows the price" in str(raised.value)
-        and "bound calls" in raised.value.error.fields["hint"]
+        and "bound `tokens:` or `calls:`" in raised.value.error.fields["hint"]
     )
 
 

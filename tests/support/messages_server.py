@@ -10,6 +10,8 @@ Each item of the script answers one request; the last one answers all that follo
     {"status": 429, "headers": {…}, "type": "rate_limit_error"}
     {"fail": "hang" | "reset" | "cut" | "garbage" | "html" | "error" | "malformed" | "silence" |
               "trickle" | "flood"}
+    {"cut": 3, "then": "end" | "torn" | "error" | "silence", "content", "usage"}
+                                   a reply of which only so many events arrive
     a function of the request's body that gives one of these
 """
 
@@ -80,6 +82,8 @@ class MessagesServer:
         try:
             if isinstance(item, dict) and "fail" in item:
                 getattr(self, "_" + item["fail"])(to, body)
+            elif isinstance(item, dict) and "cut" in item:
+                self._partly(to, message(body, item), item["cut"], item.get("then", "end"))
             elif isinstance(item, dict) and "status" in item:
                 self._status(to, item)
             else:
@@ -124,6 +128,20 @@ class MessagesServer:
     def _hang(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         """Nothing at all."""
         self.ended.wait(30)
+        to.close_connection = True
+
+    def _partly(
+        self, to: BaseHTTPRequestHandler, said: dict[str, Any], count: int, then: str
+    ) -> None:
+        """The first events of a reply, and then: the end, in good order as far as HTTP goes; the
+        end before the length that was promised; an error; or nothing more."""
+        error = {"type": "overloaded_error", "message": "Overloaded"}
+        last = [event({"type": "error", "error": error})] if then == "error" else []
+        text = "".join([*events(said)[:count], *last])
+        longer = 10_000 if then in ("torn", "silence") else None
+        self._send(to, 200, text, "text/event-stream", length=longer)
+        if then == "silence":
+            self.ended.wait(30)
         to.close_connection = True
 
     def _silence(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
@@ -223,7 +241,8 @@ def event(data: dict[str, Any]) -> str:
 
 def events(said: dict[str, Any]) -> list[str]:
     """The events of a streamed reply."""
-    empty = {**said, "content": [], "stop_reason": None}
+    begun = {**said["usage"], "output_tokens": 1}
+    empty = {**said, "content": [], "stop_reason": None, "usage": begun}
     parts = [event({"type": "message_start", "message": empty})]
     for at, block in enumerate(said["content"]):
         start, delta = block, None

@@ -64,7 +64,10 @@ class WideServer:
         self._process.stdout.close()
 
 
-FAILURES = (429, 529, 500)
+CUT = 0
+"""The status that stands for a reply of which only the first events arrive."""
+
+FAILURES = (429, 529, 500, CUT)
 
 
 class _Served:
@@ -107,14 +110,15 @@ def _head(status: int, kind: str, data: bytes) -> bytes:
 
 
 def _reply(body: bytes, status: int) -> bytes:
-    if status != 200:
+    if status not in (200, CUT):
         error = {"type": TYPES[status], "message": "as the test wants it"}
         data = json.dumps({"type": "error", "error": error}).encode()
         return _head(status, "application/json", data)
     asked = json.loads(body)
     said = message(asked, "It is tea.")
     if asked.get("stream"):
-        return _head(200, "text/event-stream", "".join(events(said)).encode())
+        sent = events(said)[: 3 if status == CUT else None]
+        return _head(200, "text/event-stream", "".join(sent).encode())
     return _head(200, "application/json", json.dumps(said).encode())
 
 

@@ -107,6 +107,23 @@ def test_each_attempt_that_failed_is_an_event(host):
     }
 
 
+def test_what_cut_replies_took_is_in_the_span(host):
+    """Of all attempts, whether one of them gave a reply or not."""
+    provider, spans = host
+    content = [{"type": "text", "text": "x"}]
+    whole = {"content": content, "usage": {"input_tokens": 7, "output_tokens": 3}}
+    cut = {"cut": 1, **whole}
+    ask = '(attempt (model {messages: [{role: "user" content: "tea?"}]}))'
+
+    with MessagesServer(cut, whole, cut) as server:
+        sexplang.run(f"[{ask} {ask}]", model=f"{server.url}#m", trace=provider)
+
+    chats = [span.attributes for span in spans() if span.name == "chat m"]
+    used = [[chat[f"gen_ai.usage.{kind}_tokens"] for kind in ("input", "output")] for chat in chats]
+    assert [[14, 4], [21, 3]] == used
+    assert ["m", "m"] == [chat["gen_ai.response.model"] for chat in chats]
+
+
 def test_a_failed_task_is_over_before_what_follows(host):
     """Its span ends where it was left, with the error that left it."""
     provider, spans = host

@@ -272,6 +272,52 @@ def test_a_replayed_run_says_so(folder):
     assert all(span.facts["sexplang.replayed"] for span in chats)
 
 
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [
+        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "=grpc is not spoken: spans go by http/protobuf"),
+        ({"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/json"}, "=http/json is not spoken"),
+        ({"OTEL_TRACES_SAMPLER": "bogus"}, "=bogus is not known: every run is traced"),
+        ({"OTEL_TRACES_EXPORTER": "zipkin"}, "=zipkin is not known here"),
+        (
+            {"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "half"},
+            "=half is no share of the runs",
+        ),
+    ],
+)
+def test_what_the_environment_wishes_for_and_is_not_done_is_said(variable, said):
+    """In one line, that says what to set; the spans go out all the same."""
+    with Collector() as collector:
+        variable |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+        done = sexplang("run", "-e", "(+ 1 2)", **variable)
+
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("warning: OTEL_") and said in line and "set" in line
+    assert collector.spans
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        {"OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"},
+        {
+            "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
+            "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
+        },
+        {"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "1.0"},
+        {"OTEL_TRACES_EXPORTER": "otlp", "OTEL_TRACES_SAMPLER": "always_on"},
+    ],
+)
+def test_what_is_done_as_wished_is_not_spoken_of(variable):
+    """Nor what another variable overrules."""
+    with Collector() as collector:
+        variable |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+        done = sexplang("run", "-e", "(+ 1 2)", **variable)
+
+    assert "" == done.stderr
+    assert collector.spans
+
+
 WITHOUT = "import sys; sys.modules['opentelemetry.sdk'] = None; " + (
     "from sexplang.hosts import main; sys.exit(main(sys.argv[1:]))"
 )

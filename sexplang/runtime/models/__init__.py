@@ -12,8 +12,9 @@ from sexplang.runtime.refusal import Refusal, broken
 from sexplang.terms.effect import Request
 from sexplang.terms.node import frozen
 
-Model = Callable[[dict[str, Any], Request], Any]
-"""A payload (plain data) → the reply as plain data, or an awaitable of it."""
+Model = Callable[..., Any]
+"""A payload (plain data) and its request → the reply as plain data. Of a model that is waited for,
+they and the Growing in which its reply arrives → an awaitable of that."""
 
 ANTHROPIC_DEFAULT = "anthropic:claude-sonnet-5-5"
 
@@ -76,43 +77,38 @@ def modelling(
     endpoint: Endpoint,
     on_event: Watch | None = None,
     retries: Retries | None = None,
-    *,
-    single_flight: bool = False,
 ) -> Callable[[Request], Any]:
     """The performer of `model`. Each model is opened once, at its first call; what one call finds
     out about a server, all of them know."""
     patience = retries or Retries()
     opened: dict[str, Model] = {}
     servers: dict[str, Pressure] = {}
-    flights: dict[str, Any] | None = {} if single_flight else None
 
-    def perform(request: Request) -> Any:
+    def found(request: Request) -> tuple[dict[str, Any], str, Model]:
         payload = checked(request.arguments[0] if request.arguments else None)
         name = choose_model(flag, payload.get("model"), configured)
-        model = opened.get(name)
-        if model is None:
-            model = opened[name] = open_model(name, endpoint, on_event)
+        if name not in opened:
+            opened[name] = open_model(name, endpoint, on_event)
+        return payload, name, opened[name]
+
+    def perform(request: Request) -> Any:
+        try:
+            payload, name, model = found(request)
+        except Refusal as refusal:
+            refusal.attempts = 0
+            raise
         server = server_of(name)
         if server is None:
             return clean_data(model(payload, request))
         pressure = servers.get(server)
         if pressure is None:
             pressure = servers[server] = Pressure(server, patience)
-        from sexplang.runtime.patience import asked, within
+        from sexplang.runtime.patience import asked
 
-        seconds = payload.get("timeout")
+        async def send(reply: Any) -> Any:
+            return clean_data(await model(payload, request, reply))
 
-        async def send() -> Any:
-            return clean_data(await model(payload, request))
-
-        def call() -> Any:
-            return asked(send, request, pressure, patience, on_event, seconds)
-
-        if flights is None:
-            return call()
-        from sexplang.runtime.flights import shared
-
-        return within(seconds, lambda: shared(flights, name, request, call))
+        return asked(send, request, pressure, patience, on_event, payload.get("timeout"))
 
     return perform
 

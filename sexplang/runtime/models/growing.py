@@ -20,6 +20,28 @@ class Growing:
     """Whether the input of a tool is not whole."""
     _pieces: dict[tuple[int, str], list[str]] = field(factory=dict)
 
+    @property
+    def text(self) -> str:
+        """What the model has said so far, of a block that is not whole too."""
+        blocks = self.message.get("content")
+        said = []
+        for at, block in enumerate(blocks if isinstance(blocks, list) else ()):
+            whole = block.get("text") if isinstance(block, dict) else None
+            said += [whole] if isinstance(whole, str) else []
+            pieces = self._pieces.get((at, "text_delta"), ())
+            said += [piece for piece in pieces if isinstance(piece, str)]
+        return "".join(said)
+
+    @property
+    def usage(self) -> dict[str, int]:
+        """What the server has counted so far."""
+        said = self.message.get("usage")
+        return {
+            str(name): count
+            for name, count in (said if isinstance(said, dict) else {}).items()
+            if type(count) is int and count >= 0
+        }
+
     def take(self, event: dict[str, Any]) -> str:
         """The next event. Gives what the model has written in it."""
         match event["type"]:

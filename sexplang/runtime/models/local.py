@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any
 
 from sexplang.runtime.models.failures import too_long
+from sexplang.runtime.models.growing import Growing
 from sexplang.runtime.models.openai import asked, replied
 from sexplang.runtime.models.streamed import Pieces
 from sexplang.runtime.refusal import Refusal, broken
@@ -42,12 +43,14 @@ def is_installed() -> bool:
     return find_spec("xllamacpp") is not None and _shipped_weights() is not None
 
 
-def local(path: str = "") -> Callable[[dict[str, Any], Request], Awaitable[dict[str, Any]]]:
+def local(
+    path: str = "",
+) -> Callable[[dict[str, Any], Request, Growing], Awaitable[dict[str, Any]]]:
     """The model `local`, or `local:FILE.gguf`. Raises a Refusal if something is missing."""
     weights = _weights(path)
     name = f"local:{os.path.basename(weights)}"
 
-    async def reply(payload: dict[str, Any], request: Request) -> dict[str, Any]:
+    async def reply(payload: dict[str, Any], request: Request, _: Growing) -> dict[str, Any]:
         import anyio
 
         pieces = Pieces()

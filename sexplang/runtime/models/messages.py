@@ -64,20 +64,20 @@ class Target:
 
 def messages(
     name: str, endpoint: Endpoint, on_event: Watch | None = None
-) -> Callable[[dict[str, Any], Request], Awaitable[dict[str, Any]]]:
+) -> Callable[[dict[str, Any], Request, Growing], Awaitable[dict[str, Any]]]:
     """The model called `anthropic:ID` or `http(s)://HOST:PORT[/PATH][#ID]`."""
     at = target(name)
     # Here, because loading the SDK takes a second and is none of the server's time.
     import_module("anthropic")
 
-    async def reply(payload: dict[str, Any], request: Request) -> dict[str, Any]:
+    async def reply(payload: dict[str, Any], request: Request, said: Growing) -> dict[str, Any]:
         import anyio
 
         body = wire(payload, at.model)
         tell = _telling(on_event, request.id)
         try:
             with anyio.fail_after(endpoint.total):
-                return await _call(at, endpoint, body, tell)
+                return await _call(at, endpoint, body, tell, said)
         except TimeoutError:
             # What took all that time once will take it again.
             raise timed_out(at.shown, endpoint.total, again=False) from None
@@ -179,12 +179,15 @@ def _telling(on_event: Watch | None, id: str) -> Callable[[str], None] | None:
 
 
 async def _call(
-    at: Target, endpoint: Endpoint, body: dict[str, Any], tell: Callable[[str], None] | None
+    at: Target,
+    endpoint: Endpoint,
+    body: dict[str, Any],
+    tell: Callable[[str], None] | None,
+    reply: Growing,
 ) -> dict[str, Any]:
     """The events are read here and not by the SDK, which builds an object for each of them."""
     from anthropic import AsyncStream
 
-    reply = Growing()
     try:
         async with server_at(at, endpoint.silence).asked({**body, "stream": True}) as response:
             parts = Bounded(response, at.shown, endpoint.most_bytes)

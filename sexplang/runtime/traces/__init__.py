@@ -107,8 +107,11 @@ def _provider(tracing: Tracing) -> tuple["TracerProvider", Callable[[], None]]:
     from opentelemetry.sdk.trace import TracerProvider
 
     from sexplang.runtime.traces.sending import Sending
+    from sexplang.runtime.traces.variables import not_done
 
     exporter, to = _exporter(None if target is None else os.fspath(target))
+    for words in not_done(to_file=target is not None and to == os.fspath(target)):
+        tracing.warn(clean(words))
     resource = Resource.create()
     if str(resource.attributes.get(SERVICE_NAME, "unknown_service")).startswith("unknown_service"):
         resource = resource.merge(Resource({SERVICE_NAME: "sexplang"}))

@@ -101,13 +101,12 @@ USAGE = (
 def of_reply(row: Row, content: bool) -> Facts:
     """What is known of a request once it has its reply."""
     facts: Facts = {"sexplang.attempts": row.attempts} if row.attempts > 1 else {}
-    if row.failed:
-        return facts
     if row.operation != "model":
-        return facts | ({genai.GEN_AI_TOOL_CALL_RESULT: written(row.reply)} if content else {})
+        told = content and not row.failed
+        return facts | ({genai.GEN_AI_TOOL_CALL_RESULT: written(row.reply)} if told else {})
     reply = row.reply if isinstance(row.reply, dict) else {}
-    if isinstance(reply.get("model"), str):
-        facts[genai.GEN_AI_RESPONSE_MODEL] = clean(_provider(reply["model"])[1])
+    if row.model is not None:
+        facts[genai.GEN_AI_RESPONSE_MODEL] = clean(_provider(row.model)[1])
     if isinstance(reply.get("stop_reason"), str):
         facts[genai.GEN_AI_RESPONSE_FINISH_REASONS] = [clean(reply["stop_reason"])]
     cached = {name: row.usage.get(key) for key, name in USAGE}
@@ -117,7 +116,7 @@ def of_reply(row: Row, content: bool) -> Facts:
         facts[genai.GEN_AI_USAGE_INPUT_TOKENS] = taken + sum(known.values())
     if type(given) is int:
         facts[genai.GEN_AI_USAGE_OUTPUT_TOKENS] = given
-    return facts | known | (replied(reply) if content else {})
+    return facts | known | (replied(reply) if content and not row.failed else {})
 
 
 def of_error(error: Record, content: bool) -> tuple[str, Facts]:

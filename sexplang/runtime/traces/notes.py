@@ -4,13 +4,15 @@ A note says that a piece of work or a request begins, within what and when, that
 failed, or how it ended; a request that was answered ends with its row.
 """
 
+from threading import Thread
 from typing import Any
 
-from attrs import field
+from attrs import asdict, field
 
 from sexplang.runtime.events import Retrying
 from sexplang.runtime.journal import Journal, Row
 from sexplang.runtime.pack import packed
+from sexplang.runtime.prices import FREE, rates, table
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define
 from sexplang.terms.value import Record
@@ -29,6 +31,10 @@ class Notes:
     _numbers: dict[str, int] = field(factory=dict)
     """Works by id, to say which ones another comes after."""
     _answered: set[int] = field(factory=set)
+    _priced: set[str] = field(factory=set)
+    """Models whose prices it has said."""
+    _asked: bool = False
+    """Whether a model has been asked."""
 
     def run(self, at: float) -> int:
         return self._begins({"kind": "run", "name": self.name, "model": self.model}, None, at)
@@ -48,6 +54,10 @@ class Notes:
         if request.span is not None:
             place = request.span.plain()
             facts["place"] = f"{place['source']}:{place['line']}"
+        if request.operation == "model" and not self._asked and not self._is_free():
+            # The price table takes a moment to load, and the reply is not there yet.
+            self._asked = True
+            Thread(target=rates, args=("",), daemon=True).start()
         return self._begins(facts, parent, at)
 
     def retried(self, span: int, event: Retrying, at: float) -> None:
@@ -56,6 +66,14 @@ class Notes:
 
     def replied(self, span: int, row: Row) -> None:
         self._answered.add(span)
+        if row.model is not None and row.model not in self._priced and not self._is_free():
+            self._priced.add(row.model)
+            each = rates(row.model)
+            known = None if each is None else asdict(each)
+            self.journal.note({"prices": row.model, "usd": known, "table": table()})
+
+    def _is_free(self) -> bool:
+        return (self.model or "").partition(":")[0] in FREE
 
     def end(self, span: int, at: float, error: Record | None, *, cut: bool) -> None:
         if span in self._answered:

@@ -1,5 +1,6 @@
 """Options and settings of all tests."""
 
+import gc
 import os
 import signal
 
@@ -38,6 +39,13 @@ def pytest_collection_modifyitems(config, items):
     ]
     items[:] = [item for item in items if item not in asked]
     config.hook.pytest_deselected(items=asked)
+
+
+def pytest_collection_finish(session):
+    """The tests themselves, thousands of objects, stay: the garbage collector need not look at
+    them again and again, which costs a tenth of the time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

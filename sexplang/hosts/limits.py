@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 NAMES = (
     *("steps", "frames", "allocation", "branches", "subtasks", "places", "memory"),
     *("subagent_seconds", "subagent_calls", "plan_steps", "plan_frames"),
+    *("subplan_subtasks", "subplan_depth", "subplan_nodes", "subplan_decompositions"),
+    *("subplan_seconds", "subplan_factor"),
 )
 """Those that can be set, as `Limits` calls them."""
 

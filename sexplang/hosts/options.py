@@ -57,8 +57,11 @@ RUN_OPTIONS = (
         "text",
         "What a program may take from the machine: steps=100000000 (turns of its loop), "
         "frames=2000000 (calls in one another), allocation=2000000000 (parts of large values "
-        "between two waits), memory=2000000000 (bytes), branches=100000, subtasks=100, places=3, "
-        "plan_steps=10000000, plan_frames=100000.",
+        "between two waits), memory=2000000000 (bytes), branches=100000, subtasks=100, places=3 "
+        "(subagents and subtasks of plans at work), subagent_seconds=60, subagent_calls=10, "
+        "subplan_subtasks=10, subplan_depth=3, subplan_nodes=100, subplan_decompositions=3, "
+        "subplan_seconds=300, subplan_factor=2 (a plan has so many times its parent's seconds), "
+        "plan_steps=10000000, plan_frames=100000 (of a program from a model).",
         "LIMITS",
     ),
     Option(("--index",), "text", "What `search-memory` looks into; see `sexplang index`.", "FILE"),

@@ -118,8 +118,9 @@ def _price(flag: str | None) -> Callable[..., float | None]:
 
 
 def has_tasks(program: Program) -> bool:
-    """Whether anything may ask a model for a task: the program, or a plan that it runs."""
-    return bool(program.tasks) or any(each.name == "std/plans" for each in program.sources)
+    """Whether anything needs tasks: the program, or a plan that it runs or proposes."""
+    names = {each.name for each in program.sources}
+    return bool(program.tasks) or not names.isdisjoint({"std/plans", "std/subplans"})
 
 
 def system_of(program: Program, settings: Settings, tools: dict[str, Any] | None = None) -> Any:
@@ -133,5 +134,10 @@ def system_of(program: Program, settings: Settings, tools: dict[str, Any] | None
     start = settings.folder or (folder_of(settings.file) if settings.file else os.getcwd())
     has_index = settings.index is not None or discovered(start) is not None
     return tasks(
-        tools, model=settings.model, memory=has_index, folder=start, default=default_model()
+        tools,
+        model=settings.model,
+        memory=has_index,
+        folder=start,
+        default=default_model(),
+        all_tools=not program.handles("tool"),
     )

@@ -116,6 +116,8 @@ class Progress:
     _failed: int = 0
     _tokens: dict[str, int] = field(factory=dict)
     _spent: dict[str, _Spent] = field(factory=dict)
+    _withdrawn: int = 0
+    """Model calls whose replies nobody wanted any more."""
     _said: str = ""
     _writes: set[str] = field(factory=set)
     """What is writing something just now, or waits for a person to."""
@@ -147,18 +149,20 @@ class Progress:
             self._ticker.join()
         with self._lock:
             self._screen.erase()
-            if self._spent and not self.quiet:
+            if (self._spent or self._withdrawn) and not self.quiet:
                 self.stream.write(self.summary() + "\n")
             self.stream.flush()
 
     def summary(self) -> str:
-        """Model, calls, tokens and seconds, in one line."""
+        """Model, calls, tokens and seconds, in one line; and how many calls more were withdrawn."""
         parts = [
             f"{drawn(model)}: {spent.calls} {'call' if spent.calls == 1 else 'calls'}, "
             f"{spent.tokens_in} tokens in, {spent.tokens_out} out"
             for model, spent in self._spent.items()
         ]
-        return f"model {'; '.join(parts)}, {self.clock() - self._began:.1f} seconds"
+        said = f"model {'; '.join(parts)}" if parts else "model: 0 calls"
+        gone = f", {self._withdrawn} withdrawn" if self._withdrawn else ""
+        return f"{said}{gone}, {self.clock() - self._began:.1f} seconds"
 
     def draw(self) -> None:
         """What is at work now, in the place of what was drawn before."""
@@ -189,9 +193,10 @@ class Progress:
             if self._gone(event.id):
                 self._over += 1
                 self._failed += event.error is not None
-            if event.operation == "model":
+            if event.operation == "model" and event.attempts:
                 self._count(event)
         elif isinstance(event, Withdrawn):
+            self._withdrawn += event.operation == "model"
             self._writes.discard(event.id)
             self._gone(event.id)
         elif isinstance(event, Retrying) and event.id in self._calls:

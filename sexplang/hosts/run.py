@@ -226,10 +226,10 @@ def driven(
             model=settings.model,
             memory=settings.index,
             servers=servers,
-            single_flight=settings.single_flight,
         )
     )
-    more = {} if settings.parallel is None else {"parallel": settings.parallel}
+    more: dict[str, Any] = {"single_flight": settings.single_flight}
+    more |= {} if settings.parallel is None else {"parallel": settings.parallel}
     try:
         return drive(outcome, prepared, journal=journal, on_event=progress, trace=trace, **more)
     finally:

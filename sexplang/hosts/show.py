@@ -88,7 +88,8 @@ def show_error(
     if isinstance(span, str):
         lines.append(f"{' ' * (width + 1)}{paint('┌─', 'frame')} {drawn(span)}")
     lines += _places(labels, width, "error", paint)
-    footer = [("detail", text) for text in _details(fields.get("details"))]
+    footer = [("note", f"the library meets it at {text}") for text in _library(fields.get("span"))]
+    footer += [("detail", text) for text in _details(fields.get("details"))]
     if fields.get("hint"):
         footer.append(("hint", str(fields["hint"])))
     page = next(filter(has_page, _codes(fields)), None)
@@ -103,6 +104,12 @@ def _codes(fields: dict[str, Any]) -> Iterator[str]:
     if isinstance(details, dict) and isinstance(details.get("code"), str):
         yield details["code"]
     yield str(fields.get("reason") or "")
+
+
+def _library(span: Any) -> Iterator[str]:
+    """Where in the language's own library an error is that has the place of a call of it."""
+    if isinstance(span, dict) and isinstance(span.get("library"), str):
+        yield span["library"]
 
 
 def _details(details: Any) -> Iterator[str]:

@@ -325,3 +325,26 @@ asyncio.run(main())
 run_script("1", [("ask", 1), (("model", ...), "yes")])
 values().example()
 '''
+
+
+def test_templates_do_not_change_during_a_run(tmp_path):
+    """Neither when their file does, nor by what a model of Python does to what it is given."""
+    task = '<task name="greet" type="atomic"><params><param name="who"/></params>{}</task>'
+    greet, insult = (
+        task.format(f"<instructions>{word} {{{{who}}}}.</instructions>")
+        for word in ("Greet", "Insult")
+    )
+    (tmp_path / "t.xml").write_text(greet)
+    (tmp_path / "p.sexp").write_text('(import "t.xml") [(str (greet "A")) (str (greet "B"))]')
+    prompts = []
+
+    def model(payload):
+        prompts.append(payload["messages"][0]["content"][0]["text"])
+        (tmp_path / "t.xml").write_text(insult)
+        payload["messages"][0]["content"][0]["text"] = "Nothing."
+        return "ok"
+
+    assert ["ok", "ok"] == sexplang.run(tmp_path / "p.sexp", model=model)
+    assert ["Greet A.", "Greet B."] == prompts
+    sexplang.run(tmp_path / "p.sexp", model=model)
+    assert ["Insult A.", "Insult B."] == prompts[2:]

@@ -62,6 +62,41 @@ def test_a_configuration_raises_no_limit(said, words, tmp_path):
     assert words in done.stderr
 
 
+PLAN = """
+(define (go n) (subplan {subtasks: (map (lambda (at) {description: (str "part " at)}) (range n))}))
+(handle (or (get (go 2) "reason") "done") ((subtask request) resume (resume "mine")))
+"""
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ("subplan_subtasks = 1", "2 are proposed, and the limit is 1"),
+        ("subplan_nodes = 1", "2 more are proposed, and the limit is 1"),
+        ("subplan_depth = 1", "done"),
+        ("subplan_seconds = 5", "done"),
+    ],
+)
+def test_plans_have_limits_too(limits, words, tmp_path):
+    """In the configuration and on the command line, which raises what that lowers."""
+    name = limits.split()[0]
+    (tmp_path / "sexplang.toml").write_text(f"[limits]\n{limits}\n")
+
+    held = sexplang("run", "-e", PLAN, "--quiet", cwd=tmp_path)
+    raised = sexplang("run", "-e", PLAN, "--quiet", "--limit", f"{name}=9", cwd=tmp_path)
+
+    assert words in held.stdout, held.stderr
+    assert raised.stdout == "done\n", raised.stderr
+
+
+def test_no_plan_has_more_subtasks_than_bounds_are_counted_with(tmp_path):
+    """Whatever the command line says."""
+    many = PLAN.replace("(go 2)", "(go 11)")
+    done = sexplang("run", "-e", many, "--quiet", "--limit", "subplan_subtasks=50", cwd=tmp_path)
+
+    assert "11 are proposed, and the limit is 10" in done.stdout, done.stderr
+
+
 def test_a_plan_defines_tasks_in_a_program_without(tmp_path):
     """Whoever runs the program gives it what tasks need."""
     (tmp_path / "replies.json").write_text('["fine"]')

@@ -99,6 +99,24 @@ def test_a_server_that_a_task_needs_is_there_or_the_program_does_not_begin():
     assert [] == happened
 
 
+def test_a_task_with_a_tool_of_a_server_that_nobody_named_cannot_begin():
+    """A model would see a name and nothing else; other tasks go on, and so does a program that
+    answers `tool` itself, or whose host does."""
+    caught = f'(defatom other (instructions "Go.")) {CALCULATE}'
+    program = caught.replace("(str (calc", "(str (other)) (str (calc")
+    with pytest.raises(package.Failed) as raised:
+        package.run(program, model=["gone", "x"], tools=[lookup])
+    assert "unknown-tool" == raised.value.reason
+    assert "no MCP server `demo` is named" in str(raised.value)
+
+    handled = '(handle (str (calculate "1?")) ((tool name inputs) resume (resume "3")))'
+    program = CALCULATE.replace('(str (calculate "What is 1 + 2?"))', handled)
+    for source, effects in ((program, {}), (CALCULATE, {"tool": lambda name, inputs: "3"})):
+        seen = []
+        asked = model(seen, {"name": "demo_add", "input": {"a": 1}})
+        assert "False 3" == package.run(source, model=asked, effects=effects)
+
+
 def test_names_of_tools_are_unique():
     """A function cannot be called like a tool of a server, nor like one of the language."""
     for tools in ({"demo:add": lookup}, {"read_file": lookup}, {"system:run_script": lookup}):

@@ -58,6 +58,10 @@ def _beside(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
+def _withdrawn(count: int) -> str:
+    return f", {count:,} withdrawn" if count else ""
+
+
 def _top(run: Run) -> Iterator[Html]:
     total = run.sums[run.root.number]
     began = datetime.fromtimestamp(run.root.began, UTC)
@@ -66,7 +70,7 @@ def _top(run: Run) -> Iterator[Html]:
         "began": f"{began:%Y-%m-%d %H:%M:%S} UTC",
         "seconds": _seconds(run.seconds(run.root)),
         "requests": f"{total.rows:,}",
-        "model calls": f"{total.calls:,}",
+        "model calls": f"{total.calls:,}{_withdrawn(total.withdrawn)}",
         "tokens in, out": f"{total.tokens_in:,}, {total.tokens_out:,}",
         "US dollars": "not known" if total.usd is None else f"{total.usd:.4f}",
         "errors": f"{total.errors:,}",

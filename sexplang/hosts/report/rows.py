@@ -22,10 +22,12 @@ USAGE = (
 @define(eq=False)
 class Sum:
     """What an entry took, and what stands below it: `rows` are requests that were answered,
-    `tries` the attempts beyond the first of each. `usd` is None where nobody knows a price."""
+    `tries` the attempts beyond the first of each, `withdrawn` the model calls whose replies nobody
+    wanted any more. `usd` is None where nobody knows a price."""
 
     rows: int = 0
     calls: int = 0
+    withdrawn: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     usd: float | None = 0.0
@@ -35,6 +37,7 @@ class Sum:
     def add(self, other: "Sum") -> None:
         self.rows += other.rows
         self.calls += other.calls
+        self.withdrawn += other.withdrawn
         self.tokens_in += other.tokens_in
         self.tokens_out += other.tokens_out
         self.usd = None if self.usd is None or other.usd is None else self.usd + other.usd
@@ -69,7 +72,14 @@ class Run:
 def summed(recording: Recording) -> Run:
     """The sums of every entry."""
     flag = recording.root.model or ""
-    price = prices(flag if flag.partition(":")[0] in FREE else None)
+    listed = prices(flag if flag.partition(":")[0] in FREE else None)
+
+    def price(name: str, *tokens: int) -> float | None:
+        if name not in recording.prices:  # made by an older version, or for nothing
+            return listed(name, *tokens)
+        each = recording.prices[name]
+        return None if each is None else each.cost(*tokens)
+
     entries = recording.entries
     run = Run(recording, until=max([each.ended or each.began for each in entries]))
     for entry in entries:
@@ -77,30 +87,29 @@ def summed(recording: Recording) -> Run:
     for entry in reversed(entries):  # whoever stands below another has begun after it
         if entry.above is not None:
             run.sums[entry.above.number].add(run.sums[entry.number])
+    run.sums[run.root.number].withdrawn += recording.unmade
     return run
 
 
 def _own(entry: Entry, price: Any) -> Sum:
     row = entry.row
     if row is None:
-        return Sum()
+        return Sum(withdrawn=int(entry.cut and entry.kind == "request" and entry.name == "model"))
     own = Sum(1, errors=int(row.failed), tries=max(0, row.attempts - 1))
     if row.operation == "model":
-        own.calls = 1
+        own.calls = int(row.attempts > 0)
         used = {name: _count(row.usage.get(name)) for name in USAGE}
         taken, given, written, read = used.values()
         own.tokens_in, own.tokens_out = taken + written + read, given
         name = model_of(entry)
-        if not row.failed:
+        if not row.failed or row.usage:
             own.usd = None if name is None else price(name, taken, given, written, read)
     return own
 
 
 def model_of(entry: Entry) -> str | None:
     """Who replied, as the reply says."""
-    reply = entry.row.reply if entry.row is not None else None
-    name = reply.get("model") if isinstance(reply, dict) else None
-    return name if isinstance(name, str) and entry.name == "model" else None
+    return entry.row.model if entry.row is not None else None
 
 
 def _count(number: Any) -> int:
@@ -126,6 +135,7 @@ def as_data(run: Run) -> str:
             "state": run.state,
             "seconds": run.seconds(run.root),
             "calls": total.calls,
+            "withdrawn": total.withdrawn,
             "tokens_in": total.tokens_in,
             "tokens_out": total.tokens_out,
             "usd": total.usd,

@@ -45,7 +45,7 @@
 
 (define (_done task inputs overrides timeout most)
   (bind limits (subagent-limits))
-  (bind turns (min (last limits) (or most (last limits))))
+  (bind turns (min (last limits) (if most (exact most) (last limits))))
   (bind seconds (if timeout (min timeout (first limits)) (first limits)))
   (bind result
     (attempt (with-timeout seconds (run-task '_subagent inputs (put overrides "max_turns" turns)))))

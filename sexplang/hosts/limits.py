@@ -37,9 +37,17 @@ def _typed(text: str | None) -> dict[str, int]:
     found = {}
     for part in text.split(",") if text is not None else ():
         name, _, amount = part.partition("=")
-        if name not in NAMES or not re.fullmatch("[0-9]{1,18}", amount) or int(amount) < 1:
+        wrong = ""
+        if name not in NAMES:
+            wrong = f"there is no limit `{name}`"
             hint = "for example --limit steps=1000000000,memory=4000000000; they are " + _listed()
-            raise Diagnostics([Diagnostic("bad-input", f"`{part}` is no limit", hint=hint)])
+        elif not re.fullmatch("[0-9]{1,18}", amount, re.ASCII) or int(amount) < 1:
+            wrong = f"the limit `{name}` is a whole number from 1 on, not `{amount}`"
+            hint = f"for example --limit {name}=100"
+        elif name in found:
+            wrong, hint = f"the limit `{name}` is given twice", f"give {name}= once"
+        if wrong:
+            raise Diagnostics([Diagnostic("bad-input", wrong, hint=hint)])
         found[name] = int(amount)
     return found
 

@@ -139,6 +139,8 @@ def quick(arguments: list[str]) -> Settings | None:
             return None
         if option.kind == "texts":
             found[option.name] = (*found.get(option.name, ()), given)
+        elif option.name in found:
+            return None
         else:
             found[option.name] = int(given) if option.kind == "count" else given
     return settled(rest, found)
@@ -184,8 +186,19 @@ def made(option: Option) -> Any:
     settings: dict[str, Any] = {"help": option.help, "metavar": option.takes or None}
     if option.kind == "flag":
         settings |= {"is_flag": True, "metavar": None}
-    elif option.kind == "texts":
+    else:
         settings["multiple"] = True
-    elif option.kind == "count":
+    if option.kind in ("text", "count"):
+        settings["callback"] = _once
+    if option.kind == "count":
         settings["type"] = click.IntRange(1)
     return click.Option(list(option.flags), **settings)
+
+
+def _once(context: Any, option: Any, values: tuple[Any, ...]) -> Any:
+    """The one value of an option: none is dropped in silence."""
+    import click
+
+    if len(values) > 1:
+        raise click.BadParameter("it is given twice; give it once", context, option)
+    return values[0] if values else None

@@ -1,8 +1,8 @@
 """Sources and what they may import to programs, and programs to their first outcome."""
 
 import os
+import re
 from collections.abc import Callable
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.files import folder_of
@@ -63,17 +63,21 @@ def check_index(path: str) -> None:
         raise Diagnostics([Diagnostic("file-not-found", title, hint=hint)])
 
 
+_MEASURE = re.compile("([0-9]{1,18}[.]?[0-9]*|[.][0-9]+)(e-?[0-9]{1,2})?")
+
+
 def budget_of(text: str) -> dict[str, Value]:
     """`calls=20,usd=0.5` as the table of a budget. Raises Diagnostics."""
     budget: dict[str, Value] = {}
     for part in text.split(","):
         name, _, amount = part.partition("=")
-        try:
-            value = float(amount) if name in ("usd", "seconds") else int(amount)
-        except ValueError:
-            value = -1
+        value: float = -1
+        if name in ("usd", "seconds") and _MEASURE.fullmatch(amount):
+            value = float(amount)
+        elif re.fullmatch("[0-9]{1,18}", amount):
+            value = int(amount)
         wrong = ""
-        if name not in ("calls", "tokens", "usd", "seconds") or not 0 <= value < inf:
+        if name not in ("calls", "tokens", "usd", "seconds") or value < 0:
             wrong = f"`{part}` is no bound of a budget"
         elif name in budget:
             wrong = f"the bound `{name}` of the budget is given twice"

@@ -71,13 +71,12 @@ def watching(settings: Settings) -> "Progress":
 
 @define
 class _Call:
-    """A request that is under way, or waits to be."""
+    """A request that is under way."""
 
     operation: str
     task: str
     turn: int
     since: float
-    queued: bool = False
     until: float = 0.0
     """When it is tried again."""
     note: str = ""
@@ -111,10 +110,10 @@ class Progress:
     _began: float = field(init=False)
     _screen: Screen = field(init=False)
     _calls: dict[str, _Call] = field(factory=dict)
-    _waiting: int = 0
+    _queued: set[str] = field(factory=set)
+    """Calls that wait to be made."""
     _over: int = 0
     _failed: int = 0
-    _tokens: dict[str, int] = field(factory=dict)
     _spent: dict[str, _Spent] = field(factory=dict)
     _withdrawn: int = 0
     """Model calls whose replies nobody wanted any more."""
@@ -138,7 +137,7 @@ class Progress:
                 return
             if self._writes:
                 self._screen.erase()
-            elif self._ticker is None and self._calls:
+            elif self._ticker is None and (self._calls or self._queued):
                 self._ticker = Thread(target=self._tick, daemon=True)
                 self._ticker.start()
 
@@ -179,13 +178,12 @@ class Progress:
 
     def _note(self, event: Event) -> None:
         if isinstance(event, Queued):
-            self._calls[event.id] = _Call("model", event.task or "model", 1, self.clock(), True)
-            self._waiting += 1
+            self._queued.add(event.id)
         elif isinstance(event, Started):
             if event.operation in OUTPUT:
                 self._writes.add(event.id)
             if event.operation not in PASSING:
-                self._gone(event.id)
+                self._queued.discard(event.id)
                 task, turn = event.task or event.operation, event.turn or 1
                 self._calls[event.id] = _Call(event.operation, task, turn, self.clock())
         elif isinstance(event, Finished):
@@ -211,21 +209,15 @@ class Progress:
 
     def _gone(self, id: str) -> bool:
         """Whether there was such a call; now there is none."""
-        call = self._calls.pop(id, None)
-        if call is None:
-            return False
-        self._waiting -= call.queued
-        return True
+        was_queued = id in self._queued
+        self._queued.discard(id)
+        return self._calls.pop(id, None) is not None or was_queued
 
     def _count(self, event: Finished) -> None:
         spent = self._spent.setdefault(event.model or "(no answer)", _Spent())
-        used_in = int(event.usage.get("input_tokens") or 0)
-        used_out = int(event.usage.get("output_tokens") or 0)
         spent.calls += 1
-        spent.tokens_in += used_in
-        spent.tokens_out += used_out
-        task = event.task or "model"
-        self._tokens[task] = self._tokens.get(task, 0) + used_in + used_out
+        spent.tokens_in += int(event.usage.get("input_tokens") or 0)
+        spent.tokens_out += int(event.usage.get("output_tokens") or 0)
 
     def _usd(self) -> float | None:
         """What the run has cost so far; None where somebody's price is not known. The table of
@@ -237,9 +229,8 @@ class Progress:
 
     def _counted(self, usd: float | None) -> str:
         """What runs, what waits and what is spent, in one line."""
-        running = len(self._calls) - self._waiting
-        counts = [f"{running:,} running"]
-        counts += [f"{self._waiting:,} waiting"] if self._waiting else []
+        counts = [f"{len(self._calls):,} running"]
+        counts += [f"{len(self._queued):,} waiting"] if self._queued else []
         counts += [f"{self._over:,} done"] if self._over else []
         counts += [f"{self._failed:,} failed"] if self._failed else []
         parts = [", ".join(counts)]
@@ -263,15 +254,9 @@ class Progress:
 
     def _flat(self) -> list[Line]:
         """The calls that are under way, where nobody tells of the work that they are for."""
-        calls = islice(self._calls.items(), MOST)
-        lines = []
-        for id, call in calls:
-            if not call.queued:
-                state, words = self._told(id)
-                tokens = self._tokens.get(call.task, 0)
-                more = f"  {tokens:,} tokens" if tokens else ""
-                lines.append(Line(0, call.task, state, f"{words}{more}"))
-        return lines
+        return [
+            Line(0, call.task, *self._told(id)) for id, call in islice(self._calls.items(), MOST)
+        ]
 
     def _shown(self, line: Line, width: int) -> str:
         mark, colour = MARKS[line.state]

@@ -63,14 +63,15 @@ class Withdrawn:
 
 @node
 class Retrying:
-    """So many attempts failed; the next one starts after `wait` seconds. With 0 it is the first,
-    which waits because of what others were told by the same server; so says `error`."""
+    """So many attempts failed; the next one starts after `wait` seconds."""
 
     id: str
     task: str | None
     attempt: int
     wait: float
     error: Record
+    held: bool = False
+    """Whether it waits because of what others were told by the same server, as `error` says."""
 
 
 @node

@@ -102,7 +102,7 @@ async def _admitted(
             await probed.wait()
         else:
             assert server.cause is not None
-            _tell(on_event, request, attempt - 1, wait, server.cause)
+            _tell(on_event, request, attempt - 1, wait, server.cause, held=True)
             await anyio.sleep(wait)
 
 
@@ -112,10 +112,16 @@ def _most(refusal: Refusal, retries: Retries) -> int:
 
 
 def _tell(
-    on_event: Watch | None, request: Request, attempt: int, wait: float, refusal: Refusal
+    on_event: Watch | None,
+    request: Request,
+    attempt: int,
+    wait: float,
+    refusal: Refusal,
+    *,
+    held: bool = False,
 ) -> None:
     if on_event is not None:
-        on_event(Retrying(request.id, task_of(request), attempt, wait, refusal.error))
+        on_event(Retrying(request.id, task_of(request), attempt, wait, refusal.error, held))
 
 
 def without_room(refusal: Refusal) -> Refusal:

@@ -32,15 +32,37 @@ def test_the_command_line_raises_what_the_configuration_lowers(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["step=5", "steps", "steps=0", "steps=-1", "steps=1e9", "held=5", "steps=٣", ""]
+    ("text", "said"),
+    [
+        ("step=5", "there is no limit `step`"),
+        ("held=5", "there is no limit `held`"),
+        ("", "there is no limit ``"),
+        ("steps", "not ``"),
+        ("steps=0", "the limit `steps` is a whole number from 1 on, not `0`"),
+        ("steps=-1", "not `-1`"),
+        ("steps=1e9", "not `1e9`"),
+        ("steps=٣", "not `٣`"),
+        ("steps=5,steps=6", "the limit `steps` is given twice"),
+    ],
 )
-def test_what_is_no_limit_is_refused(text, tmp_path):
-    """With the names of those that there are, by every command that takes them."""
+def test_what_is_no_limit_is_refused(text, said, tmp_path):
+    """By every command that takes limits; a name that there is not, with those that there are."""
     for words in (("run", "-e", "1"), ("repl",), ("task", "(+ 1 1)")):
         done = sexplang(*words, "--limit", text, cwd=tmp_path)
 
         assert done.returncode == 2, words
-        assert "is no limit" in done.stderr and "plan_frames" in done.stderr
+        assert said in done.stderr
+        assert ("plan_frames" in done.stderr) == ("there is no limit" in said)
+
+
+@pytest.mark.parametrize("option", ["--budget", "--limit", "--model", "--record", "--parallel"])
+def test_an_option_of_one_value_is_given_once(option, tmp_path):
+    """None of them is dropped in silence."""
+    for words in (("run", "-e", "1"), ("task", "(+ 1 1)")):
+        done = sexplang(*words, option, "1", option, "2", cwd=tmp_path)
+
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"'{option}': it is given twice; give it once" in done.stderr
 
 
 @pytest.mark.parametrize(

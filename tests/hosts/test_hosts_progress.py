@@ -105,6 +105,22 @@ def test_a_terminal_shows_what_is_at_work_and_clears_it():
     ]
 
 
+def test_what_runs_is_shown_however_much_waits():
+    """A call that has waited is shown among the others once it is made."""
+    progress = begun(live=True)
+    for at in range(200):
+        progress(Queued(str(at), "ask"))
+    for at in range(20):
+        progress(Started(str(at), "model", "ask", 1))
+    for at in range(10):
+        progress(Finished(str(at), "model", "ask", 1, 0.1, "tiny", USED))
+    shown = lines_of(progress)
+    progress.close()
+
+    assert 10 == sum(line.startswith("… ask") for line in shown)
+    assert shown[-1].startswith("10 running, 180 waiting, 10 done")
+
+
 def test_what_waits_is_counted():
     """Calls for which there is no place yet, and those that are tried again."""
     progress = begun(live=True, price=lambda *_: 0.25)
@@ -124,9 +140,7 @@ def test_what_waits_is_counted():
     shown = lines_of(progress)
     progress.close()
 
-    assert shown[0].startswith("· ask") and shown[0].endswith(
-        "again in 90.0 s (attempt 1)  42 tokens"
-    )
+    assert shown[0].startswith("· ask") and shown[0].endswith("again in 90.0 s (attempt 1)")
     assert shown[1].startswith("… ask") and "20 characters so far" in shown[1]
     assert shown[2].startswith(
         "2 running, 1 waiting, 2 done, 1 failed · 30 tokens in, 12 out · $0.2500 · "

@@ -194,6 +194,28 @@ def test_doubles_are_done_once_and_paths_one_after_the_other(tmp_path):
     }
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (clerk("man bites dog"), clerk("dog bites man")),
+        (clerk("learn C++"), clerk("learn C#")),
+        (clerk("find x < 3"), clerk("find x > 3")),
+        (clerk("list them"), clerk("list them", expected_output_types=["table"])),
+    ],
+)
+def test_what_is_not_the_same_is_done_twice(one, other, tmp_path):
+    """Order and signs tell descriptions apart, and so does what is expected."""
+
+    def says(task, prompt, turn, told):
+        return proposing(one, other) if task == "chief" and turn == 0 else "done"
+
+    played = play(tmp_path, '(chief "g")', says)
+
+    (told,) = played.told
+    assert 2 == len(told["results"])
+    assert not any("done once" in words for words in told.get("warnings", ()))
+
+
 def test_the_depth_that_a_request_allows_holds_for_plans_too(tmp_path):
     """A conversation that may have no subtasks has none by a plan."""
 

@@ -48,7 +48,7 @@ def test_a_field_of_one_of_several_that_nobody_knows_is_its_result(fields, wrong
 
 
 @pytest.mark.parametrize("field", ["maxIterations", "max_iterations"])
-@pytest.mark.parametrize(("asked", "made"), [(2, 2), (50, 10)])
+@pytest.mark.parametrize(("asked", "made"), [(2, 2), ("2.0", 2), (50, 10)])
 def test_fewer_calls_may_be_asked_for(field, asked, made):
     """And no more than the run allows."""
     called = []

@@ -82,7 +82,8 @@ def _spans(tracing: Tracing) -> "Spans | None":
         why = "traces need OpenTelemetry, which is not installed"
         hint = "type: pip install 'sexplang[otel]'"
     except ValueError as error:
-        why, hint = f"traces cannot be sent: {error}", "correct OTEL_EXPORTER_OTLP_…"
+        why = f"traces cannot be sent: {error}"
+        hint = "correct the OTEL_… variables of the environment"
     else:
         return Spans(
             provider,

@@ -97,7 +97,7 @@ class Trace:
         """Whoever watches, and the trace beside them, for what performers tell."""
 
         def seen(event: Event) -> None:
-            if isinstance(event, Retrying) and event.id in self._open:
+            if isinstance(event, Retrying) and not event.held and event.id in self._open:
                 self.spans.retried(self._open[event.id].span, event, self._now())
             if watch is not None:
                 watch(event)

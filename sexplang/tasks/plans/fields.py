@@ -29,6 +29,8 @@ def _texts(value: Value) -> Any:
     names = [item.name if isinstance(item, Symbol) else item for item in items]
     if not all(isinstance(name, str) and name.strip() for name in names):
         raise Unfit("write a list of strings that are not empty")
+    if isinstance(value, str):
+        return Meant((value,), f"`{value}` was read as a list of one")
     return tuple(dict.fromkeys(names))
 
 

@@ -22,7 +22,7 @@ from sexplang.tasks.plans.graph import (
     sequenced,
     steps,
 )
-from sexplang.tasks.plans.overlap import alike, same_paths
+from sexplang.tasks.plans.overlap import alike, same, same_paths
 from sexplang.tasks.plans.proposal import proposal
 from sexplang.tasks.request import fields_of
 from sexplang.terms.plan import Judgement, PlanLimits, Standing
@@ -175,18 +175,18 @@ def _merged(
     kept: list[int] = []
     merged = []
     for at, subtask in enumerate(subtasks):
-        same = next((each for each in kept if alike(subtasks[each], subtask)), None)
-        if same is None:
+        first = next((each for each in kept if same(subtasks[each], subtask)), None)
+        if first is None:
             kept.append(at)
             continue
-        if reaches(after, at, same) or reaches(after, same, at):
-            raise Refused(f"subtask {at} repeats subtask {same}, and one comes after the other")
-        merged.append((at, same))
-        after[same] |= after[at]
+        if reaches(after, at, first) or reaches(after, first, at):
+            raise Refused(f"subtask {at} repeats subtask {first}, and one comes after the other")
+        merged.append((at, first))
+        after[first] |= after[at]
         for before in after:
             if at in before:
                 before.remove(at)
-                before.add(same)
+                before.add(first)
     return kept, merged
 
 
@@ -225,6 +225,8 @@ def _caps(subtasks: tuple[dict[str, Value], ...], name: str) -> list[float]:
 
 
 def _shown(value: float) -> str:
+    if value >= 1e15:
+        return f"{value:g}"
     return number(int(value) if value == int(value) else round(value, 6))
 
 

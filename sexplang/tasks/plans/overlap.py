@@ -1,30 +1,44 @@
 """Two subtasks to whether they do the same, or work on the same paths."""
 
+import re
+
 from sexplang.tasks.json_text import json_text
-from sexplang.tasks.matching import words
 from sexplang.terms.value import Value
 
 ALIKE = 0.8
-"""The least Jaccard index of the words of two descriptions that say the same."""
+"""The least share of the longer of two descriptions that the shorter one is, in words."""
 
+_WORD = re.compile(r"\w+|[^\w\s.,;:!?'\"()\[\]-]+")
+"""A word, or signs that mean something: `C++` is not `C#`, nor `x < 3` what `x > 3` is."""
 
-def _said(description: Value) -> frozenset[str]:
-    return words(description if isinstance(description, str) else "")
+_EXPECTED = ("expected_output_types", "expected_files", "file_paths")
 
 
 def alike(one: dict[str, Value], other: dict[str, Value]) -> bool:
     """Whether two subtasks do the same: the same capabilities and inputs, and one description has
-    the words of the other and at most one more. Where each has a word of its own (`Rome`, `Oslo`),
-    they are about different things."""
+    the words of the other in the same order and at most one more. Where each has a word of its own
+    (`Rome`, `Oslo`), they are about different things."""
     if _capabilities(one) != _capabilities(other) or _inputs(one) != _inputs(other):
         return False
     if one.get("name") and other.get("name") and one["name"] != other["name"]:
         return False
-    left, right = _said(one.get("description")), _said(other.get("description"))
-    either, both = left | right, left & right
-    if both not in (left, right) or len(either) - len(both) > 1:
+    short, long = sorted([_said(one), _said(other)], key=len)
+    if not short or len(long) - len(short) > 1 or len(short) < ALIKE * len(long):
         return False
-    return bool(both) and len(both) >= ALIKE * len(either)
+    rest = iter(long)
+    return all(word in rest for word in short)
+
+
+def same(one: dict[str, Value], other: dict[str, Value]) -> bool:
+    """Whether two subtasks of a plan are one: they do the same, and the same is expected."""
+    return alike(one, other) and all(
+        (one.get(field) or ()) == (other.get(field) or ()) for field in _EXPECTED
+    )
+
+
+def _said(subtask: dict[str, Value]) -> list[str]:
+    text = subtask.get("description")
+    return _WORD.findall(text.casefold()) if isinstance(text, str) else []
 
 
 def _capabilities(subtask: dict[str, Value]) -> frozenset[str]:

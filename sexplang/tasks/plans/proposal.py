@@ -91,7 +91,7 @@ def _table(
             name = _OTHERWISE[letters(key)]
             warnings.append(f"{place}{key}: it was understood as `{name}`")
         if name in fields:
-            problems[f"{place}{name}"] = f"it stands twice, also as `{key}`: keep one"
+            problems[f"{place}{name}"] = "it stands twice, in two spellings: keep one"
         fields[name] = item
     return fields
 

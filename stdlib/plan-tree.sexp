@@ -47,7 +47,10 @@
 (define (_mark id)
   (fold (lambda (text sign) (string-replace text sign "_")) id ["/" "-" "." ":" " "]))
 
-(define (_plain text) (string-replace (_line text) "\"" "#quot;"))
+; Mermaid reads a label as HTML.
+(define (_plain text)
+  (fold (lambda (text pair) (string-replace text (first pair) (last pair))) (_line text)
+    [["&" "#amp;"] ["\"" "#quot;"] ["<" "#lt;"] [">" "#gt;"]]))
 
 ; One line of a model's words: what a terminal would obey is written as in a program.
 (define (_line text)

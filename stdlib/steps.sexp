@@ -131,4 +131,4 @@
   (merge err said {details: (merge err.details said.details)}))
 
 (define (_refuse message hint)
-  (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint span: nil}))
+  (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint}))

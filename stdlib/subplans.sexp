@@ -1,19 +1,22 @@
 ; What answers `subplan` where no handler of the program does, and what a program makes its own
-; answer of. Chapter 12a has examples.
-;
-; `(run-subplan plan)` judges a proposal whole and, if it is accepted, does its subtasks side by
-; side, in the order that they ask for; each is an effect of its own, `subtask`. `limits:` lowers
-; what plans are held to, `{subtasks depth nodes decompositions}`. `validate:` is a function of a
-; subtask and its result that gives a text for what is wrong, or nil; `fixes:` is how often somebody
-; is asked to put that right.
+; answer of; chapter 12a has examples. A proposal is judged whole. If it is accepted, its subtasks,
+; each an effect `subtask` of its own, are done side by side, in the order that they ask for.
 
 (define (default-subplan plan) (run-subplan plan))
 
 (define (run-subplan plan (limits nil) (validate nil) (fixes 2))
+  (_check validate fixes)
   (bind judged (judge-plan plan limits))
   (if (nil? judged.plan)
       {accepted: false reason: judged.reason results: []}
       (as-work "plan" judged.plan.parent (lambda () (_run judged.plan validate fixes)))))
+
+(define (_check validate fixes)
+  (unless (and (integer? fixes) (>= fixes 0) (or (nil? validate) (procedure? validate)))
+    (raise {type: "PROGRAM_ERROR"
+            reason: "wrong-type"
+            message: "`validate:` of `run-subplan` is a function, `fixes:` an integer from 0 on"
+            hint: "write (run-subplan plan validate: (lambda (subtask result) …) fixes: 2)"})))
 
 ; -- A plan ---------------------------------------------------------------------------------------
 

@@ -105,9 +105,23 @@ MOST_SUBTASKS = 10
 """No plan has more subtasks, whoever allows it: bounds of calls are counted with this."""
 
 
+LOWERED = ("subtasks", "depth", "nodes", "decompositions")
+"""What a program may lower for a plan of its own."""
+
+
 def judge_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(judge-plan plan limits)`: `{plan}` if it is accepted, and its nodes count from now on;
     else `{reason}`."""
+    limits = arguments[1]
+    fits = isinstance(limits, dict) and all(
+        name in LOWERED and type(most) is int and most >= 0 for name, most in limits.items()
+    )
+    if limits is not None and not fits:
+        raise Fault(
+            "wrong-type",
+            f"`limits:` of a plan are integers from 0 on, by the names {', '.join(LOWERED)}",
+            hint="write for example limits: {subtasks: 3}",
+        )
     if s[3].linked.tasks is None:
         return _without_tasks(k, s)
     raise Proposed(arguments[0], arguments[1], k, s)

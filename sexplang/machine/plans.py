@@ -12,6 +12,7 @@ from sexplang.machine.exits import Entered
 from sexplang.machine.leaving import HandlerKind, Taking
 from sexplang.machine.link import link
 from sexplang.machine.stack import BOTTOM, Frame, Linked, Segment, Step
+from sexplang.terms.allowance import work
 from sexplang.terms.brief import shown
 from sexplang.terms.program import Program
 from sexplang.terms.source import Span
@@ -36,7 +37,9 @@ def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
         raise Fault("wrong-type", "`inputs:` of `eval-plan` is a table")
     bounds = _bounds(budget)
     operations = _operations(rights)
-    made = planned(linked, (text(source), tuple(inputs), tuple(sorted(operations))))
+    words = text(source)
+    work(len(words))  # a character is read and compiled in about the time of a step
+    made = planned(linked, (words, tuple(inputs), tuple(sorted(operations))))
     if not isinstance(made, Program):
         return k[0], _refused(made), k, s
     if isinstance(bounds.get("calls"), int):

@@ -15,6 +15,7 @@ from sexplang.primitives.arithmetic import (
     within,
 )
 from sexplang.primitives.sizes import out_of_range, too_large, wrong_type
+from sexplang.terms.allowance import scan
 from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.brief import shown
 from sexplang.terms.text import number as number_text
@@ -150,6 +151,7 @@ def from_text(text: Value, radix: Value = 10) -> Value:
     if type(text) is not str:
         raise wrong_type("string->number", "a string", text)
     base = _radix("string->number", radix)
+    scan(len(text))
     if base == 10:
         match = number_pattern().fullmatch(text)
         return number_of("string->number", text, match) if match else False

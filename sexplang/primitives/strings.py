@@ -15,7 +15,7 @@ from sexplang.primitives.sizes import (
     wrong_type,
 )
 from sexplang.terms import text as terms_text
-from sexplang.terms.allowance import SMALL, charge
+from sexplang.terms.allowance import SMALL, charge, scan
 from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.extent import text_size
 from sexplang.terms.value import Fault, Record, Value
@@ -110,6 +110,7 @@ def substring(value: Value, start: Value, end: Value = None) -> Value:
 
 def split(value: Value, separator: Value) -> Value:
     text, between = content("string-split", value), content("string-split", separator)
+    scan(len(text))
     return tuple(text.split(between)) if between else tuple(text)
 
 
@@ -122,7 +123,9 @@ def join(values: Value, separator: Value) -> Value:
 
 
 def trim(value: Value) -> Value:
-    return content("string-trim", value).strip()
+    text = content("string-trim", value)
+    scan(len(text))
+    return text.strip()
 
 
 def upcase(value: Value) -> Value:
@@ -145,16 +148,17 @@ def _fitting(name: str, made: str) -> str:
 
 
 def contains(value: Value, part: Value) -> Value:
-    if type(value) is str and type(part) is str:
-        return part in value
     hint = "`(member? x xs)` looks in a list" if isinstance(value, tuple) else None
-    return content("string-contains?", part) in content("string-contains?", value, hint)
+    text = value if type(value) is str else content("string-contains?", value, hint)
+    scan(len(text))
+    return content("string-contains?", part) in text
 
 
 def replace(value: Value, old: Value, new: Value) -> Value:
     text, old, new = (content("string-replace", part) for part in (value, old, new))
     if not old:
         raise out_of_range("string-replace", "the text to replace is empty")
+    scan(len(text))
     size = len(text) + text.count(old) * (len(new) - len(old))
     if size > STRING_POINTS:
         raise too_long("string-replace", size)
@@ -163,10 +167,12 @@ def replace(value: Value, old: Value, new: Value) -> Value:
 
 def same(a: Value, b: Value = MISSING, *rest: Value) -> Value:
     if type(a) is str and type(b) is str and not rest:
+        scan(len(a) if len(a) == len(b) else 0)
         return a == b
     hint = "`(equal? a b)` compares values of every kind"
     given = (a,) if b is MISSING else (a, b, *rest)
     texts = [content("string=?", value, hint) for value in given]
+    scan(len(texts[0]) * len(texts))
     return all(text == texts[0] for text in texts)
 
 

@@ -12,6 +12,10 @@ SMALL = 100
 """Elements or characters up to which nothing is charged: steps bound how much of that there is."""
 
 
+GLANCE = 1_000
+"""Characters of a text that are looked at in about the time that a step takes."""
+
+
 class Account(Protocol):
     """What a run is charged. Each ends the run where it is too much."""
 
@@ -38,3 +42,9 @@ def work(count: int) -> None:
     account = ACCOUNT.get()
     if account is not None:
         account.work(count)
+
+
+def scan(size: int) -> None:
+    """Counts a look at `size` characters of a text as steps. May end the run that is going on."""
+    if size >= GLANCE:
+        work(size // GLANCE)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from sexplang.terms.allowance import SMALL, work
+from sexplang.terms.allowance import SMALL, scan, work
 from sexplang.terms.value import Procedure, Record, Symbol, Value
 
 
@@ -22,8 +22,10 @@ def equal(a: Value, b: Value) -> bool:
     if a is b:
         return True
     kind = type(a)
-    if (kind is int or kind is str) and type(b) is kind:
+    if kind is int and type(b) is int:
         return bool(a == b)
+    if kind is str:
+        return _same_atom(a, b)
     return _equal(a, b, {})
 
 
@@ -91,8 +93,13 @@ def _same_atom(a: Value, b: Value) -> bool:
     kind = type(a)
     if kind is int or kind is float:
         return (type(b) is int or type(b) is float) and (a == b or (a != a and b != b))
-    if kind is str or isinstance(a, Symbol):
-        return isinstance(b, kind) and bool(a == b)
+    if kind is str:
+        if type(b) is not str or len(a) != len(b):
+            return False
+        scan(len(a))
+        return bool(a == b)
+    if isinstance(a, Symbol):
+        return isinstance(b, Symbol) and bool(a == b)
     return isinstance(a, Procedure) and type(a) is type(b) and a.identity == b.identity
 
 

@@ -422,6 +422,23 @@ QUADRATIC = _group(
     },
 )
 
+LONG = '(define s (loop ((s "tea ") (i 0)) (if (< i 21) (recur (str s s) (+ i 1)) s)))'
+SCANNING = _group(
+    "limit-steps",
+    {
+        f"{name} of a long text": f'{LONG}(define t (str "a" (substring s 1)))(loop 1000000 {use})'
+        for name, use in {
+            "string-contains?": '(string-contains? s "milk")',
+            "string-split": '(string-split s "milk")',
+            "string=?": "(string=? s t s)",
+            "equal?": "(equal? [s] [t])",
+            "string->number": "(string->number s)",
+            "eval-plan": "(eval-plan s)",
+        }.items()
+    },
+    Limits(steps=1_000_000),
+)
+
 GROUPS: dict[str, dict[str, Hostile]] = {
     "nested": NESTED,
     "large": LARGE,
@@ -438,6 +455,7 @@ GROUPS: dict[str, dict[str, Hostile]] = {
     "strings": STRINGS,
     "lists": LISTS,
     "quadratic": QUADRATIC,
+    "scanning": SCANNING,
     **PLACED,
 }
 """All of them."""

@@ -5,9 +5,15 @@ import json
 import math
 import re
 from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
+from sexplang.terms.border import INTEGER_BITS
+
 MAX_DEPTH = 128
+
+_ALWAYS_EXACT = 15
+_TOO_LONG = "a number has too many digits"
 
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -67,11 +73,18 @@ def whole_characters(data: Any) -> tuple[Any, bool]:
 def _sentence(error: Exception) -> str:
     message = str(error)
     # CPython refuses to convert integers of more than 4,300 digits.
-    return "a number has too many digits" if "integer string conversion" in message else message
+    return _TOO_LONG if "integer string conversion" in message else message
 
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"JSON has no {name}")
+
+
+def _int(text: str) -> int:
+    number = int(text)
+    if number.bit_length() > INTEGER_BITS:
+        raise ValueError(_TOO_LONG)
+    return number
 
 
 def _float(text: str) -> float:
@@ -81,11 +94,22 @@ def _float(text: str) -> float:
     return number
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_float)
+def _is_exact(number: float, text: str) -> bool:
+    """Whether no digit of `text` is lost; a float has the first fifteen of any."""
+    if len(text) <= _ALWAYS_EXACT and number:
+        return True
+    try:
+        return Decimal(repr(number)) == Decimal(text)
+    except InvalidOperation:
+        return False
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_float, parse_int=_int)
 
 
 def each_key_once(note: Callable[[str], None]) -> json.JSONDecoder:
-    """A decoder that refuses two values under one key, and notes one that stands twice."""
+    """A decoder that refuses two values under one key, and notes one that stands twice; it notes
+    numbers that are rounded, too."""
 
     def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
@@ -100,8 +124,14 @@ def each_key_once(note: Callable[[str], None]) -> json.JSONDecoder:
                     raise ValueError(twice(key))
         return made
 
+    def noted(text: str) -> float:
+        number = _float(text)
+        if not _is_exact(number, text):
+            note(f"rounded {text[:40]} to {number!r}")
+        return number
+
     return json.JSONDecoder(
-        object_pairs_hook=table, parse_constant=_no_constant, parse_float=_float
+        object_pairs_hook=table, parse_constant=_no_constant, parse_float=noted, parse_int=_int
     )
 
 

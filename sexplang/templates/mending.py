@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from sexplang.templates.jsontext import NotJson, same, strict, twice
+from sexplang.templates.jsontext import NotJson, each_key_once, same, strict, twice
 
 _WHITE = re.compile(r"[ \t\r\n]*+")
 _COMMENT = re.compile(r"//[^\n]*+|/\*.*?\*/", re.DOTALL)
 _NAME = re.compile(r"[^\W\d]\w*+(?=[ \t\r\n]*+:)")
 _WORD = re.compile(r"[^ \t\r\n,:\[\]{}\"]++")
 _NUMBER = re.compile(r"([+-]?)(?:(0|[1-9]\d*+)(?:\.(\d*+))?|\.(\d++))([eE][+-]?\d++)?", re.ASCII)
+_OF_NUMBERS = "0123456789."
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
 # What ends a string, by what began it.
 _QUOTES = {'"': '"', "'": "'", "“": "”"}
@@ -114,6 +115,10 @@ class _Mender:
         if char == "":
             if comma:
                 self._refuse("it ends where another item is due")
+            if not has_items:
+                self._refuse("it ends where its first item is due")
+            if ended == len(self.text) and self.text[-1] in _OF_NUMBERS:
+                self._refuse("a number may break off")
             if loose:
                 self._refuse("it ends before its brackets are closed, and where is not certain")
             self.note(f"completed an unfinished {'object' if closer == '}' else 'array'}")
@@ -184,7 +189,7 @@ class _Mender:
         if number is None:
             self._refuse(f"`{written[:40]}` is not a value")
         exact = _as_json(number)
-        found = strict(exact)
+        found = strict(exact, each_key_once(self.note))
         self.at = word.end()
         if exact != written:
             self.note(f"took {written[:40]} for {exact[:40]}")

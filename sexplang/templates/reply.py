@@ -5,7 +5,7 @@ pen; each is recorded, and the type is checked after all of them. What is not ce
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sexplang.templates.fences import fenced
@@ -23,6 +23,7 @@ from sexplang.templates.jsontext import (
 from sexplang.templates.mending import mended
 from sexplang.templates.reading import Reading
 from sexplang.templates.schema import json_schema, misfit, opening, resolved
+from sexplang.templates.thoughts import ahead, is_open
 from sexplang.terms.node import frozen
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.text import value_of
@@ -35,6 +36,7 @@ _MOST_TRIES = 20
 _SEVERAL = "it holds several JSON values, and one is asked for"
 _AGAIN = "Reply again with JSON that fits, alone."
 _PART = "what stands around the JSON may be a part of it"
+_THOUGHT = "the JSON may stand in a part for thinking, and not be the answer"
 # What is left of something that the JSON is a part of.
 _KEY = re.compile(r"[\"'”]\s*:")
 _CLOSERS = re.compile(r"[\s}\]]+")
@@ -98,8 +100,13 @@ class _Text:
             return found
         if first.deep:
             raise first
+        _, answer = ahead(text)
+        if answer:
+            self.note("left out the words around the JSON")
+            return self.data(text[answer:])
         inside = self._unfenced(text)
         if inside is not None:
+            _thinks_apart(text.split(inside, 1))
             self.note("took the JSON out of its code fence")
             why, found = self._strict(inside)
             if why is None:
@@ -163,6 +170,7 @@ class _Text:
 
     def _around(self, outside: tuple[str, ...]) -> None:
         """Notes what is left out. Raises NotJson where it may belong to the value."""
+        _thinks_apart(outside)
         before, after = outside[0].rstrip(), outside[-1].strip()
         if before.endswith(("[", "{")) or any(_KEY.search(each) for each in outside):
             raise NotJson(_PART)
@@ -188,6 +196,13 @@ class _Text:
                 raise first
             self._around((before, after))
         return data
+
+
+def _thinks_apart(outside: Sequence[str]) -> None:
+    """Raises NotJson where what stands around a value begins or ends thoughts, one without the
+    other."""
+    if any(map(is_open, outside)):
+        raise NotJson(_THOUGHT)
 
 
 def _is_same(one: tuple[NotJson | None, Any], other: tuple[NotJson | None, Any]) -> bool:

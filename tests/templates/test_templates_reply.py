@@ -92,7 +92,16 @@ def test_a_json_schema_names_the_place_of_each_violation():
         ('```json\n{"a": 1}\n```', {"a": 1}, "code fence"),
         ('Here you are:\n```\n{"a": 1}\n```\nHope it helps', {"a": 1}, "code fence"),
         ('Sure! {"a": [1]} is it.', {"a": (1,)}, "words around"),
-        ('{"a": 1', {"a": 1}, "unfinished object"),
+        ('{"a": 1\n', {"a": 1}, "unfinished object"),
+        ('{"a": true', {"a": True}, "unfinished object"),
+        ('```\n{"a": 1\n```', {"a": 1}, "unfinished object"),
+        ('<think>or {"a": 2}</think>\n{"a": 1}', {"a": 1}, "left out the words around the JSON"),
+        ('So. <think>how</think> {"a": 1}', {"a": 1}, "left out the words around the JSON"),
+        ('<think>```\n[2]\n```</think>```\n{"a": 1}\n```', {"a": 1}, "code fence"),
+        ('{"a": "</think>",}', {"a": "</think>"}, "left out a comma before }"),
+        ('{"a": 0.12345678901234567891}', {"a": 0.12345678901234568}, "rounded 0.1234"),
+        ('{"a": 1e-400}', {"a": 0.0}, "rounded 1e-400 to 0.0"),
+        ("{a: 2.0000000000000000001}", {"a": 2.0}, "to 2.0"),
         ("{'a': 1,}", {"a": 1}, "wrote straight double quotes around a string"),
         ("{'a': 1,}", {"a": 1}, "left out a comma before }"),
         ("{'a': 'it\\'s \"x\"'}", {"a": 'it\'s "x"'}, "backslash before a single quote"),
@@ -162,6 +171,17 @@ def test_what_cannot_be_read_is_a_problem_and_never_harms(text):
         ('{"a": tru', "`tru` is not a value"),
         ('{"a": tru}', "`tru` is not a value"),
         ('{"a": "tr', "a string is not closed"),
+        ('{"a": 1', "a number may break off"),
+        ('{"a": 1.', "a number may break off"),
+        ('{"a": [1, 2', "a number may break off"),
+        ("{", "ends where its first item is due"),
+        ('{"a": {"b": [', "ends where its first item is due"),
+        ('<think>or {"a": 1}</think>', "Expecting value"),
+        ('<think>or {"a": 1}', "in a part for thinking"),
+        ('or {"a": 1}</think>', "in a part for thinking"),
+        ('<think>\n```\n{"a": 1}\n```\nor', "in a part for thinking"),
+        (f'{{"a": {"9" * 4_250}}}', "too many digits"),
+        (f"{{a: -{'9' * 4_250}}}", "too many digits"),
         ('{"a": 1,', "ends where another item is due"),
         ('{"a":', "ends where a value is due"),
         ('{"a": 01}', "`01` is not a value"),
@@ -221,7 +241,7 @@ def test_an_integer_that_no_float_holds_is_asked_for_again():
 
 def test_the_type_is_checked_after_a_repair():
     """A mended reply of another type is refused like a whole one."""
-    reading = read_reply("[1, 2", OBJECT)
+    reading = read_reply("[1, 2,]", OBJECT)
 
     assert reading.details["actualType"] == "array"
     assert reading.repairs

@@ -149,16 +149,44 @@ def test_every_repair_is_noted(text, repair):
     assert repair in reading.repairs
 
 
-def test_white_space_at_a_tag_that_is_not_there_is_noted_where_it_counts():
-    """A line break there is layout. Behind an end tag that stands, every space is of the text."""
+def test_white_space_at_a_tag_that_is_not_there_is_layout_or_refused():
+    """Layout is one line break behind a text that stands on one line with its tag, with no more
+    indentation than this line has. Behind an end tag that stands, every space is of the text."""
     left = "left out the white space around the text of <name>"
+    pretty = GOOD.replace("<name>", "\n  <name>").replace("<item", "\n  <item")
 
-    assert read(GOOD.replace("</name>", "\n ")).repairs == ("supplied </name>", left)
-    assert read(GOOD.replace("<name>", "\n ")).repairs == ("supplied <name>", left)
+    assert read(pretty.replace("</name>", "")).repairs == ("supplied </name>", left)
+    assert read(pretty.replace("</name>", "")).value == VALUE
+    assert read(pretty.replace("Tea</name>", "")).value == {**VALUE, "name": ""}
     assert read(GOOD.replace("<name>Tea", "Tea ")).value == {**VALUE, "name": "Tea "}
     assert read(GOOD.replace("</open>", " ")).value == VALUE
-    assert read(GOOD.replace("Tea</name>", "\n ")).value == {**VALUE, "name": ""}
-    assert "may belong to it" in (read(GOOD.replace("Tea</name>", " ")).problem or "")
+    crossed = GOOD.replace("</shop>", "<note>x\n</shop></note>")
+    assert read(crossed).value == {**VALUE, "note": "x\n"}
+    for uncertain in (
+        GOOD.replace("</name>", "\n "),
+        GOOD.replace("Tea</name>", " "),
+        pretty.replace("Tea</name>", "Tea "),
+        pretty.replace("Tea</name>", "Tea\n"),
+        pretty.replace("Tea</name>\n", "Tea\n  "),
+        pretty.replace("Tea</name>", "\n  Tea"),
+        pretty.replace("Tea</name>", "Earl\nGrey"),
+    ):
+        assert "may belong to it" in (read(uncertain).problem or ""), uncertain
+    assert read(GOOD.replace("<name>", "\n ")).problem is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"<think>So: {GOOD}", "<think> has no other half"),
+        (f"So: {GOOD}</think>", "</think> has no other half"),
+        (f"<think>{GOOD}</think>", "there is no <shop> in it"),
+    ],
+)
+def test_what_is_thought_is_no_answer(text, words):
+    """Thoughts that are whole are left out, and what stands behind them is taken."""
+    assert words in (read(text).problem or "")
+    assert read(f"<think>{GOOD.replace('Tea', 'Pot')}</think>{GOOD}").value == VALUE
 
 
 @pytest.mark.parametrize(

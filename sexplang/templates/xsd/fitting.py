@@ -5,10 +5,11 @@ written as an element (or the reverse) is moved, a value that fits but for white
 taken for the one it is.
 """
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from attrs import evolve
+from attrs import evolve, field
 
 from sexplang.templates.vocabulary import normal
 from sexplang.templates.xsd.frames import Node
@@ -32,16 +33,17 @@ class Misfit(Exception):
     """Says why a tree is no document of the schema."""
 
 
-class Uncertain(Misfit):
-    """Says which text may be one or another: no other tree is worth a look."""
+# The end of a line, and the indentation of the next.
+_LAYOUT = re.compile(r"\n[ \t]*")
 
 
 @frozen(eq=False)
 class Fitting:
-    """`note` receives what was put right."""
+    """`note` receives what was put right; `doubts` say why the document may have been another."""
 
     names: Names
     note: Callable[[str], None]
+    doubts: list[str] = field(factory=list)
 
     def document(self, root: Node) -> "_Element":
         """The document of a tree. Raises Misfit."""
@@ -54,6 +56,8 @@ class Fitting:
     def _fill(self, made: "_Element", node: Node) -> None:
         type_ = node.element.type
         items = node.listed()
+        if node.doubt:
+            self.doubts.append(node.doubt)
         given = self._attributes(node)
         own = [item for item in items if isinstance(item, Node) and item.name in type_.attributes]
         if own:
@@ -65,9 +69,10 @@ class Fitting:
             self._attribute(made, node, name, value, items)
         if type_.simple is not None:
             text = "".join(item for item in items if isinstance(item, str))
-            if node.supplied or own:
-                bare = text.rstrip() if not own else text.strip()
-                text = self._without_white(text, bare, node, type_.simple)
+            if own and text != text.strip() and type_.simple.keeps_white:
+                self._doubt(node)
+            elif node.supplied:
+                text = self._without_white(text, text, node, type_.simple)
             if text.strip() or NIL not in made.attrib:
                 made.text = self._value(type_.simple, text, f"<{node.name}>")
         elif type_.mixed:
@@ -102,7 +107,12 @@ class Fitting:
     def _moved(self, given: dict[str, str | None], item: Node, node: Node) -> None:
         said = "".join(part for part in item.listed() if isinstance(part, str))
         simple = node.element.type.attributes[item.name].simple
-        text = self._without_white(said, said.strip(), item, simple)
+        text = said.strip()
+        edges = said.partition(text) if text else (said, "", "")
+        if simple.keeps_white and any(edge and "\n" not in edge for edge in edges[::2]):
+            self._doubt(item)
+        elif simple.keeps_white and text != said:
+            self.note(f"left out the white space around the text of <{item.name}>")
         if given.get(item.name, text) != text:
             raise Misfit(f"<{node.name}> has {item.name} as an attribute and as an element")
         self.note(f"took the element {item.name} of <{node.name}> for its attribute")
@@ -169,23 +179,33 @@ class Fitting:
                 made.text = (made.text or "") + item
             else:
                 last.tail = (last.tail or "") + item
+        whole = "".join(made.itertext())
         if node.supplied and last is not None:
-            tail = last.tail or ""
-            last.tail = self._without_white(tail, tail.rstrip(), node)
+            last.tail = self._without_white(last.tail or "", whole, node)
         elif node.supplied:
-            text = made.text or ""
-            made.text = self._without_white(text, text.rstrip(), node)
+            made.text = self._without_white(whole, whole, node)
 
-    def _without_white(self, text: str, bare: str, node: Node, simple: Simple | None = None) -> str:
-        """The text without the white space at a tag that was not there. A line break there is
-        the layout of the document; a space alone may be of the text, where it counts."""
+    def _without_white(
+        self, text: str, whole: str, node: Node, simple: Simple | None = None
+    ) -> str:
+        """The text without the white space before an end tag that was not there; `text` is the end
+        of the `whole`. Where white space counts, it is layout if the element begins a line of its
+        own, its text stands on that line, and one line break with no more indentation follows."""
+        bare = text.rstrip()
         if text == bare or (simple is not None and not simple.keeps_white):
             return bare
-        before, _, after = text.partition(bare) if bare else (text, "", "")
-        if any(white and "\n" not in white for white in (before, after)):
-            raise Uncertain(f"the space around the text of <{node.name}> may belong to it or not")
-        self.note(f"left out the white space around the text of <{node.name}>")
+        white = text[len(bare) :]
+        said = whole[: -len(white)]
+        own_line = _LAYOUT.search(node.start.lead)
+        is_layout = _LAYOUT.fullmatch(white) and own_line and own_line[0].startswith(white)
+        if is_layout and "\n" not in said and not said[:1].isspace():
+            self.note(f"left out the white space around the text of <{node.name}>")
+        else:
+            self._doubt(node)
         return bare
+
+    def _doubt(self, node: Node) -> None:
+        self.doubts.append(f"the space around the text of <{node.name}> may belong to it or not")
 
     def _value(self, simple: Simple, text: str, what: str) -> str:
         """The text, if it fits; else what it fits as, but for white space around it and case."""

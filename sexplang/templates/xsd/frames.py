@@ -5,7 +5,7 @@ Each has a digest of all that is open and built; ways that have come to the same
 
 from typing import Any, TypeAlias
 
-from attrs import field
+from attrs import evolve, field
 
 from sexplang.templates.xsd.shapes import Attribute, Element, Type, is_full
 from sexplang.templates.xsd.tokens import Start
@@ -17,7 +17,8 @@ Items: TypeAlias = tuple[Any, Any]
 
 @frozen(eq=False)
 class Node:
-    """An element that is closed. `supplied` where its end tag was not there."""
+    """An element that is closed. `supplied` where its end tag was not there; `doubt` says why no
+    reading that holds it is certain."""
 
     element: Element
     start: Start
@@ -25,6 +26,7 @@ class Node:
     supplied: bool
     slash: bool
     digest: int
+    doubt: str = ""
 
     @property
     def name(self) -> str:
@@ -38,7 +40,8 @@ class Node:
 @frozen(eq=False)
 class Frame:
     """An element that is open. The text in `stray` stands where only elements may; `bare` where
-    its text holds a `<`, or what looks like a tag, written as it is."""
+    its text holds a `<`, or what looks like a tag, written as it is. `quoted` are the tags of the
+    schema that its text opens and does not close; `doubt` is that of the element."""
 
     element: Element
     start: Start
@@ -48,6 +51,8 @@ class Frame:
     items: Items | None = None
     stray: str = ""
     bare: bool = False
+    quoted: tuple[str, ...] = ()
+    doubt: str = ""
     is_ending: bool = False
     built: int = 0
     digest: int = field(init=False)
@@ -56,7 +61,7 @@ class Frame:
     def _digest(self) -> int:
         above = 0 if self.above is None else self.above.digest
         own = (self.name, self.start.attributes, self.slash, self.built, self.stray, self.bare)
-        return hash((above, *own, self.is_ending))
+        return hash((above, *own, self.quoted, self.doubt, self.is_ending))
 
     @property
     def name(self) -> str:
@@ -131,14 +136,29 @@ def with_item(frame: Frame, item: Node | str, *, bare: bool = False) -> Frame:
         frame.depth,
         (frame.items, item),
         bare=bare or frame.bare,
+        quoted=frame.quoted,
+        doubt=frame.doubt,
         built=hash((frame.built, item.digest if isinstance(item, Node) else item)),
     )
 
 
 def closed(frame: Frame, *, supplied: bool) -> Node:
     """The element that the frame has become."""
-    digest = hash((frame.name, frame.start.attributes, frame.slash, frame.built, supplied))
-    return Node(frame.element, frame.start, frame.items, supplied, frame.slash, digest)
+    own = (frame.name, frame.start.attributes, frame.slash, frame.built, supplied, frame.doubt)
+    return Node(
+        frame.element, frame.start, frame.items, supplied, frame.slash, hash(own), frame.doubt
+    )
+
+
+def with_end(node: Node, name: str) -> Node:
+    """The element, when an end tag was found after all: for itself, or for the last thing in it,
+    whichever had none."""
+    if node.supplied and node.name == name:
+        return evolve(node, supplied=False)
+    if node.items is None or not isinstance(node.items[1], Node):
+        return node
+    before, last = node.items
+    return evolve(node, items=(before, with_end(last, name)))
 
 
 def listed(items: Items | None) -> list[Node | str]:

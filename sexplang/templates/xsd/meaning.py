@@ -9,10 +9,12 @@ from itertools import islice
 
 from sexplang.templates.fences import fenced
 from sexplang.templates.parse import MAX_NODES
+from sexplang.templates.thoughts import ahead, is_open
 from sexplang.templates.xsd.characters import forbidden, whole
 from sexplang.templates.xsd.compiled import Schema
 from sexplang.templates.xsd.documents import Failed, Found, valued
-from sexplang.templates.xsd.fitting import Fitting, Misfit, Uncertain
+from sexplang.templates.xsd.fitting import Fitting, Misfit
+from sexplang.templates.xsd.frames import with_end
 from sexplang.templates.xsd.likeness import nearest
 from sexplang.templates.xsd.nesting import Budget, Ended, Nesting, nestings
 from sexplang.templates.xsd.steps import MARGIN
@@ -22,12 +24,11 @@ from sexplang.terms.value import Value
 
 MOST_CHARACTERS = 200_000
 MOST_TOKENS = 3 * MAX_NODES
-MOST_WAYS = 200_000
+MOST_WAYS, LEAST_WAYS, WAYS_PER_CHARACTER = 200_000, 2_000, 20
 
 _MOST_ROOTS, _MOST_READINGS = 3, 12
 
 _AROUND = "left out the words around the XML"
-_THOUGHTS = re.compile(r"\s*<(think|thinking|reasoning|scratchpad)>.*?</\1>", re.S)
 
 
 def as_meant(schema: Schema, text: str) -> Found:
@@ -40,11 +41,11 @@ def as_meant(schema: Schema, text: str) -> Found:
     if character is not None:
         raise Failed(f"it holds the character {character}, which XML does not have")
     names = Names(schema.names)
-    thoughts = _THOUGHTS.match(text)
-    if thoughts and names.known(thoughts[1]) is None:
+    tag, answer = ahead(text)
+    if answer and names.known(tag) is None:
         notes.append(_AROUND)
-        text = text[thoughts.end() :]
-    budget = Budget(MOST_WAYS)
+        text = text[answer:]
+    budget = Budget(min(MOST_WAYS, LEAST_WAYS + WAYS_PER_CHARACTER * len(text)))
     inside = _fenced(text, schema.root.name)
     if inside is not None:
         unfenced = [*notes, "took the XML out of its code fence"]
@@ -109,6 +110,8 @@ class _Attempt:
                 continue
             try:
                 another = self._cheapest(at)
+            except _Several:
+                raise
             except Failed as why:
                 first = first or why
                 continue
@@ -126,8 +129,12 @@ class _Attempt:
         return found
 
     def _words_alone(self, outside: list[Token]) -> None:
-        """Raises Failed where a part of a document stands outside of it."""
+        """Raises Failed where a part of a document stands outside of it, or of thoughts around."""
         root = self.schema.root.name
+        unknown = [each.raw for each in outside if not isinstance(each, Text) and not each.name]
+        thought = is_open("".join(unknown))
+        if thought:
+            raise Failed(f"<{root}> may stand in a part for thinking: {thought} has no other half")
         for token in outside:
             if not isinstance(token, Text) and token.name not in (None, root):
                 raise Failed(f"<{token.name}> stands outside of <{root}>")
@@ -192,24 +199,33 @@ class _Attempt:
         for token in told:
             repairs += token.notes if isinstance(token, Text) else ()
         repairs += ended.way.repairs()
-        assert ended.way.done is not None
+        root = ended.way.done
+        assert root is not None
+        after = self._after_ends(ended.after)
+        for token in self.tokens[ended.after : after]:
+            root = with_end(root, getattr(token, "name", None) or "")
+        fitting = Fitting(self.names, repairs.append)
         try:
-            document = Fitting(self.names, repairs.append).document(ended.way.done)
-        except Uncertain as why:
-            raise _Several(str(why)) from None
+            document = fitting.document(root)
         except Misfit as why:
             raise Failed(str(why), (str(why),)) from None
         found = valued(self.schema, document, repairs)
-        return Found(found.value, found.repairs, self._after_ends(ended.after))
+        if fitting.doubts:
+            raise _Several(fitting.doubts[0])
+        return Found(found.value, found.repairs, after)
 
     def _after_ends(self, at: int) -> int:
         """Where the end tags end that stand behind a document, crossed with its own."""
         while at < len(self.tokens):
             token = self.tokens[at]
-            if isinstance(token, Start) or (isinstance(token, Text) and token.text.strip()):
+            if token.text.strip() if isinstance(token, Text) else not _ends(token):
                 break
             at += 1
         return at
+
+
+def _ends(token: Token) -> bool:
+    return isinstance(token, End) and token.name is not None
 
 
 def _begins(token: Token, root: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from sexplang.templates.xsd.frames import opened, with_item
+from sexplang.templates.xsd.frames import Frame, Node, opened, with_end, with_item
 from sexplang.templates.xsd.likeness import alike
 from sexplang.templates.xsd.tokens import End, Start, Text, Token
 from sexplang.templates.xsd.ways import Way
@@ -23,8 +23,10 @@ _STRAY = 1
 _SLASH = 1
 _OWN_ATTRIBUTE = 1
 _TEXT = 1
-_MISSPELT = 1
+_MISSPELT, _MISNAMED = 1, 2
 _AGAIN, _LEFT_OUT = 1, 2
+# The first tag of the schema in a text, and each after it; the one that closes another is free.
+_QUOTED, _QUOTED_TOO = 2, 1
 
 
 def steps(way: Way, token: Token) -> Iterator[Way]:
@@ -47,6 +49,20 @@ def _text(way: Way, token: Text) -> Iterator[Way]:
         words = f"left out the text `{stray[:60]}` in <{frame.name}>"
         astray = evolve(frame, stray=token.text, bare=token.bare or token.suspect)
         yield way.at(astray).paid(_STRAY, words)
+        yield from _reopened(way, token)
+
+
+def _reopened(way: Way, token: Text) -> Iterator[Way]:
+    """`<note/>text</note>`: a start tag with a `/` too many."""
+    frame = way.frame
+    before, last = frame.items or (None, None)
+    if not isinstance(last, Node) or not last.start.closed or last.items is not None:
+        return
+    if last.element.type.holds_text and not token.suspect:
+        outer = evolve(frame, items=before, built=hash((frame.built, "reopened")))
+        inner = opened(last.element, last.start, outer, last.slash)
+        longer = with_item(inner, token.text, bare=token.bare)
+        yield way.at(longer).paid(_SLASH, f"took <{last.name}/> for <{last.name}>")
 
 
 # --- start tags
@@ -59,6 +75,8 @@ def _start(way: Way, token: Start) -> Iterator[Way]:
             yield _as_text(way, token.raw)
         return
     yield from _pushed(way, token)
+    if frame.holds_text:
+        yield _quoted(way, token)
     if token.name == frame.name and not token.closed:
         if not token.attributes and not frame.ends_in_slash:
             yield from way.paid(_SLASH, f"took <{frame.name}> for </{frame.name}>").ended()
@@ -67,6 +85,19 @@ def _start(way: Way, token: Start) -> Iterator[Way]:
 
 def _as_text(way: Way, raw: str) -> Way:
     return way.at(with_item(way.frame, raw, bare=True)).paid(_TEXT, f"took {_shown(raw)} as text")
+
+
+def _quoted(way: Way, token: Start | End) -> Way:
+    """A tag of the schema as a part of a text, which may be what was meant."""
+    frame, name = way.frame, token.name or ""
+    quoted, cost = frame.quoted, _QUOTED_TOO if frame.doubt else _QUOTED
+    if isinstance(token, End) and quoted[-1:] == (name,):
+        quoted, cost = quoted[:-1], 0
+    elif isinstance(token, Start) and not token.closed:
+        quoted = (*quoted, name)
+    doubt = f"a tag in <{frame.name}> may be meant as text (then write < as &lt;) or not"
+    longer = evolve(with_item(frame, token.raw, bare=True), quoted=quoted, doubt=doubt)
+    return way.at(longer).paid(cost, f"took {_shown(token.raw)} as text")
 
 
 def _pushed(way: Way, token: Start) -> Iterator[Way]:
@@ -104,6 +135,8 @@ def _end(way: Way, token: End) -> Iterator[Way]:
     if token.cut:
         yield from _cut(way, token)
         return
+    if token.name is not None and frame.quoted[-1:] == (token.name,):
+        yield _quoted(way, token)
     if token.name == frame.name:
         yield from way.noted(*token.notes).ended()
         return
@@ -114,11 +147,50 @@ def _end(way: Way, token: End) -> Iterator[Way]:
         # The text before the tag is not to be lost with it.
         yield from _without_start(way, token)
     elif frame.holds_text:
-        if token.name is None and not token.suspect:
-            yield _as_text(way, token.raw)
+        yield from _end_in_text(way, token)
     elif token.name is not None:
-        cost = _AGAIN if token.name in frame.just_closed() else _LEFT_OUT
-        yield way.paid(cost, f"left out {_shown(token.raw)}")
+        yield from _too_many(way, token)
+
+
+def _end_in_text(way: Way, token: End) -> Iterator[Way]:
+    """Of something that is not open; or of the text, under a wrong name."""
+    frame = way.frame
+    if token.name is not None:
+        if frame.quoted[-1:] != (token.name,):
+            yield _quoted(way, token)
+    elif not token.suspect:
+        yield _as_text(way, token.raw)
+        doubt = f"{_shown(token.raw)} may be a part of the text of <{frame.name}>, or its end"
+        words = f"took {_shown(token.raw)} for </{frame.name}>"
+        yield from way.at(evolve(frame, doubt=doubt)).paid(_MISNAMED, words).ended()
+
+
+def _too_many(way: Way, token: End) -> Iterator[Way]:
+    """An end tag of what has just ended, or of nothing; or of something empty that has lost its
+    start tag."""
+    frame, name = way.frame, token.name or ""
+    cost = _LEFT_OUT
+    if frame.items is not None and name in frame.just_closed():
+        cost = _AGAIN
+        before, last = frame.items
+        last = with_end(last, name)
+        if token.lead and last.name == name and last.start.closed:
+            last = evolve(last, doubt=f"<{name}/> may have a / too many")
+        frame = evolve(frame, items=(before, last), built=hash((frame.built, name)))
+    yield way.at(frame).paid(cost, f"left out {_shown(token.raw)}")
+    yield from _empty(way, token, cost)
+
+
+def _empty(way: Way, token: End, cost: int) -> Iterator[Way]:
+    """`</note>`: a text of white space, or none, that has lost its start tag."""
+    frame, white = way.frame, token.lead
+    child = frame.allowed(token.name or "")
+    if child is not None and child.type.simple is not None and not frame.is_attribute(child):
+        empty = opened(child, Start(child.name, ""), frame, False)
+        if white and child.type.simple.keeps_white and not _is_layout(frame, white):
+            doubt = f"the white space before {token.raw} may be the text of <{child.name}>"
+            empty = evolve(empty, doubt=doubt)
+        yield from way.at(empty).paid(cost, f"supplied <{child.name}>").ended()
 
 
 def _outer_end(way: Way, token: End) -> Iterator[Way]:
@@ -139,17 +211,27 @@ def _without_start(way: Way, token: End) -> Iterator[Way]:
     frame = way.frame
     child = frame.allowed(token.name or "")
     if child is not None and child.type.simple is not None and not frame.bare:
-        said = frame.stray
-        white = said[: len(said) - len(said.lstrip())]
-        if white and "\n" not in white and child.type.simple.keeps_white:
+        said = frame.stray.lstrip()
+        white = frame.stray[: len(frame.stray) - len(said)]
+        counts = white != "" and child.type.simple.keeps_white
+        if counts and ("\n" in said or not _is_layout(frame, white)):
             return  # it may be of the text or not
-        inner = with_item(opened(child, Start(child.name, ""), frame, False), said.lstrip())
+        inner = with_item(opened(child, Start(child.name, ""), frame, False), said)
+        if child.type.attributes:
+            doubt = f"the start tag of <{child.name}> is lost, and maybe attributes with it"
+            inner = evolve(inner, doubt=doubt)
         # The text that was left out is not, after all.
         notes = way.notes[0] if way.notes else None
         words = [f"supplied <{child.name}>"]
-        if white and child.type.simple.keeps_white:
+        if counts:
             words.append(f"left out the white space around the text of <{child.name}>")
         yield from Way(inner, way.cost, notes).noted(*words).ended()
+
+
+def _is_layout(frame: Frame, white: str) -> bool:
+    """Whether white space is what the element before it in a frame stands behind, too."""
+    last = None if frame.items is None else frame.items[1]
+    return isinstance(last, Node) and white.count("\n") == 1 and white == last.start.lead
 
 
 def _cut(way: Way, token: End) -> Iterator[Way]:

@@ -33,7 +33,7 @@ class Text:
 @frozen(eq=False)
 class Start:
     """`name` is a name of the schema, or None; `raw` the tag as it is written. `suspect` where a
-    tag that is none of the schema's may be meant for one."""
+    tag that is none of the schema's may be meant for one. `lead` is the white space before it."""
 
     name: str | None
     raw: str
@@ -43,11 +43,13 @@ class Start:
     doubtful: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     suspect: bool = False
+    lead: str = ""
 
 
 @frozen(eq=False)
 class End:
-    """`written` is the name as it is written. `cut` where the text ends inside the tag."""
+    """`written` is the name as it is written. `cut` where the text ends inside the tag. `lead` is
+    the white space before it."""
 
     name: str | None
     raw: str
@@ -55,6 +57,7 @@ class End:
     cut: bool = False
     notes: tuple[str, ...] = ()
     suspect: bool = False
+    lead: str = ""
 
 
 Token = Text | Start | End
@@ -205,6 +208,7 @@ class _Scanner:
                     tag.slash,
                     tag.doubtful,
                     tuple(dict.fromkeys(notes)),
+                    lead=_before(text, at),
                 )
         other = _OTHER.match(text, start.end())
         if other is None or name is not None:
@@ -226,7 +230,8 @@ class _Scanner:
         self.at = end.end()
         notes = () if end[2] else (f"completed the tag </{written}",)
         suspect = name is None and self.names.near(written)
-        return End(name, end[0], written, cut, (*notes, *_renamed(written, name)), suspect)
+        notes = (*notes, *_renamed(written, name))
+        return End(name, end[0], written, cut, notes, suspect, _before(self.text, end.start()))
 
     def _limit(self, at: int) -> int:
         """Where the next tag of the schema begins."""
@@ -234,6 +239,12 @@ class _Scanner:
             found = self.tag.search(self.text, at)
             self.next_tag = len(self.text) if found is None else found.start()
         return self.next_tag
+
+
+def _before(text: str, at: int) -> str:
+    """The white space before a place, as far as anybody indents."""
+    said = text[max(at - _LONGEST, 0) : at]
+    return said[len(said.rstrip()) :]
 
 
 def _renamed(written: str, name: str | None) -> list[str]:

@@ -95,7 +95,7 @@ class Turn(Limiting):
         """The branch goes on until it leaves the loop."""
         before, s = self.steps, step[3]
         plan = self.timing.allowance(s) if s[3].scopes else None
-        left, self.steps = run(step, self.limits, before, plan)
+        left, self.steps = run(step, self.limits, before + _STRETCH, plan)
         if plan is not None:
             self.timing.worked(s, self.steps - before)
         if isinstance(left, exits.Broken):
@@ -292,3 +292,6 @@ _DEEPEST = 2_000
 
 _LOOK = 17
 """Every how many steps (as a power of two) somebody looks how much the run holds."""
+
+_STRETCH = 10
+"""How many steps it takes about to take up a branch, and to leave it."""

@@ -18,22 +18,24 @@ GREATEST = 10**15
 
 @frozen(order=True)
 class Atom:
-    """A number that an input decides: its length or its value, plus `shift`, at least `least`."""
+    """A number that an input decides: its length; or its value, rounded up, plus `shift`, and at
+    least `least`. A value that is `whole` needs no rounding."""
 
     input: str
     fields: tuple[str, ...] = ()
     kind: Literal["len", "value"] = "len"
     shift: int = 0
     least: int = 0
+    whole: bool = False
 
     def __str__(self) -> str:
         path = ".".join((self.input, *self.fields))
-        size = f"len({path})" if self.kind == "len" else path
+        if self.kind == "len":
+            return f"len({path})"
+        size = path if self.whole else f"ceil({path})"
         if self.shift:
             size += f" {'+' if self.shift > 0 else '-'} {abs(self.shift)}"
-        if self.least > max(self.shift, 0) or (self.shift < 0 and self.least == 0):
-            return f"max({self.least}, {size})"
-        return f"({size})" if self.shift else size
+        return f"max({self.least}, {size})"
 
     def value(self, inputs: Mapping[str, Any]) -> int:
         """What it is for given inputs; something without a length has the length 0."""

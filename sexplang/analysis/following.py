@@ -92,6 +92,8 @@ class Follower:
     values: Values = field(factory=Values)
     functions: dict[int, Function] = field(init=False)
     asks_models: bool = field(init=False)
+    integers: frozenset[str] = field(init=False)
+    """The inputs that are whole numbers."""
     steps: int = 0
     allowed: int = STEPS
     gave_up: bool = False
@@ -115,6 +117,9 @@ class Follower:
 
     def __attrs_post_init__(self) -> None:
         self.functions = {function.index: function for function in self.program.functions}
+        self.integers = frozenset(
+            [given.name for given in self.program.inputs if given.type == "integer"]
+        )
         self.asks_models = bool(self.program.tasks) or _asks_models(self.program)
 
     def run(self, step: Any) -> Seen:

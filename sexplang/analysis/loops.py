@@ -11,12 +11,13 @@ from typing import Any, TypeAlias
 
 from attrs import evolve
 
-from sexplang.analysis.bounds import GREATEST, Atom, Bound, atom, number, plus, unbounded
+from sexplang.analysis.bounds import GREATEST, Bound, atom, number, plus, unbounded
+from sexplang.analysis.counts import count_of
 from sexplang.analysis.following import At, Follower, Steps, children, follows
 from sexplang.analysis.recurs import Test, is_shorter, recurs, step_of
-from sexplang.analysis.results import count_of, size_of
+from sexplang.analysis.results import size_of
 from sexplang.analysis.stack import Turning
-from sexplang.analysis.values import ANY, NEVER, Abstract, Exact, Free, Upper
+from sexplang.analysis.values import ANY, NEVER, Abstract, Exact, Free, Upper, valued
 from sexplang.analysis.work import NOTHING, Work, either, repeated, together
 from sexplang.terms.core import Const, If, Let, Local, Loop, Recur, Repeat
 from sexplang.terms.core import Seq as Sequence
@@ -180,7 +181,7 @@ def _least(
     start = int(start)  # from there it takes no fewer
     more = 1 if relation == "<=" else 0
     if isinstance(end, Free):
-        first = Atom(end.input, end.fields, "value", more - start)
+        first = evolve(valued(end), shift=more - start)
         return atom(first, span), atom(evolve(first, shift=more - start + 1, least=1), span)
     if isinstance(end, Upper):
         return plus(end.most, number(more)), plus(end.most, number(more + 1))

@@ -163,7 +163,7 @@ def within_budget(work: Work, calls: int, inside: Handling, span: Span) -> Work:
 
 @follows(InputValue)
 def input_value(m: Follower, node: InputValue, at: At) -> Steps:
-    value: Abstract = m.values.made(Given, node.name)
+    value: Abstract = m.values.made(Given, node.name, (), node.name in m.integers)
     if node.default is None:
         return nothing(value)
     default, work = yield m.look(node.default, at)

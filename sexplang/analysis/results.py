@@ -6,23 +6,12 @@ table gives a value made of its arguments.
 
 from collections.abc import Callable as PythonCallable
 
-from sexplang.analysis.bounds import (
-    GREATEST,
-    ZERO,
-    Atom,
-    Bound,
-    atom,
-    most,
-    number,
-    plus,
-    times,
-    unbounded,
-)
-from sexplang.analysis.values import DATA, Abstract, Exact, Free, Given, Sized, Table, Upper, Values
+from sexplang.analysis.bounds import ZERO, Atom, Bound, atom, number, plus, unbounded
+from sexplang.analysis.counts import SUMS, count_of, shorter, upper
+from sexplang.analysis.values import DATA, Abstract, Exact, Free, Given, Sized, Table, Values
 from sexplang.terms.source import Span
 
 NO_SIZE = "nothing bounds the length of this list"
-NO_COUNT = "nothing bounds this count"
 
 Result = PythonCallable[[Values, tuple[Abstract, ...], Span], Abstract]
 
@@ -51,20 +40,6 @@ def item_of(values: Values, value: Abstract) -> Abstract:
     if isinstance(value, Sized):
         return value.item
     return values.within((value,))
-
-
-def count_of(value: Abstract, span: Span) -> Bound:
-    """How great a number is at most; nothing below zero counts."""
-    if isinstance(value, Exact):
-        found = value.value
-        if isinstance(found, float) and not abs(found) < GREATEST:
-            return unbounded(NO_COUNT, span)
-        return number(int(-(-found // 1))) if isinstance(found, (int, float)) else ZERO
-    if isinstance(value, Upper):
-        return value.most
-    if isinstance(value, Free):
-        return atom(Atom(value.input, value.fields, "value"), span)
-    return unbounded(NO_COUNT, span)
 
 
 def part_of(values: Values, value: Abstract, key: str) -> Abstract:
@@ -116,17 +91,8 @@ def _append(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abst
 
 
 def _take(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
-    size = _shorter(size_of(arguments[0], span), count_of(arguments[1], span))
+    size = shorter(size_of(arguments[0], span), count_of(arguments[1], span))
     return _listed(values, size, arguments[0])
-
-
-def _shorter(one: Bound, other: Bound) -> Bound:
-    """The lesser of two, as far as it can be told: a number beats what an input decides."""
-    if not one.is_bounded or not other.is_bounded:
-        return one if one.is_bounded else other
-    if one.constant is None or other.constant is None:
-        return one if one.constant is not None else other
-    return one if one.constant <= other.constant else other
 
 
 def _drop(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
@@ -143,7 +109,7 @@ def _rest(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstra
 def _zip(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     size = unbounded(NO_SIZE, span)
     for one in arguments:
-        size = _shorter(size, size_of(one, span))
+        size = shorter(size, size_of(one, span))
     return values.sized(size, values.within(arguments))
 
 
@@ -186,58 +152,7 @@ def _length(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abst
     only = arguments[0]
     if isinstance(only, Exact) and isinstance(only.value, str):
         return values.exact(len(only.value))
-    return _upper(values, size_of(arguments[0], span))
-
-
-def _upper(values: Values, bound: Bound) -> Abstract:
-    return values.made(Upper, bound) if bound.is_bounded else DATA
-
-
-def _add(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
-    exact = [one.value for one in arguments if isinstance(one, Exact)]
-    if len(exact) == len(arguments) and all(type(one) is int for one in exact):
-        return values.exact(sum(exact))
-    total = ZERO
-    for one in arguments:
-        total = plus(total, count_of(one, span))
-    return _upper(values, total)
-
-
-def _subtract(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
-    exact = [one.value for one in arguments if isinstance(one, Exact)]
-    if all(type(one) is int for one in exact) and len(arguments) == 2:
-        if len(exact) == 2:
-            return values.exact(exact[0] - exact[1])
-        if isinstance(arguments[1], Exact) and exact[0] >= 0:
-            return _upper(values, count_of(arguments[0], span))
-    return DATA
-
-
-def _multiply(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
-    if len(arguments) != 2:
-        return DATA
-    left, right = arguments
-    if isinstance(right, Exact):
-        left, right = right, left
-    if isinstance(left, Exact) and type(left.value) is int and left.value >= 0:
-        if isinstance(right, Exact):
-            return values.exact(left.value * right.value) if type(right.value) is int else DATA
-        return _upper(values, times(count_of(right, span), number(left.value)))
-    return DATA
-
-
-def _least(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
-    bound = unbounded(NO_COUNT, span)
-    for one in arguments:
-        bound = _shorter(bound, count_of(one, span))
-    return _upper(values, bound)
-
-
-def _greatest(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
-    bound = ZERO
-    for one in arguments:
-        bound = most(bound, count_of(one, span))
-    return _upper(values, bound)
+    return upper(values, size_of(arguments[0], span))
 
 
 def _get(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
@@ -283,11 +198,7 @@ RESULTS: dict[str, Result] = {
     "values": _values,
     "length": _length,
     "string-length": lambda values, arguments, span: DATA,
-    "+": _add,
-    "-": _subtract,
-    "*": _multiply,
-    "min": _least,
-    "max": _greatest,
+    **SUMS,
     "get": _get,
     "get-field": _get,
     "get-property": _get,

@@ -57,6 +57,7 @@ class Resume:
 class Param:
     name: str
     fields: tuple[str, ...] = ()
+    is_whole: bool = False
 
     @property
     def input(self) -> str:
@@ -86,6 +87,8 @@ class Upper:
 class Given:
     input: str
     fields: tuple[str, ...] = ()
+    is_whole: bool = False
+    """Whether it is an integer."""
 
 
 @frozen(eq=False)
@@ -98,6 +101,12 @@ Abstract: TypeAlias = Exact | Fn | Resume | Param | Sized | Table | Upper | Give
 
 Free: TypeAlias = Given | Param
 """What comes from outside of all that is followed."""
+
+
+def valued(free: Free) -> Atom:
+    """What it is as a number."""
+    return Atom(free.input, free.fields, "value", whole=free.is_whole)
+
 
 DATA = Loose()
 """Any value without a function in it."""

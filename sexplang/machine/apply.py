@@ -7,6 +7,7 @@ from typing import Any
 from sexplang.machine.control import perform, resume
 from sexplang.machine.converse import call_task
 from sexplang.machine.crossing import ACROSS, resume_across
+from sexplang.machine.finding import calling
 from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
 from sexplang.terms.brief import shown
 from sexplang.terms.source import Span
@@ -30,6 +31,8 @@ def apply(
     kind = type(function)
     if kind is Closure:
         code = function.code
+        if code.is_library:
+            k = calling(span, k)
         if code.simple and len(arguments) == code.size:
             return code.body, (function.env,) + arguments, k, s
         return _enter(function, arguments, {}, k, s)
@@ -37,6 +40,8 @@ def apply(
         _check_count(function.name, len(arguments), function.least, function.most)
         if kind is Primitive:
             return k[0], function.function(*arguments), k, s
+        if any(type(one) is Closure and one.code.is_library for one in arguments):
+            k = calling(span, k)
         return ENTRIES[function.name](arguments, k, s, span)
     if kind is Continuation:
         _check_count("continuation", len(arguments), 0, 1)
@@ -69,6 +74,7 @@ def apply_labelled(
     count = len(arguments) - len(labels)
     given, named = arguments[:count], dict(zip(labels, arguments[count:], strict=True))
     if isinstance(function, Closure):
+        k = calling(span, k) if function.code.is_library else k
         return _enter(function, given, named, k, s)
     if isinstance(function, Operation):
         values = _by_name(function.name, function.params, given, named)

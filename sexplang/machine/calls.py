@@ -151,7 +151,7 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
             function = callee(env)
             if function.__class__ is Closure:
                 code = function.code
-                if code.simple and code.size == 1:
+                if code.quick and code.size == 1:
                     if code.pure is not None:
                         return k[0], code.pure((function.env, only(env))), k, s
                     return code.body, (function.env, only(env)), k, s
@@ -167,7 +167,7 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
         values = tuple([argument(env) for argument in arguments])
         if function.__class__ is Closure:
             code = function.code
-            if code.simple and code.size == size:
+            if code.quick and code.size == size:
                 if code.pure is not None:
                     return k[0], code.pure((function.env,) + values), k, s
                 return code.body, (function.env,) + values, k, s

@@ -6,6 +6,7 @@ from sexplang.machine.budgets import allowed
 from sexplang.machine.control import forward, perform
 from sexplang.machine.converse import ATTEMPT
 from sexplang.machine.exits import Entered, Forked, Lost
+from sexplang.machine.finding import calling
 from sexplang.machine.gather import gather
 from sexplang.machine.generate import (
     LoopCode,
@@ -106,9 +107,11 @@ def _run(starter: tuple[Any, Any], k: Frame, s: Segment) -> Step:
 @makes(core.Race)
 def _race(maker: Maker, node: core.Race, loop: LoopCode | None) -> Making:
     codes = [piece.run for piece in (yield from every_one(maker, node.branches))]
+    span = node.span
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
-        raise Forked(tuple([(_run, (code, env)) for code in codes]), k, s, race=True)
+        starts = tuple([(_run, (code, env)) for code in codes])
+        raise Forked(starts, calling(span, k), s, race=True)
 
     return Piece(code=run)
 

@@ -88,10 +88,11 @@ class Entered(Exit):
 class Placed(Exit):
     """A job to begin: `function` is called as soon as it has a place."""
 
-    def __init__(self, function: Value, k: Frame, s: Segment) -> None:
+    def __init__(self, function: Value, k: Frame, s: Segment, span: Any) -> None:
         self.function = function
         self.k = k
         self.s = s
+        self.span = span
 
 
 class Limited(Exit):

@@ -72,15 +72,20 @@ def _returned(value: Value, k: Frame, s: Segment) -> Step:
     return below[0], value, below, s
 
 
-def blamed(error: Record, k: Frame, s: Segment) -> Record:
-    """An error of the library has the place of the call in the program, if that is known: its
-    span then also says where it is in the library."""
+def blamed(error: Record, k: Frame, s: Segment, fn: Any = None) -> Record:
+    """An error without a place, or of the library, has the place of the call in the program, if
+    that is known: its span then also says where it is in the library. `fn` is the code at work."""
     place = error.fields.get("span")
-    if not isinstance(place, dict) or not Source(str(place.get("source")), "").is_library:
+    if place is not None and not _is_in_library(place):
         return error
-    caller = place_of((None, None, k, s))
+    caller = place_of((fn, None, k, s))
     if caller is None:
         return error
-    library = f"{place['source']}:{place.get('line')}:{place.get('column')}"
-    span = {**caller.plain(), "library": library}
+    span = caller.plain()
+    if place is not None:
+        span["library"] = f"{place['source']}:{place.get('line')}:{place.get('column')}"
     return Record(error.kind, {**error.fields, "span": span})
+
+
+def _is_in_library(place: Value) -> bool:
+    return isinstance(place, dict) and Source(str(place.get("source")), "").is_library

@@ -107,6 +107,7 @@ def _functions(functions: Iterable[Function], maker: Maker) -> None:
             ]
         )
         code.simple = not code.rest and not any(code.defaults)
+        code.quick = code.simple and not code.is_library
 
 
 def _value(value: Value, env: Any) -> Value:

@@ -15,6 +15,7 @@ from typing import Any
 from sexplang.machine.control import fail
 from sexplang.machine.errors import limit
 from sexplang.machine.exits import Broken, Interrupted
+from sexplang.machine.finding import blamed
 from sexplang.machine.leaving import SCOPE
 from sexplang.machine.stack import Exit, Frame, Segment, Step
 from sexplang.terms.allowance import ACCOUNT
@@ -167,7 +168,7 @@ def _turn(fn: Any, a: Any, k: Frame, s: Segment, ticks: Any) -> Step:
                 fn, a, k, s = fn(a, k, s)
             return fn, a, k, s
         except Fault as fault:
-            fn, a, k, s = _failed, fault, k, s
+            fn, a, k, s = _failed, (fault, fn), k, s
         except Interruption:
             raise Interrupted((fn, a, k, s)) from None
         except Broken as broken:
@@ -177,8 +178,8 @@ def _turn(fn: Any, a: Any, k: Frame, s: Segment, ticks: Any) -> Step:
             fn, a, k, s = _out_of_memory, (fn, a), k, s
 
 
-def _failed(fault: Fault, k: Frame, s: Segment) -> Step:
-    return fail(error_of(fault), k, s, resumable=False)
+def _failed(failure: tuple[Fault, Any], k: Frame, s: Segment) -> Step:
+    return fail(blamed(error_of(failure[0]), k, s, failure[1]), k, s, resumable=False)
 
 
 def _out_of_memory(_: Any, k: Frame, s: Segment) -> Step:

@@ -18,7 +18,8 @@ class Queueing(Cutting):
         """A job begins, or waits until it may."""
         context = left.s[3].placed(identity(branch.path, branch.ordinal))
         branch = evolve(branch, ordinal=branch.ordinal + 1)
-        step = (begin, left.function, BOTTOM, (JOB, left.k, left.s, context, None))
+        job = (left.function, left.span)
+        step = (begin, job, BOTTOM, (JOB, left.k, left.s, context, None))
         if self.placing.admits(context.jobs or ()):
             self._go(branch, step)
         else:

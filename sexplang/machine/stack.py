@@ -37,8 +37,8 @@ class Code:
 
     # fmt: off
     __slots__ = (
-        "body", "defaults", "index", "is_library", "name", "names", "outer", "pure", "rest",
-        "simple", "size",
+        "body", "defaults", "index", "is_library", "name", "names", "outer", "pure", "quick",
+        "rest", "simple", "size",
     )
     # fmt: on
 
@@ -65,6 +65,8 @@ class Code:
         self.defaults: tuple[Run | None, ...] = ()
         self.simple = not rest
         """Whether a call fills exactly its parameters."""
+        self.quick = False
+        """Whether it is simple and of a program: a call of the library keeps its place."""
 
 
 class Closure(Procedure):

@@ -81,13 +81,18 @@ def unhandled(operation: str, performers: Performers) -> Refusal:
     known = ", ".join(sorted(performers)) or "none"
     near = get_close_matches(operation, list(performers), 1)
     guess = f"did you mean `{near[0]}`? " if near else ""
+    around = _AROUND.get(operation, f"(handle … (({operation} …) resume …))")
     return refused(
         "unhandled-effect",
         f"nobody answers `{operation}`",
-        hint=f"{guess}put a handler around it: (handle … (({operation} …) resume …)); "
-        f"this host answers: {known}",
+        hint=f"{guess}put a handler around it: {around}; this host answers: {known}",
         operation=operation,
     )
+
+
+_CELLS = "(with-state initial (lambda () …)), or (with-cells {name: initial} (lambda () …)), of "
+_AROUND = dict.fromkeys(("get-cell", "put-cell"), _CELLS + "std/state")
+"""The handlers that `stdlib/` has for its own operations."""
 
 
 def closed(awaitable: Any) -> None:

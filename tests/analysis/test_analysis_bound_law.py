@@ -1,6 +1,8 @@
 """The law of the bound: no run asks a model more often than `check` said."""
 
+from math import ceil
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 from support.calling import BOSS, STATE, TASKS, asked, inputs, program
@@ -10,6 +12,17 @@ from sexplang.pipeline import inspect
 
 SEEDS = 1_400
 PARTS = 4
+
+
+SIGNS = {"·": "*", "²": "**2", "³": "**3", "⁴": "**4", "⁵": "**5"}
+
+
+def read(bound, given):
+    """What a bound comes to as it is written, for somebody who knows no more than arithmetic."""
+    text = str(bound)
+    for sign, written in SIGNS.items():
+        text = text.replace(sign, written)
+    return eval(text, {"max": max, "ceil": ceil, "len": len}, given)
 
 
 def held(seeds):
@@ -29,6 +42,7 @@ def held(seeds):
             count = asked(made, given, random)
             promised = report.most(given)
 
+            assert read(report.calls, given) == promised, f"seed {seed}: {report.says()}"
             assert count <= promised, f"seed {seed}: {count} > {promised}, {report.says()}\n{text}"
             most = max(most, count == promised)
         reached += most
@@ -99,6 +113,8 @@ def assert_held(seeds):
         "(loop ((i 0)) (if (< i 3) (begin (say i) (if (= n 3) (recur (+ i 1))"
         " (recur (+ i 2)))) 1))",
         "(loop ((i 0.5)) (say i) (if (< i 3) (recur (+ i 1)) i))",
+        "(loop ((i 0)) (if (< i x) (begin (say i) (recur (+ i 1))) i))",
+        "(map say (range x))",
         "(loop ((i 0.1)) (if (<= i 0.3) (begin (say i) (recur (+ i 0.1))) i))",
         "(loop ((i 3)) (if (> i 0.5) (begin (say i) (recur (- i 1))) i))",
         "(loop ((i 0.5)) (if (< i n) (begin (say i) (recur (+ i 1))) i))",
@@ -120,10 +136,36 @@ def test_a_bound_is_no_greater_than_it_has_to_be(text):
     twice = "(define (forward-twice p) (model p) (model p))\n"
     made = built(STATE + TASKS + BOSS + twice + text)
     report = inspect(made)
-    given = {"docs": (1, 2), "n": 3}
+    given = {"docs": (1, 2), "n": 3, "x": 2.5}
     counts = [asked(made, given, Random(seed)) for seed in range(150)]
 
     assert report.most(given) == max(counts), report.says()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(if (> n 3) (loop n (say 1)) (loop 10 (say 1)))",
+        "(loop (max n 2) (say 1))",
+        "(map say (range n)) (loop 3 (say 1))",
+        "(loop ((i 0)) (say 1) (if (> i n) 0 (recur (+ i 1))))",
+        "(loop ((i 0)) (say 1) (if (>= i x) 0 (recur (+ i 1))))",
+        "(loop ((i 5)) (if (<= i x) (begin (say 1) (recur (+ i 1))) 0))",
+        "(map say (range 0 x)) (map say (range (* 2 x)))",
+        "(map say (range 0 docs.count))",
+    ],
+)
+@pytest.mark.parametrize("number", [-30, -10, -1, 0, 1, 4, 7])
+def test_a_bound_holds_as_it_is_written(text, number):
+    """For inputs below zero, and for those between two whole numbers."""
+    made = built(STATE + TASKS + text)
+    for x in (number, number + 0.5):
+        given = {"docs": {"count": x}, "n": number, "x": x}
+        bound = inspect(made).calls
+
+        assert asked(made, given, Random(1)) <= read(
+            bound, {**given, "docs": SimpleNamespace(count=x)}
+        ), bound
 
 
 KEPT = "(with-budget {{calls: 1}} (handle (begin (ask 1) (say 1) (say 2)) ((ask p) k {})))"

@@ -40,8 +40,15 @@ def place(text, error):
         ("(map (lambda (f) (par-map f [1])) [(lambda (x) ", "(vote x)", ")])"),
         ("(list ", '(system:run_script "nope")', ")"),
         ("", "(call-atomic-task 'nope)", ""),
-        ("(define r par-map)\n", "(list (r str 5))", ""),
+        ("(define r par-map)\n(list ", "(r str 5)", ")"),
         ("", "(run-parallel-subagents 5)", ""),
+        ("(str ", "(sequence [1 2] 3)", ")"),
+        ("", "(map vote [1])", ""),
+        ("", "(apply vote [5])", ""),
+        ("", "(sort [1 2] vote)", ""),
+        ("(import std/tasks)\n", "(map get-task-content [5])", ""),
+        ("((lambda (f) ", "(f 5)", ") vote)"),
+        ("((lambda (f) ", "(f f: 5 n: 2)", ") vote)"),
     ],
 )
 def test_the_line_of_the_caller_comes_first(before, call, after):
@@ -51,6 +58,33 @@ def test_the_line_of_the_caller_comes_first(before, call, after):
 
     assert place(text, error) == call
     assert error.fields["span"]["library"].startswith("std/")
+
+
+@pytest.mark.parametrize(
+    ("before", "call", "after"),
+    [
+        ("(str ", "(in-place 5)", ")"),
+        ("", "(in-place (lambda (x) x))", ""),
+        ("", "(race (car 5) (car 6))", ""),
+        ("(define (go)\n  ", "(race (car 5))", ")\n(list (go))"),
+        ("(par 1 ", "(in-place vote)", ")"),
+    ],
+)
+def test_every_error_has_a_place(before, call, after):
+    """Also where a job begins, and where nobody has won."""
+    text = before + call + after
+
+    assert place(text, failed(text)) == call
+
+
+def test_outside_of_with_state_the_hint_names_it():
+    """And not the operation that the library makes it of."""
+    text = "(import std/state)\n(get-state)"
+    error = failed(text)
+
+    assert place(text, error) == "(get-state)"
+    assert "(with-state initial (lambda () …))" in error.fields["hint"]
+    assert "get-cell" not in error.fields["hint"]
 
 
 def test_an_error_of_the_program_that_the_library_calls_keeps_its_place():

@@ -183,11 +183,11 @@ TASKS = '(defatom say (params a) (instructions "{{a}}"))\n(define-input n type: 
     [
         ("(sequence [say say say] 1)", "3"),
         ('(sequence [{id: "a" do: say} str] 1)', "2"),
-        ("(import std/steps) (map-tasks say (range n))", "n"),
+        ("(import std/steps) (map-tasks say (range n))", "max(0, n)"),
         ("(import std/steps) (reduce-tasks say (lambda (r a x) (str r a)) 1 [1 2])", "2"),
         ("(retry (lambda () (say 1)) times: 4)", "4"),
         ("(retry (lambda () (say 1)))", "3"),
-        ("(vote (lambda () (say 1)) n: n)", "n"),
+        ("(vote (lambda () (say 1)) n: n)", "max(0, n)"),
         ("(retry (lambda () (vote (lambda () (say 1)))) times: 2)", "6"),
     ],
 )

@@ -24,6 +24,7 @@ TASKS = """
 (defatom ponder (params a) (instructions "ponder {{a}}") (limits max_turns: 2))
 (define-input docs type: json)
 (define-input n type: integer)
+(define-input x type: number)
 (define-effect (ask a))
 (define-effect (ponder-on a))
 (define (twice f x) (f (f x)))
@@ -99,6 +100,8 @@ class Making:
             "(reverse docs)",
             "(filter (lambda (d) (ask d)) docs)",
             "(range n)",
+            "(range x)",
+            "(range 0 (+ x 1))",
             "(range 1 4)",
             "(cons 1 docs)",
             "(map str docs)",
@@ -169,7 +172,7 @@ def _fold(m: Making) -> str:
 
 
 def _repeat(m: Making) -> str:
-    return f"(loop {m.pick('2', '0', 'n', '(length docs)')} {m.expression()})"
+    return f"(loop {m.pick('2', '0', 'n', '(max n 2)', '(length docs)')} {m.expression()})"
 
 
 def _loop(m: Making) -> str:
@@ -178,6 +181,9 @@ def _loop(m: Making) -> str:
         f"(< {name} 3)",
         f"(< {name} n)",
         f"(not (>= {name} n))",
+        f"(not (> {name} n))",
+        f"(< {name} x)",
+        f"(<= {name} x)",
         f"(and (ask 1) (<= {name} 2))",
         f"(<= {name} 2.5)",
         f"(!= {name} 2)",
@@ -200,6 +206,17 @@ def _loop(m: Making) -> str:
     return (
         f"(loop (({name} {m.pick('0', '1', '0.5')})) {before} "
         f"(if {test} (begin {m.part()} {more}) {m.part()}))"
+    )
+
+
+def _repeated(m: Making) -> str:
+    """What the library does as often as it is told."""
+    count = m.pick("2", "n", "x")
+    return m.pick(
+        f"(retry (lambda () {m.part()}) times: {count})",
+        f"(vote (lambda () {m.part()}) n: {count})",
+        f"(iterative-loop max_iterations: {count} initial: 1 executor: (lambda (a i) {m.part()})"
+        ' test_command: "true" controller: (lambda (e v a i) [\'continue a]))',
     )
 
 
@@ -351,7 +368,7 @@ _LEAVES: Any = (_call, _call, _named, _ask, _plain)
 _FORMS: Any = (
     *(_call, _named, _ask, _begin, _begin, _if, _let, _map, _map, _fold, _repeat, _loop),
     *(_handle, _handle, _handle, _try, _try, _par, _budget, _twice, _matched, _matched, _state),
-    _shifted,
+    *(_shifted, _repeated),
 )
 
 
@@ -370,7 +387,11 @@ def program(random: Random) -> str:
 
 def inputs(random: Random) -> dict[str, Any]:
     """What it is given."""
-    return {"docs": tuple(range(random.randrange(4))), "n": random.randrange(-1, 4)}
+    return {
+        "docs": tuple(range(random.randrange(4))),
+        "n": random.choice((-10, -1, 0, 1, 2, 3)),
+        "x": random.choice((-10, -1.5, -0.5, 0, 0.5, 1.5, 2, 3.25)),
+    }
 
 
 def asked(program: Program, given: dict[str, Any], random: Random) -> int:

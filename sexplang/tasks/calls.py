@@ -8,19 +8,18 @@ from attrs import evolve
 
 from sexplang.tasks.cutting import plan_words
 from sexplang.tasks.json_text import json_text
-from sexplang.tasks.matching import taken_by
 from sexplang.tasks.operations import NAMES, OPERATIONS
-from sexplang.tasks.plans.keeping import Planning, proposed, results_of
+from sexplang.tasks.outcomes import halting, outcome
+from sexplang.tasks.plans.keeping import Planning, proposed
 from sexplang.tasks.plans.keeping import answered as answered_plan
 from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.replies import Reply, ToolUse
 from sexplang.tasks.request import SubtaskRequest, fields_of, subtask_request
 from sexplang.tasks.session import Block, Calls, HandlerSession, Setup
-from sexplang.tasks.substitute import value_text
 from sexplang.tasks.window import tokens_of
 from sexplang.terms.node import node
 from sexplang.terms.task import Ask, task_result
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.value import Value
 
 
 @node
@@ -132,93 +131,6 @@ def result_block(identity: str, words: str, *, is_error: bool) -> Block:
     if is_error:
         block["is_error"] = True
     return block
-
-
-def outcome(value: Value) -> tuple[str, bool]:
-    """What answered, as a model reads it, and whether it is a failure: then the TaskError."""
-    try:
-        if isinstance(value, Record) and value.fields.get("status") == "FAILED":
-            return error_words(value), True
-        said = _instead(value)
-        return value_text(value) + (f"\n\n[{said}]" if said else ""), False
-    except Fault as fault:
-        return json_text(
-            {"type": "TASK_FAILURE", "reason": "tool_execution_error"} | {"message": fault.message}
-        ), True
-
-
-def _instead(value: Value) -> str:
-    """What is said where a task has a result that was asked for by another name."""
-    notes = value.fields.get("notes") if isinstance(value, Record) else None
-    if not isinstance(notes, dict) or "asked_for" not in notes:
-        return ""
-    return taken_by(notes["asked_for"], notes.get("template_used"))
-
-
-def warned(replies: tuple[Value, ...]) -> tuple[str, ...]:
-    """What is to be noted of how subtasks and plans among the replies were understood."""
-    found = [said for value in replies if (said := _instead(value))]
-    for plan in [fields_of(value) or {} for value in replies if results_of(value)]:
-        listed = plan.get("warnings")
-        found += listed if isinstance(listed, tuple) else ()
-    return tuple(found)
-
-
-def spent(replies: tuple[Value, ...]) -> tuple[int, int]:
-    """Input and output tokens that subtasks among what answered took, with theirs; a failed one
-    says so in the details of its error."""
-    taken = given = 0
-    work = list(replies)
-    while work:
-        value = work.pop()
-        work.extend(results_of(value))
-        if not isinstance(value, Record) or value.kind != "TaskResult":
-            continue
-        notes = fields_of(value.fields.get("notes")) or {}
-        error = fields_of(notes.get("error")) or {}
-        details = fields_of(error.get("details")) or {}
-        usage = notes.get("chain_usage") or details.get("usage") or value.fields.get("usage")
-        counts = fields_of(usage) or {}
-        taken += _count(counts.get("input_tokens"))
-        given += _count(counts.get("output_tokens"))
-    return taken, given
-
-
-def _count(value: Value) -> int:
-    return value if type(value) is int and value > 0 else 0
-
-
-def halting(value: Value) -> Record | None:
-    """The error that stopped a chain of subtasks, if that is what answered."""
-    if not isinstance(value, Record) or value.fields.get("status") != "FAILED":
-        return None
-    error = (fields_of(value.fields.get("notes")) or {}).get("error")
-    is_halt = isinstance(error, Record) and error.fields.get("reason") == "execution_halted"
-    return error if is_halt else None
-
-
-def error_words(failed: Record) -> str:
-    """The TaskError of a FAILED result as JSON, with what was done until then as its content."""
-    notes = fields_of(failed.fields.get("notes")) or {}
-    error = fields_of(notes.get("error"))
-    content = failed.fields.get("content")
-    if error is None:
-        error = {
-            "type": "TASK_FAILURE",
-            "reason": "unexpected_error",
-            "message": "it failed and did not say why",
-            "content": content,
-            "details": notes,
-        }
-    # Places in our program's text mean nothing to a model; what to allow is the operator's.
-    hidden = ("span", "hint") if error.get("reason") in _DENIED else ("span",)
-    told = {
-        key: item for key, item in error.items() if key not in hidden and item not in (None, {}, "")
-    }
-    return json_text(told)
-
-
-_DENIED = frozenset({"path-denied", "run-denied", "net-denied"})
 
 
 def spawned(setup: Setup, request: SubtaskRequest, content: str) -> Ask:

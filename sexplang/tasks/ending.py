@@ -2,7 +2,7 @@
 
 import json
 
-from sexplang.tasks.calls import spent
+from sexplang.tasks.outcomes import spent
 from sexplang.tasks.replies import model_reply, usage_of
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block, HandlerSession

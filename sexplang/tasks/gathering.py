@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from attrs import evolve
 
-from sexplang.tasks.calls import outcome
 from sexplang.tasks.context import pieces, sections, wanted_paths
 from sexplang.tasks.media import is_kind, kind_of, media_blocks
+from sexplang.tasks.outcomes import outcome
 from sexplang.tasks.paths import unique
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block, Gathering, HandlerSession, Lookup
@@ -24,6 +24,8 @@ AUTOMATIC = "automatic"
 """Where files come from that fresh context found."""
 
 COMMAND_SECONDS = 5
+_MARK = "\ufeff"
+"""What some editors begin a file with, to say how it is encoded."""
 MATCHES = 10
 
 Gathered: TypeAlias = tuple[HandlerSession, Perform | None]
@@ -169,8 +171,10 @@ def files_read(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
             warnings.append(f"file `{path}` was left out: it is not {kind}, whatever its name says")
         elif kind is not None:
             seen.setdefault((kind, words), []).append(path)
+        elif "\0" in words:
+            warnings.append(f"file `{path}` was left out: it is binary, and no text")
         else:
-            files.append((path, words))
+            files.append((path, words.removeprefix(_MARK)))
     session = evolve(session, warnings=(*session.warnings, *warnings))
     if seen:
         media = [

@@ -4,23 +4,14 @@ from collections.abc import Callable
 
 from attrs import evolve
 
-from sexplang.tasks.calls import (
-    answered,
-    halting,
-    outcome,
-    planned,
-    propose,
-    spawned,
-    spent,
-    warned,
-    with_plan,
-)
+from sexplang.tasks.calls import answered, planned, propose, spawned, with_plan
 from sexplang.tasks.continuation import continuation
 from sexplang.tasks.cutting import plan_words, shortened
 from sexplang.tasks.failures import bad_reply, exhausted, halted
 from sexplang.tasks.finish import finished
 from sexplang.tasks.gathering import Gathered, begun, files_read, looked_up
 from sexplang.tasks.matching import malformed as malformed_request
+from sexplang.tasks.outcomes import halting, outcome, spent, warned
 from sexplang.tasks.plans.keeping import answered as answered_plan
 from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.replies import Reply, model_reply

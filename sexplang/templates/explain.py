@@ -47,7 +47,8 @@ class Explained:
             case "SCHEMAV_CVC_COMPLEX_TYPE_4":
                 yield self._missing_attribute(element, entry)
             case "SCHEMAV_CVC_IDC":
-                yield self._twice(element)
+                if normal(element.get("name", "")):  # an empty one is said to be empty
+                    yield self._twice(element)
             case _ if "content" in entry.message and "not allowed" in entry.message:
                 yield self._content(element)
             case _:
@@ -96,7 +97,10 @@ class Explained:
         children = self.vocabulary.children(element)
         title = f"<{_tag(element)}> has no attribute {name}"
         if name in children:
-            hint = f"write it as an element: <{name}>{normal(element.get(name, ''))}</{name}>"
+            hint = f"write it as an element: {_as_element(name, element.get(name, ''))}"
+        elif holder := self._holder(element, name):
+            inside = _as_element(name, element.get(name, ""))
+            hint = f"write it as an element: <{holder}>{inside}</{holder}>"
         elif allowed := self.vocabulary.attributes(element):
             hint = _nearest(name, allowed, "{}")
         elif children:
@@ -104,6 +108,13 @@ class Explained:
         else:
             hint = "it has no attributes; it holds text"
         return self._invalid(element, title, hint, name)
+
+    def _holder(self, element: "_Element", name: str) -> str | None:
+        """The child that holds what was written as an attribute, if one does."""
+        for child in sorted(self.vocabulary.children(element)):
+            if name in self.vocabulary.children_of(element, child):
+                return child
+        return None
 
     def _missing_attribute(self, element: "_Element", entry: "_LogEntry") -> Diagnostic:
         name = re.findall(r"attribute '([^']+)' is required", entry.message)[0]
@@ -156,6 +167,10 @@ class Explained:
 
 def _tag(element: "_Element") -> str:
     return str(element.tag)
+
+
+def _as_element(name: str, text: str) -> str:
+    return f"<{name}>{normal(text)}</{name}>"
 
 
 def _nearest(word: str, known: "list[str] | set[str]", shape: str) -> str:

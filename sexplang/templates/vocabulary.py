@@ -40,6 +40,16 @@ class Vocabulary:
     def children(self, element: "_Element") -> set[str]:
         return {child.get("name", "") for child in self._inside(element, "element")}
 
+    def children_of(self, element: "_Element", child: str) -> set[str]:
+        """The children that a child of an element may have."""
+        found = (each for each in self._inside(element, "element") if each.get("name") == child)
+        return {
+            inner.get("name", "")
+            for each in found
+            for inner in self._type_elements(each)
+            if inner.tag == f"{_XS}element"
+        }
+
     def attributes(self, element: "_Element") -> set[str]:
         return {attribute.get("name", "") for attribute in self._inside(element, "attribute")}
 

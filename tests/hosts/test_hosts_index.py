@@ -177,3 +177,27 @@ def test_a_terminal_shows_how_far_it_is(tmp_path):
     assert "of 3000 files" in shown[0]
     assert shown[0].index("reading") < shown[0].rindex("\r\x1b[K") < shown[0].index("3000 new")
     assert "reading" not in shown[1] and "3000 new" in shown[1]
+
+
+@pytest.mark.parametrize("pattern", ["[", "", " ", "# a comment"])
+def test_a_pattern_that_says_nothing_forgets_nothing(shop, pattern):
+    """It would fit no file, and all that is known would go."""
+    sexplang("index", ".", cwd=shop)
+    done = sexplang("index", ".", "--include", pattern, cwd=shop)
+    known = json.loads(sexplang("index", "--list", "--json", cwd=shop).stdout)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert "error[bad-pattern]" in done.stderr
+    assert 4 == len(known["files"])
+
+
+def test_a_link_to_a_file_is_refused(shop, tmp_path_factory):
+    """An index would be made where nobody named a place."""
+    away = tmp_path_factory.mktemp("away")
+    (away / "secret.txt").write_text("tea")
+    (shop / "link").symlink_to(away / "secret.txt")
+    done = sexplang("index", "link", cwd=shop)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert f"it is a link; name the file itself: {away / 'secret.txt'}" in done.stderr
+    assert ["secret.txt"] == os.listdir(away)

@@ -449,3 +449,20 @@ def test_an_image_that_cannot_be_read_is_a_warning():
 
     assert "c.png" in run.notes["warnings"][0]
     assert len(run.requests[0]["messages"][0]["content"]) == 1
+
+
+def test_a_file_with_a_byte_order_mark_is_shown_without_it():
+    task = template(file_paths=FilePaths(paths=("a.md",)))
+    run = converse(task, ["\ufeffTea.", says("ok")])
+
+    assert '<file path="a.md">\nTea.\n</file>' in run.requests[0]["system"]
+
+
+def test_a_file_of_nul_bytes_is_left_out():
+    """It would be UTF-8 text, and is none."""
+    task = template(file_paths=FilePaths(paths=("a.bin",)))
+    run = converse(task, ["\0\0\0", says("ok")])
+
+    assert ("file `a.bin` was left out: it is binary, and no text",) == run.notes["warnings"]
+    assert "\0" not in run.requests[0]["system"]
+    assert 0 == run.notes["context_files_count"]

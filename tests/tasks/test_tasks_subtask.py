@@ -264,3 +264,24 @@ def test_no_template_is_an_error_with_candidates():
         "t4",
     ]
     assert system().match({"name": "x"}, ()).fields["reason"] == "template_not_found"
+
+
+def test_what_a_child_was_warned_of_reaches_its_parent():
+    """The model that asked reads it, and the result says it."""
+    said = "file `nofile` could not be read: there is none"
+    child = task_result("child", notes={"template_used": "small", "warnings": (said,)})
+    run = converse(ASKING, [spawn(description="d", file_paths=("nofile",)), child, says("done")])
+    (told,) = run.requests[1]["messages"][-1]["content"]
+
+    assert f"child\n\n[{said}]" == told["content"]
+    assert (f"subtask `small`: {said}",) == run.notes["warnings"]
+
+
+def test_a_child_that_another_template_took_is_told_of_once():
+    """The child is warned of it as well."""
+    said = "no task is called `tiny`; `small` took the request"
+    notes = {"template_used": "small", "asked_for": "tiny", "warnings": (said,)}
+    run = converse(ASKING, [spawn(description="d"), task_result("c", notes=notes), says("done")])
+    (told,) = run.requests[1]["messages"][-1]["content"]
+
+    assert ("c\n\n[" + said + "]", (said,)) == (told["content"], run.notes["warnings"])

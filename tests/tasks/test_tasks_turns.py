@@ -5,7 +5,7 @@ import json
 import pytest
 from tasks_driver import converse, failure, reply, says, system, template, uses
 
-from sexplang.terms.task import Broke, Perform, task_result
+from sexplang.terms.task import Broke, Perform, error_record, failed_result, task_result
 from sexplang.terms.template import Limits, OutputFormat
 
 TOOLS = ("read_file", "list_files", "lookup", "spawn_subtask", "request_user_input")
@@ -387,3 +387,18 @@ def test_a_time_limit_goes_with_each_model_request():
 
     assert 2.5 == run.requests[0]["timeout"]
     assert "timeout" not in converse(template(), [says("done")]).requests[0]
+
+
+def test_a_user_who_is_not_there_is_a_warning():
+    """The model is told what it can do, and not what the operator could."""
+    error = error_record("TASK_FAILURE", "no-answer", "nobody is there: Tea?", hint="a terminal")
+    asking = uses(("a", "request_user_input", {"prompt": "Tea?"}))
+    run = converse(
+        template(allowed_tools=("request_user_input",)),
+        [asking, failed_result(error), says("Water.")],
+    )
+    told = json.loads(run.requests[1]["messages"][-1]["content"][0]["content"])
+
+    assert told["hint"].startswith("nobody can be asked now: go on with what you know")
+    said = "the user was asked and did not answer: nobody is there: Tea?"
+    assert (said,) == run.notes["warnings"]

@@ -411,3 +411,28 @@ def test_an_attack_is_refused_at_once(name):
         read_templates(Source("t.xml", text))
 
     assert {diagnostic.code for diagnostic in caught.value.diagnostics} == {code}
+
+
+def said_of(text):
+    with pytest.raises(Diagnostics) as caught:
+        read_templates(Source("t.xml", text))
+    return [(each.code, each.title, each.hint) for each in caught.value.diagnostics]
+
+
+def test_an_empty_name_is_no_second_parameter():
+    """What is empty is said to be, and nothing else."""
+    text = '<task name="a" type="atomic"><params><param name=""/></params>'
+    found = said_of(text + "<instructions>x</instructions></task>")
+
+    assert [("xml-invalid", "name is empty", "write something there")] == found
+
+
+def test_a_setting_that_stands_as_an_attribute_is_shown_where_it_belongs():
+    text = '<task name="a" type="atomic" inherit_context="none">'
+    ((code, title, hint),) = said_of(text + "<instructions>x</instructions></task>")
+
+    assert ("xml-invalid", "<task> has no attribute inherit_context") == (code, title)
+    assert hint == (
+        "write it as an element: "
+        "<context_management><inherit_context>none</inherit_context></context_management>"
+    )

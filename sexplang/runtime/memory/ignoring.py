@@ -44,15 +44,22 @@ def pattern(lines: Iterable[str]) -> GitIgnoreSpec | None:
     """The patterns that a person gave; None for none. Raises a Refusal `bad-pattern`."""
     given = tuple(lines)
     for line in given:
-        try:
-            GitIgnoreSpec.from_lines([line])
-        except ValueError:
+        if not _is_pattern(line):
             raise refused(
                 "bad-pattern",
                 f"`{line}` is no pattern for paths",
                 hint="write it as in a .gitignore: '*.py', 'docs/', 'src/**/*.ts'",
-            ) from None
+            )
     return GitIgnoreSpec.from_lines(given) if given else None
+
+
+def _is_pattern(line: str) -> bool:
+    """Whether a line says anything: an empty one, a comment and a broken one do not."""
+    try:
+        found = GitIgnoreSpec.from_lines([line]).patterns
+    except ValueError:
+        return False
+    return any(each.include is not None for each in found)
 
 
 def is_ignored(path: str, stack: tuple[Rules, ...]) -> bool:

@@ -110,6 +110,8 @@ def _check_place(target: str, path: str, index: str) -> None:
         if missing(index):  # none is made for nothing
             raise _unusable("file-not-found", target, "there is nothing") from None
         return
+    if stat.S_ISREG(mode) and os.path.islink(target):
+        raise _unusable("file-not-found", target, f"it is a link; name the file itself: {path}")
     if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
         raise _unusable("file-not-found", target, "it is neither a folder nor a regular file")
 

@@ -1,0 +1,132 @@
+"""What answered a tool call or a subtask to what is said of it: to the model, in the notes."""
+
+from sexplang.tasks.json_text import json_text
+from sexplang.tasks.matching import taken_by
+from sexplang.tasks.plans.keeping import results_of
+from sexplang.tasks.request import fields_of
+from sexplang.tasks.substitute import value_text
+from sexplang.terms.text import text
+from sexplang.terms.value import Fault, Record, Value
+
+
+def outcome(value: Value) -> tuple[str, bool]:
+    """What answered, as a model reads it, and whether it is a failure: then the TaskError."""
+    try:
+        if isinstance(value, Record) and value.fields.get("status") == "FAILED":
+            return error_words(value), True
+        said = "; ".join([*_instead(value), *_noted(value)])
+        return value_text(value) + (f"\n\n[{said}]" if said else ""), False
+    except Fault as fault:
+        return json_text(
+            {"type": "TASK_FAILURE", "reason": "tool_execution_error"} | {"message": fault.message}
+        ), True
+
+
+def _instead(value: Value) -> tuple[str, ...]:
+    """What is said where a task has a result that was asked for by another name."""
+    notes = _notes(value)
+    if "asked_for" not in notes:
+        return ()
+    said = taken_by(notes["asked_for"], notes.get("template_used"))
+    return (said,) if said else ()
+
+
+def _noted(value: Value) -> tuple[str, ...]:
+    """What a subtask was warned of, but for what is said in any case."""
+    listed = _notes(value).get("warnings")
+    if not isinstance(listed, tuple):
+        return ()
+    before = _instead(value)
+    return tuple([text(each) for each in listed if each not in before])
+
+
+def _notes(value: Value) -> dict[str, Value]:
+    is_result = isinstance(value, Record) and value.kind == "TaskResult"
+    return (fields_of(value.fields.get("notes")) or {}) if is_result else {}
+
+
+def _unanswered(value: Value) -> tuple[str, ...]:
+    """What is said where the model asked the user, and nobody is there."""
+    error = fields_of(_notes(value).get("error")) or {}
+    if error.get("reason") != _NOBODY:
+        return ()
+    return (f"the user was asked and did not answer: {text(error.get('message'))}",)
+
+
+def warned(replies: tuple[Value, ...]) -> tuple[str, ...]:
+    """What is to be noted of how subtasks and plans among the replies were understood."""
+    found: list[Value] = []
+    for value in replies:
+        task = _notes(value).get("template_used")
+        about = f"subtask `{text(task)}`: " if task is not None else "subtask: "
+        found += _instead(value)
+        found += [about + said for said in _noted(value)]
+        found += _unanswered(value)
+    for plan in [fields_of(value) or {} for value in replies if results_of(value)]:
+        listed = plan.get("warnings")
+        found += listed if isinstance(listed, tuple) else ()
+    return tuple(found)
+
+
+def spent(replies: tuple[Value, ...]) -> tuple[int, int]:
+    """Input and output tokens that subtasks among what answered took, with theirs; a failed one
+    says so in the details of its error."""
+    taken = given = 0
+    work = list(replies)
+    while work:
+        value = work.pop()
+        work.extend(results_of(value))
+        if not isinstance(value, Record) or value.kind != "TaskResult":
+            continue
+        notes = fields_of(value.fields.get("notes")) or {}
+        error = fields_of(notes.get("error")) or {}
+        details = fields_of(error.get("details")) or {}
+        usage = notes.get("chain_usage") or details.get("usage") or value.fields.get("usage")
+        counts = fields_of(usage) or {}
+        taken += _count(counts.get("input_tokens"))
+        given += _count(counts.get("output_tokens"))
+    return taken, given
+
+
+def _count(value: Value) -> int:
+    return value if type(value) is int and value > 0 else 0
+
+
+def halting(value: Value) -> Record | None:
+    """The error that stopped a chain of subtasks, if that is what answered."""
+    if not isinstance(value, Record) or value.fields.get("status") != "FAILED":
+        return None
+    error = (fields_of(value.fields.get("notes")) or {}).get("error")
+    is_halt = isinstance(error, Record) and error.fields.get("reason") == "execution_halted"
+    return error if is_halt else None
+
+
+def error_words(failed: Record) -> str:
+    """The TaskError of a FAILED result as JSON, with what was done until then as its content."""
+    notes = fields_of(failed.fields.get("notes")) or {}
+    error = fields_of(notes.get("error"))
+    content = failed.fields.get("content")
+    if error is None:
+        error = {
+            "type": "TASK_FAILURE",
+            "reason": "unexpected_error",
+            "message": "it failed and did not say why",
+            "content": content,
+            "details": notes,
+        }
+    # Places in our program's text mean nothing to a model; what to allow is the operator's.
+    hidden = ("span", "hint") if error.get("reason") in _DENIED else ("span",)
+    if error.get("reason") == _NOBODY:
+        error = {**error, "hint": _ON_YOUR_OWN}
+    told = {
+        key: item for key, item in error.items() if key not in hidden and item not in (None, {}, "")
+    }
+    return json_text(told)
+
+
+_DENIED = frozenset({"path-denied", "run-denied", "net-denied"})
+_NOBODY = "no-answer"
+_ON_YOUR_OWN = (
+    "nobody can be asked now: go on with what you know and say what you assumed, or say what is "
+    "missing"
+)

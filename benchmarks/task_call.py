@@ -6,6 +6,8 @@ and budget, the journal in memory, and a watcher that is told of every request. 
 that away. LangGraph's is a graph of one node with the same stub in it; it is no dependency, and
 without it its row is left out.
 
+A call with all accounts on costs at most 40 µs; the status is 1 where it costs more.
+
     python benchmarks/task_call.py [--calls 2000] [--rounds 7]
 """
 
@@ -44,6 +46,9 @@ PROGRAM = """
 TASK = '(summarize "Tea grows in wet hills, and in dry ones only with care." style: "dry")'
 OPERATION = '(tool "lookup" {word: "tea"})'
 NOTHING = '(str "Tea grows in wet hills, " "dry")'
+
+COST = 40e-6
+"""Seconds of a call with all accounts on, at most."""
 
 REPLY: dict[str, Any] = {
     "content": [{"type": "text", "text": "Tea grows in wet hills. Dry ones take care."}],
@@ -117,7 +122,7 @@ def peer(size: int) -> Timed | None:
     return run
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=2_000, help="calls in a run (default 2000)")
     parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds (default 7)")
@@ -137,7 +142,12 @@ def main() -> None:
     found = [each / options.calls * 1e6 for each in took]
     for name, each in zip(rows, found, strict=True):
         print(f"{name:38}{each:9.2f}{each / found[0]:9.2f}")
+    if graph is None:
+        print("a LangGraph node: left out, langgraph is not installed")
+    is_within = found[0] <= COST * 1e6
+    print(f"bound: {COST * 1e6:.0f} µs for the first row; {'kept' if is_within else 'not kept'}")
+    return 0 if is_within else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -70,6 +70,7 @@ def dispatch(
     as `notes["error"]`. `notes["execution_path"]` is `s_expression`, `subtask_template` or
     `direct_tool`; any other value than a TaskResult is its text, and stands in the notes itself.
     """
+    _check_options(options)
     wrong = _misfit(identifier, inputs)
     if wrong is not None:
         return wrong
@@ -98,6 +99,7 @@ async def adispatch(
     **options: Unpack[Options],
 ) -> TaskResult:
     """`dispatch` for a caller that has an event loop, asyncio's or trio's."""
+    _check_options(options)
     wrong = _misfit(identifier, inputs)
     if wrong is not None:
         return wrong
@@ -120,16 +122,32 @@ async def adispatch(
 def _misfit(identifier: object, inputs: object) -> TaskResult | None:
     """What is wrong with a question that is none."""
     if not isinstance(identifier, str):
-        kind, wanted, hint = "identifier", identifier, 'dispatch("summarize", {"text": "…"})'
-    elif not (inputs is None or isinstance(inputs, Mapping)) or not all(
-        isinstance(name, str) for name in inputs or ()
-    ):
-        kind, wanted, hint = "inputs", inputs, 'write {"text": "…"}, a table by names'
+        kind, hint = "identifier", 'dispatch("summarize", {"text": "…"})'
+        message = f"the identifier of a dispatch cannot be {type(identifier).__name__}"
+    elif not (inputs is None or isinstance(inputs, Mapping)):
+        kind, hint = "inputs", _BY_NAME
+        message = f"the inputs of a dispatch cannot be {type(inputs).__name__}"
+    elif wrong := [name for name in inputs or () if not isinstance(name, str)]:
+        kind, hint = "inputs", _BY_NAME
+        shown = f"{type(wrong[0]).__name__}: {wrong[0]!r:.40}"
+        message = f"the name of an input of a dispatch cannot be {shown}"
     else:
         return None
-    message = f"the {kind} of a dispatch cannot be {type(wanted).__name__}"
     fault = bad_input(message, hint, fields=(kind,))
     return _shown(failed(error_of(fault), None))
+
+
+_BY_NAME = 'write {"text": "…"}, a table by names'
+
+
+def _check_options(options: Collection[str]) -> None:
+    """Raises TypeError for what `dispatch` does not take."""
+    for name in options:
+        if name not in Options.__annotations__:
+            raise TypeError(
+                f"dispatch() has no argument `{name}`; what a task is given stands in its inputs: "
+                f'dispatch("summarize", {{"{name}": …}})'
+            )
 
 
 def _asked(

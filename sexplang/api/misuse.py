@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from attrs import fields_dict
+
 from sexplang.machine import Limits
 from sexplang.runtime import Permissions
 from sexplang.terms.program import Program
@@ -33,6 +35,10 @@ def bounds(limits: Any, budget: Any) -> None:
     """Raises TypeError for limits or a budget of another type."""
     if not (limits is None or isinstance(limits, Limits)):
         raise wrong("limits", "Limits(steps=…, …)", limits)
+    for name in fields_dict(Limits) if limits is not None else ():
+        most = getattr(limits, name)
+        if name != "held" and (type(most) is not int or most < 1):
+            raise TypeError(f"limits.{name} is an integer from 1 on, not {most!r}"[:200])
     if not (budget is None or isinstance(budget, Mapping)):
         raise wrong("budget", "a table such as {'calls': 20}", budget)
 

@@ -116,6 +116,8 @@ class Settings:
     single_flight: bool = False
     strict: bool = False
     quiet: bool = False
+    way: Literal["", "s_expression", "subtask_template", "direct_tool"] | None = None
+    """How a task is run, which its TaskResult says; empty as long as nobody knows."""
 
 
 def quick(arguments: list[str]) -> Settings | None:

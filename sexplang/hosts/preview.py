@@ -2,10 +2,10 @@
 
 import json
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from sexplang.dispatcher import Dispatched
+from sexplang.hosts.ending import say_error
 from sexplang.hosts.guard import DONE
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import outcome_of, permissions_of
@@ -20,9 +20,7 @@ LOOKING = ("read-file", "list-files", "search-memory", "run-script")
 """What may be performed on the way: a task looks for its files before it asks."""
 
 
-def previewed(
-    settings: Settings, asked: Dispatched, source: Source, say_error: Callable[..., int]
-) -> int:
+def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
     """Writes system prompt, messages, tools, model and the estimated tokens; with --json the
     payload itself."""
     from sexplang.runtime import Journal, drive, performers
@@ -49,7 +47,7 @@ def previewed(
     try:
         tools = described(servers, asked.program)
     except Fault as fault:  # a server that the task needs
-        return say_error(error_of(fault), asked.program, source)
+        return say_error(error_of(fault), asked.program, source, settings)
     finally:
         if servers is not None:
             servers.close()
@@ -59,8 +57,10 @@ def previewed(
     if not seen:
         error = getattr(outcome, "error", None)
         if error is not None:
-            return say_error(error, asked.program, source)
+            return say_error(error, asked.program, source, settings)
         print("nothing of this asks a model", file=sys.stderr)
+        if settings.json:
+            sys.stdout.write('{"payload": null}\n')
         return DONE
     payload = plain(seen[0])
     sizes = _sizes(seen[0], payload, settings)

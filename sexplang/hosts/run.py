@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.configuration import configured
+from sexplang.hosts.ending import say_all, say_error, say_misuse, write_value
 from sexplang.hosts.files import folder_of, source_at, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.limits import limits_of
@@ -15,11 +16,11 @@ from sexplang.hosts.options import Settings, check_files
 from sexplang.hosts.programs import budget_of, built, check_index, outcome_of, permissions_of
 from sexplang.hosts.serving import described, servers_of
 from sexplang.process import hide
-from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.value import Fault, Value
 
 if TYPE_CHECKING:
     from sexplang.hosts.progress import Progress
@@ -32,7 +33,7 @@ def run(settings: Settings) -> int:
         source = _source(settings)
         program = built(source, _folder(settings), settings.allow_read)
     except Diagnostics as found:
-        return say_all(found.diagnostics, status_of(found.diagnostics))
+        return say_all(found.diagnostics, status_of(found.diagnostics), settings)
     if _only_defines(settings, program):
         return MISUSE
     if settings.strict:
@@ -41,7 +42,7 @@ def run(settings: Settings) -> int:
 
         found_by_check = (*program.warnings, *inspect(program).findings)
         if found_by_check:
-            say_all(found_by_check, FAILED)
+            say_all(found_by_check, FAILED, settings)
             say("--strict stops the program at a warning; nothing was run")
             return FAILED
     elif program.warnings and not settings.quiet:
@@ -52,7 +53,7 @@ def run(settings: Settings) -> int:
         if settings.index is not None:
             check_index(settings.index)
     except Diagnostics as found:
-        return say_all(found.diagnostics, MISUSE)
+        return say_all(found.diagnostics, MISUSE, settings)
     return performed(settings, program, inputs, source, budget)
 
 
@@ -81,9 +82,10 @@ def _only_defines(settings: Settings, program: Program) -> bool:
     file = settings.file or ""
     if not file.endswith(".xml") or program.units[-1].items:
         return False
-    say(
+    say_misuse(
         f"`{file}` is a template: import it from a program and call it there, "
-        f"or type: sexplang check {file}"
+        f"or type: sexplang check {file}",
+        settings,
     )
     return True
 
@@ -127,7 +129,7 @@ def performed(
         limits = limits_of(settings, _folder(settings))
         servers = servers_of(settings, _folder(settings))
     except Diagnostics as found:
-        return say_all(found.diagnostics, MISUSE)
+        return say_all(found.diagnostics, MISUSE, settings)
     if program.tasks and settings.model:
         from sexplang.runtime import warm_up
 
@@ -140,7 +142,7 @@ def performed(
         try:
             journal, progress, trace = followed(settings, source)
         except Refusal as refusal:
-            return say_error(refusal.error, program, source)
+            return say_error(refusal.error, program, source, settings)
     gc.freeze()
     # Values cannot form circles: looking for them is mostly waste.
     gc.set_threshold(100_000, 20, 20)
@@ -159,7 +161,7 @@ def performed(
                 if hasattr(outcome, "requests"):
                     outcome = driven(settings, program, outcome, journal, servers, progress, trace)
         except Fault as fault:  # a server that the program needs
-            return say_error(error_of(fault), program, source)
+            return say_error(error_of(fault), program, source, settings)
         finally:
             if servers is not None:
                 servers.close()
@@ -176,7 +178,7 @@ def performed(
             except Fault as fault:
                 error = error_of(fault)
         if error is not None:
-            return say_error(error, program, source)
+            return say_error(error, program, source, settings)
         return DONE
 
 
@@ -268,30 +270,3 @@ def _logging(settings: Settings, trace: "Trace | None" = None) -> Any:
             print(f"{drawn(level)}: {line}", file=sys.stderr)
 
     return log
-
-
-def write_value(settings: Settings, value: Value) -> None:
-    from sexplang.hosts.output import as_json, shown
-
-    sys.stdout.write(as_json(value) if settings.json else shown(value))
-
-
-def say_all(diagnostics: tuple[Diagnostic, ...], status: int) -> int:
-    from sexplang.hosts.telling import told
-
-    print(told(diagnostics, sys.stderr), file=sys.stderr)
-    return status
-
-
-def say_error(error: Record, program: Program, source: Source) -> int:
-    from sexplang.hosts.explain import has_page
-    from sexplang.hosts.show import paint_for, show_error
-
-    # Only texts of this program: an error that the program made up may name any file.
-    sources = {source.name: source}
-    for unit in program.units:
-        for part in (*unit.items, *unit.functions):
-            sources.setdefault(part.span.source.name, part.span.source)
-    paint = paint_for(sys.stderr, os.environ)
-    print(show_error(error, sources.get, paint, has_page), file=sys.stderr)
-    return FAILED

@@ -7,16 +7,16 @@ from typing import Any
 
 from attrs import evolve
 
+from sexplang.hosts.ending import say_all, say_fault
 from sexplang.hosts.files import folder_of, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import budget_of
-from sexplang.hosts.run import performed, say_all, say_error
+from sexplang.hosts.run import performed
 from sexplang.hosts.serving import servers_of
 from sexplang.hosts.show import drawn
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
-from sexplang.terms.task import error_of
 from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Task, Value
 
@@ -36,7 +36,7 @@ def task(
     from sexplang.dispatcher import told
 
     places = places or (".",)
-    settings = evolve(settings, folder=_folder(places[0]))
+    settings = evolve(settings, folder=_folder(places[0]), way="")
     source = Source("<task>", name)
     try:
         find = _finding(places, settings)
@@ -49,16 +49,16 @@ def task(
         asked = pipeline.dispatch(name, inputs, tasks=tasks, tools=tools, files=files, find=find)
         budget = budget_of(settings.budget) if settings.budget is not None else None
     except Diagnostics as found:
-        return say_all(found.diagnostics, status_of(found.diagnostics))
+        return say_all(found.diagnostics, status_of(found.diagnostics), settings)
     except Fault as fault:
-        error = error_of(fault)
-        say(f"{error.fields['message']}\n  = hint: {error.fields['hint']}")
-        return MISUSE if fault.code == "template_not_found" else FAILED
+        status = MISUSE if fault.code == "template_not_found" else FAILED
+        return say_fault(fault, status, settings)
+    settings = evolve(settings, way=asked.path)
     source = asked.program.units[-1].items[0].span.source if asked.program.units else source
     if preview:
         from sexplang.hosts.preview import previewed
 
-        return previewed(settings, asked, source, say_error)
+        return previewed(settings, asked, source)
 
     def shaped(value: Value) -> Value:
         result = told(value, asked.path)
@@ -70,15 +70,23 @@ def task(
     return performed(settings, asked.program, asked.inputs, source, budget, shaped)
 
 
-def described(places: tuple[str, ...], name: str | None) -> int:
-    """Lists the tasks there are, or the parameters of one."""
+def described(settings: Settings, places: tuple[str, ...], name: str | None) -> int:
+    """Lists the tasks there are, or the parameters of one, or of a tool."""
     from sexplang import pipeline
 
     places = places or (".",)
+    settings = evolve(settings, folder=_folder(places[0]))
     try:
-        tasks = pipeline.library(_modules(places), _finding(places, Settings()))
+        find = _finding(places, settings)
+        tasks = pipeline.library(_modules(places), find)
+        tool = () if name is None or name in tasks else _tool(settings, name, find)
     except Diagnostics as found:
         return say_all(found.diagnostics, status_of(found.diagnostics))
+    except Fault as fault:  # a server whose tool it is
+        return say_fault(fault, FAILED, settings)
+    if tool:
+        print("\n" + "\n".join(map(drawn, tool)))
+        return DONE
     if name in tasks:
         template = tasks[name].template
         print(f"\n{template.name}: {template.description or 'no description'}")
@@ -92,6 +100,44 @@ def described(places: tuple[str, ...], name: str | None) -> int:
     for each in sorted(tasks):
         print(f"  {each}  {tasks[each].template.description}".rstrip())
     return DONE if name is None else MISUSE
+
+
+def _tool(settings: Settings, name: str, find: Any) -> tuple[str, ...]:
+    """The lines that describe a tool of the language or of a server; none if it is no tool.
+    Raises Fault where its server cannot be asked."""
+    from sexplang import pipeline
+    from sexplang.hosts.inputs import described as inputs_described
+    from sexplang.runtime import Refusal
+
+    servers = servers_of(settings, settings.folder)
+    if servers is not None and servers.mentioned([name]):
+        try:
+            known = servers.describe([name])[name]
+        except Refusal as refusal:
+            fields = refusal.error.fields
+            raise Fault(fields["reason"], fields["message"], error=refusal.error) from None
+        finally:
+            servers.close()
+        schema: Any = known.get("input_schema") or {}
+        needed = schema.get("required") or ()
+        rows = [
+            (f"{each}=<{said.get('type', 'any')}>", said.get("description") or "")
+            for each, said in (schema.get("properties") or {}).items()
+        ]
+        rows = [
+            (way, f"{said}  [required]") if way.partition("=")[0] in needed else (way, said)
+            for way, said in rows
+        ]
+        about = known.get("description") or "no description"
+    else:
+        if name.startswith("("):
+            return ()
+        try:
+            program = pipeline.dispatch(name, {}, tasks={}, find=find).program
+        except Fault:
+            return ()
+        rows, about = inputs_described(program.inputs), "a tool of the language"
+    return (f"{name}: {about}", *[f"  {each}  {said}".rstrip() for each, said in rows])
 
 
 def _has(task: Task, name: str) -> bool:

@@ -23,7 +23,7 @@ def _task(words: tuple[str, ...], help: bool, preview: bool, places: Any, **foun
     given = {name: value for name, value in found.items() if value not in (None, (), False)}
     if help:
         click.echo(click.get_current_context().get_help())
-        return described(tuple(places), words[0] if words else None)
+        return described(Settings(**given), tuple(places), words[0] if words else None)
     if not words:
         raise click.UsageError("Name a task: sexplang task NAME; --help lists those of this folder")
     name, *arguments = words

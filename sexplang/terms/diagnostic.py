@@ -56,5 +56,6 @@ class Diagnostics(Exception):
     """A text that is not a program: one or more diagnostics, all that were found."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
-        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+        # A macro that uses an argument twice has what is wrong with it twice.
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(dict.fromkeys(diagnostics))
         super().__init__("\n".join(map(str, self.diagnostics)))

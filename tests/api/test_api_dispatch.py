@@ -224,3 +224,17 @@ def test_it_works_in_an_event_loop(library):
         return await sexplang.adispatch("greet", {"who": "A"}, library=library, model=["Hi."])
 
     assert str(asyncio.run(asked())) == "Hi."
+
+
+def test_a_name_of_an_input_is_text():
+    """The message is about the name, since a table is right."""
+    error = failure(sexplang.dispatch("plain", {1: 2}))
+
+    assert error["message"] == "the name of an input of a dispatch cannot be int: 1"
+
+
+@pytest.mark.parametrize("way", [sexplang.dispatch, sexplang.adispatch])
+def test_an_argument_that_there_is_not_is_said_of_dispatch(way):
+    with pytest.raises(TypeError, match=r"^dispatch\(\) has no argument `nosuch`"):
+        result = way("plain", {}, nosuch=1)
+        asyncio.run(result)

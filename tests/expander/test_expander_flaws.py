@@ -3,6 +3,8 @@
 import pytest
 from support.expanding import complaints, found
 
+import sexplang
+
 BAD = "bad-syntax-rules"
 
 
@@ -127,3 +129,11 @@ def test_no_finding_shows_how_names_are_told_apart():
 def test_macros_have_their_place(text, code, place):
     """A definition stands in a body, before its uses; a macro's name stands at the head."""
     assert (code, place) in complaints(text)
+
+
+def test_what_is_wrong_with_an_argument_is_said_once():
+    """However often the macro uses it."""
+    twice = "(define-syntax m (syntax-rules () ((_ a) [a a])))"
+    (only,) = sexplang.check(twice + " (m (squar 3))")
+
+    assert "unbound-name" == only.code

@@ -61,10 +61,10 @@ def test_json_output_is_one_document_and_print_goes_to_stderr():
 
 
 def test_what_json_cannot_hold_fails():
-    """A function has no JSON."""
+    """A function has no JSON; the document says so."""
     done = sexplang("run", "--json", "-e", "(lambda (x) x)")
 
-    assert (1, "") == (done.returncode, done.stdout)
+    assert (1, "not-json") == (done.returncode, json.loads(done.stdout)["error"]["reason"])
     assert "error[not-json]" in done.stderr
 
 
@@ -361,3 +361,25 @@ def test_the_configuration_says_whether_equal_calls_are_sent_once(folder, said, 
 
     assert status == done.returncode, done.stderr
     assert ("bad-configuration" in done.stderr) == bool(status)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "about"),
+    [
+        (["-e", "(/ 1 0)"], 1, "division-by-zero"),
+        (["-e", "(raise {a: (lambda (x) x)})"], 1, "raised"),
+        (["-e", "(sumarise 1)"], 1, "unbound-name"),
+        (["-e", "1", "--budget", "tea"], 2, "bad-input"),
+        (["-e", "1", "--index", "nowhere.db"], 2, "file-not-found"),
+        (["nowhere.sexp"], 2, "file-not-found"),
+    ],
+)
+def test_json_output_is_one_document_whatever_goes_wrong(words, status, about):
+    """With the error of the run, or the findings before it; stderr says the same in words."""
+    done = sexplang("run", "--json", *words)
+    told = json.loads(done.stdout)
+    codes = [told["error"]["reason"]] if "error" in told else [f["code"] for f in told["findings"]]
+
+    assert (status, "FAILED", [about]) == (done.returncode, told["status"], codes)
+    assert f"error[{about}]" in done.stderr
+    assert sexplang("run", *words).stdout == ""

@@ -262,3 +262,14 @@ def test_a_server_ends_with_the_run(number):
 
     until(lambda: not is_alive(mark))
     assert {None: 0, 2: 130, 9: -9}[number] == process.returncode
+
+
+def test_help_describes_a_tool_of_a_server(tmp_path):
+    """As it does a task; a tool that the server does not have is said."""
+    way = ["--help", "--mcp", f"demo={PYTHON} {mcp_server.__file__}", "--allow-run", PYTHON]
+    done = sexplang("task", "demo:add", *way, cwd=tmp_path)
+    none = sexplang("task", "demo:nosuch", *way, cwd=tmp_path)
+
+    assert "demo:add: Adds two whole numbers.\n  a=<integer>" in done.stdout
+    assert ("", 0) == (done.stderr, done.returncode)
+    assert "there is no tool `demo:nosuch`" in none.stderr

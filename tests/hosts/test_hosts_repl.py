@@ -174,6 +174,13 @@ def test_a_pipe_without_errors_ends_with_zero():
     assert ("1\n", "", 0) == (done.stdout, done.stderr, done.returncode)
 
 
+def test_a_pipe_that_leaves_has_failed_if_anything_did():
+    """As it would at the end of the text."""
+    done = sexplang("repl", text="(car 5)\n:quit\n")
+
+    assert 1 == done.returncode
+
+
 def test_what_is_never_closed_is_said_at_the_end():
     """Input that ends within a bracket is entered as it is."""
     done = sexplang("repl", text="(+ 1\n")

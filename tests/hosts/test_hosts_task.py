@@ -169,3 +169,48 @@ def test_files_of_the_call_win(folder):
     done = sexplang("task", "review", "plan={}", 'file_context=["b.md"]', "--preview", cwd=folder)
 
     assert "Other." in done.stdout and "Notes." not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "reason"),
+    [
+        (["(/ 1 0)"], 1, "subtask_failure"),
+        (["(/ 1"], 1, "input_validation_failure"),
+        (["nosuch"], 2, "template_not_found"),
+        (["review", "plan={}", "--model", "scripted:none.json"], 1, "subtask_failure"),
+        (["review", "plan={}", "--preview", "--budget", "tea"], 1, "input_validation_failure"),
+    ],
+)
+def test_json_gives_the_failed_result(folder, words, status, reason):
+    done = sexplang("task", "--json", *words, cwd=folder)
+    result = json.loads(done.stdout)
+
+    assert (done.returncode, result["status"]) == (status, "FAILED")
+    assert result["notes"]["error"]["reason"] == reason
+
+
+def test_json_gives_what_a_failed_task_said_and_was_warned_of(folder):
+    (folder / "a.md").unlink()
+    cut = [{"content": [{"type": "text", "text": "Half a"}], "stop_reason": "max_tokens"}]
+    with MessagesServer(*cut) as server:
+        done = sexplang(
+            "task", "review", "plan={}", "--json", "--model", server.url, "-q", cwd=folder
+        )
+    result = json.loads(done.stdout)
+
+    assert (done.returncode, result["content"]) == (1, "Half a")
+    assert "file `a.md` could not be read" in result["notes"]["warnings"][0]
+    assert result["notes"]["execution_path"] == "subtask_template"
+
+
+def test_json_of_a_preview_where_nobody_is_asked(folder):
+    done = sexplang("task", "(+ 1 2)", "--preview", "--json", cwd=folder)
+
+    assert json.loads(done.stdout) == {"payload": None}
+
+
+def test_help_describes_a_tool_of_the_language(folder):
+    done = sexplang("task", "read_file", "--help", cwd=folder)
+
+    assert done.stdout.endswith("read_file: a tool of the language\n  path=<string>  [required]\n")
+    assert (done.stderr, done.returncode) == ("", 0)

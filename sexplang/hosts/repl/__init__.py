@@ -7,14 +7,15 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 
+from sexplang.hosts.ending import say_all
 from sexplang.hosts.files import source_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.limits import limits_of
 from sexplang.hosts.options import Settings
 from sexplang.hosts.repl.orders import Quit, obey
 from sexplang.hosts.repl.session import Session
-from sexplang.hosts.run import say_all
 from sexplang.terms.diagnostic import Diagnostics
 
 _INSTALL = "pip install 'sexplang[repl]'"
@@ -36,12 +37,11 @@ def repl(settings: Settings) -> int:
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     session = Session(settings, sys.stdout, sys.stderr)
     try:
-        if settings.file is not None:
-            _enter(session, None, is_terminal)
-        for text in _texts(session, is_terminal):
-            _enter(session, text, is_terminal)
-    except Quit:
-        return DONE
+        with suppress(Quit):
+            if settings.file is not None:
+                _enter(session, None, is_terminal)
+            for text in _texts(session, is_terminal):
+                _enter(session, text, is_terminal)
     finally:
         session.close()
     return FAILED if session.failures and not is_terminal else DONE

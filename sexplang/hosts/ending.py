@@ -1,0 +1,119 @@
+"""How a command ends that runs something: its value on standard output, or what went wrong on
+standard error and, with --json, as the one document on standard output."""
+
+import os
+import sys
+from typing import Any
+
+from sexplang.hosts.guard import FAILED, MISUSE, say
+from sexplang.hosts.options import Settings
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.program import Program
+from sexplang.terms.source import Source
+from sexplang.terms.task import error_of
+from sexplang.terms.text import value_of, written
+from sexplang.terms.value import Fault, Record, Value
+
+
+def write_value(settings: Settings, value: Value) -> None:
+    from sexplang.hosts.output import as_json, shown
+
+    sys.stdout.write(as_json(value) if settings.json else shown(value))
+
+
+def say_all(
+    diagnostics: tuple[Diagnostic, ...], status: int, settings: Settings | None = None
+) -> int:
+    """Tells diagnostics, which are the end where there are settings. Gives the status."""
+    from sexplang.hosts.telling import told
+
+    print(told(diagnostics, sys.stderr), file=sys.stderr)
+    if settings is not None:
+        _write_findings(diagnostics, settings)
+    return status
+
+
+def say_misuse(words: str, settings: Settings) -> int:
+    """Tells what cannot be run. Gives the status."""
+    say(words)
+    _write_findings((Diagnostic("bad-input", words),), settings)
+    return MISUSE
+
+
+def say_fault(fault: Fault, status: int, settings: Settings) -> int:
+    """Tells why there is nothing to run. Gives the status."""
+    error = error_of(fault)
+    hint = error.fields["hint"]
+    say(f"{error.fields['message']}" + (f"\n  = hint: {hint}" if hint else ""))
+    _write_error(error, settings)
+    return status
+
+
+def say_error(error: Record, program: Program, source: Source, settings: Settings) -> int:
+    """Tells the error that a run ended with. Gives the status."""
+    from sexplang.hosts.explain import has_page
+    from sexplang.hosts.show import paint_for, show_error
+
+    # Only texts of this program: an error that the program made up may name any file.
+    sources = {source.name: source}
+    for unit in program.units:
+        for part in (*unit.items, *unit.functions):
+            sources.setdefault(part.span.source.name, part.span.source)
+    paint = paint_for(sys.stderr, os.environ)
+    print(show_error(error, sources.get, paint, has_page), file=sys.stderr)
+    _write_error(error, settings)
+    return FAILED
+
+
+def _write_findings(diagnostics: tuple[Diagnostic, ...], settings: Settings) -> None:
+    if not settings.json:
+        return
+    if settings.way is not None:
+        from sexplang.dispatcher import unreadable
+
+        _write(unreadable(Diagnostics(diagnostics), settings.way or None))
+        return
+    findings = value_of([each.plain() for each in diagnostics])
+    _write({"status": "FAILED", "findings": findings})
+
+
+def _write_error(error: Record, settings: Settings) -> None:
+    if not settings.json:
+        return
+    if settings.way is not None:
+        from sexplang.dispatcher import failed
+
+        _write(failed(error, settings.way or None))
+        return
+    _write({"status": "FAILED", "error": error})
+
+
+def _write(document: Value) -> None:
+    from sexplang.hosts.output import as_json
+
+    try:
+        line = as_json(document)
+    except Fault:
+        line = as_json(_without_doubt(document))
+    sys.stdout.write(line)
+
+
+def _without_doubt(value: Any) -> Value:
+    """The data with what JSON cannot hold, such as a function, as its text."""
+    from sexplang.hosts.output import as_json
+
+    fields = value.fields if isinstance(value, Record) else value
+    if isinstance(fields, dict):
+        return {key: _without_doubt(item) for key, item in fields.items()}
+    try:
+        as_json(value)
+    except Fault:
+        return _text(value)
+    return value
+
+
+def _text(value: Value) -> str:
+    try:
+        return written(value)
+    except Fault as fault:
+        return fault.message

@@ -62,10 +62,11 @@ def test_whatever_is_unusual_is_left_to_the_library(words):
 
 
 def test_options_have_one_list():
-    """Every setting besides the program, its folder and its inputs is an option."""
+    """Every setting besides the program, its folder, its inputs and how a task was named is an
+    option."""
     names = {option.name for option in RUN_OPTIONS}
 
-    assert set(Settings.__annotations__) - {"file", "folder", "inputs"} == names
+    assert set(Settings.__annotations__) - {"file", "folder", "inputs", "way"} == names
 
 
 def test_inputs_are_converted_by_their_declared_type():

@@ -186,8 +186,8 @@ BUGS = [
         "machine/loop.py",
         (
             (
-                "    return fail(error_of(fault), k, s, resumable=False)",
-                "    return fail(error_of(fault), k, s)",
+                "failure[1]), k, s, resumable=False)",
+                "failure[1]), k, s)",
             ),
         ),
     ),

@@ -374,7 +374,8 @@ def test_what_fails_for_reasons_of_its_own_fails_for_nobody_else():
     body = 'messages: [{role: "user" content: "tea"}] timeout: 2'
     program = f"(par (attempt (model {{{body}}})) (model {{{body}}}))"
     with MessagesServer(*replies) as server:
-        outcome = drive(text_of(program), table(model=f"{server.url}#m"), single_flight=True)
+        performers = table(model=f"{server.url}#m", endpoint=Endpoint(silence=30, total=30))
+        outcome = drive(text_of(program), performers, single_flight=True)
         sent = len(server.journal)
 
     assert 2 == sent

@@ -3,9 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from attrs import evolve, field
-
-from sexplang.compiler.clauses import CLAUSES
+from sexplang.compiler.clauses import CLAUSES, listed
 from sexplang.compiler.settings import (
     data,
     expected,
@@ -21,7 +19,7 @@ from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, Label, ListForm, Name, spelled
-from sexplang.terms.node import define
+from sexplang.terms.node import define, evolve, field
 from sexplang.terms.source import Span
 from sexplang.terms.template import Param, Template
 from sexplang.terms.text import value_of
@@ -56,6 +54,8 @@ class Written:
         kind, _, name = part.partition(":")
         if kind == "param":
             return self.params[name].span
+        if kind == "tool":
+            return listed(self.clauses["allowed_tools"].items[1:])[int(name)].span
         clause = self.clauses.get(kind)
         if clause is None:
             return self.name.span

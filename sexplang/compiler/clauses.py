@@ -80,15 +80,23 @@ def _context(**found: Any) -> ContextManagement:
     return ContextManagement(**found)
 
 
-def _words(c: Lowering, forms: tuple[Form, ...]) -> tuple[str, ...]:
-    """`a "b"`, `["a" "b"]` or `'(a b)`"""
+def listed(forms: tuple[Form, ...]) -> tuple[Form, ...]:
+    """`a "b"`, `["a" "b"]` or `'(a b)`, one by one."""
     if len(forms) == 1:
         whole = unquoted(forms[0])
         if type(whole) is VectorForm or (type(whole) is ListForm and whole is not forms[0]):
-            forms = whole.items
+            return whole.items
+    return forms
+
+
+def _words(c: Lowering, forms: tuple[Form, ...]) -> tuple[str, ...]:
     read = word()
-    found = [read(c, form) for form in forms]
-    return tuple(dict.fromkeys(one for one in found if one is not None))
+    found = [read(c, form) for form in listed(forms)]
+    return tuple([one for one in found if one is not None])
+
+
+def _once(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))
 
 
 _FILES = {
@@ -103,7 +111,7 @@ _FILES = {
 def _file_paths(clause: Clause, c: Lowering, form: ListForm) -> FilePaths | None:
     first = unquoted(form.items[1]) if len(form.items) > 1 else None
     if type(first) in (Literal, Name, VectorForm):
-        return FilePaths(paths=_words(c, form.items[1:]))
+        return FilePaths(paths=_once(_words(c, form.items[1:])))
     readers: dict[str, Read] = dict.fromkeys(_FILES, word())
     readers["paths"] = lambda c, value: _words(c, (value,))
     before = len(c.findings)
@@ -120,7 +128,7 @@ def _file_paths(clause: Clause, c: Lowering, form: ListForm) -> FilePaths | None
         return None
     source: Any = _FILES[given[0]]
     if source == "literal":
-        return FilePaths(source, found["paths"])
+        return FilePaths(source, _once(found["paths"]))
     return FilePaths(source, text=found[given[0]])
 
 

@@ -4,14 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from typing import Any
 
-from attrs import field
-
 from sexplang.compiler.scope import Signature
 from sexplang.compiler.state import Lowering
 from sexplang.terms.core import Core
 from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, VectorForm, spelled
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 from sexplang.terms.program import Function, Parameter
 from sexplang.terms.source import Span
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from attrs import field
-
 from sexplang.compiler.atoms import CheckTemplate, LoadSchema, declared_task
 from sexplang.compiler.inputs import declared_effect, declared_input, top_level_only
 from sexplang.compiler.macros import Syntax
@@ -15,7 +13,7 @@ from sexplang.terms.core import Const
 from sexplang.terms.diagnostic import Diagnostics, Label
 from sexplang.terms.form import Form, ListForm, Literal, Name
 from sexplang.terms.form import Label as LabelForm
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 from sexplang.terms.program import Export
 from sexplang.terms.source import Made, Span
 from sexplang.terms.value import Operation

@@ -3,10 +3,9 @@
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from attrs import fields, has
-
 from sexplang.terms.core import Const, Forward, PerformOp
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.node import fields, has
 from sexplang.terms.program import Unit
 from sexplang.terms.source import Span
 from sexplang.terms.value import Operation

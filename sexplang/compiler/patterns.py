@@ -6,8 +6,6 @@ A pattern may be as deep as a form: nothing here recurses.
 from collections.abc import Generator
 from typing import Any, TypeGuard
 
-from attrs import field
-
 from sexplang.compiler.calls import called
 from sexplang.compiler.functions import duplicate
 from sexplang.compiler.quoting import datum, entries
@@ -15,7 +13,7 @@ from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering
 from sexplang.terms.core import CallPrimitive, Const, Core, Local
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm, spelled
-from sexplang.terms.node import define, frozen
+from sexplang.terms.node import define, field, frozen
 from sexplang.terms.source import Span
 from sexplang.terms.value import Value
 

@@ -2,11 +2,10 @@
 
 import re
 
-from attrs import evolve
-
 from sexplang.terms.brief import shortened
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.form import MARK
+from sexplang.terms.node import evolve
 from sexplang.terms.source import Made
 
 _MARKED = re.compile(f"{MARK}[0-9]+")

@@ -40,8 +40,10 @@ def apply(
         _check_count(function.name, len(arguments), function.least, function.most)
         if kind is Primitive:
             return k[0], function.function(*arguments), k, s
-        if any(type(one) is Closure and one.code.is_library for one in arguments):
-            k = calling(span, k)
+        for one in arguments:
+            if type(one) is Closure and one.code.is_library:
+                k = calling(span, k)
+                break
         return ENTRIES[function.name](arguments, k, s, span)
     if kind is Continuation:
         _check_count("continuation", len(arguments), 0, 1)
@@ -91,6 +93,8 @@ def apply_labelled(
 
 def operands(operation: Operation, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
     """An operation's arguments as they are performed: texts are texts, what is missing is nil."""
+    if len(arguments) == len(operation.params) and not operation.text:
+        return arguments
     most = None if operation.rest else len(operation.params)
     _check_count(operation.name, len(arguments), operation.least, most)
     last = len(operation.params) - 1

@@ -1,9 +1,11 @@
 """A branch of the weave: where it stands, and what it waits for."""
 
+import re
 from typing import Any
 
 from immutables import Map
 
+from sexplang.machine import exits
 from sexplang.machine.budgets import Learned
 from sexplang.machine.places import Places
 from sexplang.machine.scopes import Accounts, Held, Scope
@@ -18,7 +20,21 @@ its ordinal in the branch that forked."""
 
 
 @node(eq=False)
-class Waiting:
+class Branch:
+    """One branch: one of the four below. `ordinal` numbers its requests and forks, for ever
+    upward.
+
+    `leaving` is set while it is cancelled, or while the root fails: what leaves it otherwise
+    stops here.
+    """
+
+    path: Path
+    ordinal: int
+    leaving: bool
+
+
+@node(eq=False)
+class Waiting(Branch):
     """Asked the host; the reply goes to `k`."""
 
     request: Request
@@ -28,7 +44,7 @@ class Waiting:
 
 
 @node(eq=False)
-class Forked:
+class Forked(Branch):
     """Waits for its branches. Their values, by index, go to `k`.
 
     `alive` counts those that have started and not ended; the next to start is the first of
@@ -50,20 +66,32 @@ class Forked:
 
     def counted(self, values: Map[int, Value], more: int) -> "Forked":
         """With these values, and so many more branches that run."""
-        alive, starts, cut = self.alive + more, self.starts, self.cut
-        made = (self.fork, self.width, values, self.k, self.s, starts, alive, self.race, cut)
-        return Forked(*made, self.after)
+        return Forked(
+            self.path,
+            self.ordinal,
+            self.leaving,
+            self.fork,
+            self.width,
+            values,
+            self.k,
+            self.s,
+            self.starts,
+            self.alive + more,
+            self.race,
+            self.cut,
+            self.after,
+        )
 
 
 @node(eq=False)
-class Ready:
+class Ready(Branch):
     """Goes on with this step."""
 
     step: Step
 
 
 @node(eq=False)
-class Queued:
+class Queued(Branch):
     """Goes on with this step as soon as the job that it is a part of has a place."""
 
     step: Step
@@ -80,21 +108,17 @@ class Queued:
         return self.step[3]
 
 
-State = Waiting | Forked | Ready | Queued
-
-
 @node(eq=False)
-class Branch:
-    """One branch. `ordinal` numbers its requests and forks, for ever upward.
+class Times:
+    """The deadlines and budgets of a run."""
 
-    `leaving` is set while it is cancelled, or while the root fails: what leaves it otherwise
-    stops here.
-    """
-
-    path: Path
-    ordinal: int
-    state: State
-    leaving: bool = False
+    accounts: Accounts = Map()
+    waiting: Map[str, int] = Map()
+    """How many branches wait under a deadline."""
+    timers: Map[str, Scope] = Map()
+    """The deadlines that are counted down."""
+    learned: Learned = Map()
+    """What replies have said about the estimates of their requests."""
 
 
 @node(eq=False)
@@ -102,11 +126,7 @@ class Weave:
     """The state of a run between two deliveries."""
 
     branches: Map[Path, Branch] = Map()
-    accounts: Accounts = Map()
-    waiting: Map[str, int] = Map()
-    """How many branches wait under a deadline."""
-    timers: Map[str, Scope] = Map()
-    """The deadlines that are counted down."""
+    times: Times = Times()
     failing: Record | None = None
     """The error that ends the run, once the root has left its scopes."""
     steps: int = 0
@@ -119,13 +139,50 @@ class Weave:
     count: int = 0
     """How many requests are open, timers too."""
     places: Places = Places()
-    learned: Learned = Map()
-    """What replies have said about the estimates of their requests."""
+
+
+def forking(branch: Branch, left: exits.Forked) -> Forked:
+    """The branch that forks: it takes an ordinal, and has begun none of its branches yet."""
+    return Forked(
+        branch.path,
+        branch.ordinal + 1,
+        branch.leaving,
+        fork=branch.ordinal,
+        width=len(left.starts),
+        values=Map(),
+        k=left.k,
+        s=left.s,
+        starts=left.starts,
+        alive=0,
+        race=left.race,
+        after=left.after,
+    )
 
 
 def identity(path: Path, ordinal: int) -> str:
     """A request's id: the path and the ordinal, joined by dots."""
+    if len(path) > _DEEP:
+        return f"{_joined(path)}.{ordinal}"
     return ".".join(map(str, (*path, ordinal))) if path else str(ordinal)
+
+
+_DEEP = 64
+_joins: dict[Path, str] = {}
+"""The last few deep paths that others were below, joined."""
+
+
+def _joined(path: Path) -> str:
+    """A deep path joined by dots, which takes no long where that of a branch around it is known:
+    whoever asks at every level of two thousand would join millions of numbers."""
+    around = path[:-2]
+    words = _joins.get(around)
+    if words is None:
+        further = _joins.get(around[:-2])
+        words = f"{further}.{around[-2]}.{around[-1]}" if further else ".".join(map(str, around))
+        if len(_joins) >= 16:
+            _joins.clear()
+        _joins[around] = words
+    return f"{words}.{path[-2]}.{path[-1]}"
 
 
 def branch_id(path: Path) -> str:
@@ -135,10 +192,13 @@ def branch_id(path: Path) -> str:
 
 def path_of(identity: str) -> Path:
     """The path of the branch that made the request. Raises ValueError."""
-    path, _, _ = identity.rpartition(".")
-    return tuple(map(int, path.split("."))) if path else ()
+    return tuple(map(int, identity.split(".")[:-1]))
 
 
-def order(identity: str) -> Path:
-    """What identities are sorted by."""
-    return tuple([int(part) for part in identity.split(".")])
+def order(identity: str) -> str:
+    """What identities are sorted by, number by number: it begins each long number with a letter
+    for its length. Reading the numbers of deep ones would take a thousand times as long."""
+    return _LONG_NUMBER.sub(lambda found: f"{chr(64 + len(found[0]))}{found[0]}", identity)
+
+
+_LONG_NUMBER = re.compile("[0-9]{2,}")

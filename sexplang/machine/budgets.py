@@ -10,8 +10,10 @@ from typing import Any, Protocol
 
 from immutables import Map
 
+from sexplang.machine.estimating import rough_estimate
 from sexplang.machine.scopes import Accounts, Held, Scope
 from sexplang.terms.brief import shown
+from sexplang.terms.effect import Part
 from sexplang.terms.node import node
 from sexplang.terms.value import Fault, Record, Value
 
@@ -34,31 +36,6 @@ class Meter:
 
     estimate: Callable[[Any], int]
     price: Price
-
-
-def rough_estimate(payload: Any) -> int:
-    """Input tokens from the length of the payload as text: one for every three characters."""
-    try:
-        return len(repr(payload)) // 3 + 1
-    except RecursionError:
-        return _deep_estimate(payload)
-
-
-def _deep_estimate(payload: Any) -> int:
-    """The same for what nests deeper than Python's own stack goes."""
-    length = 0
-    work = [payload]
-    while work:
-        item = work.pop()
-        if isinstance(item, dict):
-            length += sum([len(repr(key)) for key in item]) + max(2, 4 * len(item))
-            work.extend(item.values())
-        elif isinstance(item, (list, tuple)):
-            length += 2 * max(1, len(item))
-            work.extend(item)
-        else:
-            length += len(repr(item))
-    return length // 3 + 1
 
 
 def _no_price(
@@ -134,15 +111,13 @@ def reserve(
     is_metered = False
     for name in scopes:
         budget = accounts[name]
-        if budget.calls is not None:
-            if budget.spent_calls >= budget.calls:
-                error = budget.error("calls", budget.calls, budget.spent_calls + 1)
-                return Refused(name, error)
-            budgets.append(budget)
-            is_metered = is_metered or budget.is_metered
-        elif budget.is_metered:
-            budgets.append(budget)
+        if budget.calls is not None and budget.spent_calls >= budget.calls:
+            return Refused(name, budget.error("calls", budget.calls, budget.spent_calls + 1))
+        if budget.tokens is not None or budget.usd is not None:
             is_metered = True
+        elif budget.calls is None:
+            continue
+        budgets.append(budget)
     names = scopes if len(budgets) == len(scopes) else tuple([budget.id for budget in budgets])
     if is_metered:
         held = _held(budgets, names, payload, meter, learned)
@@ -164,19 +139,31 @@ def _held(
     model = str(payload.get("model") or "") if is_table else ""
     guess, given = meter.estimate(payload), _most(payload)
     taken = corrected(guess, learned.get(model))
-    # A conversation with tools has its prompt kept by the server, which costs more.
-    kept = taken if is_table and payload.get("tools") else 0
-
-    def price(output: int) -> float | None:
-        return meter.price(model, taken - kept, output, kept)
-
+    price: Callable[[int], float | None] | None = None
     for budget in budgets:
-        fitting = _fitting(budget, taken, given, price)
-        if isinstance(fitting, Refused):
-            return fitting
-        given = fitting
+        if budget.tokens is not None:
+            left = budget.tokens - budget.spent_tokens - taken
+            if left < 1:
+                used = budget.spent_tokens + taken + 1
+                return Refused(budget.id, budget.error("tokens", budget.tokens, used))
+            given = min(given, left)
+        if budget.usd is not None:
+            price = price or _price(meter, model, taken, is_table and bool(payload.get("tools")))
+            fitting = _fitting(budget, given, price)
+            if isinstance(fitting, Refused):
+                return fitting
+            given = fitting
+    if price is None:
+        return Held(names, model, taken + given, 0.0, guess, taken)
     usd, input_usd = price(given) or 0.0, price(0) or 0.0
-    return Held(names, model, taken + given, usd, guess, taken, input_usd)
+    return Held(names, model, taken + given, usd, guess, taken, input_usd, True)
+
+
+def _price(meter: Meter, model: str, taken: int, has_tools: bool) -> Callable[[int], float | None]:
+    """What a call costs whose input is known, by its output. A conversation with tools has its
+    prompt kept by the server, which costs more."""
+    kept = taken if has_tools else 0
+    return lambda output: meter.price(model, taken - kept, output, kept)
 
 
 def _most(payload: Any) -> int:
@@ -193,19 +180,9 @@ def _most(payload: Any) -> int:
     return most
 
 
-def _fitting(
-    budget: Scope, taken: int, given: int, price: Callable[[int], float | None]
-) -> int | Refused:
-    """How many output tokens fit, at least one and at most `given`."""
-    if budget.tokens is not None:
-        left = budget.tokens - budget.spent_tokens - taken
-        if left < 1:
-            return Refused(
-                budget.id, budget.error("tokens", budget.tokens, budget.spent_tokens + taken + 1)
-            )
-        given = min(given, left)
-    if budget.usd is None:
-        return given
+def _fitting(budget: Scope, given: int, price: Callable[[int], float | None]) -> int | Refused:
+    """How many output tokens a budget of money has room for, at least one and at most `given`."""
+    assert budget.usd is not None
     while True:
         cost = price(given)
         if cost is None:
@@ -223,37 +200,46 @@ def settle(
 ) -> tuple[Accounts, Learned]:
     """The reply says what the call took; without a usage it is what was held. The estimates of
     the calls to come follow from it."""
-    if not isinstance(reply, dict) or not isinstance(reply.get("usage"), dict):
+    usage = reply.get("usage") if isinstance(reply, dict) else None
+    if not isinstance(usage, dict):
         return _over(accounts, held, held.tokens, held.usd), learned
-    counts, lost = _counts(reply["usage"]), reply.get("lost")
-    # Of attempts before the one that gave the reply nothing is learned.
-    taken = sum(counts[1:]) - (sum(_counts(lost)[1:]) if isinstance(lost, dict) else 0)
+    counts, lost = _counts(usage), reply.get("lost")
+    taken = sum(counts[1:])
+    if isinstance(lost, dict):
+        # Of attempts before the one that gave the reply nothing is learned.
+        taken -= sum(_counts(lost)[1:])
     if held.guess and taken > 0:
         guessed, reported = learned.get(held.model, (0, 0))
         learned = learned.set(held.model, (guessed + held.guess, reported + taken))
-    return _over(accounts, held, *_took(counts, held, meter)), learned
+    tokens, usd = _took(counts, held, meter)
+    return _over(accounts, held, tokens, usd), learned
 
 
-_COUNTS = (
-    *("output_tokens", "input_tokens"),
-    *("cache_creation_input_tokens", "cache_read_input_tokens"),
-)
+_COUNTS = {
+    "output_tokens": 0,
+    "input_tokens": 1,
+    "cache_creation_input_tokens": 2,
+    "cache_read_input_tokens": 3,
+}
 
 
 def _counts(usage: dict[str, Value]) -> list[int]:
     """What was reported: the output, then the parts of the input."""
-    counts = []
-    for name in _COUNTS:
-        count = usage.get(name)
-        counts.append(count if type(count) is int and count > 0 else 0)
+    counts = [0, 0, 0, 0]
+    for name, count in usage.items():
+        at = _COUNTS.get(name)
+        if at is not None and type(count) is int and count > 0:
+            counts[at] = count
     return counts
 
 
 def _took(counts: list[int], held: Held, meter: Meter) -> tuple[int, float]:
-    """Tokens and US dollars of what was reported."""
+    """Tokens of what was reported, and US dollars where a budget counts them."""
+    if not held.is_priced:
+        return sum(counts), 0.0
     given, fresh, written, read = counts
     usd = meter.price(held.model, fresh, given, written, read) or 0.0
-    return given + fresh + written + read, usd
+    return sum(counts), usd
 
 
 def refund(accounts: Accounts, held: Held, error: Value, meter: Meter) -> Accounts:
@@ -281,10 +267,17 @@ def regrown(
     return accounts, held.grown(tokens, usd)
 
 
-def take_back(accounts: Accounts, held: Held) -> Accounts:
-    """The call was withdrawn: what it held for its output comes back. Its input may have been
-    sent, and it may have been made: that stays charged."""
-    return _over(accounts, held, held.taken, held.taken_usd)
+def take_back(accounts: Accounts, held: Held, part: Part | None, meter: Meter) -> Accounts:
+    """The call was withdrawn. If it was made, it counts, and took what its server had counted;
+    where that had counted nothing yet, or nobody knows, its input may have been sent and stays
+    charged."""
+    if part is not None and "unmade" in part:
+        for name in held.scopes:
+            accounts = accounts.set(name, accounts[name].unmade(held))
+        return accounts
+    if part is None or "uncounted" in part:
+        return _over(accounts, held, held.taken, held.taken_usd)
+    return _over(accounts, held, *_took(_counts(part["usage"]), held, meter))
 
 
 def _over(accounts: Accounts, held: Held, tokens: int, usd: float) -> Accounts:

@@ -14,6 +14,7 @@ from sexplang.machine.leaving import (
     abandon,
     base,
     capture,
+    carried,
     cut_short,
     environment,
     finish,
@@ -38,11 +39,13 @@ def perform(
     span: Span | None = None,
     start: Segment = None,
     resumable: bool = True,
+    sent: tuple[Value, ...] | None = None,
 ) -> Step:
     """Finds the nearest clause that takes the operation, from `start` outward, and runs it.
 
     Across the base of a branch the search goes on in the parent's stack. Where nobody takes the
-    operation, its default is called here, or the host is asked.
+    operation, its default is called here, or the host is asked, which sees the arguments as plain
+    data: as `sent`, if somebody knows that already.
     """
     node = s if start is None else start
     level = -1
@@ -67,6 +70,7 @@ def perform(
             parent = node[4]
             if parent is None:
                 break
+            parent = parent.onward or parent
             node, level = parent.s, parent.level
             continue
         if node[0].guard is not None:
@@ -78,15 +82,15 @@ def perform(
     default = s[3].linked.defaults.get(operation)
     if default is not None:
         return default.code.body, (default.env, *arguments), calling(span, k), s
-    return leave, Asked(operation, _data(arguments), k, s, span), k, s
+    sent = _data(arguments) if sent is None else sent
+    return leave, Asked(operation, sent, k, s, span), k, s
 
 
 def _data(arguments: tuple[Value, ...]) -> tuple[Value, ...]:
     """The arguments as the host sees them: plain data, without the nils that were left out."""
-    count = len(arguments)
-    while count and arguments[count - 1] is None:
-        count -= 1
-    return (plain(arguments[0]),) if count == 1 else tuple(map(plain, arguments[:count]))
+    while arguments and arguments[-1] is None:
+        arguments = arguments[:-1]
+    return (plain(arguments[0]),) if len(arguments) == 1 else tuple(map(plain, arguments))
 
 
 def _take(
@@ -128,6 +132,7 @@ def resume(continuation: Continuation, value: Value, k: Frame, s: Segment) -> St
 
 
 def _push(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:
+    carried(len(continuation.segments))
     for kind, frames, context, data in placed(continuation, _around(k, s)):
         s = (kind, k, s, context, data)
         k = frames

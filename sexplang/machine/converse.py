@@ -6,12 +6,11 @@ between two replies, so a continuation captured here captures the conversation.
 
 from typing import Any
 
-from attrs import evolve
-
 from sexplang.machine.control import fail, perform
 from sexplang.machine.exits import Closed, Entered, Forked, Spawned
 from sexplang.machine.leaving import CONVERSATION, HandlerKind, Taking
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step, leave
+from sexplang.terms.node import evolve
 from sexplang.terms.task import (
     Ask,
     Broke,
@@ -62,19 +61,21 @@ def _converse(call: Call, k: Frame, s: Segment) -> Step:
     if isinstance(want, Broke):
         return _over(work, want.error, (fail, want.error, k, s))
     inner = context.talking((*context.conversations, conversation), work)
-    return _go_on(session, want, (CONVERSATION, k, s, inner, session))
+    return _go_on(session, want, k, s, inner)
 
 
-def _go_on(session: Session, want: Want, s: Segment) -> Step:
+def _go_on(session: Session, want: Want, k: Frame, s: Segment, context: Ctx) -> Step:
+    """A conversation that stands on `k` and `s`, to what it wants next."""
     if isinstance(want, Finished):
-        k = s[1]
-        return _over(
-            s[3].work, want.result.fields["notes"].get("error"), (k[0], want.result, k, s[2])
-        )
+        step = k[0], want.result, k, s
+        if context.work is None:
+            return step
+        return _over(context.work, want.result.fields["notes"].get("error"), step)
     if isinstance(want, Broke):
-        return _over(s[3].work, want.error, (fail, want.error, s[1], s[2]))
-    context = s[3] if want.items is None else _with_items(s[3], want.items)
-    s = (CONVERSATION, s[1], s[2], context, session)
+        return _over(context.work, want.error, (fail, want.error, k, s))
+    if want.items is not None:
+        context = _with_items(context, want.items)
+    s = (CONVERSATION, k, s, context, session)
     if want.together:
         starts = tuple([(start_ask, ask) for ask in want.asks])
         k = (_all_answered, BOTTOM)
@@ -100,7 +101,7 @@ def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
     if ask.attempt:
         s = (ATTEMPT, k, s, s[3], ())
         k = BOTTOM
-    return perform(ask.operation, ask.arguments, k, s)
+    return perform(ask.operation, ask.arguments, k, s, sent=ask.sent)
 
 
 def _answered(value: Value, k: Frame, s: Segment) -> Step:
@@ -109,7 +110,7 @@ def _answered(value: Value, k: Frame, s: Segment) -> Step:
 
 def _all_answered(values: Value, k: Frame, s: Segment) -> Step:
     session, want = s[3].linked.tasks.advance(s[4], values)
-    return _go_on(session, want, s)
+    return _go_on(session, want, s[1], s[2], s[3])
 
 
 def _give_failed(env: Any, k: Frame, s: Segment) -> Step:

@@ -8,8 +8,6 @@ cancelled stops there, and the branch goes on leaving.
 
 from typing import Any
 
-from attrs import evolve
-
 from sexplang.machine import exits
 from sexplang.machine.branch import (
     Branch,
@@ -17,18 +15,18 @@ from sexplang.machine.branch import (
     Path,
     Queued,
     Ready,
-    State,
     Waiting,
     Weave,
     identity,
 )
 from sexplang.machine.budgets import Meter
-from sexplang.machine.graphs import with_finished
+from sexplang.machine.graphs import is_graph, so_far, with_finished
 from sexplang.machine.leaving import (
     abandon,
     abandon_all,
     base_of,
     capture,
+    conversations,
     cut_short,
     environment,
     finish,
@@ -38,8 +36,9 @@ from sexplang.machine.loop import Limits
 from sexplang.machine.places import Placing
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step
 from sexplang.machine.timing import Timing, form_of
-from sexplang.terms.effect import Request
-from sexplang.terms.task import error_record
+from sexplang.terms.effect import Part, Request, SoFar, known, unknown
+from sexplang.terms.node import evolve
+from sexplang.terms.task import Session, cut_off, error_record, together
 from sexplang.terms.value import Record, Value
 from sexplang.terms.work import Begins, Ends
 
@@ -50,13 +49,15 @@ class Cutting:
     ended = False
     broken: Record | None = None
     value: Value = None
+    timed: Timing | None = None
+    placed: Placing | None = None
 
-    def __init__(self, weave: Weave, limits: Limits, meter: Meter) -> None:
+    def __init__(self, weave: Weave, limits: Limits, meter: Meter, so_far: SoFar = unknown) -> None:
         self.weave = weave
         self.limits = limits
+        self.meter = meter
+        self.so_far = so_far
         self.branches = weave.branches.mutate()
-        self.timing = Timing(weave, meter)
-        self.placed: Placing | None = None
         self.failing = weave.failing
         self.steps = weave.steps
         self.spawned = weave.spawned
@@ -66,6 +67,13 @@ class Cutting:
         self.withdrawn: list[str] = []
         self.told: list[Begins | Ends] = []
         self._ready: list[Path] = []
+
+    @property
+    def timing(self) -> Timing:
+        """The deadlines and budgets, once one of them is concerned."""
+        if self.timed is None:
+            self.timed = Timing(self.weave.times, self.meter)
+        return self.timed
 
     @property
     def placing(self) -> Placing:
@@ -83,9 +91,7 @@ class Cutting:
 
     def _go(self, branch: Branch, step: Any) -> None:
         """The branch goes on with `step` before any that became ready earlier."""
-        self.branches[branch.path] = Branch(
-            branch.path, branch.ordinal, Ready(step), branch.leaving
-        )
+        self.branches[branch.path] = Ready(branch.path, branch.ordinal, branch.leaving, step)
         self._ready.append(branch.path)
 
     def _uncaught(self, branch: Branch, left: exits.Uncaught) -> None:
@@ -100,7 +106,8 @@ class Cutting:
 
     def _break(self, branch: Branch, left: Any, scope: str, error: Record) -> None:
         """A scope breaks: at its form if that is on the branch's stack, else at the request."""
-        self._stand(branch, left)
+        part = self._stand(branch, left)
+        error = error if part is None else cut_off(error, part)
         branch = self.branches[branch.path]
         node, level = form_of(scope, left.s, len(branch.path) // 2)
         if node is None:
@@ -109,8 +116,10 @@ class Cutting:
         error = cut_short(error, left.s, node)
         target = self.branches[branch.path[: 2 * level]]
         if target is not branch:
-            node, _ = form_of(scope, place(target.state)[1], level)
-        self._cut(target, node, ("error", with_finished(error, target.state)), scope)
+            node, _ = form_of(scope, place(target)[1], level)
+        if is_graph(target):
+            error = with_finished(error, so_far(target, self._had(target)))
+        self._cut(target, node, ("error", error), scope)
 
     def _stop(self, branch: Branch, level: int, left: Any) -> bool:
         """Whether something that is leaving branches down to `level` stops on its way, at one
@@ -123,21 +132,58 @@ class Cutting:
                 return True
         return False
 
-    def _stand(self, branch: Branch, left: Any) -> None:
-        """The branch stands where it was left, to be cancelled like the others."""
-        self._withdraw(branch.state)
+    def _stand(self, branch: Branch, left: Any) -> Part | None:
+        """The branch stands where it was left, to be cancelled like the others. Gives what a model
+        call had got by then."""
+        part = self._withdraw(branch)
         step = (BOTTOM[0], None, left.k, left.s)
-        self.branches[branch.path] = evolve(branch, state=Ready(step))
+        self.branches[branch.path] = Ready(branch.path, branch.ordinal, branch.leaving, step)
+        return part
 
-    def _withdraw(self, state: State) -> None:
+    def _withdraw(self, branch: Branch) -> Part | None:
         """What the branch waited for, if it did, it does not wait for any more."""
-        if isinstance(state, Waiting):
-            self.withdrawn.append(state.request.id)
-            self.timing.withdrawn(state)
-            if state.s[3].jobs:
-                self.placing.count(state.s[3].jobs, -1)
-        elif isinstance(state, Queued):
-            self.timing.count(state.s[3].scopes, -1)
+        if isinstance(branch, Waiting):
+            self.withdrawn.append(branch.request.id)
+            part = self._taken_back(branch)
+            if branch.s[3].jobs:
+                self.placing.count(branch.s[3].jobs, -1)
+            return part
+        if isinstance(branch, Queued):
+            self.timing.count(branch.s[3].scopes, -1)
+        return None
+
+    def _taken_back(self, branch: Waiting) -> Part | None:
+        """Nobody wants the reply to a request any more: what a model call had got by then."""
+        request = branch.request
+        part = known(self.so_far, request.id) if request.operation == "model" else None
+        self.timing.withdrawn(branch, part)
+        return part
+
+    def _had(self, graph: Forked) -> dict[int, Record]:
+        """What the nodes of a graph that are about to be cancelled have said and taken, where
+        there are conversations in them: the errors that these end with, by index."""
+        found = {}
+        for path in reversed(children(graph)):
+            sessions: list[Session] = []
+            parts: list[Part] = []
+            work = [path]
+            while work:
+                branch = self.branches.get(work.pop())
+                if branch is None or branch.leaving:
+                    continue
+                s = place(branch)[1]
+                sessions = [*conversations(s, base_of(s)), *sessions]
+                if isinstance(branch, Forked):
+                    work.extend(children(branch))
+                elif isinstance(branch, Waiting):
+                    part = self._stand(branch, branch)
+                    parts += [] if part is None else [part]
+            if sessions:
+                error = error_record("TASK_FAILURE", "cancelled", "the node was cancelled")
+                if parts:
+                    error = cut_off(error, together(parts))
+                found[path[-1]] = graph.s[3].linked.tasks.cut_short(error, tuple(sessions))
+        return found
 
     def _fail(self, error: Record) -> None:
         """The program fails with its first error, once everything has been left."""
@@ -154,29 +200,28 @@ class Cutting:
     def _end_with(self, branch: Branch, step: Step, scope: str | None = None) -> None:
         """The branch goes on with `step` when its own branches, if it has any, have been
         cancelled. Those that are cleaning up already go on with that, unless a scope broke."""
-        state = branch.state
-        if not isinstance(state, Forked) or state.alive == 0:
+        if not isinstance(branch, Forked) or branch.alive == 0:
             self._go(branch, step)
             return
-        self.branches[branch.path] = evolve(branch, state=evolve(state, cut=step))
-        if state.cut is None or scope is not None:
-            for child, left in reversed(self._cancelled(branch.path, state, scope)):
+        self.branches[branch.path] = evolve(branch, cut=step)
+        if branch.cut is None or scope is not None:
+            for child, left in reversed(self._cancelled(branch, scope)):
                 self._go(child, left)
 
-    def _cancelled(self, path: Path, state: Forked, scope: str | None) -> list[tuple[Branch, Step]]:
+    def _cancelled(self, branch: Forked, scope: str | None) -> list[tuple[Branch, Step]]:
         """Marks all branches below a fork. Gives those that stand somewhere, in order, and how
         each leaves its scopes."""
         standing = []
-        work = children(path, state)
+        work = children(branch)
         while work:
             child = self.branches.get(work.pop())
             if child is None or (child.leaving and scope is None):
                 continue
             child, step = self._leaving(child, None, None, scope, not child.leaving)
             child = evolve(child, leaving=True)
-            if isinstance(child.state, Forked):
-                work.extend(children(child.path, child.state))
-                child = evolve(child, state=evolve(child.state, cut=step))
+            if isinstance(child, Forked):
+                work.extend(children(child))
+                child = evolve(child, cut=step)
             else:
                 standing.append((child, step))
             self.branches[child.path] = child
@@ -188,12 +233,12 @@ class Cutting:
         """The step that leaves what is above `node` and then does `then`. What cleans up does so
         without the scope that broke; where others go on meanwhile, it needs no place and has a
         time of grace: a deadline without a form."""
-        self._withdraw(branch.state)
-        k, s = place(branch.state)
+        self._withdraw(branch)
+        k, s = place(branch)
         continuation = capture(k, s, node)
         around: Ctx = (base_of(s) if node is None else node[2])[3]
         # While a fork's branches clean up, the scopes and handlers around it are still there.
-        stays = continuation.cleanup or isinstance(branch.state, Forked)
+        stays = continuation.cleanup or isinstance(branch, Forked)
         if stays and broken is not None:
             around = around.sparing(broken)
         if stays and graceful:
@@ -208,15 +253,16 @@ class Cutting:
         return branch, finish(then, environment(node), node[1], node[2])
 
 
-def place(state: State) -> tuple[Frame, Segment]:
+def place(branch: Branch) -> tuple[Frame, Segment]:
     """Where a branch stands, or will stand when its own branches have been cancelled."""
-    if isinstance(state, (Ready, Queued)):
-        return state.step[2], state.step[3]
-    if isinstance(state, Forked) and state.cut is not None:
-        return state.cut[2], state.cut[3]
-    return state.k, state.s
+    if isinstance(branch, (Ready, Queued)):
+        return branch.step[2], branch.step[3]
+    if isinstance(branch, Forked) and branch.cut is not None:
+        return branch.cut[2], branch.cut[3]
+    assert isinstance(branch, (Waiting, Forked))
+    return branch.k, branch.s
 
 
-def children(path: Path, state: Forked) -> list[Path]:
+def children(branch: Forked) -> list[Path]:
     """The places of a fork's branches, last first."""
-    return [(*path, state.fork, index) for index in range(state.width - 1, -1, -1)]
+    return [(*branch.path, branch.fork, index) for index in range(branch.width - 1, -1, -1)]

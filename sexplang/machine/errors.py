@@ -46,7 +46,7 @@ def _from_table(table: dict[str, Value], span: Span | None) -> Record:
         text(table.get("message")),
         details=details if isinstance(details, dict) else {},
         content=table.get("content"),
-        span=table.get("span", _place(span)),
+        span=table["span"] if "span" in table else _place(span),
         hint=table.get("hint"),
     )
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from sexplang.machine.stack import BASE, Frame, Segment, Step
-from sexplang.terms.source import Source, Span
+from sexplang.terms.source import Span, is_library
 from sexplang.terms.value import Record, Value
 
 _FRAMES = 200
@@ -88,4 +88,4 @@ def blamed(error: Record, k: Frame, s: Segment, fn: Any = None) -> Record:
 
 
 def _is_in_library(place: Value) -> bool:
-    return isinstance(place, dict) and Source(str(place.get("source")), "").is_library
+    return isinstance(place, dict) and is_library(str(place.get("source")))

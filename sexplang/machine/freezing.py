@@ -10,8 +10,6 @@ import json
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from attrs import asdict, fields, has
-from attrs import filters as attributes
 from immutables import Map
 
 from sexplang.machine import branch, crossing, exits, places, scopes, stack
@@ -23,16 +21,17 @@ from sexplang.machine.plans import planned
 from sexplang.machine.points import Points
 from sexplang.machine.stack import BOTTOM, Closure, Continuation, Ctx, Linked
 from sexplang.terms import effect, plan, task, template
+from sexplang.terms.node import attributes, fields, has
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Fault, Higher, Operation, Primitive, Record, Symbol, Task, symbol
 from sexplang.terms.work import Work
 
-_VERSION = 1
+_VERSION = 2
 
 _NOUNS: tuple[type, ...] = (
-    *(branch.Weave, branch.Branch, branch.Waiting, branch.Forked, branch.Queued, branch.Ready),
+    *(branch.Weave, branch.Times, branch.Waiting, branch.Forked, branch.Queued, branch.Ready),
     *(places.Places, scopes.Scope, scopes.Held, stack.Parent, exits.Lost, exits.Settled),
     *(effect.Request, task.Context, task.Conversation, task.Ask, plan.PlanNode, Work),
     *(template.Template, template.Param, template.OutputFormat, template.ContextManagement),
@@ -46,7 +45,7 @@ def freeze(outcome: Suspended) -> dict[str, Any]:
     frozen = {
         "sexplang-frozen": _VERSION,
         "program": digest(setting.program),
-        "limits": asdict(limits, filter=attributes.exclude("held")),
+        "limits": {k: v for k, v in attributes(limits).items() if k != "held"},
         "nodes": _Freezer(setting.program, setting.tasks).nodes(outcome.weave),
         "opened": [request.id for request in outcome.opened],
     }
@@ -60,8 +59,11 @@ def thaw(
     or is damaged."""
     try:
         held = {name: value for name, value in frozen.items() if name != "seal"}
-        if frozen["seal"] != _seal(held) or frozen["sexplang-frozen"] != _VERSION:
-            raise _mismatch("it is damaged, or of another version")
+        version = frozen["sexplang-frozen"]
+        if type(version) is int and version != _VERSION:
+            raise _mismatch(f"it is of version {version} of frozen runs, and this is {_VERSION}")
+        if frozen["seal"] != _seal(held):
+            raise _mismatch("it is damaged")
         if frozen["program"] != digest(program):
             raise _mismatch("it was frozen from another program")
         weave = _Thawer(program, tasks, frozen["nodes"]).root()

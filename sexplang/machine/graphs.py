@@ -4,10 +4,8 @@
 their values; one that says so ends the whole, and those that have none give nil.
 """
 
-from collections.abc import Iterable
-from typing import Any
-
-from attrs import evolve
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeGuard
 
 from sexplang.machine.apply import apply
 from sexplang.machine.branch import Branch, Forked
@@ -20,6 +18,7 @@ from sexplang.machine.exits import Forked as Fork
 from sexplang.machine.loop import Limits
 from sexplang.machine.scopes import Accounts
 from sexplang.machine.stack import Ctx, Frame, Segment, Step
+from sexplang.terms.node import evolve
 from sexplang.terms.plan import PlanLimits, PlanNode, Standing
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
@@ -30,7 +29,8 @@ from sexplang.terms.value import Fault, Record, Value
 def fork_graph(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(fork-graph f nodes after)`: the values of `(f node values)` in branches; `after` holds for
     each node the indexes of those that it comes after, whose values `f` is given. `f` gives
-    `[ends value]`; a true `ends` cancels what has no value yet, and that is nil."""
+    `[ends value]`; a true `ends` cancels what has no value yet, and that is nil, or the error
+    `cancelled` of a task with what it has said and taken."""
     function, nodes, after = arguments
     items = items_of("fork-graph", nodes)
     edges = tuple([items_of("fork-graph", each) for each in items_of("fork-graph", after)])
@@ -66,36 +66,40 @@ def _settled(value: Value, k: Frame, s: Segment) -> Step:
     return below[0], Settled(value[1], value[0] not in (False, None)), below, s
 
 
-def free(state: Forked, ended: int | None) -> list[int]:
+def free(branch: Forked, ended: int | None) -> list[int]:
     """The nodes that begin because `ended` has its value now; with None those that come first."""
-    assert state.after is not None
+    assert branch.after is not None
     return [
         at
-        for at, before in enumerate(state.after)
+        for at, before in enumerate(branch.after)
         if (ended in before if before else ended is None)
-        and all(each in state.values for each in before)
+        and all(each in branch.values for each in before)
     ]
 
 
-def start_of(state: Forked, index: int) -> tuple[Any, Any]:
-    """How a branch of a fork starts: one of a graph is given the values before it."""
-    fn, a = state.starts[index]
-    if state.after is None:
-        return fn, a
-    return fn, (*a, tuple([state.values[each].value for each in state.after[index]]))
+def start_of(branch: Forked, index: int) -> tuple[Any, Any]:
+    """How a node of a graph starts: it is given the values before it."""
+    assert branch.after is not None
+    fn, a = branch.starts[index]
+    return fn, (*a, tuple([branch.values[each].value for each in branch.after[index]]))
 
 
-def so_far(state: Forked) -> tuple[Value, ...]:
-    """The values of a graph's nodes; nil for those that have none."""
-    found = [state.values.get(at) for at in range(state.width)]
-    return tuple([each.value if isinstance(each, Settled) else None for each in found])
+def so_far(branch: Forked, cut: Mapping[int, Record]) -> tuple[Value, ...]:
+    """The values of a graph's nodes, or what `cut` holds of them; nil for those that have none."""
+    found = [branch.values.get(at) for at in range(branch.width)]
+    return tuple(
+        [each.value if isinstance(each, Settled) else cut.get(at) for at, each in enumerate(found)]
+    )
 
 
-def with_finished(error: Record, state: Any) -> Record:
-    """The error of a deadline, with what was finished if it breaks a graph."""
-    if not isinstance(state, Forked) or state.after is None or state.cut is not None:
-        return error
-    details = {**error.fields["details"], "finished": so_far(state)}
+def is_graph(branch: Branch) -> TypeGuard[Forked]:
+    """Whether a branch waits for the nodes of a graph."""
+    return isinstance(branch, Forked) and branch.after is not None and branch.cut is None
+
+
+def with_finished(error: Record, finished: tuple[Value, ...]) -> Record:
+    """The error of a deadline that breaks a graph, with what was finished."""
+    details = {**error.fields["details"], "finished": finished}
     return Record(error.kind, {**error.fields, "details": details})
 
 
@@ -224,8 +228,7 @@ def _standing(
 def _frontier(branches: Iterable[Branch]) -> Iterable[Value]:
     """The nodes of all plans that have no value yet."""
     for branch in sorted(branches, key=lambda each: each.path):
-        state = branch.state
-        if isinstance(state, Forked) and state.after is not None and state.cut is None:
-            for at in range(state.width):
-                if at not in state.values:
-                    yield state.starts[at][1][1]
+        if isinstance(branch, Forked) and branch.after is not None and branch.cut is None:
+            for at in range(branch.width):
+                if at not in branch.values:
+                    yield branch.starts[at][1][1]

@@ -4,7 +4,7 @@ from typing import Any
 
 from sexplang.machine.apply import apply
 from sexplang.machine.exits import Asked, Broken, Placed
-from sexplang.machine.loop import too_many_scopes
+from sexplang.machine.reached import too_many_scopes
 from sexplang.machine.simple import at
 from sexplang.machine.stack import Frame, Segment, Step
 from sexplang.terms.source import Span

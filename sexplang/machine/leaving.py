@@ -14,6 +14,8 @@ from sexplang.machine.stack import (
     Step,
     give,
 )
+from sexplang.terms.allowance import charge, work
+from sexplang.terms.task import Session
 from sexplang.terms.value import Fault, Record, Value
 
 
@@ -53,6 +55,9 @@ class Taking:
 
 def capture(k: Frame, s: Segment, node: Segment, resumable: bool = True) -> Continuation:
     """The segments from the top down to `node`, that one too (None: down to the base, without)."""
+    if s is node:
+        kind = s[0]
+        return Continuation(((kind, k, s[3], s[4]),), s[2][3], kind.cleanup, resumable)
     segments = []
     cleanup = False
     end = None if node is None else node[2]
@@ -61,7 +66,16 @@ def capture(k: Frame, s: Segment, node: Segment, resumable: bool = True) -> Cont
         segments.append((kind, k, s[3], s[4]))
         cleanup = cleanup or kind.cleanup
         k, s = s[1], s[2]
+    carried(len(segments))
     return Continuation(tuple(segments), s[3], cleanup, resumable)
+
+
+def carried(count: int) -> None:
+    """Counts segments that are copied in one step, or put back: four of them in about the time
+    that a step takes. Those of a deep stack also as what is made. May end the run."""
+    if count > 4:
+        work(count // 4)
+        charge(count)
 
 
 def placed(continuation: Continuation, around: Ctx) -> Sequence[tuple[Kind, Frame, Ctx, Any]]:
@@ -76,9 +90,19 @@ def placed(continuation: Continuation, around: Ctx) -> Sequence[tuple[Kind, Fram
     left = {*origin.scopes, *origin.spared}
     moved = []
     for kind, frames, context, data in reversed(segments):
+        if kind.pends and kind.stripped is kind and data[1] is not None:
+            data = (data[0], _elsewhere(data[1], left, around, inside))
         left.discard(_scope_of(kind, data))
         moved.append((kind, frames, context.moved(left, around, inside), data))
     return moved
+
+
+def _elsewhere(then: Any, left: set[Any], around: Ctx, inside: int) -> Any:
+    """What waits to be done when a handle expression has been left, for a context `around`."""
+    if then[0] != "clause":
+        return then
+    word, clause, values, context = then
+    return word, clause, values, context.moved(left, around, inside)
 
 
 def _bounds(context: Ctx) -> tuple[Any, ...]:
@@ -229,14 +253,19 @@ def base(s: Segment) -> Segment:
 def cut_short(error: Record, s: Segment, node: Segment) -> Record:
     """The error, with what the conversations between `s` and `node`, which it ends, have said and
     taken."""
+    sessions = conversations(s, node)
+    return s[3].linked.tasks.cut_short(error, tuple(sessions)) if sessions else error
+
+
+def conversations(s: Segment, node: Segment) -> list[Session]:
+    """The sessions of the conversations between `s` and `node`, innermost first."""
     sessions = []
-    system = s[3].linked.tasks
     while s is not node and s is not None:
         if s[0] is CONVERSATION:
             sessions.append(s[4])
         below = s[2]
         s = below if below is not None or s[4] is None else s[4].s
-    return system.cut_short(error, tuple(sessions)) if sessions else error
+    return sessions
 
 
 class FinallyKind(Kind):

@@ -11,8 +11,8 @@ from sexplang.machine.branch import Branch, Forked, branch_id
 from sexplang.machine.cutting import children, place
 from sexplang.machine.errors import limit
 from sexplang.machine.finding import place_of
-from sexplang.machine.loop import plan_too_long, too_many_scopes
 from sexplang.machine.queueing import Queueing
+from sexplang.machine.reached import plan_too_long, too_many_scopes
 from sexplang.machine.stack import Segment, Step
 from sexplang.machine.timing import form_of, plan_of
 from sexplang.terms.value import Record
@@ -56,8 +56,8 @@ class Limiting(Queueing):
     def _end_at(self, branch: Branch, error: Record, step: Step) -> None:
         """The innermost plan that a step is done in fails; where there is none, the run does."""
         error, s = _placed(error, step), step[3]
-        node, _ = plan_of(s, 0, self.timing.accounts)
-        if node is None or not self._drop(branch, s, _scope(node), error):
+        plan = plan_of(s, self.timing.accounts)
+        if plan is None or not self._drop(branch, s, plan, error):
             self.broken, self.ended = error, True
 
     def _drop(self, branch: Branch, s: Segment, plan: str, error: Record) -> bool:
@@ -68,36 +68,30 @@ class Limiting(Queueing):
             return False
         target = self.branches[branch.path[: 2 * level]]
         if target is not branch:
-            assert isinstance(target.state, Forked)
+            assert isinstance(target, Forked)
             self._discard(target)
-            node, _ = form_of(plan, place(target.state)[1], level)
+            node, _ = form_of(plan, place(target)[1], level)
             if node is None:  # it is being left already, for something further outward
-                self._go(target, target.state.cut)
+                self._go(target, target.cut)
                 return True
         _, k, s, _, _ = node[2]
         self._go(target, (k[0], {"status": "failed", "error": error}, k, s))
         return True
 
-    def _discard(self, branch: Branch) -> None:
+    def _discard(self, branch: Forked) -> None:
         """Ends all branches of a branch at once."""
-        assert isinstance(branch.state, Forked)
-        work = children(branch.path, branch.state)
+        work = children(branch)
         while work:
             child = self.branches.pop(work.pop(), None)
             if child is None:
                 continue
-            if isinstance(child.state, Forked):
-                work.extend(children(child.path, child.state))
-            self._withdraw(child.state)
-            if branch.state.s[3].work is not None:
+            if isinstance(child, Forked):
+                work.extend(children(child))
+            self._withdraw(child)
+            if branch.s[3].work is not None:
                 self.told.append(Ends(branch_id(child.path), None, True))
 
 
 def _placed(error: Record, step: Step) -> Record:
     span = place_of(step)
     return error if span is None else Record(error.kind, {**error.fields, "span": span.plain()})
-
-
-def _scope(node: Segment) -> str:
-    id: str = node[4] if isinstance(node[4], str) else node[4][0]
-    return id

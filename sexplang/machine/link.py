@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from attrs import field
-
 import sexplang.machine.calls
 import sexplang.machine.effects
 import sexplang.machine.loops
@@ -16,7 +14,7 @@ import sexplang.machine.nodes  # noqa: F401  (all four register their makers)
 from sexplang.machine.generate import Maker
 from sexplang.machine.stack import BOTTOM, MODULE, Closure, Code, Frame, Linked, Run, Segment, Step
 from sexplang.terms.core import Known
-from sexplang.terms.node import node
+from sexplang.terms.node import field, node
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Value

@@ -1,11 +1,15 @@
 """The loop: registers to an Exit, within the limits of steps and frames.
 
+Values are immutable, so steps make no circles of Python objects and a turn collects no garbage:
+with a deep stack or much that is kept, Python would look through it all again and again.
+
 CPython 3.11 to 3.13 keep Python frames in small chunks and map and unmap one whenever a call
 crosses the border between two, which makes the same work many times slower at unlucky depths of
 the caller's stack. A function whose code asks for a large stack gets a chunk of its own; entering
 it costs some ten microseconds, so a short turn does without.
 """
 
+import gc
 from collections.abc import Callable
 from contextvars import ContextVar
 from itertools import repeat
@@ -13,10 +17,17 @@ from types import FunctionType
 from typing import Any
 
 from sexplang.machine.control import fail
-from sexplang.machine.errors import limit
 from sexplang.machine.exits import Broken, Interrupted
 from sexplang.machine.finding import blamed
 from sexplang.machine.leaving import SCOPE
+from sexplang.machine.reached import (
+    NO_MEMORY,
+    plan_too_deep,
+    too_many_frames,
+    too_many_steps,
+    too_much_held,
+    too_much_made,
+)
 from sexplang.machine.stack import Exit, Frame, Segment, Step
 from sexplang.terms.allowance import ACCOUNT
 from sexplang.terms.node import frozen
@@ -24,8 +35,9 @@ from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault, Record
 
 _SHORT = 64
-_LONG = 500_000
-_UNSEEN = 4_000_000
+_LONG = 50_000
+"""Steps of a turn: of a run's first one, and of all others."""
+_UNSEEN = 500_000
 """Elements made before somebody looks how much the process holds."""
 
 
@@ -78,38 +90,36 @@ class Limits:
 class Account:
     """What a branch is charged until it waits; ends the run where it is too much."""
 
+    room = 0
+    """How many steps the turns so far have left."""
+    worked = 0
+    """How many steps were taken besides the turns."""
+    unseen = 0
+    """How much was made since somebody looked how much the process holds."""
+
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._left = limits.allocation
-        self._unseen = 0
-        self.room = 0
-        """How many steps the turns so far have left."""
-        self.worked = 0
-        """How many steps were taken besides the turns."""
 
     def charge(self, size: int) -> None:
         self._left -= size
         if self._left < 0:
-            raise Broken(_allocation(self._limits))
+            raise Broken(too_much_made(self._limits.allocation))
         self._see(size)
 
     def work(self, count: int) -> None:
         self.worked += count
         if self.worked > self.room:
-            raise Broken(_steps(self._limits.steps))
+            raise Broken(too_many_steps(self._limits.steps))
         self._see(count)
 
     def _see(self, size: int) -> None:
-        self._unseen += size
-        if self._unseen > _UNSEEN:
-            self.look()
-
-    def look(self) -> None:
-        """Raises Broken if the process holds too much."""
-        self._unseen = 0
-        broken = look(self._limits)
-        if broken is not None:
-            raise Broken(broken)
+        self.unseen += size
+        if self.unseen > _UNSEEN:
+            self.unseen = 0
+            broken = look(self._limits)
+            if broken is not None:
+                raise Broken(broken)
 
 
 def run(
@@ -123,45 +133,50 @@ def run(
     account = Account(limits)
     outer = ACCOUNT.set(account)
     most = limits.steps if plan is None else min(limits.steps, used + plan[1])
-    length = _SHORT
+    length, room = _SHORT, 0
     turn: Callable[..., Any] = _turn
+    collects = False
     try:
         while True:
             account.room = most - used
             length = min(length, account.room - account.worked)
             if length <= 0:
-                return Broken(_steps(limits.steps), step), used + account.worked
+                return Broken(too_many_steps(limits.steps), step), used + account.worked
             ticks = repeat(None, length)
             try:
-                step = turn(*step, ticks)
-                account.look()
+                if collects:
+                    gc.disable()
+                step = turn(step, ticks)
             except Exit as left:
-                if isinstance(left, Broken) and left.step is None:
-                    left.step = step
                 # Its traceback would keep every Python frame of the step alive: a fifth of the
                 # time of a request.
                 used += length - ticks.__length_hint__()
-                return left.with_traceback(None), used + account.worked
+                left.__traceback__ = None
+                return left, used + account.worked
             except Interruption:
                 return Interrupted(step), used + account.worked
+            finally:
+                if collects:
+                    gc.enable()
             used += length
+            room -= length
+            account.unseen = 0
+            broken = look(limits)
+            if broken is not None:
+                return Broken(broken, step), used + account.worked
             if STOPPED.get()():  # while we looked
                 return Interrupted(step), used + account.worked
-            room = limits.frames - _depth(step[2], step[3])
-            if room < 0:
-                return Broken(_frames(limits.frames), step), used + account.worked
-            if plan is not None:
-                inside = limits.plan_frames - _depth_above(plan[0], step[2], step[3])
-                if inside < 0:
-                    return Broken(_plan_frames(limits.plan_frames), step), used + account.worked
-                room = min(room, inside)
-            turn = _roomy_turn
-            length = max(_LONG // 10, min(_LONG, room))
+            if room < _LONG:  # a turn could fill it
+                room, reached = _room(limits, plan, step)
+                if reached is not None:
+                    return Broken(reached, step), used + account.worked
+            turn, length, collects = _roomy_turn, _LONG, gc.isenabled()
     finally:
         ACCOUNT.reset(outer)
 
 
-def _turn(fn: Any, a: Any, k: Frame, s: Segment, ticks: Any) -> Step:
+def _turn(step: Step, ticks: Any) -> Step:
+    fn, a, k, s = step
     while True:
         try:
             for _ in ticks:
@@ -183,13 +198,26 @@ def _failed(failure: tuple[Fault, Any], k: Frame, s: Segment) -> Step:
 
 
 def _out_of_memory(_: Any, k: Frame, s: Segment) -> Step:
-    raise Broken(_NO_MEMORY)
+    raise Broken(NO_MEMORY)
 
 
 _roomy_turn = FunctionType(_turn.__code__.replace(co_stacksize=600_000), globals(), "_roomy_turn")
 
 STEPPING = frozenset([_turn.__code__, _roomy_turn.__code__])
 """The code in whose frames steps are taken, and nothing else is done."""
+
+
+def _room(limits: Limits, plan: tuple[str, int] | None, step: Step) -> tuple[int, Record | None]:
+    """How many frames more there may be, or what ends the run or its plan because of them."""
+    _, _, k, s = step
+    room = limits.frames - _depth(k, s)
+    if room < 0:
+        return room, too_many_frames(limits.frames)
+    if plan is not None:
+        room = min(room, limits.plan_frames - _depth_above(plan[0], k, s))
+        if room < 0:
+            return room, plan_too_deep(limits.plan_frames)
+    return room, None
 
 
 def _depth(k: Frame | None, s: Segment) -> int:
@@ -217,84 +245,8 @@ def _depth_above(scope: str, k: Frame | None, s: Segment) -> int:
     return 0
 
 
-def _steps(most: int) -> Record:
-    return limit(
-        "limit-steps",
-        f"the program took more than {most:,} steps",
-        f"look for a loop that does not end, or {_raised('steps', most)}",
-    )
-
-
-def plan_too_long(most: int | None) -> Record:
-    """What ends a plan that takes more steps than it may."""
-    return limit(
-        "limit-steps",
-        f"the plan took more than {most:,} steps",
-        "look for a loop that does not end",
-    )
-
-
-def _frames(most: int) -> Record:
-    return limit(
-        "limit-frames",
-        f"calls are nested more than {most:,} deep",
-        "make the recursive call the last thing a function does, or " + _raised("frames", most),
-    )
-
-
-def _plan_frames(most: int) -> Record:
-    return limit(
-        "limit-frames",
-        f"calls of the plan are nested more than {most:,} deep",
-        "make the recursive call the last thing a function does",
-    )
-
-
-def _raised(name: str, most: int) -> str:
-    """What to type to have twice as much."""
-    return f"raise the limit: --limit {name}={2 * most}"
-
-
-def _allocation(limits: Limits) -> Record:
-    return limit(
-        "limit-allocation",
-        f"the program made lists, tables and strings of more than {limits.allocation:,} parts",
-        "look for what is copied again and again, or " + _raised("allocation", limits.allocation),
-    )
-
-
 def look(limits: Limits) -> Record | None:
     """What ends the run if it holds too much."""
     if limits.held is not None and limits.held() > limits.memory:
-        return _memory(limits)
+        return too_much_held(limits.memory)
     return None
-
-
-def too_many_branches(limits: Limits) -> Record:
-    """What ends a run that has more branches than it may."""
-    return limit(
-        "limit-branches",
-        f"more than {limits.branches:,} branches run at the same time, or 2,000 inside each other",
-        "give `par-map` a `limit:`, or look for a `par` that forks without end",
-    )
-
-
-def too_many_scopes(most: int) -> Record:
-    """What ends a run that opens scopes in scopes without end."""
-    return limit(
-        "limit-frames",
-        f"deadlines, budgets and jobs are nested more than {most:,} deep",
-        "open one around the whole loop, not in each of its turns",
-    )
-
-
-def _memory(limits: Limits) -> Record:
-    return limit(
-        "limit-memory",
-        f"the program holds more than {limits.memory:,} bytes",
-        "keep less at a time, or " + _raised("memory", limits.memory),
-    )
-
-
-_NO_MEMORY = limit("limit-memory", "there is no more memory", "keep less at a time")
-"""Made before there is none."""

@@ -1,11 +1,10 @@
 """A program to its outcome: done, failed, or suspended with all its open requests."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from attrs import evolve, field
-
-from sexplang.machine.branch import Branch, Waiting, Weave, order, path_of
+from sexplang.machine.branch import Waiting, Weave, order, path_of
 from sexplang.machine.budgets import METER, Meter, allowed, regrown
 from sexplang.machine.control import fail
 from sexplang.machine.exits import Entered
@@ -15,8 +14,8 @@ from sexplang.machine.scopes import NO_ACCOUNTS, Accounts
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.machine.weave import Turn
 from sexplang.terms.border import written_texts
-from sexplang.terms.effect import Request
-from sexplang.terms.node import define, frozen
+from sexplang.terms.effect import Request, SoFar, unknown
+from sexplang.terms.node import define, evolve, field, frozen
 from sexplang.terms.program import Program
 from sexplang.terms.task import TaskSystem, error_of
 from sexplang.terms.text import plain, value_of
@@ -37,7 +36,7 @@ class Done:
     """What each deadline and budget of the run ended with."""
 
 
-@frozen(eq=False, str=False)
+@frozen(eq=False)
 class Failed(Exception):
     """The program ended with an error record that nothing took. `run` raises it."""
 
@@ -99,79 +98,88 @@ class Suspended:
     @cached_property
     def requests(self) -> tuple[Request, ...]:
         """All open requests of all branches, in the order of their identities."""
-        states = [branch.state for branch in self.weave.branches.values()]
-        waiting = [state.request for state in states if isinstance(state, Waiting)]
-        waiting.extend([scope.timer() for scope in self.weave.timers.values()])
+        branches = self.weave.branches.values()
+        waiting = [branch.request for branch in branches if isinstance(branch, Waiting)]
+        waiting.extend([scope.timer() for scope in self.weave.times.timers.values()])
         return tuple(sorted(waiting, key=lambda request: order(request.id)))
 
-    def resume(self, id: str, value: Value = None, *, is_value: bool = False) -> "Outcome":
+    def resume(
+        self, id: str, value: Value = None, *, is_value: bool = False, so_far: SoFar = unknown
+    ) -> "Outcome":
         """Delivers a reply (plain data or values; with `is_value` it is known to be a value).
-        Raises LookupError if `id` is not open, and Failed, reason `not-data`, `not-text` or
-        `limit-…`, for a reply that no program can be given."""
-        turn = self._turn()
-        if isinstance(id, str) and id in self.weave.timers:
+        `so_far` tells what the model calls had got that are withdrawn for it: it is charged, and
+        stands in the error of a deadline. Raises LookupError if `id` is not open, and Failed,
+        reason `not-data`, `not-text` or `limit-…`, for a reply that no program can be given."""
+        turn = self._turn(so_far)
+        if isinstance(id, str) and id in self.weave.times.timers:
             turn.fire(id)
         else:
-            branch, state = self._waiting(id)
+            branch = self._waiting(id)
             try:
                 reply = value if is_value else written_texts(value_of(value))
             except Fault as fault:
                 error = error_of(fault)
-                words = f"the reply to `{state.request.operation}`: {fault.message}"
+                words = f"the reply to `{branch.request.operation}`: {fault.message}"
                 error = Record(error.kind, {**error.fields, "message": words})
                 raise Failed(error) from None
-            turn.answer(branch, state, (state.k[0], reply, state.k, state.s), reply, False)
+            k = branch.k
+            turn.answer(branch, (k[0], reply, k, branch.s), reply, False)
         return _settled(turn, self.setting)
 
-    def fail(self, id: str, error: Record) -> "Outcome":
-        """The request fails: raises `error` where it was made, resumably."""
-        turn = self._turn()
-        branch, state = self._waiting(id)
-        if not (isinstance(error, Record) and error.kind == "error"):
-            kind = type(error).__name__
-            raise TypeError(f"a request fails with an error, such as error(…).error, not {kind}")
-        step = (_fail, _placed(error, state.request), state.k, state.s)
-        turn.answer(branch, state, step, error, True)
+    def fail(self, id: str, error: Record, *, so_far: SoFar = unknown) -> "Outcome":
+        """The request fails: raises `error` where it was made, resumably. `so_far` as above.
+        Raises LookupError if `id` is not open, and TypeError if it is a timer's."""
+        turn = self._turn(so_far)
+        if isinstance(id, str) and id in self.weave.times.timers:
+            raise TypeError(f"the request {id!r} is a timer, which cannot fail: it is resumed")
+        branch = self._waiting(id)
+        _check_error("a request fails with", error)
+        step = (_fail, _placed(error, branch.request), branch.k, branch.s)
+        turn.answer(branch, step, error, True)
         return _settled(turn, self.setting)
 
     def again(self, id: str, usage: dict[str, Value]) -> "Suspended | None":
         """An attempt at a model call has failed, for which its server had counted `usage`: the
         state in which the call's budgets hold that beside what the next attempt may take; None if
         one of them has no room for it. Raises LookupError if `id` is not open."""
-        branch, state = self._waiting(id)
-        weave, held = self.weave, state.held
-        if held is None or not any(weave.accounts[name].is_metered for name in held.scopes):
+        branch = self._waiting(id)
+        times, held = self.weave.times, branch.held
+        if held is None or not any(times.accounts[name].is_metered for name in held.scopes):
             return self
-        grown = regrown(weave.accounts, held, usage, self.setting.meter)
+        grown = regrown(times.accounts, held, usage, self.setting.meter)
         if grown is None:
             return None
         accounts, held = grown
-        waits = evolve(branch, state=evolve(state, held=held))
-        branches = weave.branches.set(branch.path, waits)
-        return Suspended(evolve(weave, accounts=accounts, branches=branches), self.setting, (), ())
+        branches = self.weave.branches.set(branch.path, evolve(branch, held=held))
+        times = evolve(times, accounts=accounts)
+        return Suspended(evolve(self.weave, branches=branches, times=times), self.setting, (), ())
 
-    def cancel(self, error: Record | None = None) -> "Outcome":
+    def cancel(self, error: Record | None = None, *, so_far: SoFar = unknown) -> "Outcome":
         """Abandons everything: `finally` bodies run, then the program fails with `error`, by
         default TASK_FAILURE, reason `cancelled`. Nothing in the program can catch it; where it is
-        failing already, it goes on with that."""
-        turn = self._turn()
+        failing already, it goes on with that. `so_far` as above."""
+        turn = self._turn(so_far)
+        if error is not None:
+            _check_error("a run is cancelled with", error)
         turn.cancel(error)
         return _settled(turn, self.setting, answered=0)
 
-    def _waiting(self, id: str) -> tuple[Branch, Waiting]:
+    def _waiting(self, id: str) -> Waiting:
         if not isinstance(id, str):
             raise TypeError(f"the id of a request is a str, not {type(id).__name__}")
         try:
             branch = self.weave.branches[path_of(id)]
         except (KeyError, ValueError):
             raise LookupError(f"no request {id!r} is open") from None
-        state = branch.state
-        if not isinstance(state, Waiting) or state.request.id != id:
+        if not isinstance(branch, Waiting) or branch.request.id != id:
             raise LookupError(f"no request {id!r} is open")
-        return branch, state
+        return branch
 
-    def _turn(self) -> Turn:
-        return Turn(self.weave, self.setting.limits, self.setting.meter)
+    def _turn(self, so_far: SoFar) -> Turn:
+        if not callable(so_far):
+            kind = type(so_far).__name__
+            raise TypeError(f"so_far is a function from the id of a call to its part, not {kind}")
+        return Turn(self.weave, self.setting.limits, self.setting.meter, so_far)
 
 
 Outcome: TypeAlias = Done | Failed | Suspended
@@ -226,6 +234,12 @@ def _under(budget: dict[str, Value], run: Run) -> Run:
     return enter
 
 
+def _check_error(what: str, error: object) -> None:
+    if not (isinstance(error, Record) and error.kind == "error"):
+        kind = type(error).__name__
+        raise TypeError(f"{what} an error, such as error(…).error, not {kind}")
+
+
 def _placed(error: Record, request: Request) -> Record:
     """The error, at the request's place unless it has one."""
     if error.fields.get("span") is not None or request.span is None:
@@ -245,26 +259,26 @@ def _settled(turn: Turn, setting: Setting, answered: int = 1) -> Outcome:
         withdrawn = tuple(sorted([*gone, *turn.timing.timers.keys()], key=order))
         known = withdrawn, tuple(turn.told), turn.timing.accounts
         return Done(turn.value, *known) if error is None else Failed(error, *known)
-    timing = turn.timing
-    timers, closed = timing.changed()
-    gone = [*turn.withdrawn, *closed]
-    opened = turn.opened
+    before, timed, placed = turn.weave, turn.timed, turn.placed
+    gone, opened = turn.withdrawn, turn.opened
+    timers: Sequence[Request] = ()
+    if timed is not None:
+        timers, closed = timed.changed()
+        gone = [*gone, *closed]
+    count = before.count - answered + len(opened) + len(timers) - len(gone)
     if gone:
         gone.sort(key=order)
         opened = [request for request in opened if request.id not in gone]
     weave = Weave(
         turn.branches.finish(),
-        timing.accounts,
-        timing.waiting,
-        timing.timers,
+        before.times if timed is None else timed.times,
         turn.failing,
         turn.steps,
         turn.spawned,
         turn.planned,
         turn.begun,
-        turn.weave.count - answered + len(turn.opened) + len(timers) - len(gone),
-        turn.weave.places if turn.placed is None else turn.placed.places,
-        timing.learned,
+        count,
+        before.places if placed is None else placed.places,
     )
     return Suspended(weave, setting, (*opened, *timers), tuple(gone), tuple(turn.told))
 

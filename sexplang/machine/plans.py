@@ -14,6 +14,7 @@ from sexplang.machine.link import link
 from sexplang.machine.stack import BOTTOM, Frame, Linked, Segment, Step
 from sexplang.terms.allowance import work
 from sexplang.terms.brief import shown
+from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Program
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_of
@@ -42,6 +43,9 @@ def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
     made = planned(linked, (words, tuple(inputs), tuple(sorted(operations))))
     if not isinstance(made, Program):
         return k[0], _refused(made), k, s
+    misfits = _misfits(made, inputs)
+    if misfits:
+        return k[0], _refused(misfits), k, s
     if isinstance(bounds.get("calls"), int):
         too_many = linked.plan.too_many(made, len(inputs), bounds["calls"])
         if too_many is not None:
@@ -62,6 +66,24 @@ def planned(linked: Linked, key: PlanKey) -> Any:
         if isinstance(made, Program):
             linked.plans[key] = made
     return made
+
+
+def _misfits(made: Program, given: dict[str, Value]) -> list[Diagnostic]:
+    """Inputs that the plan itself declares and is not given, or that are not what it declares."""
+    found: list[Diagnostic] = []
+    for each in made.inputs:
+        labels, hint = (Label(each.span),), f"(eval-plan text inputs: {{{each.name}: …}})"
+        wanted = each.wants(given[each.name]) if each.name in given else None
+        if each.required and each.name not in given:
+            words = f"the plan needs the input `{each.name}`"
+            found.append(Diagnostic("missing-input", words, labels, hint=f"give it: {hint}"))
+        elif wanted is not None:
+            words = f"the input `{each.name}` takes {wanted}, not {shown(given[each.name])}"
+            more = (
+                f"declare what it is, as in (define-input {each.name} type: json), or give {hint}"
+            )
+            found.append(Diagnostic("bad-input", words, labels, hint=more))
+    return found
 
 
 def _is_text(value: Value) -> bool:

@@ -1,7 +1,5 @@
 """Branches that wait for a place, and how they get one."""
 
-from attrs import evolve
-
 from sexplang.machine import exits
 from sexplang.machine.branch import Branch, Path, Queued, identity
 from sexplang.machine.cutting import Cutting
@@ -9,6 +7,7 @@ from sexplang.machine.jobs import ask_again, begin
 from sexplang.machine.leaving import JOB
 from sexplang.machine.places import Job
 from sexplang.machine.stack import BOTTOM, Step
+from sexplang.terms.node import evolve
 
 
 class Queueing(Cutting):
@@ -36,7 +35,7 @@ class Queueing(Cutting):
     def _queue(self, branch: Branch, step: Step) -> None:
         """The branch goes on with the step when its job has a place. The deadlines around it are
         counted down meanwhile."""
-        queued = Queued(step)
+        queued = Queued(branch.path, branch.ordinal, branch.leaving, step)
         context = queued.s[3]
         late = self.timing.late(context.scopes)
         if late is not None:
@@ -44,21 +43,21 @@ class Queueing(Cutting):
             return
         self.timing.count(context.scopes, 1)
         self.placing.queue(context.jobs, branch.path)
-        self.branches[branch.path] = evolve(branch, state=queued)
+        self.branches[branch.path] = queued
 
     def _admit(self) -> bool:
         """Gives the places that are free to those who came first. Whether anybody goes on."""
         paths = self.placing.admitted(self._stands)
         for path in sorted(paths, reverse=True):
             branch = self.branches[path]
-            self._withdraw(branch.state)
-            assert isinstance(branch.state, Queued)
-            self._go(branch, branch.state.step)
+            self._withdraw(branch)
+            assert isinstance(branch, Queued)
+            self._go(branch, branch.step)
         return bool(paths)
 
     def _stands(self, path: Path, job: Job) -> bool:
         branch = self.branches.get(path)
-        if branch is None or not isinstance(branch.state, Queued):
+        if not isinstance(branch, Queued):
             return False
-        jobs: Job = branch.state.s[3].jobs
+        jobs: Job = branch.s[3].jobs
         return jobs == job

@@ -7,11 +7,10 @@ waits: a timer is open while a branch waits under it.
 
 from typing import Any
 
-from attrs import evolve
 from immutables import Map
 
 from sexplang.terms.effect import Request
-from sexplang.terms.node import node
+from sexplang.terms.node import evolve, node
 from sexplang.terms.plan import PlanNode
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Record
@@ -67,6 +66,10 @@ class Scope:
         """The scope when a call is over that took so much of what it held."""
         over, more = tokens - held.tokens, usd - held.usd
         return self._moved(0, over, more, -1, -held.tokens, -held.usd)
+
+    def unmade(self, held: "Held") -> "Scope":
+        """The scope when a call was given up before anybody made it: as if nobody had asked."""
+        return self._moved(-1, -held.tokens, -held.usd, -1, -held.tokens, -held.usd)
 
     def _moved(
         self, calls: int, tokens: int, usd: float, held: int, held_tokens: int, held_usd: float
@@ -158,6 +161,8 @@ class Held:
     guess: int = 0
     taken: int = 0
     taken_usd: float = 0.0
+    is_priced: bool = False
+    """Whether one of the scopes bounds money."""
 
     def grown(self, tokens: int, usd: float) -> "Held":
         """With so much beside it that is used already."""

@@ -18,9 +18,7 @@ step, so that an error raised by a step belongs to the segments the step began w
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
-from attrs import evolve, field
-
-from sexplang.terms.node import node
+from sexplang.terms.node import evolve, field, node
 from sexplang.terms.task import Context, Conversation, TaskSystem
 from sexplang.terms.value import Fault, Procedure, Value
 from sexplang.terms.work import Work
@@ -288,9 +286,11 @@ class Parent:
     """Where a branch's stack ends: the search for a handler goes on here, read-only.
 
     `level` is the depth in the tree of the branch that owns these segments; `k` are the frames on
-    top of them, which errors are placed by.
+    top of them, which errors are placed by. `onward` is where the search goes on at once, if none
+    of these segments can take anything.
     """
 
     s: Segment
     level: int
     k: Frame = BOTTOM
+    onward: "Parent | None" = None

@@ -1,14 +1,15 @@
 """What happens in the weave to deadlines and budgets: which are counted down, spent, broken."""
 
-from attrs import evolve
+from collections.abc import Iterator
 
-from sexplang.machine.branch import Waiting, Weave
+from sexplang.machine.branch import Times, Waiting
 from sexplang.machine.budgets import Meter, Refused, refund, reserve, settle, take_back
 from sexplang.machine.exits import Asked, Entered
 from sexplang.machine.leaving import SCOPE
 from sexplang.machine.scopes import Accounts, Held, Scope
 from sexplang.machine.stack import Segment
-from sexplang.terms.effect import Request
+from sexplang.terms.effect import Part, Request
+from sexplang.terms.node import evolve
 from sexplang.terms.value import Record, Value
 
 GRACE = 5
@@ -18,49 +19,46 @@ GRACE = 5
 def form_of(scope: str, s: Segment, level: int) -> tuple[Segment, int]:
     """The segment of a scope's form on a stack or on those it stands on, and the level in the
     tree of the branch that has it; (None, 0) if it is on none."""
-    node = s
-    while True:
-        if node[0] is SCOPE and node[4] == scope:
-            return node, level
-        if node[0] is SCOPE.stripped and node[4][0] == scope:
-            return node, level
-        below = node[2]
-        if below is None:
-            if node[4] is None:
-                return None, 0
-            node, level = node[4].s, node[4].level
-        else:
-            node = below
+    found = (place for id, *place in _forms(s, level) if id == scope)
+    node, level = next(found, (None, 0))
+    return node, level
 
 
-def plan_of(s: Segment, level: int, accounts: Accounts) -> tuple[Segment, int]:
-    """The segment of the innermost plan that work on a stack is done in, and its level, as
-    `form_of`."""
+def plan_of(s: Segment, accounts: Accounts) -> str | None:
+    """The innermost plan that work on a stack is done in."""
+    return next((id for id, _, _ in _forms(s, 0) if accounts[id].steps is not None), None)
+
+
+def _forms(s: Segment, level: int) -> Iterator[tuple[str, Segment, int]]:
+    """The scopes whose forms are on a stack or on those it stands on, innermost first: each with
+    its segment, and the level in the tree of the branch that has it."""
     node = s
-    while True:
-        if node[0] is SCOPE or node[0] is SCOPE.stripped:
-            id = node[4] if node[0] is SCOPE else node[4][0]
-            if accounts[id].steps is not None:
-                return node, level
-        below = node[2]
-        if below is None:
-            if node[4] is None:
-                return None, 0
+    while node is not None:
+        if node[0] is SCOPE:
+            yield node[4], node, level
+        elif node[0] is SCOPE.stripped:
+            yield node[4][0], node, level
+        if node[2] is None and node[4] is not None:
             node, level = node[4].s, node[4].level
         else:
-            node = below
+            node = node[2]
 
 
 class Timing:
     """The accounts of one delivery. Every branch that starts or stops waiting is told."""
 
-    def __init__(self, weave: Weave, meter: Meter) -> None:
-        self.accounts = weave.accounts
-        self.waiting = weave.waiting
-        self.timers = weave.timers
-        self.learned = weave.learned
+    def __init__(self, times: Times, meter: Meter) -> None:
+        self.accounts = times.accounts
+        self.waiting = times.waiting
+        self.timers = times.timers
+        self.learned = times.learned
         self._meter = meter
         self._touched: set[str] = set()
+
+    @property
+    def times(self) -> Times:
+        """As they are now."""
+        return Times(self.accounts, self.waiting, self.timers, self.learned)
 
     def entered(self, id: str, left: Entered) -> Segment:
         """Opens a scope: the segment that stands for it."""
@@ -102,23 +100,22 @@ class Timing:
                 return Refused(id, self.accounts[id].expired())
         return None
 
-    def answered(self, state: Waiting, reply: Value, failed: bool) -> None:
+    def answered(self, branch: Waiting, reply: Value, failed: bool) -> None:
         """A branch has its reply, or the error that its request failed with."""
-        if state.s[3].scopes:
-            self.count(state.s[3].scopes, -1)
-        if state.held is not None:
+        self.count(branch.s[3].scopes, -1)
+        if branch.held is not None:
             if failed:
-                self.accounts = refund(self.accounts, state.held, reply, self._meter)
+                self.accounts = refund(self.accounts, branch.held, reply, self._meter)
             else:
                 self.accounts, self.learned = settle(
-                    self.accounts, state.held, reply, self._meter, self.learned
+                    self.accounts, branch.held, reply, self._meter, self.learned
                 )
 
-    def withdrawn(self, state: Waiting) -> None:
-        """A branch does not wait any more."""
-        self.count(state.s[3].scopes, -1)
-        if state.held is not None:
-            self.accounts = take_back(self.accounts, state.held)
+    def withdrawn(self, branch: Waiting, part: Part | None) -> None:
+        """A branch does not wait any more; `part` is what its call had got by then."""
+        self.count(branch.s[3].scopes, -1)
+        if branch.held is not None:
+            self.accounts = take_back(self.accounts, branch.held, part, self._meter)
 
     def allowance(self, s: Segment) -> tuple[str, int] | None:
         """The plan on the stack that has fewest steps left, and how many; None outside of plans.

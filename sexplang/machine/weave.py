@@ -6,11 +6,8 @@ settled in the order in which it happens, so an outcome follows from the order o
 alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
-
-from attrs import evolve
-from immutables import Map
 
 from sexplang.machine import exits
 from sexplang.machine.branch import (
@@ -19,23 +16,20 @@ from sexplang.machine.branch import (
     Path,
     Queued,
     Ready,
-    State,
     Waiting,
     branch_id,
+    forking,
     identity,
 )
 from sexplang.machine.errors import all_failed, too_many_subtasks
 from sexplang.machine.graphs import free, judged, so_far, start_of
 from sexplang.machine.leaving import raise_error
 from sexplang.machine.limiting import Limiting
-from sexplang.machine.loop import (
-    STOPPED,
-    look,
-    run,
-    too_many_branches,
-)
-from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent, Step
+from sexplang.machine.loop import STOPPED, look, run
+from sexplang.machine.reached import too_many_branches
+from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent
 from sexplang.terms.effect import Request
+from sexplang.terms.node import evolve
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault, Value
 from sexplang.terms.work import Begins, Ends, Work
@@ -48,13 +42,15 @@ class Turn(Limiting):
 
     def start(self, step: Any) -> None:
         """The root begins."""
-        self._go(Branch((), 0, Ready(step)), step)
+        self._go(Branch((), 0, False), step)
 
-    def answer(self, branch: Branch, state: Waiting, step: Any, reply: Value, failed: bool) -> None:
+    def answer(self, branch: Waiting, step: Any, reply: Value, failed: bool) -> None:
         """A branch goes on with the reply to its request, or the error that it `failed` with."""
-        self.timing.answered(state, reply, failed)
-        if state.s[3].jobs:
-            self.placing.count(state.s[3].jobs, -1)
+        context = branch.s[3]
+        if context.scopes:
+            self.timing.answered(branch, reply, failed)
+        if context.jobs:
+            self.placing.count(context.jobs, -1)
         self._go(branch, step)
 
     def fire(self, id: str) -> None:
@@ -63,15 +59,13 @@ class Turn(Limiting):
         waiting = [
             branch
             for branch in self.weave.branches.values()
-            if isinstance(branch.state, (Waiting, Queued)) and id in branch.state.s[3].scopes
+            if isinstance(branch, (Waiting, Queued)) and id in branch.s[3].scopes
         ]
         for branch in sorted(waiting, key=lambda branch: branch.path):
-            now = self.branches.get(branch.path)
             if self.ended:
                 break
-            if now is not None and now.state is branch.state:
-                assert isinstance(branch.state, (Waiting, Queued))
-                self._break(branch, branch.state, id, error)
+            if self.branches.get(branch.path) is branch:
+                self._break(branch, branch, id, error)
                 self._run()
 
     def settle(self) -> None:
@@ -88,12 +82,13 @@ class Turn(Limiting):
             if is_stopped():
                 self.cancel()
             branch = self.branches.get(self._ready.pop())
-            if branch is not None and isinstance(branch.state, Ready):
-                self._work(branch, branch.state.step)
+            if isinstance(branch, Ready):
+                self._work(branch)
 
-    def _work(self, branch: Branch, step: Step) -> None:
+    def _work(self, branch: Ready) -> None:
         """The branch goes on until it leaves the loop."""
-        before, s = self.steps, step[3]
+        step, before = branch.step, self.steps
+        s = step[3]
         plan = self.timing.allowance(s) if s[3].scopes else None
         left, self.steps = run(step, self.limits, before + _STRETCH, plan)
         if plan is not None:
@@ -108,53 +103,29 @@ class Turn(Limiting):
             if broken is not None:
                 self._limit(branch, broken, left)
                 return
-        self._settle(branch, left)
+        _AFTER[left.__class__](self, branch, left)
 
     def left_open(self) -> list[str]:
         """The requests that are still open, where the run ends without leaving them: they are
         withdrawn."""
-        states = [branch.state for branch in self.branches.finish().values()]
-        waiting = [state for state in states if isinstance(state, Waiting)]
-        for state in waiting:
-            self.timing.withdrawn(state)
-        return [state.request.id for state in waiting]
+        branches = self.branches.finish().values()
+        waiting = [branch for branch in branches if isinstance(branch, Waiting)]
+        for branch in waiting:
+            self._taken_back(branch)
+        return [branch.request.id for branch in waiting]
 
     # -- What a branch does when the loop is left ---------------------------------------------
 
-    def _settle(self, branch: Branch, left: Exit) -> None:
-        if isinstance(left, Ended):
-            self._end(branch, left.value)
-        elif isinstance(left, exits.Asked):
-            self._ask(branch, left)
-        elif isinstance(left, exits.Forked):
-            self._fork(branch, left)
-        elif isinstance(left, exits.Entered):
-            self._enter(branch, left)
-        elif isinstance(left, exits.Placed):
-            self._place(branch, left)
-        elif isinstance(left, exits.Limited):
-            bounds = (self.limits.subagent_seconds, self.limits.subagent_calls)
-            self._go(branch, (left.k[0], bounds, left.k, left.s))
-        elif isinstance(left, exits.Spawned):
-            self._spawn(branch, left)
-        elif isinstance(left, exits.Proposed):
-            self._propose(branch, left)
-        elif isinstance(left, exits.Closed):
-            self.told.append(Ends(left.work.id, left.error))
-            self._go(branch, left.step)
-        elif isinstance(left, exits.Aborted):
-            self._abort(branch, left)
-        elif isinstance(left, exits.Uncaught):
-            self._uncaught(branch, left)
-        else:
-            assert isinstance(left, exits.Interrupted)
-            self._go(branch, left.step)
+    def _goes_on(self, branch: Branch, left: exits.Interrupted) -> None:
+        self._go(branch, left.step)
 
-    def _put(self, branch: Branch, state: State) -> Branch:
-        """A new state that takes an ordinal."""
-        changed = Branch(branch.path, branch.ordinal + 1, state, branch.leaving)
-        self.branches[branch.path] = changed
-        return changed
+    def _close(self, branch: Branch, left: exits.Closed) -> None:
+        self.told.append(Ends(left.work.id, left.error))
+        self._go(branch, left.step)
+
+    def _tell_limits(self, branch: Branch, left: exits.Limited) -> None:
+        bounds = (self.limits.subagent_seconds, self.limits.subagent_calls)
+        self._go(branch, (left.k[0], bounds, left.k, left.s))
 
     def _ask(self, branch: Branch, left: exits.Asked) -> None:
         context, held = left.s[3], None
@@ -169,10 +140,12 @@ class Turn(Limiting):
             if refused is not None:
                 self._break(branch, left, refused.scope, refused.error)
                 return
-        id = identity(branch.path, branch.ordinal)
+        path, ordinal = branch.path, branch.ordinal
+        id = identity(path, ordinal)
         request = Request(id, left.operation, left.arguments, context.plain(), left.span)
         self.opened.append(request)
-        self._put(branch, Waiting(request, left.k, left.s, held))
+        waiting = Waiting(path, ordinal + 1, branch.leaving, request, left.k, left.s, held)
+        self.branches[path] = waiting
         if context.jobs:
             self.placing.count(context.jobs, 1)
 
@@ -215,77 +188,94 @@ class Turn(Limiting):
         width = len(left.starts)
         deep = len(branch.path) // 2 >= _DEEPEST
         if deep or len(self.branches) + min(width, left.limit) > self.limits.branches:
-            self._limit(branch, too_many_branches(self.limits), left)
+            self._limit(branch, too_many_branches(self.limits.branches), left)
             return
-        state = Forked(branch.ordinal, width, Map(), left.k, left.s, left.starts, 0, left.race)
-        state = evolve(state, after=left.after) if left.after is not None else state
-        first = range(min(width, left.limit)) if left.after is None else free(state, None)
-        self._begin(self._put(branch, state), state, first)
+        forked = forking(branch, left)
+        first = range(min(width, left.limit)) if left.after is None else free(forked, None)
+        self._begin(forked, first)
 
-    def _begin(self, branch: Branch, state: Forked, indexes: Sequence[int]) -> None:
+    def _begin(self, branch: Forked, indexes: Sequence[int]) -> None:
         """Starts branches of a fork."""
-        parent = Parent(state.s, len(branch.path) // 2, state.k)
-        context = state.s[3]
+        around = branch.s[4] if branch.s[0] is BASE else None
+        onward = None if around is None else around.onward or around
+        parent = Parent(branch.s, len(branch.path) // 2, branch.k, onward)
+        context = branch.s[3]
         base = (BASE, BOTTOM, None, context, parent)
         for index in reversed(indexes):
-            path = (*branch.path, state.fork, index)
+            path = (*branch.path, branch.fork, index)
             if context.work is not None:
-                work = self._part(branch, state, path)
+                work = self._part(branch, path)
                 base = (BASE, BOTTOM, None, context.doing(work), parent)
-            step = (*start_of(state, index), BOTTOM, base)
-            self.branches[path] = Branch(path, 0, Ready(step))
+            fn, a = branch.starts[index] if branch.after is None else start_of(branch, index)
+            self.branches[path] = Ready(path, 0, False, (fn, a, BOTTOM, base))
             self._ready.append(path)
-        state = state.counted(state.values, len(indexes))
-        self.branches[branch.path] = Branch(branch.path, branch.ordinal, state, branch.leaving)
+        self.branches[branch.path] = branch.counted(branch.values, len(indexes))
 
-    def _part(self, branch: Branch, state: Forked, path: Path) -> Work:
+    def _part(self, branch: Forked, path: Path) -> Work:
         """What traces show a branch of a fork as."""
-        kind = "race" if state.race else "branch"
-        before = () if state.after is None else state.after[path[-1]]
+        kind = "race" if branch.race else "branch"
+        before = () if branch.after is None else branch.after[path[-1]]
         after = tuple([branch_id((*path[:-1], each)) for each in before])
-        work = Work(branch_id(path), kind, str(path[-1]), state.s[3].work, after)
+        work = Work(branch_id(path), kind, str(path[-1]), branch.s[3].work, after)
         self.told.append(Begins(work, branch.path))
         return work
 
-    def _end(self, branch: Branch, value: Value) -> None:
+    def _end(self, branch: Branch, left: Ended) -> None:
         """A branch is over: its value is its parent's, unless it was cancelled."""
+        value = left.value
         if not branch.path:
             self.ended, self.value = True, value
             return
         del self.branches[branch.path]
-        parent = self.branches[branch.path[:-2]]
-        state = parent.state
-        assert isinstance(state, Forked)
-        if state.s[3].work is not None:
+        forked = self.branches[branch.path[:-2]]
+        assert isinstance(forked, Forked)
+        if forked.s[3].work is not None:
             error = value.error if isinstance(value, exits.Lost) else None
             self.told.append(Ends(branch_id(branch.path), error, branch.leaving))
-        values = state.values.set(branch.path[-1], value)
-        state = state.counted(values, -1)
-        parent = Branch(parent.path, parent.ordinal, state, parent.leaving)
+        values = forked.values.set(branch.path[-1], value)
+        parent = forked.counted(values, -1)
         self.branches[parent.path] = parent
-        if state.cut is not None:
-            if state.alive == 0:
-                self._go(parent, state.cut)
-        elif state.race and not isinstance(value, exits.Lost):
-            self._end_with(parent, (state.k[0], value, state.k, state.s))
+        if parent.cut is not None:
+            if parent.alive == 0:
+                self._go(parent, parent.cut)
+        elif parent.race and not isinstance(value, exits.Lost):
+            self._end_with(parent, (parent.k[0], value, parent.k, parent.s))
         elif isinstance(value, exits.Settled) and value.ends:
-            self._end_with(parent, (state.k[0], so_far(state), state.k, state.s))
-        elif len(values) == state.width:
-            self._join(parent, state)
-        elif state.after is not None:
-            self._begin(parent, state, free(state, branch.path[-1]))
-        elif len(values) + state.alive < state.width:
-            self._begin(parent, state, (len(values) + state.alive,))
+            results = so_far(parent, self._had(parent))
+            self._end_with(parent, (parent.k[0], results, parent.k, parent.s))
+        elif len(values) == parent.width:
+            self._join(parent)
+        elif parent.after is not None:
+            self._begin(parent, free(parent, branch.path[-1]))
+        elif len(values) + parent.alive < parent.width:
+            self._begin(parent, (len(values) + parent.alive,))
 
-    def _join(self, parent: Branch, state: Forked) -> None:
-        values = tuple([state.values[at] for at in range(state.width)])
-        if state.after is not None:
-            self._go(parent, (state.k[0], so_far(state), state.k, state.s))
-        elif state.race:
-            self._go(parent, (raise_error, all_failed(values), state.k, state.s))
+    def _join(self, parent: Forked) -> None:
+        k, s = parent.k, parent.s
+        values = tuple([parent.values[at] for at in range(parent.width)])
+        if parent.after is not None:
+            self._go(parent, (k[0], so_far(parent, {}), k, s))
+        elif parent.race:
+            self._go(parent, (raise_error, all_failed(values), k, s))
         else:
-            self._go(parent, (state.k[0], values, state.k, state.s))
+            self._go(parent, (k[0], values, k, s))
 
+
+_AFTER: dict[type[Exit], Callable[[Turn, Branch, Any], None]] = {
+    Ended: Turn._end,
+    exits.Asked: Turn._ask,
+    exits.Forked: Turn._fork,
+    exits.Entered: Turn._enter,
+    exits.Placed: Turn._place,
+    exits.Limited: Turn._tell_limits,
+    exits.Spawned: Turn._spawn,
+    exits.Proposed: Turn._propose,
+    exits.Closed: Turn._close,
+    exits.Aborted: Turn._abort,
+    exits.Uncaught: Turn._uncaught,
+    exits.Interrupted: Turn._goes_on,
+}
+"""What happens when a branch has left the loop."""
 
 _DEEPEST = 2_000
 """How deep branches may stand in branches: each knows all around it."""

@@ -7,7 +7,7 @@ many calls together.
 from collections.abc import Callable
 
 from sexplang.primitives.json_text import parse
-from sexplang.terms.allowance import SMALL, charge
+from sexplang.terms.allowance import SMALL, charge, work
 from sexplang.terms.value import Value
 
 # fmt: off
@@ -76,6 +76,10 @@ def _any(function: Callable[..., Value]) -> Callable[..., Value]:
 
 
 def _parsing(text: Value) -> Value:
-    """What JSON denotes may be a number; its text is what it costs."""
-    charge(len(text) if isinstance(text, str) else 0)
+    """What JSON denotes may be a number; its text is what it costs, and two characters are read in
+    about the time that a step takes."""
+    size = len(text) if isinstance(text, str) else 0
+    charge(size)
+    if size > SMALL:
+        work(size // 2)
     return parse(text)

@@ -15,8 +15,8 @@ from sexplang.primitives.sizes import STRING_POINTS, too_large, too_long
 from sexplang.primitives.strings import content
 from sexplang.terms.brief import shown
 from sexplang.terms.extent import text_size
-from sexplang.terms.text import number, quoted
-from sexplang.terms.value import Fault, Record, Symbol, Value
+from sexplang.terms.text import number, quoted, spelled
+from sexplang.terms.value import Fault, Symbol, Value
 
 DEEPEST = 10_000
 
@@ -158,38 +158,14 @@ class _Reader:
 def to_json(value: Value) -> Value:
     if text_size(value, STRING_POINTS) > STRING_POINTS:
         raise too_long("json-string", STRING_POINTS)
-    out: list[str] = []
-    work: list[Any] = [(value,)]
-    while work:
-        item = work.pop()
-        if type(item) is str:
-            out.append(item)
-            continue
-        (value,) = item
-        if isinstance(value, tuple):
-            work.append("]")
-            work.extend(_between([((part,),) for part in value]))
-            work.append("[")
-        elif isinstance(value, (dict, Record)):
-            fields = value if isinstance(value, dict) else value.fields
-            work.append("}")
-            work.extend(_between([((v,), f"{quoted(k)}:") for k, v in fields.items()]))
-            work.append("{")
-        else:
-            out.append(_atom(value))
-    text = "".join(out)
+    text = spelled(value, _atom, _label, ",", STRING_POINTS)
     if len(text) > STRING_POINTS:
         raise too_long("json-string", len(text))
     return text
 
 
-def _between(parts: list[tuple[Any, ...]]) -> list[Any]:
-    """The parts in the order in which a stack gives them back, with commas between."""
-    work: list[Any] = []
-    for part in reversed(parts):
-        work.extend(part)
-        work.append(",")
-    return work[:-1]
+def _label(key: str) -> str:
+    return f"{quoted(key)}:"
 
 
 def _atom(value: Value) -> str:

@@ -11,10 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from attrs import Factory
-
 from sexplang.reader.parsing import TOKEN, comment_end
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 
 Kind = Literal["atom", "list", "vector", "table", "mark", "label", "text"]
 Place = Literal["own", "end", "within"]
@@ -56,7 +54,7 @@ class Node:
     kind: Kind
     text: str
     """An atom's whole token; else what opens it: a bracket, a mark, a label."""
-    items: "list[Node]" = Factory(list)
+    items: "list[Node]" = field(factory=list)
     """In brackets, in order; of a mark or a label what is dropped before the value, and it."""
     close: str = ""
     before: Sequence[Comment] = ()

@@ -8,16 +8,14 @@ account as the grammar: open brackets, marks and labels that wait for a form.
 import re
 from itertools import islice
 
-from attrs import Factory
-
 from sexplang.reader import saying
-from sexplang.reader.characters import hidden
+from sexplang.reader.characters import find_hidden
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.forms import MAKERS, Forms
 from sexplang.reader.parsing import DEEPER
 from sexplang.reader.scanning import Enough, Token, tell_hidden, tokens
 from sexplang.terms.diagnostic import Diagnostic
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 from sexplang.terms.source import Source, Span
 
 # More findings than a person reads at once.
@@ -41,7 +39,7 @@ class _Frame:
     start: int
     indentation: int
     level: int
-    marks: list[Token] = Factory(list)
+    marks: list[Token] = field(factory=list)
     label: Token | None = None
     empty: bool = True
     complained: bool = False
@@ -60,6 +58,7 @@ def diagnose(source: Source, max_depth: int, max_words: int, at: int) -> list[Di
     """What is wrong with a text from `at` on, in its order; nothing if it can be read."""
     walk = _Walk(source, max_depth, at)
     tell_hidden(source, at, walk.tell)
+    walk.hides = bool(walk.found)
     try:
         walked = tokens(source, at, walk.tell)
         for token in islice(walked, max_words + 1):
@@ -83,6 +82,11 @@ class _Walk:
         self.source, self.text = source, source.text
         self.max_depth = max_depth
         self.found: list[Diagnostic] = []
+        self.hides = False
+        self.sound: set[tuple[str, str]] = set()
+        """Kinds and texts of tokens that are right wherever they stand."""
+        self.line_end = -1
+        """Where the line ends, or an earlier one, that the last token ends in."""
         self.frames = [_Frame("", -1, -1, 0)]
         self.depth = 0
         self.last: Token = ("", at, at)
@@ -101,7 +105,8 @@ class _Walk:
     def take(self, token: Token) -> None:
         kind, start, end = token
         frame = self.frames[-1]
-        self.note_indentation(token)
+        if start > self.line_end:
+            self.note_indentation(token)
         if frame.level > 0 and self.is_unquoting_comma(kind, start):
             self.tell(saying.comma_unquote(self.span(start - 1, end), self.text[start:end]))
         if kind in _OPENING:
@@ -118,24 +123,29 @@ class _Walk:
             self.take_label(token, sound=self.check(token))
         elif kind != "END":
             self.check(token)
-            self.note_head(frame, start, end)
+            if frame.empty:
+                self.note_head(frame, start, end)
             self.complete(token)
         self.last = token
 
     def check(self, token: Token) -> bool:
         """Tells the flaw of a token, unless a character that cannot be seen is told already."""
         kind, start, end = token
+        word = kind, self.text[start:end]
         maker = MAKERS.get(kind)
-        if maker is None or hidden().search(self.text, start, end):
+        if maker is None or word in self.sound:
+            return True
+        if self.hides and any(find_hidden(self.text, start, end)):
             return True
         try:
-            maker(self.forms, self.text[start:end], start, end)
+            maker(self.forms, word[1], start, end)
         except Flaw as flaw:
             if end - start == 1 and kind == "LABEL" and self.last[0] == "NAME":
                 flaw.hint = f"write `{self.text[slice(*self.last[1:])]}:`"
             stop = end if flaw.end is None else start + flaw.end
             self.tell(saying.flawed(self.span(start + flaw.start, stop), flaw))
             return False
+        self.sound.add(word)
         return True
 
     def deepen(self, token: Token) -> None:
@@ -248,7 +258,9 @@ class _Walk:
 
     def note_indentation(self, token: Token) -> None:
         """A form that stands no further in than the line of an open bracket was to follow it."""
-        kind, start, _ = token
+        kind, start, end = token
+        line_end = self.text.find("\n", end)
+        self.line_end = line_end if line_end >= 0 else len(self.text)
         break_before = self.text.rfind("\n", self.last[2], start)
         if break_before < 0 or kind == "END":
             return
@@ -259,7 +271,7 @@ class _Walk:
 
     def note_head(self, frame: _Frame, start: int, end: int) -> None:
         """`(quasiquote x)` in full counts as the mark does."""
-        if frame.empty and frame.opening == "(" and not frame.marks:
+        if frame.opening == "(" and not frame.marks:
             frame.level = max(0, frame.level + _HEAD_LEVEL.get(self.text[start:end], 0))
 
     def is_unquoting_comma(self, kind: str, start: int) -> bool:

@@ -5,11 +5,9 @@ Law: a line ends in no white space that is not part of a token.
 
 from collections.abc import Iterator
 
-from attrs import Factory
-
 from sexplang.reader.concrete import Comment
 from sexplang.reader.shapes import DEEPEST, WIDTH
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 
 _GAP = 2  # columns before the comment at the end of a line
 
@@ -30,9 +28,9 @@ class Page:
     column: int = 0
     indent: int = 0
     """Where the line began."""
-    _parts: list[str] = Factory(list)
+    _parts: list[str] = field(factory=list)
     _comment: Comment | None = None
-    _lines: list[_Line] = Factory(list)
+    _lines: list[_Line] = field(factory=list)
 
     def put(self, text: str) -> None:
         """Goes on in the line. The text may hold line breaks of its own."""
@@ -75,7 +73,7 @@ class Page:
 class _Run:
     """Consecutive lines with comments at their ends, which all begin in one column."""
 
-    lines: list[tuple[_Line, Comment]] = Factory(list)
+    lines: list[tuple[_Line, Comment]] = field(factory=list)
     column: int = 0
     longest: int = 0
     """Of the comments that would fit without the others."""

@@ -12,7 +12,9 @@ LARGEST = 1_000_000
 """Parts of a value that leaves the program: one whose parts are shared may stand for more of them
 than there is memory."""
 
-_HALF = re.compile("[\ud800-\udfff]")
+_WORDLESS = frozenset((bool, int, float, type(None)))
+
+_HALF = "[\ud800-\udfff]"
 
 
 def bounded(number: int) -> int:
@@ -37,11 +39,13 @@ def too_large() -> Fault:
 
 def written_texts(value: Value) -> Value:
     """The value itself, if all its texts can be written in UTF-8. Raises Fault `not-text`."""
+    if value.__class__ in _WORDLESS:
+        return value
     work = [value]
     while work:
         item = work.pop()
         if type(item) is str:
-            if not item.isascii() and _HALF.search(item):
+            if not item.isascii() and re.search(_HALF, item):
                 raise Fault(
                     "not-text",
                     "half of a surrogate pair is no character",

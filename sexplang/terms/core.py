@@ -21,9 +21,7 @@ Every node has the span of the form it came from.
 
 from typing import Literal, TypeAlias
 
-from attrs import field
-
-from sexplang.terms.node import node
+from sexplang.terms.node import field, node
 from sexplang.terms.source import Span
 from sexplang.terms.value import Primitive, Value
 

@@ -59,3 +59,7 @@ class Diagnostics(Exception):
         # A macro that uses an argument twice has what is wrong with it twice.
         self.diagnostics: tuple[Diagnostic, ...] = tuple(dict.fromkeys(diagnostics))
         super().__init__("\n".join(map(str, self.diagnostics)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Made again from the diagnostics: an exception's own way is from its message."""
+        return type(self), (self.diagnostics,), self.__dict__

@@ -1,13 +1,14 @@
 """Requests and what answers them: the whole of a program's contact with the world."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-from sexplang.terms.node import frozen
+from sexplang.terms.node import frozen, node
 from sexplang.terms.task import Context
 from sexplang.terms.value import Record, Value
 
 
-@frozen
+@node(unsafe_hash=True)
 class Request:
     """An operation that nobody in the program answers, waiting for the host.
 
@@ -20,6 +21,42 @@ class Request:
     arguments: tuple[Value, ...]
     context: Context = Context()
     span: Any = None
+
+
+Part: TypeAlias = dict[str, Value]
+"""What a model call had got when it was withdrawn: `usage`, what was counted of all its attempts;
+`text`, what had arrived last of a reply; `model`, who counted, if they said so. `uncounted` is true
+where an attempt was under way of which nothing was counted, `unmade` where nobody had begun with
+the call."""
+
+SoFar: TypeAlias = Callable[[str], Part | None]
+"""A call's id → its part, at the time of one delivery; None where nobody knows."""
+
+
+def unknown(id: str) -> None:
+    """Nobody knows what any call had got."""
+
+
+_PARTS: tuple[tuple[str, type, Any], ...] = (
+    ("usage", dict, None),
+    ("text", str, None),
+    ("model", str, ""),
+)
+
+
+def known(so_far: SoFar, id: str) -> Part | None:
+    """What a call had got. Raises TypeError where that is no part of one."""
+    part: Any = so_far(id)
+    if part is None:
+        return None
+    if not isinstance(part, dict):
+        kind = type(part).__name__
+        raise TypeError(f"so_far gives None or {{'usage': {{…}}, 'text': …}} of a call, not {kind}")
+    for name, takes, unsaid in _PARTS:
+        if not isinstance(part.get(name, unsaid), takes):
+            given = type(part[name]).__name__ if name in part else "nothing"
+            raise TypeError(f"`{name}` of what so_far gives is a {takes.__name__}, not {given}")
+    return part
 
 
 @frozen

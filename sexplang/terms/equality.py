@@ -58,19 +58,24 @@ def _equal(a: Value, b: Value, groups: dict[int, int]) -> bool:
             a, b = pairs.pop()
             if a is b:
                 continue
-            if not isinstance(a, (tuple, dict, Record)):
+            kind = type(a)
+            if kind not in _COMPOUND:
                 if not _same_atom(a, b):
                     return False
                 continue
             one, other = _group(groups, id(a)), _group(groups, id(b))
             if one == other:
                 continue
-            groups[one] = other
-            if isinstance(a, Record) and isinstance(b, Record) and a.kind == b.kind:
+            groups[other] = one
+            if kind is not type(b):
+                return False
+            if kind is Record:
+                if a.kind != b.kind:
+                    return False
                 a, b = a.fields, b.fields
-            if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+            if kind is tuple and len(a) == len(b):
                 pairs.extend(zip(a, b, strict=True))
-            elif isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+            elif kind is not tuple and a.keys() == b.keys():
                 pairs.extend((value, b[key]) for key, value in a.items())
             else:
                 return False
@@ -106,6 +111,8 @@ def _same_atom(a: Value, b: Value) -> bool:
 def _digest(value: Value, known: dict[int, int]) -> int:
     """A number that is the same for values that are equal. `known` is that of others, which are
     still there, by their ids."""
+    if type(value) not in _COMPOUND:
+        return _hash(value, known)
     pending: list[Value] = [value]
     done = 0
     while pending:
@@ -114,7 +121,7 @@ def _digest(value: Value, known: dict[int, int]) -> int:
             pending.pop()
             continue
         parts = _parts(item)
-        missing = [part for part in parts if _is_compound(part) and id(part) not in known]
+        missing = [p for p in parts if type(p) in _COMPOUND and id(p) not in known]
         if missing:
             pending.extend(missing)
             continue
@@ -126,24 +133,21 @@ def _digest(value: Value, known: dict[int, int]) -> int:
     return known[id(value)]
 
 
-def _is_compound(value: Value) -> bool:
-    return isinstance(value, (tuple, dict, Record))
+_COMPOUND = frozenset((tuple, dict, Record))
 
 
 def _parts(value: Value) -> Any:
-    if isinstance(value, Record):
+    if type(value) is Record:
         return value.fields.values()
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, tuple) else ()
+    return value.values() if type(value) is dict else value
 
 
 def _combined(value: Value, known: dict[int, int]) -> int:
-    if isinstance(value, tuple):
+    if type(value) is tuple:
         return hash(("list", tuple([_hash(part, known) for part in value])))
-    if isinstance(value, Record):
+    if type(value) is Record:
         return hash((value.kind, _table_hash(value.fields, known)))
-    return _table_hash(value, known) if isinstance(value, dict) else _hash(value, known)
+    return _table_hash(value, known)
 
 
 def _table_hash(table: dict[str, Value], known: dict[int, int]) -> int:
@@ -154,10 +158,13 @@ def _table_hash(table: dict[str, Value], known: dict[int, int]) -> int:
 def _hash(value: Value, known: dict[int, int]) -> int:
     """All goes through text: Python keys the hashes of strings anew in every process, and those
     of numbers never."""
-    if _is_compound(value):
+    kind = type(value)
+    if kind is int:
+        return hash(hex(value))
+    if kind in _COMPOUND:
         return known[id(value)]
     if isinstance(value, Procedure):
         return hash((type(value).__name__, value.identity))
-    if type(value) is float and isfinite(value) and value == int(value):
-        value = int(value)
-    return hash(hex(value) if type(value) is int else (type(value).__name__, str(value)))
+    if kind is float and isfinite(value) and value == int(value):
+        return hash(hex(int(value)))
+    return hash((kind.__name__, str(value)))

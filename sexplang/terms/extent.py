@@ -9,7 +9,10 @@ from typing import Any
 from sexplang.terms.value import Record, Symbol, Value
 
 _NEAR = 10_000
-"""Parts to look at before it pays to remember what shared ones come to."""
+"""Parts to look at before it pays to remember what shared ones come to, or to see whether all of
+a list are integers."""
+_INTEGERS = {int}
+_COMPOUND = frozenset((tuple, dict, Record))
 
 
 def text_size(value: Value, most: int) -> int:
@@ -18,23 +21,30 @@ def text_size(value: Value, most: int) -> int:
     size = seen = 0
     work: list[Any] = [(value,)]
     while work:
-        for item in _parts(work.pop()):
-            kind = type(item)
-            if kind is int:
-                size += item.bit_length() // 4 + 1
-            elif kind is str:
-                size += len(item) + 2
-            elif kind is tuple or kind is dict or kind is Record:
-                seen += 1
-                if seen > _NEAR:
-                    return _shared_size(value, most)
-                size += _frame(item)
-                work.append(item)
-            else:
-                size += len(item.name) if isinstance(item, Symbol) else 3
+        parts = _parts(work.pop())
+        if len(parts) > _NEAR and set(map(type, parts)) == _INTEGERS:
+            size += sum([item.bit_length() // 4 for item in parts]) + len(parts)
+            parts = ()
+        for item in parts:
+            if type(item) not in _COMPOUND:
+                size += _atom_size(item)
+                continue
+            seen += 1
+            if seen > _NEAR:
+                return _shared_size(value, most)
+            size += _frame(item)
+            work.append(item)
         if size > most:
             return size
     return size
+
+
+def _atom_size(item: Value) -> int:
+    if type(item) is int:
+        return item.bit_length() // 4 + 1
+    if type(item) is str:
+        return len(item) + 2
+    return len(item.name) if isinstance(item, Symbol) else 3
 
 
 def _shared_size(value: Value, most: int) -> int:
@@ -48,14 +58,14 @@ def _shared_size(value: Value, most: int) -> int:
             continue
         size, missing = _frame(item), []
         for part in _parts(item):
-            if type(part) is tuple or type(part) is dict or type(part) is Record:
+            if type(part) in _COMPOUND:
                 known = sizes.get(id(part))
                 if known is None:
                     missing.append(part)
                 else:
                     size += known
             else:
-                size += text_size(part, most)
+                size += _atom_size(part)
         if size > most:
             return size
         if missing:

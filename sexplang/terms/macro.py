@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
-from attrs import field
-
 from sexplang.terms.form import Form, ListForm
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 from sexplang.terms.source import Span
 
 

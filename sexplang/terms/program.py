@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from attrs import field
-
 from sexplang.terms.core import Core
-from sexplang.terms.node import frozen, node
+from sexplang.terms.node import field, frozen, node
 from sexplang.terms.source import Source, Span
 from sexplang.terms.text import text
 from sexplang.terms.value import Operation, Procedure, Task, Value

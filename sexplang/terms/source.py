@@ -4,9 +4,12 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import Any
 
-from attrs import field
+from sexplang.terms.node import define, field, frozen, node
 
-from sexplang.terms.node import define, frozen, node
+
+def is_library(name: str) -> bool:
+    """Whether a source of this name is a part of the language's own library."""
+    return name.startswith("std/")
 
 
 @define(eq=False)
@@ -21,13 +24,17 @@ class Source:
     @property
     def is_library(self) -> bool:
         """Whether it is a part of the language's own library."""
-        return self.name.startswith("std/")
+        return is_library(self.name)
 
     def position(self, offset: int) -> "Position":
         """Line and column (from 1, in code points) of `offset` (from 0)."""
+        return Position(*self.place(offset), offset)
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """The same without the offset, for whoever asks often."""
         starts = self._line_starts
         line = bisect_right(starts, offset)
-        return Position(line, offset - starts[line - 1] + 1, offset)
+        return line, offset - starts[line - 1] + 1
 
     def line(self, number: int) -> str:
         """The text of line `number` (from 1), without its line break."""
@@ -75,13 +82,14 @@ class Span:
 
     def plain(self) -> dict[str, Any]:
         """The span as data: source, line, column, end_line, end_column."""
-        begin, finish = self.begin, self.finish
+        line, column = self.source.place(self.start)
+        end_line, end_column = self.source.place(self.end)
         return {
             "source": self.source.name,
-            "line": begin.line,
-            "column": begin.column,
-            "end_line": finish.line,
-            "end_column": finish.column,
+            "line": line,
+            "column": column,
+            "end_line": end_line,
+            "end_column": end_column,
         }
 
     def __str__(self) -> str:

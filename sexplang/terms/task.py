@@ -3,12 +3,10 @@
 Fields and enumerations are those of the documents (inventory 3.1 to 3.3).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from attrs import field
-
-from sexplang.terms.node import node
+from sexplang.terms.node import field, node
 from sexplang.terms.plan import Judgement, Standing
 from sexplang.terms.source import Span
 from sexplang.terms.template import Template
@@ -90,6 +88,27 @@ def error_of(fault: Fault, span: Span | None = None) -> Record:
     )
 
 
+def cut_off(error: Record, part: dict[str, Value]) -> Record:
+    """The error that a model call ends with instead of its reply: the text that had arrived is its
+    content, and what was counted stands in its details."""
+    fields = dict(error.fields)
+    if part["usage"]:
+        known = {name: part[name] for name in ("usage", "model") if part.get(name)}
+        fields["details"] = {**fields["details"], **known}
+    if part["text"]:
+        fields["content"] = part["text"]
+    return Record("error", fields)
+
+
+def together(parts: Sequence[dict[str, Value]]) -> dict[str, Value]:
+    """What several model calls had got: all that was counted; the text where there is one call."""
+    usage: dict[str, Value] = {}
+    for part in parts:
+        for name, count in part["usage"].items():
+            usage[name] = usage.get(name, 0) + count
+    return {"usage": usage, "text": parts[0]["text"] if len(parts) == 1 else ""}
+
+
 def failed_result(error: Record, **notes: Value) -> Record:
     """The FAILED TaskResult that `attempt` gives for an error: with what the task said, took and
     was warned of until then, and `notes` of whoever asked."""
@@ -129,12 +148,14 @@ class Conversation:
 class Ask:
     """One operation that a conversation wants performed: `(op argument…)`.
 
-    With `attempt`, an error comes back as a FAILED TaskResult instead of being raised.
+    With `attempt`, an error comes back as a FAILED TaskResult instead of being raised. `sent` are
+    the arguments as the host sees them, plain data, where whoever asks knows their form.
     """
 
     operation: str
     arguments: tuple[Value, ...]
     attempt: bool = False
+    sent: tuple[Any, ...] | None = None
 
 
 @node

@@ -4,6 +4,7 @@ templates that XML may hold.
 Fields and defaults follow inventory 2.1 to 2.5 and decisions.md. Immutable.
 """
 
+import re
 from typing import Any, Literal, TypeAlias
 
 from sexplang.terms.node import frozen
@@ -66,6 +67,11 @@ class FilePaths:
     source: Literal["literal", "command", "description", "context_description"] = "literal"
     paths: tuple[str, ...] = ()
     text: str = ""
+
+
+def tool_alias(name: str) -> str:
+    """The name of a tool as models see it: in the letters that providers take."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:60] or "tool"
 
 
 @frozen

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable
+from json.encoder import encode_basestring
 from math import isinf, isnan
 from typing import Any
 
 from sexplang.terms.border import LARGEST, bounded, too_large
 from sexplang.terms.extent import text_size
+from sexplang.terms.small import FREE, USUAL, Unusual, small
 from sexplang.terms.value import Fault, Procedure, Record, Symbol, Value
 
 LONGEST = 10_000_000
@@ -18,6 +20,8 @@ def text(value: Value) -> str:
     everything else as it would be written."""
     if type(value) is str:
         return value
+    if type(value) is int and -USUAL < value < USUAL:
+        return int.__repr__(value)
     if value is None:
         return ""
     if isinstance(value, Record) and value.kind == "TaskResult":
@@ -31,13 +35,12 @@ def quoted(string: str) -> str:
     """A string as a literal of the language (and of JSON): characters that source may not hold
     become escapes."""
     plainly = string.isascii() and "\x7f" not in string
-    return json.dumps(string, ensure_ascii=False) if plainly else _quoted(string)
+    return encode_basestring(string) if plainly else _quoted(string)
 
 
 def _quoted(string: str) -> str:
     return "".join(
-        char if char.isprintable() else json.dumps(char)[1:-1]
-        for char in json.dumps(string, ensure_ascii=False)
+        char if char.isprintable() else json.dumps(char)[1:-1] for char in encode_basestring(string)
     )
 
 
@@ -56,32 +59,9 @@ def written(value: Value) -> str:
     """A value so that reading and evaluating the text gives it back (functions aside):
     `[1 'x {k: "v"}]`. Raises Fault `limit-string` for more than LONGEST code points."""
     _fits(text_size(value, LONGEST))
-    out: list[str] = []
-    work: list[Any] = [(value,)]
-    size = 0
-    while work:
-        item = work.pop()
-        if type(item) is not str:
-            (value,) = item
-            if type(value) is tuple and not any(map(_NESTED.__contains__, map(type, value))):
-                item = f"[{' '.join(map(_atom, value))}]"
-            elif type(value) is tuple:
-                work.extend(_around("[", [((v,),) for v in value], "]"))
-                continue
-            elif isinstance(value, (dict, Record)):
-                fields = value if isinstance(value, dict) else value.fields
-                pairs: list[tuple[Any, ...]] = [(f"{_key(k)}: ", (v,)) for k, v in fields.items()]
-                work.extend(_around("{", pairs, "}"))
-                continue
-            else:
-                item = _atom(value)
-        out.append(item)
-        size += len(item)
-        _fits(size)
-    return "".join(out)
-
-
-_NESTED = frozenset((tuple, dict, Record))
+    made = spelled(value, _atom, _label, " ", LONGEST)
+    _fits(len(made))
+    return made
 
 
 def _fits(size: int) -> None:
@@ -89,15 +69,64 @@ def _fits(size: int) -> None:
         raise Fault("limit-string", f"a text of more than {LONGEST:,} code points")
 
 
-def _around(opening: str, parts: list[tuple[Any, ...]], closing: str) -> list[Any]:
-    """What to push so that the parts come out in order between the brackets."""
-    work: list[Any] = [closing]
-    for at, part in enumerate(reversed(parts)):
-        if at:
-            work.append(" ")
-        work.extend(reversed(part))
-    work.append(opening)
-    return work
+def spelled(
+    value: Value,
+    atom: Callable[[Value], str],
+    label: Callable[[str], str],
+    comma: str,
+    most: int,
+) -> str:
+    """A value in brackets and braces, with `comma` between its parts, which `atom` and `label`
+    write. Of a text of more than `most` code points only the beginning, which is longer, too."""
+    out: list[str] = []
+    size = 0
+    around: list[tuple[Any, str, bool]] = []
+    parts: Any = iter((value,))
+    closing, lead, is_table = "", "", False
+    while True:
+        for part in parts:
+            words = lead
+            if is_table:
+                key, part = part
+                words += label(key)
+            lead = comma
+            kind = type(part)
+            is_open = False
+            if kind is tuple and len(part) > _MANY and set(map(type, part)) == _INTEGERS:
+                words += repr([*part]).replace(", ", comma)
+            elif kind is tuple:
+                around.append((parts, closing, is_table))
+                words, is_open = words + "[", True
+                parts, closing, lead, is_table = iter(part), "]", "", False
+            elif kind is dict or kind is Record:
+                around.append((parts, closing, is_table))
+                words, is_open = words + "{", True
+                fields = part if kind is dict else part.fields
+                parts, closing, lead, is_table = iter(fields.items()), "}", "", True
+            else:
+                words += atom(part)
+            out.append(words)
+            size += len(words)
+            if size > most:
+                return "".join(out)
+            if is_open:
+                break
+        else:
+            out.append(closing)
+            size += 1
+            if not around:
+                return "".join(out)
+            parts, closing, is_table = around.pop()
+            lead = comma
+
+
+_MANY = 100
+"""Elements of a list from which on it pays to see whether all are integers."""
+_INTEGERS = {int}
+
+
+def _label(key: str) -> str:
+    return f"{_key(key)}: "
 
 
 def _key(key: str) -> str:
@@ -147,8 +176,7 @@ def plain(value: Value, record: Made | None = None) -> Any:
     work: list[Any] = [root]
     records: list[tuple[Any, Any, str]] = []
     left = LARGEST
-    while work:
-        made = work.pop()
+    for made in work:  # it grows meanwhile
         for key, item in made.items() if made.__class__ is dict else enumerate(made):
             kind = item.__class__
             if kind in _FLAT:
@@ -195,29 +223,33 @@ def value_of(data: Any, record: Known | None = None) -> Value:
     Raises `limit-data` for more than LARGEST parts, so also for a list that holds itself, and
     `limit-integer` for an integer that no program could have made.
     """
-    if data.__class__ in _FREE:
+    if data.__class__ in FREE:
         return data
+    try:
+        return small(data)
+    except Unusual:
+        pass
     root = [data]
     work: list[Any] = [root]
     lists: list[tuple[Any, Any]] = []
     left = LARGEST
-    while work:
-        made = work.pop()
+    for made in work:  # it grows meanwhile
         for key, item in made.items() if made.__class__ is dict else enumerate(made):
             kind = item.__class__
-            if kind in _FREE:
-                continue
-            if kind is int:
-                bounded(item)
+            if kind in FREE:
                 continue
             part: Any
+            if kind is int:
+                if not -USUAL < item < USUAL:
+                    bounded(item)
+                continue
             if kind is dict and _TEXT.issuperset(map(type, item)):
                 made[key] = part = item.copy()
-            elif isinstance(item, dict):
-                made[key] = part = _table(item)
-            elif isinstance(item, (list, tuple)):
+            elif kind is tuple or isinstance(item, (list, tuple)):
                 made[key] = part = list(item)
                 lists.append((made, key))
+            elif isinstance(item, dict):
+                made[key] = part = _table(item)
             else:
                 made[key], part = _other(item, record)
                 if part is None:
@@ -231,10 +263,7 @@ def value_of(data: Any, record: Known | None = None) -> Value:
     return root[0]
 
 
-_FREE = frozenset((str, bool, float, type(None)))
-"""Scalars of which there is nothing to look at."""
-
-_FLAT = _FREE | {int}
+_FLAT = FREE | {int}
 _TEXT = frozenset((str,))
 
 

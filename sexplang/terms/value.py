@@ -11,9 +11,7 @@ they are made: whoever changes one copies it first.
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
-from attrs import field
-
-from sexplang.terms.node import node
+from sexplang.terms.node import field, node
 from sexplang.terms.template import Template
 
 Value: TypeAlias = Any

@@ -3,9 +3,7 @@
 They are what a trace shows beside the requests. A run that nobody traces has none.
 """
 
-from attrs import field
-
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 from sexplang.terms.value import Record
 
 

@@ -75,7 +75,7 @@ SAME = """
                       (accumulation_format "minimal") (fresh_context 'enabled))
   (context_assembly {primary_elements: "p" excluded_elements: "e"})
   (file_paths source: context_description context_query: "about {{what}}")
-  (allowed_tools read_file "list_files" read_file)
+  (allowed_tools read_file "list_files")
   (limits max_turns: 3 max_output_tokens: 400 timeout: 0.5)
   (history_config ((use_session_history false) (history_turns_to_include 5)
                    (record_in_session_history false)))
@@ -207,6 +207,11 @@ PLACED = [
     ('(defatom a (params b (b)) (instructions "Hi."))', "duplicate-param", "(b)"),
     ('(defatom a (params b!) (instructions "Hi."))', "bad-name", "b!"),
     ('(defatom a%b (instructions "Hi."))', "bad-name", "a%b"),
+    ('(defatom a (instructions "Hi.") (allowed_tools b [c]))', "malformed-form", "[c]"),
+    ('(defatom a (instructions "Hi.") (allowed_tools b "b"))', "duplicate-tool", '"b"'),
+    ('(defatom a (instructions "Hi.") (allowed_tools [b:c b_c]))', "duplicate-tool", "b_c"),
+    ('(defatom a (instructions "Hi.") (allowed_tools \'(b "c d")))', "bad-name", '"c d"'),
+    ('(defatom a (instructions "Hi.") (allowed_tools ""))', "malformed-form", '""'),
     ('(defatom a (returns strange) (instructions "Hi."))', "bad-schema", "strange"),
     ('(defatom a (file_paths "{{c}}") (instructions "Hi."))', "undeclared-placeholder", "{{c}}"),
 ]

@@ -157,7 +157,7 @@ def test_two_futures_of_a_continuation_spend_from_one_account():
 
 def accounts_of(outcome):
     """The accounts of a run that waits or has ended."""
-    return (outcome.weave if isinstance(outcome, Suspended) else outcome).accounts
+    return (outcome.weave.times if isinstance(outcome, Suspended) else outcome).accounts
 
 
 def reply_of(taken, given):
@@ -219,7 +219,7 @@ def test_estimates_follow_what_replies_report():
     outcome = begun(text)
     while isinstance(outcome, Suspended):
         held.append(accounts_of(outcome)["0"].held_tokens - 40)
-        learned = outcome.weave.learned
+        learned = outcome.weave.times.learned
         outcome = outcome.resume(outcome.requests[0].id, reply_of(2 * held[0], 1))
 
     guess = held[0]
@@ -234,7 +234,7 @@ def test_what_one_model_reports_says_nothing_about_another():
     outcome = outcome.resume("1", reply_of(500, 1))
     outcome = outcome.resume("2", {"content": [], "usage": None})
 
-    assert {""} == set(outcome.weave.learned)
+    assert {""} == set(outcome.weave.times.learned)
 
 
 def test_an_error_says_what_is_spent_what_is_reserved_and_what_to_do():
@@ -268,3 +268,19 @@ def test_what_a_prompt_cache_keeps_and_gives_has_its_own_price():
 
     assert 0.1 + 0.4 + 0.1 + 0.1 == pytest.approx(accounts_of(ended)["0"].spent_usd)
     assert 1_310 == accounts_of(ended)["0"].spent_tokens
+
+
+def test_nobody_asks_for_a_price_where_no_budget_bounds_money():
+    """Prices are looked up in tables; a budget of tokens needs none, one around it may."""
+    asked = []
+    meter = Meter(METER.estimate, lambda *tokens: asked.append(tokens) or 0.001)
+    usage = {"input_tokens": 10, "output_tokens": 10}
+
+    def prices(text):
+        asked.clear()
+        outcome = start(built(text), meter=meter)
+        assert isinstance(outcome.resume("2" if "usd" in text else "1", {"usage": usage}), Done)
+        return len(asked)
+
+    assert 0 == prices(f"(with-budget {{tokens: 500 calls: 2}} {ASK})")
+    assert 0 < prices(f"(with-budget {{usd: 1}} (with-budget {{tokens: 500}} {ASK}))")

@@ -204,6 +204,6 @@ def test_what_was_learned_and_is_held_is_frozen_too():
 
     thawed = thaw(made, json.loads(json.dumps(freeze(waiting))))
 
-    assert waiting.weave.learned == thawed.weave.learned != {}
-    assert waiting.weave.accounts == thawed.weave.accounts
-    assert 2 == thawed.weave.accounts["0"].held_calls
+    assert waiting.weave.times.learned == thawed.weave.times.learned != {}
+    assert waiting.weave.times.accounts == thawed.weave.times.accounts
+    assert 2 == thawed.weave.times.accounts["0"].held_calls

@@ -1,5 +1,7 @@
 """What bounds a run from inside, and what no program can catch."""
 
+import gc
+
 import pytest
 from support.running import begun
 
@@ -166,6 +168,34 @@ def test_what_the_run_holds_is_looked_at():
     text = "(loop ((i 0)) (recur (+ i 1)))"
 
     assert reason(begun(text, Limits(memory=10, held=lambda: 11))) == "limit-memory"
+
+
+@pytest.mark.parametrize(
+    "text", ["(loop ((i 0)) (recur (+ i 1)))", "(loop 50 (range 100000))"], ids=["steps", "parts"]
+)
+def test_what_the_run_holds_is_looked_at_again_and_again(text):
+    """After some ten thousand steps at most, and some hundred thousand parts."""
+    looks = iter([*[0] * 5, 11])
+
+    outcome = begun(text, Limits(steps=400_000, memory=10, held=lambda: next(looks)))
+
+    assert reason(outcome) == "limit-memory"
+
+
+def test_python_collects_no_garbage_in_a_turn():
+    """Not once for each few hundred frames, all of which it would look through; and as before when
+    the run is over."""
+    text = "(define (down n) (if (= n 0) 0 (+ 1 (down (- n 1))))) (down 100000)"
+    collected = []
+    gc.callbacks.append(lambda phase, about: collected.append((phase, about)))
+    try:
+        outcome = begun(text)
+    finally:
+        gc.callbacks.pop()
+
+    assert outcome == Done(100_000)
+    assert len(collected) < 100
+    assert gc.isenabled()
 
 
 def test_large_values_are_charged_even_where_they_are_dropped():

@@ -1,6 +1,8 @@
 """Going through lists: the same values, errors and places however long the list is."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.running import begun
 
 from sexplang.machine import Done, Failed, Limits
@@ -30,6 +32,8 @@ XS = range(LONG)
         ("(all? (lambda (x) (< (g x) 30000)) xs)", True),
         ("(length (group-by (lambda (x) (remainder (g x) 7)) xs))", 7),
         ("(first (sort-by (lambda (x) (- 0 (g x))) xs))", LONG - 1),
+        ("(sort xs (lambda (a b) (< (g (remainder b 7)) (g (remainder a 7)))))",
+         tuple(sorted(XS, key=lambda x: -(x % 7)))),
     ],
 )  # fmt: skip
 def test_a_long_list_gives_what_a_short_one_gives(text, value, function):
@@ -54,11 +58,12 @@ def test_a_long_list_gives_what_a_short_one_gives(text, value, function):
         "(fold + 0 xs)",
         "(any? car xs)",
         "(all? (lambda (x) (list? (rest x))) xs)",
+        "(sort xs <)",
     ],
 )
 def test_an_error_has_its_place_wherever_in_the_list_it_is(call, length):
     """That of the call, or of the call in the function."""
-    element = "0" if call in ("(map + xs xs)", "(fold + 0 xs)") else "[nil]"
+    element = "0" if call in ("(map + xs xs)", "(fold + 0 xs)", "(sort xs <)") else "[nil]"
     text = f"(define xs (append (map (lambda (x) {element}) (range {length})) [nil]))\n{call}"
 
     outcome = begun(text)
@@ -68,9 +73,22 @@ def test_an_error_has_its_place_wherever_in_the_list_it_is(call, length):
     assert outcome.error.fields["span"]["line"] == 2
 
 
-def test_a_limit_ends_a_walk_in_its_midst():
+@given(items=st.lists(st.integers(0, 9), max_size=30), bound=st.integers(0, 20))
+def test_a_sort_makes_the_same_comparisons_in_the_same_order(items, bound):
+    """Also where the function is no order at all."""
+    xs = f"[{' '.join(map(str, items))}]"
+    less = f"(lambda (a b) (< (+ (* 3 a) b) {bound}))"
+
+    asked = begun(f"(define-effect (q)) (define (f x) (if (= x -1) (q) x)) "
+                  f"(sort {xs} (lambda (a b) (< (+ (* 3 (f a)) b) {bound})))")  # fmt: skip
+
+    assert asked == begun(f"(sort {xs} {less})")
+
+
+@pytest.mark.parametrize("call", ["(map f (range 1000000))", "(sort (range 1000000) after?)"])
+def test_a_limit_ends_a_walk_in_its_midst(call):
     """Long before it has come to the end."""
-    text = "(define (f x) (* x x)) (map f (range 1000000)) (f 1)"
+    text = f"(define (f x) (* x x)) (define (after? x y) (< y x)) {call} (f 1)"
 
     outcome = begun(text, Limits(steps=50_000))
 

@@ -90,6 +90,16 @@ def test_what_is_no_text_or_too_long_is_refused(code, name, arguments):
     assert code == refused(name, *arguments).code
 
 
+@pytest.mark.parametrize("last", [7, -8, True, 1.5, (9,)])
+def test_a_long_list_is_written_as_a_short_one_is(last):
+    """Also where all of it are integers."""
+    items = (*range(-200, 200), last)
+    words = {True: "true", (9,): "[9]"}.get(last, str(last))
+
+    assert call("str", items) == f"[{' '.join(map(str, range(-200, 200)))} {words}]"
+    assert call("json-string", items) == f"[{','.join(map(str, range(-200, 200)))},{words}]"
+
+
 def test_a_value_that_shares_its_parts_is_not_written_out():
     """Sixty small lists can stand for more text than there is memory."""
     value: Value = ("a",)

@@ -110,6 +110,27 @@ def test_the_table_reads_what_lark_reads(text):
     assert [form.span for form in expected] == [form.span for form in actual]
 
 
+hidden = st.sampled_from([*"ab \n\x00\x1fé\u200c\u200d\ufe0f\u0915\u05ff\u0600\u202e😀"])
+
+
+def is_hidden(text: str, at: int) -> bool:
+    """What the notation says of one character."""
+    char = text[at]
+    if char in "\u200c\u200d":
+        return at == 0 or text[at - 1] < "\u0600"
+    if char == "\ufe0f":
+        return text[at + 1 : at + 2] == "\ufe0f"
+    return char in "\x00\x1f\u202e"
+
+
+@given(st.text(hidden, max_size=12))
+def test_each_character_that_cannot_be_seen_is_found(text):
+    """And no other one."""
+    expected = [at for at in range(len(text)) if is_hidden(text, at)]
+
+    assert expected == [match.start() for match in find_hidden(text)]
+
+
 documents = st.recursive(
     st.none()
     | st.booleans()

@@ -1,0 +1,28 @@
+"""The payload of a model call to about how many tokens it takes, before anything is known of it."""
+
+from typing import Any
+
+
+def rough_estimate(payload: Any) -> int:
+    """Input tokens from the length of the payload as text: one for every three characters."""
+    try:
+        return len(repr(payload)) // 3 + 1
+    except RecursionError:
+        return _deep_estimate(payload)
+
+
+def _deep_estimate(payload: Any) -> int:
+    """The same for what nests deeper than Python's own stack goes."""
+    length = 0
+    work = [payload]
+    while work:
+        item = work.pop()
+        if isinstance(item, dict):
+            length += sum([len(repr(key)) for key in item]) + max(2, 4 * len(item))
+            work.extend(item.values())
+        elif isinstance(item, (list, tuple)):
+            length += 2 * max(1, len(item))
+            work.extend(item)
+        else:
+            length += len(repr(item))
+    return length // 3 + 1

@@ -7,7 +7,7 @@ taken coefficient by coefficient. What has no bound says why, and where.
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from sexplang.terms.node import frozen
+from sexplang.terms.node import attributes, frozen
 from sexplang.terms.source import Span
 
 MOST_TERMS = 12
@@ -16,7 +16,7 @@ GREATEST = 10**15
 """What is larger than this helps nobody: it counts as unbounded."""
 
 
-@frozen(order=True)
+@frozen
 class Atom:
     """A number that an input decides: its length; or its value, rounded up, plus `shift`, and at
     least `least`. A value that is `whole` needs no rounding."""
@@ -27,6 +27,9 @@ class Atom:
     shift: int = 0
     least: int = 0
     whole: bool = False
+
+    def __lt__(self, other: "Atom") -> bool:
+        return tuple(attributes(self).values()) < tuple(attributes(other).values())
 
     def __str__(self) -> str:
         path = ".".join((self.input, *self.fields))

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from sexplang.analysis.bounds import unbounded
+from sexplang.analysis.fitting import in_order, is_loose, slots_of, takes
 from sexplang.analysis.following import At, Follower, Seen, Steps, follows, nothing
-from sexplang.analysis.stack import Calling, Handling, is_alike, is_counted
+from sexplang.analysis.resuming import escape, resume
+from sexplang.analysis.stack import Calling, Handling, is_alike
 from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Exact, Fn, Param, Resume
 from sexplang.analysis.values import functions as functions_in
-from sexplang.analysis.work import Again, Of, Work, either, once, repeated, together
+from sexplang.analysis.work import NOTHING, Again, Of, Work, either, once, repeated, together
 from sexplang.terms.core import Call, CallKnown, Core
 from sexplang.terms.program import Function
 from sexplang.terms.source import Span
@@ -62,35 +64,27 @@ def apply(
     """A call of whatever the callee may be."""
     found = functions_in(callee)
     if isinstance(callee, Exact) and isinstance(callee.value, Primitive):
+        if not takes(callee.value, len(arguments)):
+            return nothing(m.values.within(arguments))
         from sexplang.analysis.results import result_of
 
         return nothing(result_of(m.values, callee.value.name, arguments, span))
     if found is None:
         # What it is given, it may call and give back.
+        escape(*arguments)
         return ANY, m.anything("nobody knows which function is called here", span, handling)
     value: Abstract | None = None
     works: list[Work] = []
-    for one in sorted(found, key=_order):
+    for one in in_order(found):
         given, work = yield _one(m, one, arguments, labels, handling, span)
         value = given if value is None else m.values.join(value, given)
         works.append(work)
     if value is None:
         # A primitive, or data, which fails.
         return nothing(m.values.within(arguments))
-    return (m.values.join(value, m.values.within(arguments)) if _is_loose(callee) else value), (
+    return (m.values.join(value, m.values.within(arguments)) if is_loose(callee) else value), (
         either(*works)
     )
-
-
-def _order(callee: Any) -> tuple[str, int, str]:
-    """Messages do not depend on where things lie in memory."""
-    value = getattr(callee, "value", None)
-    name = getattr(value, "name", getattr(callee, "name", ""))
-    return type(callee).__name__, getattr(callee, "function", 0), name
-
-
-def _is_loose(callee: Abstract) -> bool:
-    return not isinstance(callee, (Exact, Fn, Param, Resume))
 
 
 def _one(
@@ -104,37 +98,21 @@ def _one(
     if isinstance(callee, Fn):
         return enter(m, callee, arguments, labels, handling, span)
     if isinstance(callee, Resume):
-        return _resume(m, callee, arguments, handling, span)
+        return resume(m, callee, arguments, handling, span)
     if isinstance(callee, Param):
         m.expose(handling)
+        escape(*arguments)
         return ANY, once(Of(callee.name), span)
     shape = callee.value
     if not isinstance(shape, Higher):
         return SHAPES[type(shape)](m, shape, arguments, handling, span)
+    if not takes(shape, len(arguments)):
+        return m.values.within(arguments), NOTHING
     follow = HIGHER.get(shape.name)
     if follow is None:
+        escape(*arguments)
         return ANY, m.anything(f"it is not known what `{shape.name}` does", span, handling)
     return follow(m, arguments, labels, handling, span)
-
-
-ELSEWHERE = "a continuation is called inside another handler, or outside a budget"
-
-
-def _resume(
-    m: Follower,
-    callee: Resume,
-    arguments: tuple[Abstract, ...],
-    handling: Handling | None,
-    span: Span,
-) -> Seen:
-    """What a continuation does is counted where it was captured; see `handlers`."""
-    activation = callee.activation
-    given = arguments[0] if arguments else m.values.exact(None)
-    old = activation.resumed
-    activation.resumed = given if old is None else m.values.join(old, given)
-    if not is_counted(handling, activation.handling.outer):
-        return ANY, m.anything(ELSEWHERE, span, handling)
-    return nothing(activation.handling.assumed)
 
 
 def enter(
@@ -147,35 +125,25 @@ def enter(
 ) -> Any:
     """A call of a function of the program."""
     function = m.functions[callee.function]
-    bound = _bound(m, function, arguments, labels)
-    if bound is None:
+    slots = slots_of(m, function, arguments, labels)
+    if slots is None:
         return nothing(DATA)
+    return filled(m, callee, slots, handling, span)
+
+
+def filled(
+    m: Follower,
+    callee: Fn,
+    slots: tuple[Abstract | None, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Any:
+    """A call with a value in each slot, None for a default."""
+    function = m.functions[callee.function]
     shipped = SHIPPED.get((function.span.source.name, function.name))
     if shipped is not None:
-        return shipped(m, bound, (), handling, span)  # type: ignore[arg-type]
-    return entered(m, callee, function, bound, handling, span)
-
-
-def _bound(
-    m: Follower, function: Function, arguments: tuple[Abstract, ...], labels: tuple[str, ...]
-) -> tuple[Abstract | None, ...] | None:
-    """The value of each parameter, None for a default; None where the call does not fit."""
-    count = len(arguments) - len(labels)
-    named = dict(zip(labels, arguments[count:], strict=True))
-    size = len(function.params)
-    slots: list[Abstract | None] = list(arguments[: min(count, size)])
-    for param in function.params[len(slots) :]:
-        given = named.get(param.name)
-        if given is None and param.default is None:
-            return None
-        slots.append(given)
-    if function.rest is not None:
-        from sexplang.analysis.results import result_of
-
-        slots.append(result_of(m.values, "list", arguments[size:count], function.span))
-    elif count > size:
-        return None
-    return tuple(slots)
+        return shipped(m, slots, (), handling, span)  # type: ignore[arg-type]
+    return entered(m, callee, function, slots, handling, span)
 
 
 def entered(
@@ -198,6 +166,7 @@ def entered(
         return found
     hits = m.hits
     frame = Calling(m.number(), slots, callee.environment, handling, DATA, site)  # type: ignore[arg-type]
+    frame.omitted = _omitted(slots)
     frames.append(frame)
     value, work = yield _followed(m, function, frame)
     frames.pop()
@@ -236,17 +205,18 @@ def _repeats(function: Function) -> str:
 def _followed(m: Follower, function: Function, frame: Calling) -> Steps:
     """The body, until nothing more becomes known of the calls that it makes of itself."""
     for _ in range(ROUNDS):
-        frame.again, known = False, (frame.arguments, frame.environment, m.raised)
-        frame.wanted, frame.wider, _ = known
+        known = (frame.arguments, frame.environment, m.raised, frame.omitted)
+        frame.again, frame.wanted, frame.wider = False, frame.arguments, frame.environment
         value, work = yield _body(m, function, frame)
         if not frame.again:
             return value, work
         assert frame.wider is not None
-        is_settled = (frame.wanted, frame.wider, m.raised) == known
+        is_settled = (frame.wanted, frame.wider, m.raised, frame.omitted) == known
         if is_settled and m.values.covers(frame.value, m.values.within((value,))):
             return m.values.within((value,)), work
         frame.value = m.values.within((frame.value, value))
         frame.arguments, frame.environment = frame.wanted, frame.wider
+    escape(*frame.arguments)
     why = f"it cannot be told what `{function.name}` calls"
     return ANY, m.anything(why, function.span, frame.handling)
 
@@ -255,11 +225,13 @@ def _body(m: Follower, function: Function, frame: Calling) -> Steps:
     """Defaults see the parameters before them."""
     environment: Environment = m.values.environment(frame.environment, ())
     works: list[Work] = []
+    omitted = frame.omitted
     for at, slot in enumerate(frame.arguments):
-        if slot is None:
+        if at in omitted:
             default = function.params[at].default
             assert default is not None
-            slot, work = yield m.look(default, At(environment, frame.handling, site=frame.site))
+            value, work = yield m.look(default, At(environment, frame.handling, site=frame.site))
+            slot = value if slot is None else slot
             works.append(work)
         environment = m.values.environment(frame.environment, (*environment.slots, slot))
     body: Core = function.body
@@ -278,6 +250,7 @@ def _again(
     """A call of a function that is being followed: it is followed for that call as well."""
     m.hits += 1
     active.again = True
+    escape(callee, *slots)
     name = m.functions[callee.function].name
     if not is_alike(active.handling, handling):
         why = f"`{name}` calls itself inside a handler"
@@ -285,10 +258,15 @@ def _again(
     active.wanted = tuple(
         [_wider(m, old, new) for old, new in zip(active.wanted, slots, strict=True)]
     )
+    active.omitted |= _omitted(slots)
     assert active.wider is not None
     if active.wider is not callee.environment:
         active.wider = m.values.widened(active.wider, callee.environment)
     return active.value, once(Again(active.number), span)
+
+
+def _omitted(slots: tuple[Abstract | None, ...]) -> frozenset[int]:
+    return frozenset([at for at, slot in enumerate(slots) if slot is None])
 
 
 def _wider(m: Follower, old: Abstract | None, new: Abstract | None) -> Any:

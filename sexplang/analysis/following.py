@@ -5,18 +5,24 @@ function that is given another is followed with that one. Nothing recurses in Py
 written as generators that yield what is to be followed next.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from types import GeneratorType
 from typing import Any, TypeAlias, TypeVar
-
-from attrs import evolve, field, fields
 
 from sexplang.analysis.bounds import unbounded
 from sexplang.analysis.stack import Calling, Handling, Turning, certain
 from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Fn, Values
-from sexplang.analysis.work import ANYTHING, NOTHING, Elsewhere, Work, repeated, together
-from sexplang.terms.core import Clause, Core
-from sexplang.terms.node import define, frozen
+from sexplang.analysis.work import (
+    ANYTHING,
+    IN_CLEANUP,
+    NOTHING,
+    Elsewhere,
+    Work,
+    repeated,
+    together,
+)
+from sexplang.terms.core import Call, CallKnown, Clause, Core, Finally, PerformOp
+from sexplang.terms.node import define, evolve, field, fields, frozen
 from sexplang.terms.program import Bind, Function, Program
 from sexplang.terms.source import Span
 from sexplang.terms.value import Task
@@ -92,6 +98,8 @@ class Follower:
     values: Values = field(factory=Values)
     functions: dict[int, Function] = field(init=False)
     asks_models: bool = field(init=False)
+    asks_late: bool = field(init=False)
+    """Whether a `finally` may ask one."""
     integers: frozenset[str] = field(init=False)
     """The inputs that are whole numbers."""
     steps: int = 0
@@ -121,6 +129,7 @@ class Follower:
             [given.name for given in self.program.inputs if given.type == "integer"]
         )
         self.asks_models = bool(self.program.tasks) or _asks_models(self.program)
+        self.asks_late = self.asks_models and _calls_late(self.program)
 
     def run(self, step: Any) -> Seen:
         """Drives what `look` gives. Raises TooInvolved."""
@@ -178,7 +187,8 @@ class Follower:
         bound = unbounded(why, span)
         if not self.asks_models:
             return Work({ANYTHING: bound})
-        return Work({ANYTHING: bound, "model": bound, Elsewhere(certain(handling)): bound})
+        asked = Work({ANYTHING: bound, "model": bound, Elsewhere(certain(handling)): bound})
+        return together(asked, Work({IN_CLEANUP: bound})) if self.asks_late else asked
 
     def expose(self, handling: Handling | None) -> None:
         """Whatever is performed here, every handler around it may take."""
@@ -229,16 +239,28 @@ def parts(program: Program) -> list[Any]:
 
 def _asks_models(program: Program) -> bool:
     """Whether `model` or a task is mentioned anywhere."""
-    work = parts(program)
-    while work:
-        node = work.pop()
+    for node in _all(parts(program)):
         value = getattr(node, "value", None)
         if isinstance(value, Task) or getattr(value, "name", "") in ("model", "run-plan"):
             return True
         if getattr(node, "operation", None) == "model":
             return True
-        work.extend(children(node))
     return False
+
+
+def _calls_late(program: Program) -> bool:
+    """Whether a `finally` calls or performs anything."""
+    cleanups = [node.cleanup for node in _all(parts(program)) if type(node) is Finally]
+    return any(type(node) in (Call, CallKnown, PerformOp) for node in _all(cleanups))
+
+
+def _all(nodes: list[Any]) -> Iterator[Any]:
+    """These nodes and all that are in them."""
+    work = [*nodes]
+    while work:
+        node = work.pop()
+        yield node
+        work.extend(children(node))
 
 
 def nothing(value: Abstract) -> Seen:

@@ -9,15 +9,17 @@ the handled expression has been: it runs once at most.
 from typing import Any
 
 from sexplang.analysis.bounds import Bound, number, unbounded
-from sexplang.analysis.calls import ELSEWHERE, SHAPES, apply
+from sexplang.analysis.calls import SHAPES, apply
 from sexplang.analysis.following import At, Follower, Steps, follows, nothing
+from sexplang.analysis.resuming import continuations, elsewhere, escape
 from sexplang.analysis.shots import shots
 from sexplang.analysis.stack import Activation, Handling, is_counted, on_behalf, solid
-from sexplang.analysis.values import ANY, DATA, NEVER, Abstract, Fn, Resume, Sized, Upper, functions
+from sexplang.analysis.values import ANY, DATA, NEVER, Abstract, Fn, Resume, Upper, functions
 from sexplang.analysis.work import (
     IN_CLEANUP,
     NOTHING,
     Again,
+    Resumed,
     Work,
     either,
     once,
@@ -36,8 +38,10 @@ FEW = 20
 @follows(Handle)
 def handle(m: Follower, node: Handle, at: At) -> Steps:
     assumed: Abstract = DATA
+    value: Abstract = DATA
     for round in range(ROUNDS):
         if round == ROUNDS - 1:
+            escape(assumed, value)
             assumed = ANY
         value, work = yield _handled(m, node, at, assumed)
         if m.values.covers(assumed, m.values.within((value,))):
@@ -126,10 +130,14 @@ def attempt(m: Follower, node: Attempt, at: At) -> Steps:
     handling = Handling(m.number(), at.handling, at.environment, {"error": ()}, assumed=DATA)
     handling.solid = solid(at.handling)
     value, work = yield m.look(node.body, at.inside(handling))
-    if functions(m.raised) != frozenset():
-        return m.values.within((value, m.raised)), work  # the error may hold what was raised
-    # A FAILED TaskResult is neither a list nor a count.
-    return (value if isinstance(value, (Sized, Upper)) else m.values.join(value, DATA)), work
+    if isinstance(value, Upper) and functions(m.raised) == frozenset():
+        return value, work  # a FAILED TaskResult is no count
+    failed = m.values.table({**dict.fromkeys(_RESULT, DATA), "notes": m.values.within((m.raised,))})
+    return m.values.join(value, failed), work
+
+
+_RESULT = ("status", "content", "parsed_content", "notes", "usage")
+"""The fields of a FAILED TaskResult; its error may hold what was raised."""
 
 
 @follows(PerformOp)
@@ -145,14 +153,17 @@ def forward(m: Follower, node: Forward, at: At) -> Steps:
     resume, _ = yield m.look(node.continuation, at)
     seen, before = yield m.each(node.arguments, at)
     if not isinstance(resume, Resume):
+        escape(*seen)
         return ANY, m.anything("it is forwarded nobody knows where", at.place(node), at.handling)
     activation = resume.activation
     outer, performer = activation.handling.outer, activation.performer
     value, work = yield perform(m, node.operation, seen, performer, at.place(node), start=(outer,))
     old = activation.resumed
     activation.resumed = value if old is None else m.values.join(old, value)
-    if not is_counted(at.handling, outer):
-        work = together(work, m.anything(ELSEWHERE, at.place(node), at.handling))
+    if is_counted(at.handling, outer):
+        work = together(work, once(Resumed(activation.number), at.place(node)))
+    else:
+        work = together(work, elsewhere(m, activation, at.place(node), at.handling))
     return activation.handling.assumed, together(before, work)
 
 
@@ -171,6 +182,7 @@ def perform(
     node = handling if start is None else start[0]
     while node is not None:
         if operation in node.given:
+            escape(*arguments)
             return nothing(node.given[operation])
         clauses = node.clauses.get(operation)
         if clauses:
@@ -199,21 +211,28 @@ def taken(
     m.handled[clause] = True
     given = (*arguments, *[m.values.exact(None)] * len(clause.params))[: len(clause.params)]
     if clause.kind == "never":
+        escape(*given)
         old = handling.ended.get(clause, given)
         handling.ended[clause] = tuple(map(m.values.join, old, given))
         return nothing(DATA)
-    activation = Activation(handling, performer, span)
+    activation = Activation(m.number(), handling, performer, span)
     resume: Any = m.values.made(Resume, activation)
     place = on_behalf(m.number(), handling, performer)
     inside = At(handling.environment, place, site=handling.site)
     value, work = yield m.look(clause.body, inside.bound(m.values, (*given, resume)))
     handling.value = value if handling.value is None else m.values.join(handling.value, value)
+    if activation in continuations(value):
+        activation.escaped = True
+    called = Resumed(activation.number)
     count = shots(clause, len(handling.environment.slots) + len(clause.params) + 1)
+    if count is None and not activation.escaped:
+        count = work.of(called).constant
+    work = work.without(called)
     if count is None or count > 1:
         work = together(work, once(Again(-handling.number, count), span))
-    if clause.kind == "kept" or activation.resumed is None:
-        return (ANY if clause.kind == "kept" else DATA), work
-    return activation.resumed, work
+    if activation.escaped:
+        return ANY, work
+    return (DATA if activation.resumed is None else activation.resumed), work
 
 
 def failing(
@@ -229,6 +248,7 @@ def failing(
     A `catch` is not followed here: it runs once at most, where the `try` has been followed.
     """
     if raised:
+        escape(*raised)
         m.raised = m.values.join(m.raised, m.values.within(raised))
     node = handling if start is None else start[0]
     while node is not None:

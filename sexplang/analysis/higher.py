@@ -3,19 +3,20 @@
 from typing import Any
 
 from sexplang.analysis.bounds import Bound, number, times
-from sexplang.analysis.calls import ELSEWHERE, HIGHER, SHIPPED, apply
+from sexplang.analysis.calls import HIGHER, SHIPPED, apply
 from sexplang.analysis.following import Follower, Steps, nothing
 from sexplang.analysis.handlers import perform
 from sexplang.analysis.results import item_of, part_of, size_of
+from sexplang.analysis.resuming import ELSEWHERE, elsewhere, escape
 from sexplang.analysis.stack import Handling, is_counted, solid
-from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Resume, Sized, functions
-from sexplang.analysis.work import NOTHING, repeated, together
+from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Resume, functions
+from sexplang.analysis.work import NOTHING, Resumed, once, repeated, together
 from sexplang.terms.source import Span
 
 Arguments = tuple[Abstract, ...]
 
 
-def _shortest(lists: Arguments, span: Span) -> Bound:
+def shortest(lists: Arguments, span: Span) -> Bound:
     sizes = [size_of(one, span) for one in lists]
     known = [size for size in sizes if size.constant is not None]
     if known:
@@ -28,7 +29,7 @@ def _map(
 ) -> Steps:
     """f of each element, to the shortest list."""
     function, *lists = given
-    size = _shortest(tuple(lists), span)
+    size = shortest(tuple(lists), span)
     items = tuple([item_of(m.values, one) for one in lists])
     value, work = yield apply(m, function, items, (), handling, span)
     return m.values.sized(size, value), repeated(work, size)
@@ -99,37 +100,10 @@ def _fold(
             break
         so_far = m.values.widen(m.values.within((so_far,)), value)
     else:
+        escape(so_far, value)
         so_far, work = yield apply(m, function, (ANY, item), (), handling, span)
         so_far = m.values.widen(so_far, start)
     return so_far, repeated(work, size)
-
-
-def _apply(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
-) -> Steps:
-    function, *first, last = given
-    size = last.size.constant if isinstance(last, Sized) else None
-    if size is not None and size <= 20:
-        rest = (item_of(m.values, last),) * size
-        return (yield from apply(m, function, (*first, *rest), (), handling, span))
-    # How many there are is not known: what is called takes what it takes.
-    return (yield from _spread(m, function, (*first, item_of(m.values, last)), handling, span))
-
-
-def _spread(
-    m: Follower, function: Abstract, given: Arguments, handling: Handling | None, span: Span
-) -> Steps:
-    from sexplang.analysis.values import Fn
-
-    inside = m.values.within(given)
-    count = len(given)
-    if isinstance(function, Fn):
-        code = m.functions[function.function]
-        if code.rest is not None:
-            return ANY, m.anything("nobody knows how many arguments there are", span, handling)
-        count = len(code.params)
-    value, work = yield apply(m, function, (inside,) * count, (), handling, span)
-    return m.values.join(value, inside), work
 
 
 def _update(
@@ -153,13 +127,16 @@ def _abandon(
 ) -> Any:
     """What is left by it is followed where it was captured; see `shots`."""
     found = functions(given[0])
-    is_known = found is not None and all(
-        is_counted(handling, one.activation.handling.outer)
-        for one in found
+    works = [
+        once(Resumed(one.activation.number), span)
+        if is_counted(handling, one.activation.handling.outer)
+        else elsewhere(m, one.activation, span, handling)
+        for one in found or ()
         if isinstance(one, Resume)
-    )
-    work = NOTHING if is_known else m.anything(ELSEWHERE, span, handling)
-    return m.values.exact(None), work
+    ]
+    if found is None:
+        works.append(m.anything(ELSEWHERE, span, handling))
+    return m.values.exact(None), together(*works)
 
 
 def _calling(at: int) -> Any:
@@ -186,7 +163,6 @@ HIGHER.update(
         "sort": _sort,
         "fold": _fold,
         "reduce": _fold,
-        "apply": _apply,
         "update": _update,
         "raise": _raise,
         "error": _raise,

@@ -6,21 +6,22 @@ list that every `recur` shortens.
 """
 
 from collections.abc import Generator
+from itertools import count
 from operator import ge, gt, le, lt
 from typing import Any, TypeAlias
-
-from attrs import evolve
 
 from sexplang.analysis.bounds import GREATEST, Bound, atom, number, plus, unbounded
 from sexplang.analysis.counts import count_of
 from sexplang.analysis.following import At, Follower, Steps, children, follows
 from sexplang.analysis.recurs import Test, is_shorter, recurs, step_of
 from sexplang.analysis.results import size_of
+from sexplang.analysis.resuming import escape
 from sexplang.analysis.stack import Turning
 from sexplang.analysis.values import ANY, NEVER, Abstract, Exact, Free, Upper, valued
 from sexplang.analysis.work import NOTHING, Work, either, repeated, together
 from sexplang.terms.core import Const, If, Let, Local, Loop, Recur, Repeat
 from sexplang.terms.core import Seq as Sequence
+from sexplang.terms.node import evolve
 from sexplang.terms.source import Span
 
 ROUNDS = 5
@@ -42,7 +43,7 @@ def loop(m: Follower, node: Loop, at: At) -> Steps:
     inits, before = yield m.each(node.inits, at)
     turning = Turning(inits, inits)
     leading = _leading(node.body)
-    for _ in range(ROUNDS):
+    for round in count():
         turning.turns = 0
         turning.wanted = turning.variables
         slots = m.values.environment(at.environment, turning.variables)
@@ -50,9 +51,13 @@ def loop(m: Follower, node: Loop, at: At) -> Steps:
         value, (always, again, last) = yield _ways(m, node.body, inside, leading)
         if turning.wanted == turning.variables:
             break
+        known = turning.variables
         turning.variables = turning.wanted
-    else:
-        value, _ = ANY, None
+        if round >= ROUNDS:
+            # What is still not all that a variable may be, may be anything.
+            escape(*turning.wanted)
+            pairs = zip(known, turning.wanted, strict=True)
+            turning.variables = tuple([old if old is new else ANY for old, new in pairs])
     if again is None:
         return value, together(before, always, last or NOTHING)
     recurs, turns = _turns(m, node, inits, at)
@@ -193,9 +198,9 @@ def _by_hand(start: float, step: float, relation: str, end: float) -> tuple[Boun
     holds = _RELATIONS.get(relation)
     if holds is None or max(abs(start), abs(step), abs(end)) > GREATEST:
         return None
-    for count in range(BY_HAND):
+    for turns in range(BY_HAND):
         if not holds(start, end):
-            return number(count), number(count + 1)
+            return number(turns), number(turns + 1)
         start += step
     return None
 

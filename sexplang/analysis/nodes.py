@@ -7,7 +7,7 @@ from sexplang.analysis.following import At, Follower, Seen, Steps, follows, noth
 from sexplang.analysis.results import part_of, result_of
 from sexplang.analysis.stack import Handling
 from sexplang.analysis.stack import budgeted as budgeted_place
-from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Exact, Given, Table
+from sexplang.analysis.values import ANY, Abstract, Environment, Exact, Given, Table
 from sexplang.analysis.work import IN_CLEANUP, Elsewhere, Work, either, together
 from sexplang.terms.core import (
     And,
@@ -73,9 +73,9 @@ def chain(m: Follower, node: And | Or, at: At) -> Steps:
     seen, work = yield m.each(node.items, at)
     value: Abstract = seen[-1]
     for each in seen[:-1]:
-        # What does not decide is not the value: nil and false for `or`.
+        # What does not decide is not the value: nil and false for `or`, all else for `and`.
         if not (isinstance(node, Or) and isinstance(each, Exact) and not truth(each.value)):
-            value = m.values.join(value, each if isinstance(node, Or) else DATA)
+            value = m.values.join(value, each if isinstance(node, Or) else m.values.exact(None))
     return value, work
 
 
@@ -121,7 +121,7 @@ def par(m: Follower, node: Par, at: At) -> Steps:
 @follows(Race)
 def race(m: Follower, node: Race, at: At) -> Steps:
     seen, work = yield m.each(node.branches, at)
-    return m.values.within(seen), work
+    return reduce(m.values.join, seen), work
 
 
 @follows(Timed)

@@ -7,6 +7,7 @@ from sexplang.analysis.calls import HIGHER, SHIPPED, apply
 from sexplang.analysis.following import Follower, Steps, nothing
 from sexplang.analysis.handlers import perform
 from sexplang.analysis.results import item_of, size_of
+from sexplang.analysis.resuming import escape
 from sexplang.analysis.stack import Handling
 from sexplang.analysis.values import ANY, DATA, Abstract
 from sexplang.analysis.work import repeated, together
@@ -40,7 +41,8 @@ def _run_subplan(
     works = [repeated(doing, times), asking]
     works.append(repeated(telling, number(_SUBTASKS * (_STATES + _FIXES) + 2, span)))
     if validate is not None:
-        _, checking = yield apply(m, validate, (ANY, ANY), (), inside, span)
+        found, checking = yield apply(m, validate, (ANY, ANY), (), inside, span)
+        escape(found)
         works.append(repeated(checking, times))
     return ANY, together(*works)
 
@@ -54,7 +56,8 @@ def _fork_graph(
     """`(fork-graph f nodes after)`: f of each node and a list of values, once."""
     function, nodes, _ = given
     size = size_of(nodes, span)
-    _, work = yield apply(m, function, (item_of(m.values, nodes), ANY), (), handling, span)
+    value, work = yield apply(m, function, (item_of(m.values, nodes), ANY), (), handling, span)
+    escape(value)
     return ANY, repeated(work, size)
 
 

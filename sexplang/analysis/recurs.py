@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, TypeAlias, TypeGuard
 
-from attrs import evolve
-
 from sexplang.analysis.following import children
 from sexplang.terms.core import And, CallPrimitive, Const, If, Let, Local, Loop, Or, Recur
 from sexplang.terms.core import Seq as Sequence
-from sexplang.terms.node import frozen
+from sexplang.terms.node import evolve, frozen
 
 TESTS = 40
 """How many tests on the way to a `recur` are kept in mind."""

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import field
-
 import sexplang.analysis.delegating
 import sexplang.analysis.higher
 import sexplang.analysis.loops
 import sexplang.analysis.nodes
 import sexplang.analysis.pieces
-import sexplang.analysis.planning  # noqa: F401
+import sexplang.analysis.planning
+import sexplang.analysis.spreading  # noqa: F401
 from sexplang.analysis.bounds import ZERO, Bound, place, unbounded
 from sexplang.analysis.following import STEPS, At, Costs, Follower, TooInvolved
 from sexplang.analysis.reach import unreachable
@@ -19,7 +18,7 @@ from sexplang.analysis.values import ANY, Environment, functions
 from sexplang.analysis.work import ANYTHING, NOTHING, Work, together
 from sexplang.terms.core import Clause
 from sexplang.terms.diagnostic import Diagnostic, Label
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.source import Made, Span
 

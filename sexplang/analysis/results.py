@@ -8,7 +8,19 @@ from collections.abc import Callable as PythonCallable
 
 from sexplang.analysis.bounds import ZERO, Atom, Bound, atom, number, plus, unbounded
 from sexplang.analysis.counts import SUMS, count_of, shorter, upper
-from sexplang.analysis.values import DATA, Abstract, Exact, Free, Given, Sized, Table, Values
+from sexplang.analysis.values import (
+    DATA,
+    Abstract,
+    Exact,
+    Fn,
+    Free,
+    Given,
+    Resume,
+    Sized,
+    Table,
+    Upper,
+    Values,
+)
 from sexplang.terms.source import Span
 
 NO_SIZE = "nothing bounds the length of this list"
@@ -30,9 +42,14 @@ def size_of(value: Abstract, span: Span) -> Bound:
         return value.size
     if isinstance(value, Free):
         return atom(Atom(value.input, value.fields, "len"), span)
-    if isinstance(value, Exact):
+    if isinstance(value, (Exact, Table, Upper, Fn, Resume)):
         return number(0)
     return unbounded(NO_SIZE, span)
+
+
+def least_of(value: Abstract) -> int:
+    """How many items a list has at least."""
+    return value.least if isinstance(value, Sized) else 0
 
 
 def item_of(values: Values, value: Abstract) -> Abstract:
@@ -76,7 +93,7 @@ def _cons(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstra
     item = arguments[0]
     if not size.is_zero:
         item = values.join(item, item_of(values, arguments[1]))
-    return values.sized(plus(number(1), size), item)
+    return values.sized(plus(number(1), size), item, least=1 + least_of(arguments[1]))
 
 
 def _append(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
@@ -87,7 +104,9 @@ def _append(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abst
             whole = values.sized(size, item_of(values, one))
         else:
             whole = _listed(values, size, whole, one)
-    return whole
+    return values.sized(
+        size_of(whole, span), item_of(values, whole), least=sum(map(least_of, arguments))
+    )
 
 
 def _take(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
@@ -99,6 +118,8 @@ def _drop(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstra
     size, dropped = size_of(arguments[0], span), arguments[1]
     if size.constant is not None and isinstance(dropped, Exact) and type(dropped.value) is int:
         size = number(size.constant - max(dropped.value, 0))
+        least = max(0, least_of(arguments[0]) - max(dropped.value, 0))
+        return values.sized(size, item_of(values, arguments[0]), least=least)
     return _listed(values, size, arguments[0])
 
 
@@ -165,6 +186,24 @@ def _get(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstrac
     return values.within((arguments[0], *arguments[2:]))
 
 
+def _get_in(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """`(get-in x [k…] default)`"""
+    found, keys = arguments[:2]
+    if len(arguments) > 2 or not isinstance(keys, Sized) or keys.words is None:
+        return values.within((found, *arguments[2:]))
+    for key in keys.words:
+        found = part_of(values, found, key)
+    return found
+
+
+def _merge(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """`(merge t…)`: right wins."""
+    tables = [dict(one.fields) for one in arguments if isinstance(one, Table)]
+    if len(tables) < len(arguments):
+        return values.within(arguments)
+    return values.table({key: value for table in tables for key, value in table.items()})
+
+
 def _put(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     table, key, value = arguments
     if isinstance(table, Table) and isinstance(key, Exact):
@@ -202,6 +241,8 @@ RESULTS: dict[str, Result] = {
     "get": _get,
     "get-field": _get,
     "get-property": _get,
+    "get-in": _get_in,
+    "merge": _merge,
     "put": _put,
     "identity": _identity,
 }

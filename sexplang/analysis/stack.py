@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from attrs import field
-
 from sexplang.analysis.values import Abstract, Environment
 from sexplang.terms.core import Clause
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 from sexplang.terms.source import Span
 
 
@@ -107,11 +105,14 @@ def is_alike(first: Handling | None, then: Handling | None) -> bool:
 class Activation:
     """A clause at work for one perform."""
 
+    number: int
     handling: Handling
     performer: Handling | None
     span: Span
     resumed: Any = None
     """What the perform is answered with."""
+    escaped: bool = False
+    """Whether its continuation may be called from elsewhere than the clause."""
 
 
 @define(eq=False)
@@ -136,3 +137,5 @@ class Calling:
     again: bool = False
     wanted: tuple[Abstract, ...] = ()
     wider: Environment | None = None
+    omitted: frozenset[int] = frozenset()
+    """The slots that some call leaves to their defaults."""

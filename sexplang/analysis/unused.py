@@ -6,8 +6,6 @@ and any name that begins with `_`.
 
 from typing import Any
 
-from attrs import field
-
 from sexplang.analysis.following import children
 from sexplang.terms.core import (
     CallKnown,
@@ -20,7 +18,7 @@ from sexplang.terms.core import (
     Loop,
 )
 from sexplang.terms.diagnostic import Diagnostic, Label
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.source import Made, Span
 

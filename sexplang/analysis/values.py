@@ -4,7 +4,7 @@ Exact     the value itself: a literal, a primitive, an operation, a task
 Fn        a function of the program, closed over what is known of its environment
 Resume    the continuation of a clause
 Param     whatever a parameter stands for, where a function is looked at by itself
-Sized     a list of at most `size` items, each at most `item`
+Sized     a list of at most `size` items and no fewer than `least`, each at most `item`
 Table     a table with these keys
 Upper     a number of at most `most`
 Given     data that came in as an input, or a part of it
@@ -16,10 +16,8 @@ Law: values are made once, so the same is the same object, however deep it is.
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from attrs import field
-
 from sexplang.analysis.bounds import Atom, Bound, atom, most, number
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 from sexplang.terms.value import Primitive, Procedure
 
 MANY = 16
@@ -71,6 +69,7 @@ class Sized:
     item: "Abstract"
     words: tuple[str, ...] | None = None
     """The items, where they are names that are written in the program."""
+    least: int = 0
 
 
 @frozen(eq=False)
@@ -147,11 +146,13 @@ class Values:
             found = self._made[(Exact, key)] = Exact(value)
         return found
 
-    def sized(self, size: Bound, item: Abstract, words: tuple[str, ...] | None = None) -> Abstract:
+    def sized(
+        self, size: Bound, item: Abstract, words: tuple[str, ...] | None = None, least: int = 0
+    ) -> Abstract:
         """A list of at most so many items."""
         if not size.is_bounded or _depth(item) > DEEPEST:
-            return self.loose(functions(item))
-        return self.made(Sized, size, item, words)  # type: ignore[no-any-return]
+            return self.within((item,))
+        return self.made(Sized, size, item, words, least)  # type: ignore[no-any-return]
 
     def listed(self, items: "list[Abstract]") -> Abstract:
         """A list of these."""
@@ -163,7 +164,8 @@ class Values:
             if isinstance(name, str) and len(items) <= MANY:
                 names.append(name)
         words = tuple(names) if len(names) == len(items) else None
-        return self.sized(number(len(items)), DATA if item is None else item, words)
+        inside = DATA if item is None else item
+        return self.sized(number(len(items)), inside, words, len(items))
 
     def table(self, fields: "dict[str, Abstract]") -> Abstract:
         """A table with these keys."""
@@ -171,21 +173,19 @@ class Values:
             return self.within(fields.values())
         return self.made(Table, tuple(fields.items()))  # type: ignore[no-any-return]
 
-    def loose(self, of: "frozenset[Callable] | None") -> Abstract:
-        """Anything with these functions in it."""
-        if of is None or len(of) > MANY:
-            return ANY
-        return self.made(Loose, of) if of else DATA
-
     def within(self, values: Iterable[Abstract]) -> Abstract:
         """Anything that is made of these values."""
+        values = tuple(values)
         found: set[Callable] = set()
         for value in values:
             inside = functions(value)
-            if inside is None:
+            if inside is None or len(found | inside) > MANY:
+                from sexplang.analysis.resuming import escape
+
+                escape(*values)
                 return ANY
             found |= inside
-        return self.loose(frozenset(found))
+        return self.made(Loose, frozenset(found)) if found else DATA
 
     def join(self, left: Abstract, right: Abstract) -> Abstract:
         """What is either of two."""
@@ -205,6 +205,12 @@ class Values:
             if isinstance(one, Free) and isinstance(other, Sized):
                 size = atom(Atom(one.input, one.fields), other.size.span)
                 return self.sized(most(size, other.size), self.within((one, other.item)))
+            # Nor is a table a list, but both may hold functions.
+            if isinstance(one, Sized) and isinstance(other, Table):
+                holds = functions(other) != frozenset()
+                return self.sized(one.size, self.within((one.item, other)) if holds else one.item)
+            if isinstance(one, Free) and isinstance(other, Table):
+                return self.sized(atom(Atom(one.input, one.fields)), self.within((one, other)))
         return self.within((left, right))
 
     def covers(self, wide: Abstract, narrow: Abstract) -> bool:
@@ -259,19 +265,14 @@ def _is_no_number(value: Abstract) -> bool:
 def _depth(value: Abstract) -> int:
     depth, level = 0, [value]
     while level and depth <= DEEPEST:
-        depth += 1
-        level = [
-            inner
-            for one in level
-            for inner in (
-                [one.item]
-                if isinstance(one, Sized)
-                else [item for _, item in one.fields]
-                if isinstance(one, Table)
-                else []
-            )
-        ]
+        depth, level = depth + 1, [inner for one in level for inner in _inside(one)]
     return depth
+
+
+def _inside(value: Abstract) -> list[Abstract]:
+    if isinstance(value, Sized):
+        return [value.item]
+    return [item for _, item in value.fields] if isinstance(value, Table) else []
 
 
 def functions(value: Abstract) -> "frozenset[Callable] | None":

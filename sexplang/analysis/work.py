@@ -22,6 +22,13 @@ class Again:
 
 
 @frozen
+class Resumed:
+    """Not an operation: a call of a continuation, by the number of its Activation."""
+
+    activation: int
+
+
+@frozen
 class Of:
     """Not an operation: a call of what a parameter stands for."""
 
@@ -47,7 +54,7 @@ class Elsewhere:
 ANYTHING = "?"
 """What a function that is not known may do."""
 
-Key: TypeAlias = str | Again | Of | InCleanup | Elsewhere
+Key: TypeAlias = str | Again | Resumed | Of | InCleanup | Elsewhere
 
 
 @frozen(eq=False)

@@ -129,6 +129,21 @@ def assert_held(seeds):
         "(with-budget {calls: 3} (let ((c (handle (begin (ask 1) (say 1) (say 2))"
         " ((ask p) k k)))) (c 1) (c 2)))",
         "(define (f x) (with-budget {calls: 2} (if (> x 0) (begin (say 1) (f (- x 1))) 1))) (f 3)",
+        "(handle (begin (ask 1) (say 1)) ((ask p) k (let ((r k)) (if (= n 9) (r 1) (r 2)))))",
+        "(handle (begin (ask 1) (ask 2) (say 1)) ((ask p) k (let ((r k)) [(r 1) (r 2)])))",
+        "(define (go f) (str (f 1))) (handle (begin (ask 1) (say 1)) ((ask p) k (go k)))",
+        "(handle (begin (ask 1) (say 1)) ((ask p) k (twice k 1)))",
+        "(handle (begin (ask 1) (say 1)) ((ask p) k (map (lambda (x) (k x)) [1 2 3])))",
+        "(handle (begin (ask 1) (say 1)) ((ask p) k (let ((t {a: k})) (t.a 1))))",
+        "(handle (begin (ask 1) (say 1)) ((ask p) k (par (k 1) (k 2))))",
+        "(map say (attempt (raise [1 2])))",
+        "(map say (attempt (if (= n 9) (raise [1 2]) [1])))",
+        "(map say (attempt docs))",
+        "(map say (and (ask 1) docs))",
+        "(map say (race docs docs))",
+        "(map say (get-in {a: {b: docs}} ['a 'b]))",
+        "(map say (get (merge {a: docs} {b: 1}) 'a))",
+        "(map say {a: 1})",
     ],
 )
 def test_a_bound_is_no_greater_than_it_has_to_be(text):
@@ -140,6 +155,73 @@ def test_a_bound_is_no_greater_than_it_has_to_be(text):
     counts = [asked(made, given, Random(seed)) for seed in range(150)]
 
     assert report.most(given) == max(counts), report.says()
+
+
+DEFAULTED = """
+(define (f x (y (say 1))) x)
+(define (both (a (say 1)) (b (say 2)) . r) 1)
+(define (two p q) (say p))
+(define (partial f . a) (lambda r (apply f (append a r))))
+(define (after f g) (lambda r (f (apply g r))))
+"""
+"""Functions that ask for what they are not given."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(apply f docs)",
+        '(apply f (json-parse "[1]"))',
+        '(apply f (filter string? ["a" 1 2]))',
+        "(apply f (if (= n 3) [1] [1 2 3]))",
+        '(apply f 1 (take (json-parse "[]") 5))',
+        "(for-each (lambda (r) (apply f r)) docs)",
+        "(map (lambda (r) (apply f r)) (if (= n 3) [[1] [2]] [[1 2]]))",
+        '(handle (apply (lambda (x (y (ask 1))) (say 1)) (json-parse "[1]"))'
+        " ((ask p) k (k 1) (k 2)))",
+        '(apply both (json-parse "[]"))',
+        "(apply both (rest docs))",
+        '(apply both 1 2 (json-parse "[1]"))',
+        "(apply (if (= n 3) both f) (rest docs))",
+        "(apply (lambda r (apply f r)) docs)",
+        "((lambda r (apply f r)) 1)",
+        "((lambda r (apply f r)) 1 2)",
+        "(apply (partial both 1) (rest docs))",
+        "((partial both) 1)",
+        "((partial f 1) 2)",
+        "(apply (after f both) (rest docs))",
+        "(map (partial apply f) docs)",
+        "(f y: 2 x: (apply f docs))",
+        "(apply apply f [docs])",
+        "(apply map f [docs])",
+        "(apply map f [1 2] (if (= n 3) [] [[1 2]]))",
+        "(apply for-each two [[1 2] [3 4]])",
+        "(apply f 1 [])",
+        "(apply f [1 2])",
+        "(apply f 1 (cons 2 []))",
+        "(apply f (drop [0 1 2] 1))",
+        "(apply f (append [1] [2]))",
+        "(try (apply fold docs) (catch (e) (apply f docs)))",
+        "(try (apply map docs) (catch (e) (apply f docs)))",
+        "(try (apply get docs) (catch (e) (apply f docs)))",
+    ],
+)
+def test_what_may_not_be_given_is_counted(text):
+    """Where `apply` gets a list of which nobody knows how long it is, and no more than that."""
+    made = built(STATE + TASKS + DEFAULTED + text)
+    report = inspect(made)
+    given = {"docs": ((1,),), "n": 3, "x": 2.5}
+    most = max(asked(made, given, Random(seed)) for seed in range(20))
+
+    assert report.most(given) == most, report.says()
+    assert ("model" in report.effects[0].operations) == (most > 0)
+
+
+def test_rows_of_an_unknown_list_have_no_bound():
+    """Each row may have as many items as there are calls."""
+    made = built(STATE + TASKS + DEFAULTED + "(apply map two docs)")
+
+    assert not inspect(made).calls.is_bounded
 
 
 @pytest.mark.parametrize(
@@ -172,6 +254,11 @@ KEPT = "(with-budget {{calls: 1}} (handle (begin (ask 1) (say 1) (say 2)) ((ask 
 """A continuation that a budget is around."""
 
 PERFORMED = "(with-budget {calls: 1} (ask 1))"
+LATE = f"[{' '.join(f'(lambda (x) {i})' for i in range(20))} (lambda (x) {{}})]".format(
+    "(try (begin (say 1) (say 1) (say 1)) (finally (say 2)))"
+)
+"""More functions than are told apart, one of which goes on when a budget is spent."""
+
 HANDLED = "(handle (begin (ponder-on 1) (say 1) (say 2)) ((ponder-on p) j {}))"
 """Last in a clause, so that what is resumed stands where the clause's handle expression does."""
 
@@ -196,6 +283,25 @@ HANDLED = "(handle (begin (ponder-on 1) (say 1) (say 2)) ((ponder-on p) j {}))"
         "(loop ((i 0.5)) (if (!= i 3) (begin (say 1) (recur (+ i 1))) 1))",
         "(define (f) (try (g) (catch (e) (e.details.value 1)))) (define (g) (raise say)) (f)",
         "(eval-plan (say 1) allow: ['model])",
+        "(loop ((a str) (b str) (c str) (d str) (e str) (f str) (g say) (x 9))"
+        " (a 1) (if (> x 0) (recur b c d e f g g (- x 1)) 1))",
+        "(loop ((a []) (b []) (c []) (d []) (e []) (f []) (g [1 2]) (x 9))"
+        " (map say a) (if (> x 0) (recur b c d e f g g (- x 1)) 1))",
+        f"(with-budget {{calls: 2}} ((nth {LATE} n) 1))",
+        "(define (go a b c d e x (y (say 1))) (if (> x 0) (a b c d e x) 1))"
+        " (define (f b c d e x) (go b c d e g (- x 1) 1))"
+        " (define (g b c d e x) (go b c d e f (- x 1))) (go f f f f f 9 1)",
+        "(handle (begin (ask 1) (say 1)) ((ask p) k (k k)))",
+        "(handle (let ((c (ask 1))) (say 1) (c str)) ((ask p) k (k k)))",
+        "(define c (handle (begin (ask 1) (say 1)) ((ask p) k (let ((r k)) (r 1) r)))) (c 1)",
+        "(handle (begin (ask 1) (say 1)) ((ask p) k (map k docs)))",
+        "(handle (begin (ask 1) (say 1)) ((ask p) k (loop ((i 0)) (if (k i) (recur 1) 1))))",
+        "(define (go c x) (if (> x 0) (go c (- x 1)) (c 1)))"
+        " (handle (begin (ask 1) (say 1)) ((ask p) k (go k 3)))",
+        "(with-state 1 (lambda () (handle (begin (ask 1) (say 1))"
+        " ((ask p) k (put-state k) ((get-state) 1)))))",
+        "(handle (handle (begin (ask 1) (say 1)) ((ask p) k (ponder-on k)))"
+        " ((ponder-on c) _ (c 1)))",
         "(handle (boss 1) ((subtask r) k (forward k subtask r)))",
         f"(define c {KEPT.format('k')}) (c 1)",
         f"(define c {KEPT.format('(lambda () (k 1))')}) (c)",

@@ -4,11 +4,9 @@ are."""
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from attrs import field
-
 from sexplang.compiler import RESERVED
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
-from sexplang.terms.node import define, frozen
+from sexplang.terms.node import define, field, frozen
 from sexplang.terms.source import Source, Span
 from sexplang.terms.template import FunctionCallNode, Template, TemplateNode
 from sexplang.terms.value import Fault, Task

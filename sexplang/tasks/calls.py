@@ -4,8 +4,6 @@ Direct tools stand together, whatever their number; what may take long or ask ba
 `ask-user`) follows one by one. Results go back in the order of the calls.
 """
 
-from attrs import evolve
-
 from sexplang.tasks.cutting import plan_words
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.operations import NAMES, OPERATIONS
@@ -17,7 +15,7 @@ from sexplang.tasks.replies import Reply, ToolUse
 from sexplang.tasks.request import SubtaskRequest, fields_of, subtask_request
 from sexplang.tasks.session import Block, Calls, HandlerSession, Setup
 from sexplang.tasks.window import tokens_of
-from sexplang.terms.node import node
+from sexplang.terms.node import evolve, node
 from sexplang.terms.task import Ask, task_result
 from sexplang.terms.value import Value
 

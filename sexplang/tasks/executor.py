@@ -4,28 +4,18 @@ Only the parameters of this call can be named; text that comes from a value is n
 """
 
 from sexplang.tasks.failures import bad_input
-from sexplang.tasks.prepare import Prepared
+from sexplang.tasks.prepare import Body, Prepared
 from sexplang.tasks.substitute import rendered
-from sexplang.terms.node import node
 from sexplang.terms.value import Fault, Value
 
 
-@node
-class Body:
-    """A task's texts with every slot filled."""
-
-    prompt: str
-    system: str
-    paths: tuple[str, ...]
-    files_text: str
-    """The command or description by which files are found."""
-    description: str
-
-
-def execute_body(prepared: Prepared, values: dict[str, Value]) -> Body:
-    """Fills the slots of every text of the template; all that lead nowhere are one failure."""
+def execute_body(prepared: Prepared, values: dict[str, Value]) -> tuple[str, Body]:
+    """The prompt and the other texts of a template with every slot filled; all slots that lead
+    nowhere are one failure."""
     missing: list[str] = []
     prompt = rendered(prepared.instructions, values, missing)
+    if prepared.still is not None and not missing:
+        return prompt, prepared.still
     system = rendered(prepared.system, values, missing)
     paths: tuple[str, ...] = ()
     if prepared.paths:
@@ -37,7 +27,7 @@ def execute_body(prepared: Prepared, values: dict[str, Value]) -> Body:
         rendered(prepared.criteria, values, missing)
     if missing:
         raise _missing(prepared, missing)
-    return Body(prompt, system, paths, files_text, description)
+    return prompt, Body(system, paths, files_text, description)
 
 
 def _missing(prepared: Prepared, missing: list[str]) -> Fault:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from attrs import evolve
-
 from sexplang.tasks.ending import metrics, sources_of
 from sexplang.tasks.failures import misfit
 from sexplang.tasks.history import recorded
@@ -11,7 +9,7 @@ from sexplang.tasks.plans.artifacts import artifacts_of
 from sexplang.tasks.plans.keeping import noted
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import HandlerSession, Reading, Rules
-from sexplang.terms.node import node
+from sexplang.terms.node import evolve, node
 from sexplang.terms.task import task_result
 from sexplang.terms.value import Record, Value
 

@@ -7,8 +7,6 @@ cannot be found or read is a warning; the task goes on without it.
 import shlex
 from typing import TypeAlias
 
-from attrs import evolve
-
 from sexplang.tasks.context import pieces, sections, wanted_paths
 from sexplang.tasks.media import is_kind, kind_of, media_blocks
 from sexplang.tasks.outcomes import outcome
@@ -17,6 +15,7 @@ from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block, Gathering, HandlerSession, Lookup
 from sexplang.tasks.substitute import value_text
 from sexplang.tasks.window import room_for, tokens_in, tokens_of, with_more
+from sexplang.terms.node import evolve
 from sexplang.terms.task import Ask, Perform
 from sexplang.terms.value import Record, Value
 

@@ -7,11 +7,10 @@ A conversation keeps nothing when it is over; who wants to go on with one hands 
 from collections.abc import Callable
 from typing import Any
 
-from attrs import evolve
-
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.request import fields_of, snake
 from sexplang.tasks.session import Block, HandlerSession
+from sexplang.terms.node import evolve
 from sexplang.terms.template import HistoryConfig
 from sexplang.terms.value import Value
 

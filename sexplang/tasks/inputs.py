@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from sexplang.tasks.failures import bad_input
+from sexplang.tasks.prepare import Prepared
 from sexplang.terms.template import Template
 from sexplang.terms.value import Procedure, Record, Symbol, Value
 
@@ -31,12 +32,15 @@ _FITS: dict[str, Callable[[Value], bool]] = {
 }
 
 
-_USUAL = {"any": str, "string": str, "integer": int, "list": tuple}
-"""What fits at a glance."""
+def bound(prepared: Prepared, given: dict[str, Value]) -> dict[str, Value]:
+    """Every declared parameter with its value, in their order; nil for an optional one means its
+    default."""
+    if tuple(given) == prepared.names and tuple(map(type, given.values())) == prepared.usual:
+        return given
+    return _bound(prepared.template, given)
 
 
-def bound(template: Template, given: dict[str, Value]) -> dict[str, Value]:
-    """Every declared parameter with its value; nil for an optional one means its default."""
+def _bound(template: Template, given: dict[str, Value]) -> dict[str, Value]:
     values: dict[str, Value] = {}
     missing: list[str] = []
     unfit: list[str] = []
@@ -50,7 +54,7 @@ def bound(template: Template, given: dict[str, Value]) -> dict[str, Value]:
             value = param.default
         elif name not in given:
             missing.append(name)
-        elif type(value) is not _USUAL.get(param.type) and not _FITS[param.type](value):
+        elif not _FITS[param.type](value):
             unfit.append(name)
         values[name] = value
     if missing or unfit or taken < len(given):

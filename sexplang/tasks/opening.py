@@ -6,10 +6,8 @@ to see, they are read first; then the model is asked.
 
 from hashlib import blake2b
 
-from attrs import evolve
-
 from sexplang.tasks.context import inherited_items, previous_text, sections, wanted_paths
-from sexplang.tasks.executor import Body, execute_body
+from sexplang.tasks.executor import execute_body
 from sexplang.tasks.failures import halted
 from sexplang.tasks.gathering import AUTOMATIC, own_items, running, searching
 from sexplang.tasks.history import configured, shown
@@ -18,7 +16,7 @@ from sexplang.tasks.json_text import json_text
 from sexplang.tasks.matching import taken_by
 from sexplang.tasks.overrides import NO_OVERRIDES, Overrides
 from sexplang.tasks.paths import unique
-from sexplang.tasks.prepare import Prepared
+from sexplang.tasks.prepare import Body, Prepared
 from sexplang.tasks.session import (
     Block,
     Gathering,
@@ -32,6 +30,7 @@ from sexplang.tasks.settings import ContextSettings, effective
 from sexplang.tasks.tools import with_tools
 from sexplang.tasks.turns import started
 from sexplang.tasks.window import check_room, filled, tokens_in, tokens_of
+from sexplang.terms.node import evolve
 from sexplang.terms.task import Ask, Conversation, Want
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.text import text
@@ -50,14 +49,14 @@ def opened(
     depth = conversations[-1].depth + 1 if conversations else 0
     if depth >= rules.max_task_depth or overrides.max_depth is not None:
         _check_depth(rules, template.name, depth, overrides.max_depth)
-    values = bound(template, inputs)
+    values = bound(prepared, inputs)
     signature = _signature(template.name, values, overrides.file_paths)
     if conversations:
         _check_cycle(template.name, signature, conversations)
     settings = prepared.settings if overrides is NO_OVERRIDES else None
     if settings is None:
         settings = _settings(prepared, overrides)
-    body = execute_body(prepared, values)
+    prompt, body = execute_body(prepared, values)
     setup, payload, tokens = _request(rules, prepared, overrides, body, depth)
     warnings = prepared.warnings + settings.warnings
     gathering, own = None, ()
@@ -68,25 +67,24 @@ def opened(
         warnings += overrides.warnings + left_out
         if said := taken_by(overrides.asked_for, template.name):
             warnings += (said,)
-        lookups = _lookups(rules, prepared, overrides, settings, body, values)
+        lookups = _lookups(rules, prepared, overrides, settings, prompt, body, values)
         if paths or items or previous or lookups:
-            wanted = body.prompt if settings.inherit_context == "subset" else ""
+            wanted = prompt if settings.inherit_context == "subset" else ""
             gathering = _gathering(payload["system"], paths, items, previous, wanted, rules.folder)
             gathering = evolve(gathering, lookups=lookups, assembly=template.context_assembly)
         own = own_items(items, paths)
-    prompt: Block = {"role": "user", "content": ({"type": "text", "text": body.prompt},)}
-    tokens += tokens_of(body.prompt)
-    messages: tuple[Block, ...] = (prompt,)
+    messages: tuple[Block, ...] = (
+        {"role": "user", "content": ({"type": "text", "text": prompt},)},
+    )
+    tokens += tokens_of(prompt)
     if overrides.history is not None:
         setup, earlier = _with_history(setup, prepared, overrides)
         tokens += sum([tokens_of(message["content"]) for message in earlier])
-        messages = (*earlier, prompt)
+        messages = (*earlier, *messages)
     if tokens > setup.window:
         check_room(0, tokens, setup.window, "the prompt")
     taken, warnings = filled((0, 0), warnings, tokens, setup.window)
-    session = HandlerSession(
-        setup, payload, messages, taken=taken, warnings=warnings, gathering=gathering
-    )
+    session = HandlerSession(setup, payload, messages, taken, warnings, gathering)
     conversation = Conversation(template.name, signature, depth, own)
     return conversation, *started(session)
 
@@ -161,6 +159,7 @@ def _lookups(
     prepared: Prepared,
     overrides: Overrides,
     settings: ContextSettings,
+    prompt: str,
     body: Body,
     values: dict[str, Value],
 ) -> tuple[Lookup, ...]:
@@ -177,7 +176,7 @@ def _lookups(
     if settings.fresh_context == "enabled" and rules.memory:
         relevant = {param.name: values[param.name] for param in template.params if param.relevant}
         query: dict[str, Value] = {
-            "query": "" if body.description else body.prompt,
+            "query": "" if body.description else prompt,
             "template_description": body.description,
             "template_subtype": overrides.subtype or template.subtype,
             "inputs": relevant,
@@ -207,16 +206,22 @@ def _check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> 
 def _signature(name: str, values: dict[str, Value], file_paths: tuple[str, ...] | None) -> str:
     """The same for calls that differ in order of keys and in white space alone."""
     # Values come in the order of the parameters; text, the usual case, needs no JSON.
-    written = [name]
-    for value in values.values():
-        if type(value) is str:
-            written.append("text " + " ".join(value.split()))
-        else:
-            written.append("json " + json_text(value, canonical=True))
+    if _TEXT.issuperset(map(type, values.values())):
+        written = " ".join(" \0text ".join((name, *values.values())).split())
+    else:
+        written = "\0".join([name, *map(_normalised, values.values())])
     if file_paths:
-        written.append("files " + json_text(tuple(sorted(file_paths))))
-    digest = blake2b("\0".join(written).encode("utf-8", "replace"), digest_size=16)
-    return digest.hexdigest()
+        written += "\0files " + json_text(tuple(sorted(file_paths)))
+    return blake2b(written.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+_TEXT = frozenset((str,))
+
+
+def _normalised(value: Value) -> str:
+    if type(value) is str:
+        return "text " + " ".join(value.split())
+    return "json " + json_text(value, canonical=True)
 
 
 def _check_cycle(name: str, signature: str, conversations: tuple[Conversation, ...]) -> None:

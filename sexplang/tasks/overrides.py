@@ -2,14 +2,12 @@
 
 from typing import Any
 
-from attrs import field
-
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.history import is_history
 from sexplang.tasks.request import FIELDS, fields_of, snake
 from sexplang.tasks.session import Block
 from sexplang.tasks.settings import requested
-from sexplang.terms.node import node
+from sexplang.terms.node import field, node
 from sexplang.terms.value import Procedure, Symbol, Value
 
 

@@ -12,11 +12,26 @@ from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Fault, Value
 
 
+@node
+class Body:
+    """A task's texts beside its prompt, with every slot filled."""
+
+    system: str
+    paths: tuple[str, ...]
+    files_text: str
+    """The command or description by which files are found."""
+    description: str
+
+
 @node(eq=False)
 class Prepared:
     """A template, ready to be called."""
 
     template: Template
+    names: tuple[str, ...]
+    """Of the parameters."""
+    usual: tuple[type, ...]
+    """What they are given as a rule: values of these types fit at a glance."""
     instructions: Parts
     system: Parts
     description: Parts
@@ -24,6 +39,8 @@ class Prepared:
     """Not sent, but its slots must lead somewhere all the same; empty if it has none."""
     paths: tuple[Parts, ...]
     files_text: Parts
+    still: Body | None
+    """All texts but the prompt, if no input changes them."""
     has_files: bool
     """Whether a call that overrides nothing has files to see, or to look for."""
     setup: Setup
@@ -40,6 +57,9 @@ class Prepared:
     warnings: tuple[str, ...]
 
 
+_USUAL = {"any": str, "string": str, "integer": int, "list": tuple}
+
+
 def prepare(rules: Rules, template: Template) -> Prepared:
     """The work on a template that no input changes."""
     names, tools = offered(template.allowed_tools, rules)
@@ -52,6 +72,9 @@ def prepare(rules: Rules, template: Template) -> Prepared:
     payload = _payload(rules, template, tools, schema)
     if isinstance(system, str):
         payload["system"] = sections(rules.base_prompt, system, format_words)
+    paths = tuple([parts(path) for path in template.file_paths.paths]) if literal else ()
+    files_text = "" if literal else parts(template.file_paths.text)
+    criteria = "" if isinstance(criteria, str) else criteria
     tool_tokens = tokens_in(json_text(tools)) if tools else 0
 
     warnings: tuple[str, ...] = ()
@@ -59,12 +82,15 @@ def prepare(rules: Rules, template: Template) -> Prepared:
         warnings += (f"task `{template.name}` has no instructions; its description is sent",)
     return Prepared(
         template=template,
+        names=tuple([param.name for param in template.params]),
+        usual=tuple([_USUAL.get(param.type, object) for param in template.params]),
         instructions=parts(template.instructions) if has_instructions else description,
         system=system,
         description=description,
-        criteria="" if isinstance(criteria, str) else criteria,
-        paths=tuple(parts(path) for path in template.file_paths.paths) if literal else (),
-        files_text="" if literal else parts(template.file_paths.text),
+        criteria=criteria,
+        paths=paths,
+        files_text=files_text,
+        still=_still(system, paths, files_text, description, criteria),
         has_files=rules.memory or not literal or template.file_paths.paths != (),
         setup=_setup(rules, template, names, payload),
         payload=payload,
@@ -74,6 +100,21 @@ def prepare(rules: Rules, template: Template) -> Prepared:
         tokens=tool_tokens + tokens_in(payload["system"]),
         warnings=warnings,
     )
+
+
+def _still(
+    system: Parts, paths: tuple[Parts, ...], files_text: Parts, description: Parts, criteria: Parts
+) -> Body | None:
+    texts = [path for path in paths if isinstance(path, str)]
+    if (
+        isinstance(system, str)
+        and len(texts) == len(paths)
+        and isinstance(files_text, str)
+        and isinstance(description, str)
+        and criteria == ""
+    ):
+        return Body(system, tuple(dict.fromkeys(texts)), files_text, description)
+    return None
 
 
 def _setup(

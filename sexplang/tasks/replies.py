@@ -1,7 +1,5 @@
 """The value that answers `model` to a Reply, or the reason why it is none."""
 
-from typing import Any
-
 from sexplang.tasks.failures import bad_reply
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block
@@ -43,7 +41,7 @@ def model_reply(value: Value) -> Reply:
     """
     if isinstance(value, str):
         value = {"content": ({"type": "text", "text": value},), "stop_reason": "end_turn"}
-    fields = fields_of(value)
+    fields = value if type(value) is dict else fields_of(value)
     if fields is None:
         raise bad_reply("the model's reply is not a table", expected="{content stop_reason usage}")
     content = fields.get("content")
@@ -58,23 +56,25 @@ def model_reply(value: Value) -> Reply:
         kind = block.get("type") if block is not None else None
         if block is None or not isinstance(kind, str):
             raise bad_reply("a content block is not a table with a type", field=f"content[{at}]")
-        whole: str | None = None
         if kind == "text":
             text = block.get("text")
             if not isinstance(text, str):
                 raise bad_reply("a text block has no text", field=f"content[{at}].text")
-            whole = text if text.isascii() else _whole(text)
-            if whole is not text:
-                block = {**block, "text": whole}
-            texts.append(whole)
-        elif kind == "tool_use":
+            if not text.isascii() and (whole := _whole(text)) is not text:
+                text = whole
+                block = {**block, "text": text}
+            texts.append(text)
+            blocks.append(block)
+            if text:
+                kept.append(block)
+            continue
+        if kind == "tool_use":
             uses.append(_tool_use(block, at, uses))
             if fields_of(block.get("input")) is None:
                 # Sent back as history, where only an object is allowed.
                 block = {**block, "input": {}}
         blocks.append(block)
-        if whole != "":
-            kept.append(block)
+        kept.append(block)
     stop_reason = _optional(fields, "stop_reason")
     usage = own = _usage(fields.get("usage"))
     if "lost" in fields:
@@ -131,13 +131,12 @@ def _optional(fields: dict[str, Value], name: str) -> str | None:
 def _usage(value: Value) -> tuple[int, int]:
     if value is None:
         return 0, 0
-    fields = fields_of(value)
+    fields = value if type(value) is dict else fields_of(value)
     if fields is None:
         raise bad_reply("the usage of the model's reply is not a table", field="usage")
     taken = given = 0
-    for name in _COUNTS:
-        count: Any = fields.get(name)
-        if count is None:
+    for name, count in fields.items():
+        if name not in _COUNTS or count is None:
             continue
         if type(count) is not int or count < 0:
             raise bad_reply(f"the usage's `{name}` is not a count", field=f"usage.{name}")
@@ -149,11 +148,8 @@ def _usage(value: Value) -> tuple[int, int]:
 
 
 # What a provider's cache held is input too; it is counted apart.
-_COUNTS = (
-    "input_tokens",
-    "cache_creation_input_tokens",
-    "cache_read_input_tokens",
-    "output_tokens",
+_COUNTS = frozenset(
+    ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 )
 
 

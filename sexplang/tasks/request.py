@@ -2,9 +2,7 @@
 
 import re
 
-from attrs import field
-
-from sexplang.terms.node import node
+from sexplang.terms.node import field, node
 from sexplang.terms.value import Record, Symbol, Value
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")

@@ -142,23 +142,23 @@ class HandlerSession:
     payload: HandlerPayload
     """The next request, but for its messages."""
     messages: tuple[Block, ...] = ()
+    taken: tuple[int, int] = (0, 0)
+    """Tokens of the context window: what it holds now, and the most it has held."""
+    warnings: tuple[str, ...] = ()
+    gathering: Gathering | None = None
     waits: Waits = "model"
     turns: int = 0
     """Assistant messages so far; nothing else counts."""
     usage: tuple[int, int] = (0, 0)
     """Input and output tokens of all turns."""
-    taken: tuple[int, int] = (0, 0)
-    """Tokens of the context window: what it holds now, and the most it has held."""
     said: str = ""
     """Text of paused turns, which the next one continues."""
     repairs: tuple[str, ...] = ()
     asked_again: int = 0
     refused: int = 0
     """Turns so far with a subtask request that was malformed, too deep or a cycle."""
-    warnings: tuple[str, ...] = ()
     children: tuple[int, int] = (0, 0)
     """Input and output tokens of the subtasks, and of theirs."""
-    gathering: Gathering | None = None
     calls: Calls | None = None
     planning: Planning | None = None
     """The plans that it has proposed."""

@@ -19,8 +19,16 @@ class Slot:
     steps: tuple[str | int, ...]
 
 
-Parts: TypeAlias = str | tuple[str | Slot, ...]
-"""Literal text and slots, in order; text alone where there are no slots."""
+@node
+class Form:
+    """A text with slots: its literal parts, empty where a slot stands, and the slots by place."""
+
+    literal: tuple[str, ...]
+    slots: tuple[tuple[int, Slot], ...]
+
+
+Parts: TypeAlias = str | Form
+"""A text taken apart; the text itself where it has no slots."""
 
 # `{{{x}}}` is a brace, a slot and a brace: hence the look-ahead of the last branch.
 _MARK = re.compile(r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{(?!\{)")
@@ -43,8 +51,9 @@ def parts(source: str) -> Parts:
         else:
             found.append(Slot(mark[1].strip(), *_path(mark[1])))
     found.append(source[at:])
-    literal = [part for part in found if isinstance(part, str)]
-    return "".join(literal) if literal == found else tuple(part for part in found if part != "")
+    literal = tuple(["" if isinstance(part, Slot) else part for part in found])
+    slots = tuple([(at, part) for at, part in enumerate(found) if isinstance(part, Slot)])
+    return Form(literal, slots) if slots else "".join(literal)
 
 
 def _path(path: str) -> tuple[str, tuple[str | int, ...]]:
@@ -58,20 +67,17 @@ def rendered(source: Parts, values: dict[str, Value], missing: list[str]) -> str
     """The text with its slots filled; the slots that lead nowhere are added to `missing`."""
     if isinstance(source, str):
         return source
-    out: list[str] = []
-    for part in source:
-        if isinstance(part, str):
-            out.append(part)
-            continue
-        value = values.get(part.name, _MISSING)
-        if part.steps:
-            value = _found(value, part.steps)
+    out = list(source.literal)
+    for at, slot in source.slots:
+        value = values.get(slot.name, _MISSING)
+        if slot.steps:
+            value = _found(value, slot.steps)
         if type(value) is str:
-            out.append(value)
+            out[at] = value
         elif value is _MISSING:
-            missing.append(part.written)
+            missing.append(slot.written)
         else:
-            out.append(value_text(value))
+            out[at] = value_text(value)
     return "".join(out)
 
 

@@ -1,11 +1,9 @@
 """A template's allowed tools to what a model is offered: names, descriptions and schemas."""
 
-import re
-
-from attrs import evolve
-
 from sexplang.tasks.plans.schema import PROPOSE
 from sexplang.tasks.session import Rules, Setup
+from sexplang.terms.node import evolve
+from sexplang.terms.template import tool_alias
 from sexplang.terms.value import Fault, Value
 
 SCRIPT_SECONDS = 300
@@ -67,8 +65,6 @@ BUILT_IN: dict[str, dict[str, Value]] = {
 }
 """What needs no registration. Any other name is answered by the operation `tool`."""
 
-# What the Messages protocol takes as a name; `system:run_script` is not one.
-_UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _ANY_OBJECT: dict[str, Value] = {"type": "object"}
 
 
@@ -125,8 +121,8 @@ def _unserved(name: str) -> Fault:
 
 
 def _safe(name: str, taken: dict[str, str]) -> str:
-    """The name in letters that providers take, told apart from the others by a number."""
-    safe = plain = _UNSAFE.sub("_", name)[:60] or "tool"
+    """The name as a model sees it, told apart from the others by a number."""
+    safe = plain = tool_alias(name)
     number = 2
     while safe in taken:
         safe, number = f"{plain}_{number}", number + 1

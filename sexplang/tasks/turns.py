@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from attrs import evolve
-
+from sexplang.tasks.asking import ask_model
 from sexplang.tasks.calls import answered, planned, propose, spawned, with_plan
 from sexplang.tasks.continuation import continuation
 from sexplang.tasks.cutting import plan_words, shortened
@@ -19,7 +18,8 @@ from sexplang.tasks.request import SubtaskRequest
 from sexplang.tasks.session import Block, HandlerSession, Rules, Waits
 from sexplang.tasks.stopped import full, overflowed, refused
 from sexplang.tasks.window import filled, room_for, tokens_of, with_more
-from sexplang.terms.task import Ask, Finished, Perform, Want
+from sexplang.terms.node import evolve
+from sexplang.terms.task import Finished, Perform, Want
 from sexplang.terms.value import Fault, Record, Value
 
 Next = tuple[HandlerSession, Want]
@@ -59,13 +59,6 @@ def advanced(rules: Rules, session: HandlerSession, replies: tuple[Value, ...]) 
         return _subplan_answered(rules, session, replies[0])
     assert session.calls is not None
     return _called(rules, evolve(session, calls=answered(session.calls, replies)))
-
-
-def ask_model(session: HandlerSession) -> Perform:
-    """The next model request: the payload with all messages so far."""
-    payload = session.payload.copy()
-    payload["messages"] = session.messages
-    return Perform((Ask("model", (payload,)),))
 
 
 def ask_again(session: HandlerSession, content: tuple[Block, ...]) -> Next:
@@ -113,18 +106,20 @@ def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
         setup,
         session.payload,
         (*session.messages, message),
+        taken,
+        warnings,
+        None,
         "model",
         session.turns + 1,
         (before[0] + given[0], before[1] + given[1]),
-        taken,
         session.said,
         session.repairs,
         session.asked_again,
         session.refused,
-        warnings,
         session.children,
-        planning=session.planning,
-        shortened=session.shortened,
+        None,
+        session.planning,
+        session.shortened,
     )
 
 

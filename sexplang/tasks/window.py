@@ -7,11 +7,10 @@ trimmed here: what does not fit is refused, or cut in `cutting.py`.
 from collections.abc import Callable, Mapping
 from math import ceil, floor
 
-from attrs import evolve
-
 from sexplang.tasks.failures import exhausted
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.session import Block, HandlerSession
+from sexplang.terms.node import evolve
 from sexplang.terms.value import Value
 
 FRACTION = 0.8

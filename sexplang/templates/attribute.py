@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sexplang.templates.check import Finding
+from sexplang.templates.finding import Finding
 
 
 def names_in(params: str) -> list[str]:

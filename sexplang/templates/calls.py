@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sexplang.templates.attribute import gaps_in, names_in
-from sexplang.templates.check import check_name, check_params
 from sexplang.templates.jsontext import NotJson, strict
+from sexplang.templates.naming import check_name, check_params
 from sexplang.templates.parse import Document
 from sexplang.templates.placeholders import NAME
 from sexplang.templates.vocabulary import normal

@@ -1,15 +1,15 @@
 """A Template node to what is wrong with it, whoever made it: XML or `defatom`."""
 
-import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.placeholders import Placeholder, is_name, placeholders
+from sexplang.templates.finding import Finding
+from sexplang.templates.naming import check_name, check_params, check_tools
+from sexplang.templates.placeholders import Placeholder, placeholders
 from sexplang.templates.schema import WORDS, schema_problem
-from sexplang.terms.diagnostic import Diagnostic, Label, Severity
-from sexplang.terms.node import frozen
+from sexplang.terms.diagnostic import Diagnostic
 from sexplang.terms.source import Span
 from sexplang.terms.template import Param, Template
 
@@ -25,26 +25,7 @@ SUBTYPES = (
 
 MOST = 50
 
-_TASK_NAME = re.compile(r"[\w:.*+!?<>=/-]+")
-_DATA = re.compile(r"[+-]?\.?[0-9].*|true|false|nil|null", re.DOTALL)
 _ESCAPE = "write {{{{ for two braces as they are"
-
-
-@frozen
-class Finding:
-    """A diagnostic that has no place yet: `part` is the element it is about (`instructions`, or
-    `param:x`), `raw` what to look for there."""
-
-    code: str
-    title: str
-    hint: str | None = None
-    part: str = ""
-    raw: str = ""
-    severity: Severity = "error"
-
-    def at(self, span: Span | None) -> Diagnostic:
-        labels = () if span is None else (Label(span),)
-        return Diagnostic(self.code, self.title, labels, hint=self.hint, severity=self.severity)
 
 
 Where = Callable[[str, str], Span | None]
@@ -70,6 +51,7 @@ def _all(template: Template) -> Iterator[Finding]:
     yield from _context(template)
     yield from _schemas(template)
     yield from _command(template)
+    yield from check_tools(template.allowed_tools)
     for part, text in _texts(template):
         yield from _placeholders(template, part, text)
 
@@ -96,50 +78,10 @@ def _whole(template: Template) -> Iterator[Finding]:
         )
 
 
-def check_name(name: str) -> Iterator[Finding]:
-    """What is wrong with the name of a template."""
-    if _DATA.fullmatch(name):
-        yield Finding(
-            "bad-name",
-            f"a task cannot be called `{name[:40]}`: in a program that is data or a bad number",
-            "begin it with a letter, such as task-3",
-            part="name",
-        )
-    elif not _TASK_NAME.fullmatch(name) or ":" in (name[0], name[-1]):
-        yield Finding(
-            "bad-name",
-            f"a task cannot be called `{name[:40]}`",
-            "letters, digits and - _ : . make a name, such as review-code; no colon at its ends",
-            part="name",
-        )
-
-
 def _params(template: Template) -> Iterator[Finding]:
     yield from check_params([param.name for param in template.params])
     for param in template.params:
         yield from _default(param, f"param:{param.name}")
-
-
-def check_params(names: Iterable[str]) -> Iterator[Finding]:
-    """What is wrong with the names of parameters."""
-    seen: set[str] = set()
-    for name in names:
-        part = f"param:{name}"
-        if name in seen:
-            yield Finding(
-                "duplicate-param",
-                f"there are two parameters called {name}",
-                "give one of them another name",
-                part,
-            )
-        seen.add(name)
-        if not is_name(name):
-            yield Finding(
-                "bad-name",
-                f"a parameter cannot be called `{name[:40]}`",
-                "a letter or _, then letters, digits, - and _",
-                part,
-            )
 
 
 _TYPES: dict[str, tuple[type, ...]] = {

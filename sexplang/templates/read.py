@@ -3,17 +3,17 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from attrs import evolve
-
 from sexplang.templates.attribute import gaps_in, names_in
 from sexplang.templates.calls import call_of, function_of
-from sexplang.templates.check import MOST, Finding, findings
+from sexplang.templates.check import MOST, findings
+from sexplang.templates.finding import Finding
 from sexplang.templates.legacy import legacy
 from sexplang.templates.parse import Document, parse
 from sexplang.templates.structure import breaches
 from sexplang.templates.typed import template_of
 from sexplang.templates.vocabulary import normal
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.node import evolve
 from sexplang.terms.source import Source, Span
 from sexplang.terms.template import Part, Template
 
@@ -137,6 +137,8 @@ def _span(
     if kind == "relevance":
         element = _named(task, "context_relevance/input", name)
         return document.span(task if element is None else element)
+    if kind == "tool":
+        return document.span(task.findall("allowed_tools/tool")[int(name)])
     if kind == "param":
         return document.span(*_declaration(task, outer, name))
     element = task.find(kind) if kind else None

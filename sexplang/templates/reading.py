@@ -1,8 +1,6 @@
 """What becomes of the text of a reply."""
 
-from attrs import field
-
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 from sexplang.terms.value import Value
 
 

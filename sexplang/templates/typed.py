@@ -109,7 +109,7 @@ def _file_paths(element: "_Element") -> FilePaths:
 
 
 def _allowed_tools(element: "_Element") -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_text(tool) for tool in element))
+    return tuple([_text(tool) for tool in element])
 
 
 def _limits(element: "_Element") -> Limits:

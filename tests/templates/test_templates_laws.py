@@ -22,6 +22,7 @@ from sexplang.terms.template import (
     OutputFormat,
     Param,
     Template,
+    tool_alias,
 )
 
 TEXT = """
@@ -58,7 +59,10 @@ prose = (
     .filter(lambda text: any(line[:1].strip() for line in text.split("\n")))
 )
 word = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
-name = st.from_regex(r"[a-z_][a-z0-9_-]{0,6}", fullmatch=True)
+DATA = {"true", "false", "nil", "null"}
+"""What is data in a program names nothing."""
+name = st.from_regex(r"[a-z_][a-z0-9_-]{0,6}", fullmatch=True).filter(lambda name: name not in DATA)
+tool = word.filter(lambda name: not name[:1].isnumeric() and name not in DATA)
 params = st.lists(
     st.builds(
         Param,
@@ -104,7 +108,7 @@ templates = st.builds(
         st.none() | st.just("disabled"),
     ),
     file_paths=st.just(FilePaths()) | files,
-    allowed_tools=st.lists(word, max_size=2, unique=True).map(tuple),
+    allowed_tools=st.lists(tool, max_size=2, unique_by=tool_alias).map(tuple),
     limits=st.builds(
         Limits,
         st.none() | st.integers(1, 99),

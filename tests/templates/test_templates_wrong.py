@@ -9,6 +9,7 @@ from sexplang.terms.template import ContextManagement, OutputFormat, Param, Temp
 
 TASK = '<task name="t" type="atomic">{}</task>'
 SAID = "<instructions>do it</instructions>"
+TOOL = "<tool>read_file</tool>"
 
 
 def wrong(text: str) -> tuple[Diagnostic, ...]:
@@ -154,6 +155,39 @@ def place(diagnostic: Diagnostic) -> str:
             '<template name="t" params="a a"><task>' + SAID + "</task></template>",
             'params="a a"',
             "two parameters called a",
+        ),
+        (
+            "duplicate-tool",
+            TASK.format(f"{SAID}<allowed_tools>{TOOL}{TOOL.replace('>', ' >', 1)}</allowed_tools>"),
+            "<tool >",
+            "the tool read_file is allowed twice",
+        ),
+        (
+            "duplicate-tool",
+            TASK.format(f"{SAID}<allowed_tools><tool>a:b</tool><tool >a_b</tool></allowed_tools>"),
+            "<tool >",
+            "could not tell a_b from a:b: to it both are a_b",
+        ),
+        (
+            "bad-name",
+            TASK.format(SAID + "<allowed_tools><tool>a\n b</tool></allowed_tools>"),
+            "<tool>",
+            "a tool cannot be called `a b`",
+        ),
+        *(
+            (
+                "bad-name",
+                TASK.format(SAID + f"<allowed_tools><tool>{name}</tool></allowed_tools>"),
+                "<tool>",
+                "a tool cannot be called",
+            )
+            for name in ("read_file,list_files", "read\u200b_file", ":", "3")
+        ),
+        (
+            "xml-invalid",
+            TASK.format(SAID + "<allowed_tools><tool> </tool></allowed_tools>"),
+            "<tool>",
+            "<tool> is empty",
         ),
         ("bad-name", f'<task name="a b">{SAID}</task>', 'name="a b"', "cannot be called `a b`"),
         (

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.xml_damage import DAMAGES, HOPELESS, Given
-from benchmarks.xml_documents import KINDS, written
+from benchmarks.xml_damage import DAMAGES, DOUBTFUL, HOPELESS
+from benchmarks.xml_documents import KINDS
+from benchmarks.xml_given import Given
 from benchmarks.xml_replies import verdicts
+from benchmarks.xml_texts import written
 from sexplang.templates import read_reply
 from sexplang.terms.template import OutputFormat
 
@@ -238,6 +240,17 @@ def test_two_readings_of_one_cost_are_none():
     assert read(lost.replace("</doc>", "</s></doc>"), schema).problem is None
 
 
+@pytest.mark.parametrize("cut", ["&lt b", "AT&amp T", "&quot hi&quot;", "&#65 b", "&#x41", "&LT."])
+def test_a_reference_that_has_lost_its_end_may_be_text(cut):
+    """Elsewhere it would be the character; so nobody knows."""
+    text = GOOD.replace("Tea", cut)
+
+    assert "lost its ;" in (read(text).problem or "")
+    assert "lost its ;" in (read(GOOD.replace("<shop>", f"<shop town='{cut}'>")).problem or "")
+    assert cut == read(GOOD.replace("Tea", f"<![CDATA[{cut}]]>")).value["name"]
+    assert "R&D &ampere" == read(GOOD.replace("Tea", "R&D &ampere")).value["name"]
+
+
 @pytest.mark.parametrize("name", list(DAMAGES))
 def test_a_damaged_reply_is_read_as_it_was_meant_or_refused(name):
     """Nineteen of twenty are read, and none is read wrongly."""
@@ -246,6 +259,44 @@ def test_a_damaged_reply_is_read_as_it_was_meant_or_refused(name):
 
     assert [verdict.text for verdict in found if verdict.what == "wrong"] == []
     assert counts["recovered"] >= 0.95 * len(found) > 0
+
+
+@pytest.mark.parametrize("name", list(DOUBTFUL))
+def test_a_text_that_speaks_of_tags_is_never_read_as_another(name):
+    """Whether a tag is meant or spoken of, only the model knows: it is asked again."""
+    found = [v for kind in KINDS for v in verdicts(name, DOUBTFUL[name], kind, 40, 7)]
+
+    assert len(found) == 40 * len(KINDS)
+    assert [verdict.text for verdict in found if verdict.what == "wrong"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<name><name> is a tag</name>",
+        "<name><name></name>",
+        "<name>it ends with </name></name>",
+        "<name></name></name>",
+        "<name>as in (</name>)</name>",
+        "<name>the tag <open></name>",
+        "<name>such as <open>false</open></name>",
+    ],
+)
+def test_a_tag_that_may_be_a_word_of_a_text_is_asked_about(text):
+    """Also where the tags would match if it were one."""
+    assert read(GOOD.replace("<name>Tea</name>", text)).problem
+
+
+@pytest.mark.parametrize("text", ["tea </a></a>", "", "see </r></a>"])
+def test_the_end_of_the_document_may_be_a_word_of_its_last_text(text):
+    """`</r>` in the middle closes nothing for certain."""
+    schema = xsd(
+        """<xs:element name="r"><xs:complexType><xs:sequence>
+        <xs:element name="a" type="xs:string"/></xs:sequence></xs:complexType></xs:element>"""
+    )
+    assert read(f"<r><a>{text or '</a></a>'}</r>", schema).problem
+    assert read("<r><a>tea</a></a></r>", schema).value == {"a": "tea"}
+    assert read("<r><a>tea</r></a>", schema).value == {"a": "tea"}
 
 
 @pytest.mark.parametrize("name", list(HOPELESS))
@@ -257,15 +308,15 @@ def test_what_is_lost_is_never_made_up(name):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", list(DAMAGES | HOPELESS))
+@pytest.mark.parametrize("name", list(DAMAGES | DOUBTFUL | HOPELESS))
 def test_a_hundred_documents_of_each_kind(name):
     """The same, with the numbers of the benchmark."""
-    damage = (DAMAGES | HOPELESS)[name]
+    damage = (DAMAGES | DOUBTFUL | HOPELESS)[name]
     found = [v for kind in KINDS for v in verdicts(name, damage, kind, 100, 11)]
     counts = Counter(verdict.what for verdict in found)
 
     assert counts["wrong"] == 0
-    assert name in HOPELESS or counts["recovered"] >= 0.95 * len(found)
+    assert name not in DAMAGES or counts["recovered"] >= 0.95 * len(found)
 
 
 @given(st.sampled_from(KINDS), st.data(), st.randoms(use_true_random=False))

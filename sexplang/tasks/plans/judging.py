@@ -7,9 +7,8 @@ at once, so that one better proposal is enough.
 """
 
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import TypeAlias
-
-from attrs import evolve
 
 from sexplang.tasks.plans.fields import CAPS
 from sexplang.tasks.plans.graph import (
@@ -25,6 +24,7 @@ from sexplang.tasks.plans.graph import (
 from sexplang.tasks.plans.overlap import alike, same, same_paths
 from sexplang.tasks.plans.proposal import proposal
 from sexplang.tasks.request import fields_of
+from sexplang.terms.node import evolve
 from sexplang.terms.plan import Judgement, PlanLimits, Standing
 from sexplang.terms.text import number
 from sexplang.terms.value import Value
@@ -225,6 +225,8 @@ def _caps(subtasks: tuple[dict[str, Value], ...], name: str) -> list[float]:
 
 
 def _shown(value: float) -> str:
+    if value == inf:
+        return "more than can be counted"
     if value >= 1e15:
         return f"{value:g}"
     return number(int(value) if value == int(value) else round(value, 6))

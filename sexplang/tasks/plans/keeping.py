@@ -1,11 +1,9 @@
 """What a conversation keeps of the plans that it proposes, and how their results are told to it."""
 
-from attrs import evolve
-
 from sexplang.tasks.plans.artifacts import Artifacts, together
 from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.request import fields_of
-from sexplang.terms.node import frozen
+from sexplang.terms.node import evolve, frozen
 from sexplang.terms.task import Ask, task_result
 from sexplang.terms.value import Record, Value
 

@@ -6,13 +6,11 @@ what.
 
 from typing import Any
 
-from attrs import field
-
 from sexplang.tasks.plans.fields import PLAN, SUBTASK, Read, Unfit
 from sexplang.tasks.plans.meaning import Meant, from_json, letters, names_of
 from sexplang.tasks.plans.schema import KINDS, REASONS
 from sexplang.tasks.request import fields_of
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 from sexplang.terms.value import Value
 
 

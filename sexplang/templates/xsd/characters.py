@@ -10,6 +10,12 @@ _XML = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 # What no XML document holds, whatever is done to it.
 _NO_CHARACTER = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_CUT = re.compile(
+    r"&(?:#(?:\d{1,7}|[xX][0-9a-fA-F]{1,6})|amp|lt|gt|quot|apos)(?!\w)", re.IGNORECASE
+)
+
+LOST = " may have lost its ; or stand for itself (then write its & as &amp;)"
+"""How a note ends on a reference of XML without its end: nobody knows what was meant."""
 
 Note = Callable[[str], None]
 
@@ -39,7 +45,8 @@ def unescaped(text: str, note: Note) -> str:
             return _XML[name]
         found = _character(match) if name is None else _html(name)
         if found is None:
-            note("took a bare & as text")
+            cut = _CUT.match(text, match.start())
+            note("took a bare & as text" if cut is None else cut[0] + LOST)
             return match[0]
         if name is not None:
             note(f"took &{name}; for the character {found}")

@@ -9,14 +9,12 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from attrs import evolve, field
-
 from sexplang.templates.vocabulary import normal
 from sexplang.templates.xsd.frames import Node
 from sexplang.templates.xsd.shapes import Attribute, Type
 from sexplang.templates.xsd.simple import Simple
 from sexplang.templates.xsd.tokens import Names
-from sexplang.terms.node import frozen
+from sexplang.terms.node import evolve, field, frozen
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

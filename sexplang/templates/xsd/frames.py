@@ -5,11 +5,9 @@ Each has a digest of all that is open and built; ways that have come to the same
 
 from typing import Any, TypeAlias
 
-from attrs import evolve, field
-
 from sexplang.templates.xsd.shapes import Attribute, Element, Type, is_full
 from sexplang.templates.xsd.tokens import Start
-from sexplang.terms.node import frozen
+from sexplang.terms.node import evolve, field, frozen
 
 Items: TypeAlias = tuple[Any, Any]
 """What stood before, and an element or a text."""
@@ -31,6 +29,15 @@ class Node:
     @property
     def name(self) -> str:
         return self.element.name
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether its end tag may be the last word of its text, if another one follows: where there
+        is no word before it, or white space."""
+        if self.supplied or not self.element.type.holds_text:
+            return False
+        last = None if self.items is None else self.items[1]
+        return last is None or (isinstance(last, str) and last[-1:].strip() == "")
 
     def listed(self) -> "list[Node | str]":
         """What it holds, in order."""

@@ -10,7 +10,7 @@ from itertools import islice
 from sexplang.templates.fences import fenced
 from sexplang.templates.parse import MAX_NODES
 from sexplang.templates.thoughts import ahead, is_open
-from sexplang.templates.xsd.characters import forbidden, whole
+from sexplang.templates.xsd.characters import LOST, forbidden, whole
 from sexplang.templates.xsd.compiled import Schema
 from sexplang.templates.xsd.documents import Failed, Found, valued
 from sexplang.templates.xsd.fitting import Fitting, Misfit
@@ -202,16 +202,21 @@ class _Attempt:
         root = ended.way.done
         assert root is not None
         after = self._after_ends(ended.after)
-        for token in self.tokens[ended.after : after]:
-            root = with_end(root, getattr(token, "name", None) or "")
+        after_it = self.tokens[ended.after : after]
+        behind = [token.name for token in after_it if isinstance(token, End)]
+        if root.name in behind and (root.may_go_on or {*behind} != {root.name}):
+            raise _Several(f"</{root.name}> stands in it more than once, and may be text")
+        for name in behind:
+            root = with_end(root, name or "")
         fitting = Fitting(self.names, repairs.append)
         try:
             document = fitting.document(root)
         except Misfit as why:
             raise Failed(str(why), (str(why),)) from None
         found = valued(self.schema, document, repairs)
-        if fitting.doubts:
-            raise _Several(fitting.doubts[0])
+        doubts = [*fitting.doubts, *[each for each in repairs if each.endswith(LOST)]]
+        if doubts:
+            raise _Several(doubts[0])
         return Found(found.value, found.repairs, after)
 
     def _after_ends(self, at: int) -> int:

@@ -6,12 +6,11 @@ too many, a start tag stands for an end tag or twice, what looks like a tag is t
 
 from collections.abc import Iterator
 
-from attrs import evolve
-
 from sexplang.templates.xsd.frames import Frame, Node, opened, with_end, with_item
 from sexplang.templates.xsd.likeness import alike
 from sexplang.templates.xsd.tokens import End, Start, Text, Token
 from sexplang.templates.xsd.ways import Way
+from sexplang.terms.node import evolve
 
 MOST_DEPTH = 64
 
@@ -124,6 +123,10 @@ def _again(way: Way, token: Start) -> Iterator[Way]:
     own, given = frame.start.attributes, token.attributes
     if frame.is_untouched and (not own or not given or own == given):
         once = evolve(frame, start=token if given else frame.start)
+        if frame.holds_text:
+            once = evolve(
+                once, doubt=f"the second <{frame.name}> may be the first word of its text"
+            )
         yield way.at(once).paid(_AGAIN, f"took two <{frame.name}> for one")
 
 
@@ -176,6 +179,8 @@ def _too_many(way: Way, token: End) -> Iterator[Way]:
         last = with_end(last, name)
         if token.lead and last.name == name and last.start.closed:
             last = evolve(last, doubt=f"<{name}/> may have a / too many")
+        elif last.name == name and last.may_go_on:
+            last = evolve(last, doubt=f"{_shown(token.raw)} may be the last word in <{name}>")
         frame = evolve(frame, items=(before, last), built=hash((frame.built, name)))
     yield way.at(frame).paid(cost, f"left out {_shown(token.raw)}")
     yield from _empty(way, token, cost)
@@ -213,6 +218,10 @@ def _without_start(way: Way, token: End) -> Iterator[Way]:
     if child is not None and child.type.simple is not None and not frame.bare:
         said = frame.stray.lstrip()
         white = frame.stray[: len(frame.stray) - len(said)]
+        last = None if frame.items is None else frame.items[1]
+        is_again = isinstance(last, Node) and last.name == child.name and not last.start.closed
+        if is_again and "\n" not in white:
+            return  # the end tag before it may be of the text
         counts = white != "" and child.type.simple.keeps_white
         if counts and ("\n" in said or not _is_layout(frame, white)):
             return  # it may be of the text or not

@@ -7,12 +7,10 @@ text. What had to be read differently from what is written is noted in the token
 import re
 from collections.abc import Iterator
 
-from attrs import field
-
 from sexplang.templates.xsd.characters import unescaped
 from sexplang.templates.xsd.likeness import folded, slips
 from sexplang.templates.xsd.tags import tag_at
-from sexplang.terms.node import define, frozen
+from sexplang.terms.node import define, field, frozen
 
 
 class NotXml(Exception):

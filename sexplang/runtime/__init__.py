@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         drive,
         performers,
         redacted,
-        warm_up,
     )
 
 __all__ = [
@@ -37,7 +36,6 @@ __all__ = [
     "drive",
     "performers",
     "redacted",
-    "warm_up",
 ]
 
 

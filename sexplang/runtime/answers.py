@@ -1,15 +1,18 @@
 """Whatever a performer gives or raises → a value, or an error record; never an exception."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.runtime.events import Event
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define
-from sexplang.terms.task import error_of, error_record
+from sexplang.terms.task import cut_off, error_of, error_record
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Fault, Record, Value
+
+if TYPE_CHECKING:
+    from sexplang.runtime.lost import Lost
 
 Performer: TypeAlias = Callable[[Request], Any]
 """A request → its value, or an awaitable of it. Raises `Refusal` to fail."""
@@ -68,6 +71,13 @@ def failure(error: BaseException, operation: str) -> Record:
         details={"code": "performer-failed", "operation": operation},
         hint="correct the function; to fail on purpose, it raises sexplang.error(reason, message)",
     )
+
+
+def interrupted(request: Request, lost: "Lost | None") -> Record:
+    """The error of a request that was cut short for whoever goes on without its reply."""
+    words = f"`{request.operation}` was interrupted"
+    error = error_record("TASK_FAILURE", "cancelled", words)
+    return error if lost is None else cut_off(error, lost.so_far())
 
 
 def attempts_of(error: BaseException) -> int:

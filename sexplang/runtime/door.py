@@ -3,7 +3,7 @@
 from sexplang.runtime.asking import Person
 from sexplang.runtime.drive import adrive, drive
 from sexplang.runtime.journal import Journal
-from sexplang.runtime.models import Endpoint, choose_model, warm_up
+from sexplang.runtime.models import Endpoint, choose_model
 from sexplang.runtime.performers import Settings, performers
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.pressure import Retries
@@ -23,5 +23,4 @@ __all__ = [
     "drive",
     "performers",
     "redacted",
-    "warm_up",
 ]

@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import field
-
 from sexplang.terms.effect import Request
-from sexplang.terms.node import node
+from sexplang.terms.node import field, node
 from sexplang.terms.value import Record, Value
 
 if TYPE_CHECKING:
@@ -55,10 +53,13 @@ class Said:
 
 @node
 class Withdrawn:
-    """A request whose answer nobody wants any more."""
+    """A request whose answer nobody wants any more. `model` and `usage` of a model call that was
+    counted in part until then."""
 
     id: str
     operation: str
+    model: str | None = None
+    usage: dict[str, Any] = field(factory=dict)
 
 
 @node
@@ -94,14 +95,13 @@ def task_of(request: Request) -> str | None:
 def turn_of(request: Request) -> int | None:
     """Which call of its conversation a model request is, from 1."""
     payload = request.arguments[0] if request.operation == "model" and request.arguments else None
-    if not isinstance(payload, dict):
-        return None
-    messages = payload.get("messages")
+    messages = payload.get("messages") if isinstance(payload, dict) else None
     if not isinstance(messages, (tuple, list)):
         return None
     turn = 1
     for message in messages:
-        turn += isinstance(message, dict) and message.get("role") == "assistant"
+        if isinstance(message, dict) and message.get("role") == "assistant":
+            turn += 1
     return turn
 
 
@@ -112,19 +112,31 @@ def begun(request: Request) -> Started:
 
 def finished(row: "Row", told: Started) -> Finished:
     """What is told of a request that has its reply."""
+    model, usage = row.counted()
     return Finished(
         row.id,
         row.operation,
         told.task,
         told.turn,
         row.ended - row.started,
-        row.model,
-        _counts(row.usage),
+        model,
+        _counts(usage),
         row.reply if row.failed else None,
         row.attempts,
     )
 
 
+def withdrawal(request: Request, row: "Row | None") -> Withdrawn:
+    """What is told of a request that was withdrawn; `row` says what it had got."""
+    if row is None:
+        return Withdrawn(request.id, request.operation)
+    return Withdrawn(request.id, request.operation, row.model, _counts(row.usage))
+
+
 def _counts(usage: dict[str, Value]) -> dict[str, int]:
     """Only what can be counted: a performer of the host may reply anything."""
-    return {name: count for name, count in usage.items() if type(count) is int and count >= 0}
+    counts: dict[str, int] = {}
+    for name, count in usage.items():
+        if type(count) is int and count >= 0:
+            counts[name] = count
+    return counts

@@ -1,11 +1,38 @@
-"""Equal model calls that are open at the same time → one call, and its reply for all of them."""
+"""Requests that are open. Equal model calls → one call, and its reply for all of them; those that
+are withdrawn → rows of what they had got.
+"""
 
-from attrs import field
+from time import monotonic
+from typing import TYPE_CHECKING
 
-from sexplang.runtime.journal import digest
-from sexplang.terms.effect import Request
-from sexplang.terms.node import define
+from sexplang.runtime.events import Started
+from sexplang.runtime.journal import Row, digest, withdrawn
+from sexplang.terms.effect import Part, Request
+from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
+
+if TYPE_CHECKING:
+    from sexplang.runtime.lost import Lost
+
+
+@define(eq=False)
+class Open:
+    """A request that is being performed."""
+
+    request: Request
+    started: float
+    clock: float
+    told: Started | None = None
+    """What whoever watches was told of its beginning."""
+
+    def answered(self, value: Value, failed: bool, attempts: int) -> Row:
+        """Its row, now that its reply is there."""
+        asked, begun = self.request, self.started
+        ended = begun + monotonic() - self.clock
+        return Row(
+            asked.id, asked.operation, asked.arguments, value, failed, attempts, begun, ended
+        )
+
 
 NOTHING: dict[str, Value] = {"input_tokens": 0, "output_tokens": 0}
 
@@ -50,6 +77,39 @@ class Flights:
             del self._equal[key][id]
             if not self._equal[key]:
                 del self._equal[key]
+
+
+@define(eq=False)
+class Flown:
+    """What calls have got that are in flight, and what those had that were withdrawn."""
+
+    made: set[str] = field(factory=set)
+    """The ids of those that are in flight."""
+    cut: dict[str, Row] = field(factory=dict)
+    """By their ids, the rows of those that the last delivery withdrew."""
+    _calls: dict[str, tuple[Request, "Lost"]] = field(factory=dict)
+
+    def follow(self, request: Request, lost: "Lost") -> None:
+        """What a call gets that is made is in `lost`."""
+        self._calls[request.id] = request, lost
+
+    def over(self, id: str) -> "Lost | None":
+        """A call has its reply, or its error. Gives what it had got by then."""
+        self.made.discard(id)
+        return self._calls.pop(id, (None, None))[1]
+
+    def so_far(self, id: str) -> Part | None:
+        """What a call had got that is withdrawn now; None if only its performer could know."""
+        part: Part
+        if id not in self.made:
+            part, asked = {"usage": {}, "text": "", "model": "", "unmade": True}, ""
+        elif id in self._calls:
+            request, lost = self._calls.pop(id)
+            part, asked = lost.so_far(), digest(request.operation, request.arguments)
+        else:
+            return None
+        self.cut[id] = withdrawn(id, asked, part)
+        return part
 
 
 def _shared(id: str, value: Value, failed: bool) -> Value:

@@ -5,23 +5,22 @@ Law: a row is appended, then its reply is delivered; so the order of rows is the
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from time import time
 from typing import Any
-
-from attrs import field
 
 from sexplang.runtime.pack import dumped, packed
 from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.shared import Shared
-from sexplang.terms.effect import Request
-from sexplang.terms.node import define
+from sexplang.terms.effect import Part, Request, SoFar
+from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
 
-VERSION = 3
-"""1 had rows without arguments, and no notes; 2 no prices, and no rows for attempts."""
+VERSION = 4
+"""1 had rows without arguments, and no notes; 2 no prices, and no rows for attempts; 3 none for
+what calls had got that were withdrawn."""
 
 LONE = "backslashreplace"
 """How half of a surrogate pair is encoded: the way in which JSON writes it."""
@@ -52,22 +51,24 @@ class Row:
     @property
     def model(self) -> str | None:
         """Who replied to a model call, or counted until it was cut short, as they say."""
-        said = self.reply if self.operation == "model" else None
-        if self.failed and isinstance(said, Record):
-            said = said.fields.get("details") if self.usage else None
-        name = said.get("model") if isinstance(said, dict) else None
-        return name if isinstance(name, str) else None
+        return self.counted()[0]
 
     @property
     def usage(self) -> dict[str, Value]:
         """Tokens of a model call with all its attempts, as the model reported them."""
-        if self.operation != "model":
-            return {}
-        said = self.reply
+        return self.counted()[1]
+
+    def counted(self) -> tuple[str | None, dict[str, Value]]:
+        """The model and the usage."""
+        said = self.reply if self.operation in _SAYING else None
         if self.failed and isinstance(said, Record):
             said = said.fields.get("details")
-        usage = said.get("usage") if isinstance(said, dict) else None
-        return usage if isinstance(usage, dict) else {}
+        if not isinstance(said, dict):
+            return None, {}
+        name, usage = said.get("model"), said.get("usage")
+        usage = usage if isinstance(usage, dict) else {}
+        is_said = isinstance(name, str) and name and (usage or not self.failed)
+        return name if is_said else None, usage
 
     def plain(self) -> dict[str, Any]:
         """The row as data for a recording."""
@@ -105,6 +106,11 @@ class Journal:
         if self._file is not None:
             self._write(self._shared.shortened(row.plain()))
         self.rows.append(row)
+
+    def extend(self, rows: Iterable[Row]) -> None:
+        """Keep several rows."""
+        for row in rows:
+            self.append(row)
 
     def note(self, data: dict[str, Any]) -> None:
         """Keep a line beside the rows, in the file alone. Where there is no room for it, the next
@@ -155,6 +161,21 @@ def attempted(id: str, attempt: int, usage: dict[str, int]) -> Row:
     """The row that says: from here on the budgets of this request hold what the attempt took."""
     now = time()
     return Row(id, ATTEMPT, (), usage, False, attempt, now, now)
+
+
+CUT = "cut"
+"""The operation of a row that stands for a call which was withdrawn by the delivery of the last
+row before it that is none of these."""
+
+_SAYING = ("model", CUT)
+"""The operations of rows that say what a model used."""
+
+
+def withdrawn(id: str, asked: str, part: Part) -> Row:
+    """The row that says what a call had got when it was withdrawn; `asked` is its digest, if it was
+    made."""
+    now = time()
+    return Row(id, CUT, (asked,), part, False, 1, now, now)
 
 
 def digest(operation: str, arguments: tuple[Value, ...]) -> str:
@@ -218,9 +239,9 @@ def replay(outcome: Any, rows: Iterable[Row]) -> Any:
 
     Raises a Refusal `journal-mismatch` at a row that does not fit.
     """
-    for row in rows:
+    for row, so_far in _deliveries(rows):
         if row.operation == CANCEL:
-            outcome = outcome.cancel()
+            outcome = outcome.cancel(so_far=so_far)
             continue
         if row.operation == ATTEMPT:
             outcome = _held(row, outcome)
@@ -229,8 +250,23 @@ def replay(outcome: Any, rows: Iterable[Row]) -> Any:
         if problem is not None:
             raise problem
         answer = outcome.fail if row.failed else outcome.resume
-        outcome = answer(row.id, row.reply)
+        outcome = answer(row.id, row.reply, so_far=so_far)
     return outcome
+
+
+def _deliveries(rows: Iterable[Row]) -> Iterator[tuple[Row, SoFar]]:
+    """Each row with what the rows behind it say that its delivery withdrew."""
+    last: Row | None = None
+    parts: dict[str, Part] = {}
+    for row in rows:
+        if row.operation == CUT:
+            parts[row.id] = row.reply
+            continue
+        if last is not None:
+            yield last, parts.get
+        last, parts = row, {}
+    if last is not None:
+        yield last, parts.get
 
 
 def _held(row: Row, outcome: Any) -> Any:

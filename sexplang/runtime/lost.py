@@ -5,32 +5,51 @@ A server counts what it has read and written, whether all of it arrives or not.
 
 from typing import Any
 
-from attrs import field
-
 from sexplang.runtime.models.growing import Growing
 from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal
-from sexplang.terms.node import define
-from sexplang.terms.value import Record
+from sexplang.terms.effect import Part
+from sexplang.terms.node import define, field
+from sexplang.terms.task import cut_off
 
 
 @define(eq=False)
 class Lost:
-    """What the attempts of one call have come to that failed."""
+    """What the attempts of one call have come to: those that failed, and the one under way."""
 
     usage: dict[str, int] = field(factory=dict)
-    """Counts by their names, of all attempts."""
+    """Counts by their names, of all attempts that failed."""
     text: str = ""
-    """What the model had said, in the last one in which it said anything."""
+    """What the model had said, in the last of them in which it said anything."""
     model: str = ""
     """Who had counted, as they call themselves."""
+    reply: Growing | None = None
+    """What arrives in the attempt that is under way."""
 
-    def take(self, reply: Growing) -> None:
-        """The reply to an attempt will not be whole."""
-        self.usage = _sum(self.usage, reply.usage)
-        self.text = reply.text or self.text
-        name = reply.message.get("model")
-        self.model = name if isinstance(name, str) else self.model
+    def begun(self) -> Growing:
+        """Another attempt begins: its reply, which grows."""
+        self.reply = Growing()
+        return self.reply
+
+    def failed(self) -> dict[str, int]:
+        """The reply to the attempt will not be whole. Gives what was counted of it."""
+        assert self.reply is not None
+        took, part = self.reply.usage, self.so_far()
+        self.usage, self.text, self.model = part["usage"], part["text"], part["model"]
+        self.reply = None
+        return took
+
+    def so_far(self) -> Part:
+        """What the call has got until now."""
+        if self.reply is None:
+            return {"usage": dict(self.usage), "text": self.text, "model": self.model}
+        took, name = self.reply.usage, self.reply.message.get("model")
+        part: Part = {
+            "usage": _sum(self.usage, took),
+            "text": clean(self.reply.text) or self.text,
+            "model": clean(name) if isinstance(name, str) else self.model,
+        }
+        return part if took else {**part, "uncounted": True}
 
     def added(self, reply: dict[str, Any]) -> dict[str, Any]:
         """A reply whose usage is that of all attempts; `lost` says how much of it is theirs."""
@@ -42,14 +61,7 @@ class Lost:
 
     def told(self, refusal: Refusal) -> Refusal:
         """The refusal that says it: the text as its content, the usage in its details."""
-        fields = dict(refusal.error.fields)
-        if self.usage:
-            fields["details"] = {**fields["details"], "usage": dict(self.usage)}
-        if self.usage and self.model:
-            fields["details"]["model"] = clean(self.model)
-        if self.text:
-            fields["content"] = clean(self.text)
-        refusal.error = Record("error", fields)
+        refusal.error = cut_off(refusal.error, self.so_far())
         return refusal
 
 

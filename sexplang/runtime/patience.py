@@ -12,7 +12,7 @@ from sexplang.runtime.lost import Lost
 from sexplang.runtime.models.growing import Growing
 from sexplang.runtime.pressure import Pressure, Retries, pause
 from sexplang.runtime.refusal import Refusal
-from sexplang.runtime.waiting import has_room
+from sexplang.runtime.waiting import follow, has_room
 from sexplang.terms.effect import Request
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Record
@@ -33,6 +33,7 @@ async def asked(
     than one. Raises a Refusal that says how often it was tried. What attempts without a reply took
     is in the reply's usage, or in the Refusal."""
     lost = Lost()
+    follow(request, lost)
     if seconds is None:
         return await _patiently(send, request, server, retries, on_event, retries.total, lost)
     with anyio.move_on_after(seconds):
@@ -67,24 +68,20 @@ async def _patiently(
             await _admitted(request, server, attempt, until, on_event)
         except Refusal as refusal:
             raise lost.told(after(refusal, attempt - 1)) from None
-        reply = Growing()
         try:
-            value = await send(reply)
+            value = await send(lost.begun())
             server.worked(request.id)
             return value if attempt == 1 else Answer(lost.added(value), attempt)
         except Refusal as refusal:
-            lost.take(reply)
+            took = lost.failed()
             wait = pause(request.id, attempt, refusal.retry_after, retries)
             server.failed(request.id, refusal, wait)
             last = attempt >= _most(refusal, retries) or monotonic() + wait > until
             if not refusal.again or last:
                 raise lost.told(after(refusal, attempt)) from None
-            if reply.usage and not has_room(request.id, attempt, reply.usage):
+            if took and not has_room(request.id, attempt, took):
                 raise lost.told(after(without_room(refusal), attempt)) from None
             _tell(on_event, request, attempt, wait, refusal)
-        except anyio.get_cancelled_exc_class():
-            lost.take(reply)
-            raise
         finally:
             server.left(request.id)
         await anyio.sleep(wait)

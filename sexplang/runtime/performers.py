@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from attrs import field
-
 from sexplang.runtime import files, world, writing
 from sexplang.runtime.answers import Performer, Watch
 from sexplang.runtime.asking import Person, asking
@@ -17,7 +15,7 @@ from sexplang.runtime.scripts import running
 from sexplang.runtime.surrogates import writable
 from sexplang.runtime.wrappers import permitted
 from sexplang.terms.effect import Request
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 
 if TYPE_CHECKING:
     from sexplang.runtime.mcp import Servers

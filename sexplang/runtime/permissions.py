@@ -4,16 +4,17 @@ import os
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from attrs import field
-
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 
 Place: TypeAlias = str | os.PathLike[str]
 
 
 def _place(path: Place | None) -> str | None:
     """Absolute, so that a later change of the working folder grants nothing else."""
-    return None if path is None else os.path.abspath(os.fspath(path))
+    if path is None:
+        return None
+    _checked(path, (str, os.PathLike))
+    return os.path.abspath(os.fspath(path))
 
 
 def _places(paths: Iterable[Place]) -> tuple[str, ...]:
@@ -21,19 +22,44 @@ def _places(paths: Iterable[Place]) -> tuple[str, ...]:
 
 
 def _executables(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(os.path.abspath(name) if "/" in name else name for name in _several(names))
+    return tuple(
+        os.path.abspath(name) if "/" in name else name for name in _several(names, names=True)
+    )
 
 
 def _hosts(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(name.lower() for name in _several(names))
+    return tuple(_host(name) for name in _several(names, names=True))
 
 
-def _several(given: Any) -> Iterable[Any]:
+def _host(name: str) -> str:
+    """A host as a server's address is compared with it. Raises TypeError for a whole address."""
+    if "/" in name:
+        rest = name.partition("//")[2] if "//" in name else name
+        host = rest.partition("/")[0].rpartition("@")[2]
+        raise TypeError(
+            f"a host is permitted by its name, such as {host or 'localhost'!r}, not {name!r}"
+        )
+    return name.lower()
+
+
+def _several(given: Any, names: bool = False) -> tuple[Any, ...]:
     """A list, and no text: its letters would each be granted. Raises TypeError."""
     if isinstance(given, (str, bytes, os.PathLike)) or not isinstance(given, Iterable):
         kind = type(given).__name__
         raise TypeError(f"a permission is a list, such as read=['docs'], not {kind}")
-    return given
+    several = tuple(given)
+    for one in several:
+        _checked(one, str if names else (str, os.PathLike))
+    return several
+
+
+def _checked(one: Any, kinds: Any) -> None:
+    if not isinstance(one, kinds) or not isinstance(os.fspath(one), str):
+        kind = type(one).__name__
+        raise TypeError(f"what is permitted is a path or a name as text, not {kind}")
+    if not os.fspath(one):
+        here = "" if kinds is str else "; the current folder is written '.'"
+        raise TypeError(f"what is permitted is not empty{here}")
 
 
 @frozen

@@ -9,10 +9,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-from attrs import field
-
 from sexplang.runtime.refusal import Refusal, broken
-from sexplang.terms.node import define, frozen
+from sexplang.terms.node import define, field, frozen
 
 
 @frozen

@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from attrs import field
-
-from sexplang.runtime.journal import ATTEMPT, VERSION, Row
+from sexplang.runtime.journal import ATTEMPT, CUT, VERSION, Row
 from sexplang.runtime.pack import unpacked
 from sexplang.runtime.prices import Rates
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.shared import Whole
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 from sexplang.terms.value import Record
 
 NOTES = ("begins", "ends", "retries", "withdrawn", "prices")
@@ -50,6 +48,8 @@ class Entry:
     row: Row | None = None
     plain: dict[str, Any] | None = None
     """The row as it was recorded."""
+    part: Row | None = None
+    """What a call had got that was withdrawn."""
     retries: list[Record] = field(factory=list)
     """How the attempts failed that were followed by another."""
     below: list["Entry"] = field(factory=list)
@@ -104,7 +104,7 @@ def lines(path: str, *, to_torn: bool = False) -> Iterator[tuple[int, Any]]:
         with open(path, "rb") as file:
             for at, text in enumerate(file, 1):
                 try:
-                    line = _DECODER.decode(text.decode())
+                    line = _DECODER.decode(text.decode("utf-8-sig" if at == 1 else "utf-8"))
                 except ValueError:
                     if to_torn and at > 1 and not text.endswith(b"\n"):
                         return
@@ -114,10 +114,15 @@ def lines(path: str, *, to_torn: bool = False) -> Iterator[tuple[int, Any]]:
                 yield at, line
     except OSError as error:
         raise bad(path, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise bad(path, f"is not UTF-8 text: line {at or 1} cannot be read", _AS_UTF_8) from None
     except WRONG:
         raise bad(path, f"is no recording: line {at or 1} cannot be read") from None
     if not at:
         raise bad(path, "is no recording: it is empty")
+
+
+_AS_UTF_8 = "save it as UTF-8, as `--record FILE` writes it"
 
 
 def is_row(line: dict[str, Any]) -> bool:
@@ -191,6 +196,10 @@ class _Reading:
         attempts, times = _count(line["attempts"]), (_time(line["started"]), _time(line["ended"]))
         row = Row(str(line["id"]), str(line["operation"]), given, reply, failed, attempts, *times)
         if row.operation == ATTEMPT:  # how it failed, a note says
+            return
+        if row.operation == CUT:
+            if row.id in self._requests:  # it was made
+                self._requests[row.id].part = row
             return
         entry = self._requests.pop(row.id, None) or self._unannounced(row)
         entry.row, entry.plain, entry.ended, entry.cut = row, line, row.ended, False

@@ -9,8 +9,6 @@ from contextlib import suppress
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
-from attrs import field
-
 from sexplang.interrupt import Interrupt
 from sexplang.machine import Done, Failed, Outcome, Suspended
 from sexplang.runtime.answers import (
@@ -20,31 +18,20 @@ from sexplang.runtime.answers import (
     attempts_of,
     closed,
     failure,
+    interrupted,
     settled,
     unhandled,
 )
-from sexplang.runtime.events import Queued, Started, Withdrawn, begun, finished, task_of
-from sexplang.runtime.flights import Flights
+from sexplang.runtime.events import Queued, begun, finished, task_of, withdrawal
+from sexplang.runtime.flights import Flights, Flown, Open
 from sexplang.runtime.journal import Journal, Row, attempted, cancellation
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.effect import Request
-from sexplang.terms.node import define
-from sexplang.terms.task import error_record
+from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
 
 if TYPE_CHECKING:
     from sexplang.runtime.traces.tree import Trace
-
-
-@define(eq=False)
-class _Open:
-    """A request that is being performed."""
-
-    request: Request
-    started: float
-    clock: float
-    told: Started | None = None
-    """What whoever watches was told of its beginning."""
 
 
 @define(eq=False)
@@ -68,15 +55,15 @@ class Run:
     """Awaitables that nobody awaits yet."""
     withdrawn: list[str] = field(factory=list)
     """Ids of requests whose awaitables shall end."""
+    flown: Flown = field(factory=Flown)
+    """What model calls have got that are in flight."""
     _fresh: "deque[Request]" = field(factory=deque)
     """Requests that nobody has started yet."""
     _gone: set[str] = field(factory=set)
     """Those of them that were withdrawn before that."""
     _queue: "OrderedDict[str, Request]" = field(factory=OrderedDict)
     """Model calls for which there is no place yet: nothing of them exists but the request."""
-    _flying: set[str] = field(factory=set)
-    """Model calls that are in flight."""
-    _open: dict[str, _Open] = field(factory=dict)
+    _open: dict[str, Open] = field(factory=dict)
     _arrived: "deque[tuple[str, Value, bool, int]]" = field(factory=deque)
     _flights: Flights = field(factory=Flights)
 
@@ -116,7 +103,7 @@ class Run:
 
     def _next(self) -> Request | None:
         """The next request to perform, those that wait for a place first and in their order."""
-        if self._queue and len(self._flying) < self.parallel:
+        if self._queue and len(self.flown.made) < self.parallel:
             return self._queue.popitem(last=False)[1]
         while self._fresh:
             request = self._fresh.popleft()
@@ -126,7 +113,7 @@ class Run:
                 return request
             elif self.single_flight and self._flights.joins(request):
                 self._opened(request)
-            elif len(self._flying) >= self.parallel:
+            elif len(self.flown.made) >= self.parallel:
                 self._queue[request.id] = request
                 if self.on_event is not None:
                     self.on_event(Queued(request.id, task_of(request)))
@@ -139,8 +126,9 @@ class Run:
         if request.operation == "model" and not is_begun:
             self.journal.note({"withdrawn": request.id})
         self._gone.discard(request.id)
+        row = self.flown.cut.pop(request.id, None)
         if self.on_event is not None:
-            self.on_event(Withdrawn(request.id, request.operation))
+            self.on_event(withdrawal(request, row))
 
     def arrive(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         """An awaited reply is there."""
@@ -168,7 +156,6 @@ class Run:
             closed(awaitable)
         self.waiting.clear()
         self._open.clear()
-        self._flying.clear()
         self._queue.clear()
         self._fresh.clear()
         self._gone.clear()
@@ -177,9 +164,12 @@ class Run:
         if isinstance(self.outcome, Suspended):
             with suppress(Refusal):  # what is cleaned up matters more than its recording
                 self.journal.append(cancellation())
-            self.outcome = self.outcome.cancel()
+            self.outcome = self.outcome.cancel(so_far=self.flown.so_far)
+            with suppress(Refusal):
+                self.journal.extend(self.flown.cut.values())
             if self.trace is not None:
-                self.trace.moved(self.outcome)
+                self.trace.moved(self.outcome, self.flown.cut)
+            self.flown.made.clear()
             self._open_all()
             self._fail_cut(cut)
         for id, request in gone.items():
@@ -190,17 +180,17 @@ class Run:
         if isinstance(self.outcome, Suspended):
             self._fresh.extend(self.outcome.requests)
 
-    def _fail_cut(self, cut: dict[str, _Open]) -> None:
+    def _fail_cut(self, cut: dict[str, Open]) -> None:
         """What was cut short for somebody who goes on, who was ending already, has failed: it
         may have been done, and is not done again."""
         for request in [request for request in self._fresh if request.id in cut]:
             self._fresh.remove(request)
             self._open[request.id] = cut[request.id]
-            words = f"`{request.operation}` was interrupted"
-            self.arrive(request.id, error_record("TASK_FAILURE", "cancelled", words), True, 1)
+            error = interrupted(request, self.flown.over(request.id))
+            self.arrive(request.id, error, True, 1)
 
     def _opened(self, request: Request) -> None:
-        opened = self._open[request.id] = _Open(request, time(), monotonic())
+        opened = self._open[request.id] = Open(request, time(), monotonic())
         if self.on_event is not None:
             opened.told = begun(request)
             self.on_event(opened.told)
@@ -223,26 +213,21 @@ class Run:
         if reply.__class__ not in FLAT and hasattr(reply, "__await__"):
             self.waiting.append((request, reply))
             if request.operation == "model":
-                self._flying.add(request.id)
+                self.flown.made.add(request.id)
             return False
-        self._deliver(request.id, *settled(reply, request.operation))
+        value, failed, attempts = settled(reply, request.operation)
+        self._deliver(request.id, value, failed, attempts)
         return True
 
     def _deliver(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         opened = self._open.pop(id)
-        self._flying.discard(id)
+        self.flown.over(id)
         if self.single_flight:
             for other, shared in self._flights.replies(id, value, failed):
                 self.arrive(other, shared, failed, 1)
             self._landed(id)
-        request = opened.request
-        said = value, failed, attempts
-        ended = opened.started + monotonic() - opened.clock
-        row = Row(id, request.operation, request.arguments, *said, opened.started, ended)
-        try:
-            self.journal.append(row)
-        except Refusal as refusal:
-            self._stop(refusal.error)
+        row = opened.answered(value, failed, attempts)
+        if not self._recorded(row):
             return
         if self.on_event is not None and opened.told is not None:
             self.on_event(finished(row, opened.told))
@@ -250,10 +235,16 @@ class Run:
             self.trace.finished(row)
         before = self.outcome
         assert isinstance(before, Suspended)
-        after = before.fail(id, value) if failed else before.resume(id, value, is_value=True)
+        so_far = self.flown.so_far
+        if failed:
+            after = before.fail(id, value, so_far=so_far)
+        else:
+            after = before.resume(id, value, is_value=True, so_far=so_far)
         self.outcome = after
+        if self.flown.cut and not self._recorded(*self.flown.cut.values()):
+            return
         if self.trace is not None:
-            self.trace.moved(after)
+            self.trace.moved(after, self.flown.cut)
         for gone in after.withdrawn:
             self._withdraw(gone)
         if isinstance(after, Suspended):
@@ -261,6 +252,16 @@ class Run:
         else:
             for request in self._fresh:
                 self._told_gone(request)
+
+    def _recorded(self, *rows: Row) -> bool:
+        """Whether the journal has the rows; else the run has ended."""
+        try:
+            for row in rows:
+                self.journal.append(row)
+        except Refusal as refusal:
+            self._stop(refusal.error)
+            return False
+        return True
 
     def _landed(self, id: str) -> None:
         """A model call is over; of equal ones that have waited for it, the next may be made."""
@@ -277,7 +278,7 @@ class Run:
             else:
                 self._told_gone(queued)
             return
-        self._flying.discard(id)
+        self.flown.made.discard(id)
         self.withdrawn.append(id)
         for at, (request, awaitable) in enumerate(self.waiting):
             if request.id == id:

@@ -6,10 +6,8 @@ grow with the square of its turns.
 
 from typing import Any
 
-from attrs import field
-
 from sexplang.runtime.pack import dumped
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 
 LIKE = "like"
 """Where a shortened row says which earlier row its payload continues."""

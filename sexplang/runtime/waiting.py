@@ -9,16 +9,18 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
-from attrs import field
 
 from sexplang.interrupt import GraceOver, ending
 from sexplang.runtime.answers import OutputLost, attempts_of, closed, failure, settled
 from sexplang.runtime.running import Run
 from sexplang.terms.effect import Request
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
+
+if TYPE_CHECKING:
+    from sexplang.runtime.lost import Lost
 
 SLICE = 0.005
 """Seconds of requests that never wait before those that do get their turn."""
@@ -52,6 +54,13 @@ def has_room(id: str, attempt: int, usage: dict[str, int]) -> bool:
     """Whether an attempt at a request that took so much may be followed by another."""
     shared = _shared.get(None)
     return shared is None or shared.run.again(id, attempt, usage)
+
+
+def follow(request: Request, lost: "Lost") -> None:
+    """What a model call has got is asked for where it is withdrawn."""
+    shared = _shared.get(None)
+    if shared is not None:
+        shared.run.flown.follow(request, lost)
 
 
 async def finish(run: Run, grace: float, *, abandoned: bool = False) -> None:

@@ -1,11 +1,13 @@
 """The model in this process: a real one, real weights, no network."""
 
+import anyio
 import pytest
-from runtime_support import ASK, asked, error_of
+from runtime_support import ASK, asked, error_of, request
 
 from sexplang.runtime import Refusal
 from sexplang.runtime.models import local
 from sexplang.runtime.models.grammar import reply_schema
+from sexplang.runtime.models.growing import Growing
 from sexplang.runtime.models.openai import asked as engine_request
 from sexplang.runtime.models.openai import repeats, replied
 from sexplang.runtime.models.streamed import Pieces
@@ -33,6 +35,25 @@ def test_the_local_model_answers_and_says_the_same_twice():
     assert first["usage"]["input_tokens"] > 0
     assert 0 < first["usage"]["output_tokens"] <= 8
     assert "max_tokens" == first["stop_reason"]
+
+
+@needs_it
+def test_what_it_has_said_is_there_while_it_goes_on():
+    """So a call that is withdrawn or late keeps it."""
+    said = Growing()
+
+    async def main():
+        async with anyio.create_task_group() as group:
+            payload = {**ASK, "max_tokens": 500}
+            group.start_soon(local.local(), payload, request("model", payload), said)
+            while not said.text:
+                await anyio.sleep(0.01)
+            group.cancel_scope.cancel()
+
+    anyio.run(main)
+
+    assert said.text
+    assert said.message["model"].startswith("local:")
 
 
 @needs_it

@@ -1,15 +1,21 @@
 """Replies that are cut: what had arrived is kept, what was counted is accounted for."""
 
+import anyio
 import pytest
+from attrs import evolve
 from runtime_support import QUICK, SHORT, table
 from support.messages_server import MessagesServer
 
 from sexplang.machine import Limits, start
 from sexplang.pipeline import build, meter, tasks
-from sexplang.runtime import Journal, Retries, drive
-from sexplang.runtime.events import Finished
+from sexplang.runtime import Endpoint, Journal, Retries, drive
+from sexplang.runtime.events import Finished, Withdrawn
 from sexplang.runtime.journal import replay
+from sexplang.runtime.models.loading import wait
+from sexplang.runtime.running import Run
+from sexplang.runtime.waiting import finish
 from sexplang.terms.source import Source
+from sexplang.terms.text import plain
 
 TEXT = [{"type": "text", "text": "Tea is wet."}]
 USED = {"input_tokens": 70, "cache_read_input_tokens": 20, "output_tokens": 9}
@@ -21,6 +27,12 @@ PLACES = {
     "the counts": (5, "Tea is wet.", 9),
 }
 """Where a reply is cut: after how many events, with what text, with how many tokens of output."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def the_sdk_is_loaded():
+    """Deadlines of a second are not to be over before a call is made."""
+    wait()
 
 
 def cut(place, then="torn"):
@@ -42,13 +54,15 @@ def price(model, taken, given, written=0, read=0):
     return 1e-5 * taken + 5e-5 * given + 1e-6 * read
 
 
-def ran(script, text, budget=None, retries=QUICK, journal=None, events=None):
+def ran(script, text, budget=None, retries=QUICK, journal=None, events=None, endpoint=SHORT):
     """How a program ends whose model answers so, and how often it was asked."""
     program = build(Source("cut", text), lambda path, importer: ())
     outcome = start(program, {}, tasks(), Limits(), budget, meter(price))
     with MessagesServer(*script) as server:
         watch = None if events is None else events.append
-        performers = table(model=f"{server.url}#m", retries=retries, endpoint=SHORT, on_event=watch)
+        performers = table(
+            model=f"{server.url}#m", retries=retries, endpoint=endpoint, on_event=watch
+        )
         ended = drive(outcome, performers, journal=journal, on_event=watch)
         return ended, len(server.journal)
 
@@ -184,3 +198,180 @@ def test_what_an_attempt_took_is_held_while_the_next_one_is_on_its_way():
     again = replay(begun, journal.rows)
     assert outcome.error.fields["details"] == again.error.fields["details"]
     assert outcome.accounts["0"].spent_tokens == again.accounts["0"].spent_tokens
+
+
+PATIENT = Endpoint(silence=60, total=60)
+"""Nothing but the program ends a call."""
+
+WITHDRAWN = {
+    "a deadline": "(attempt (with-timeout 1 (ask 50)))",
+    "a budget's seconds": "(attempt (with-budget {seconds: 1} (ask 50)))",
+    "a race": "(race (ask 50) (sleep 1))",
+    "a budget's calls": """
+        (attempt (with-budget {calls: 1} (par (ask 50) (begin (sleep 1) (ask 50)))))""",
+    "an error": "(attempt (par (ask 50) (begin (sleep 1) (raise 'no))))",
+    "the end": "(with-budget {seconds: 1} (ask 50))",
+}
+"""What withdraws a call that is in flight."""
+
+
+def repeated(text, journal, budget=None):
+    """The end of the run that follows from the rows alone."""
+    program = build(Source("cut", text), lambda path, importer: ())
+    return replay(start(program, {}, tasks(), Limits(), budget, meter(price)), journal.rows)
+
+
+def accounts(outcome):
+    """What a run's budgets and deadlines ended with."""
+    return {id: evolve(scope, span=None) for id, scope in outcome.accounts.items()}
+
+
+def said(outcome):
+    """A run's value or error, as plain data."""
+    return plain(getattr(outcome, "value", None)), plain(getattr(outcome, "error", None))
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("what", WITHDRAWN)
+def test_a_call_that_is_withdrawn_is_charged_what_was_counted(what, place):
+    """In the budget, the journal and what a watcher is told; and when it is repeated, too."""
+    journal, events, text = Journal(), [], f"{ASK} {WITHDRAWN[what]}"
+    budget = {"tokens": 10_000, "usd": 1}
+    outcome, asked = ran([cut(place, "silence")], text, budget, QUICK, journal, events, PATIENT)
+    account = outcome.accounts["0"]
+
+    assert 1 == asked
+    assert sum(used(place).values()) == account.spent_tokens
+    assert price("", 70, PLACES[place][2], 0, 20) == pytest.approx(account.spent_usd)
+    assert 0 == account.held_tokens == account.held_usd
+    (row,) = [row for row in journal.rows if row.operation == "cut"]
+    assert (used(place), PLACES[place][1]) == (row.usage, row.reply["text"])
+    (gone,) = [each for each in events if isinstance(each, Withdrawn) and each.operation == "model"]
+    assert (used(place), row.model) == (gone.usage, gone.model)
+    again = repeated(text, journal, budget)
+    assert accounts(outcome) == accounts(again)
+    assert said(outcome) == said(again)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_error_of_a_deadline_has_the_beginning_of_the_answer(place):
+    """As that of a call whose own time is up."""
+    text = f"{ASK} (with-timeout 1 (ask 50))"
+    outcome, _ = ran([cut(place, "silence")], text, endpoint=PATIENT)
+    error = outcome.error.fields
+
+    assert "seconds" == error["reason"]
+    assert PLACES[place][1] == (error["content"] or "")
+    assert used(place) == error["details"]["usage"]
+    assert error["details"]["model"]
+
+
+@pytest.mark.parametrize("task", ["(with-timeout 1 (tell))", "(short)"])
+def test_a_task_that_is_cut_by_a_deadline_keeps_what_it_said_and_took(task):
+    """With what its paused turns had said; of its limits as of a deadline around it."""
+    short = TASK.replace("tell", "short").replace("max_turns: 5", "max_turns: 5 timeout: 1")
+    paused = {**WHOLE, "stop_reason": "pause_turn"}
+    script, journal = [paused, cut("some text", "silence")], Journal()
+    text = f"{TASK} {short} (attempt {task})"
+    outcome, _ = ran(script, text, journal=journal, endpoint=PATIENT)
+    result = outcome.value.fields
+
+    assert ("FAILED", "Tea is wet.Tea is wet.") == (result["status"], result["content"])
+    assert {"input_tokens": 180, "output_tokens": 10} == result["usage"]
+    assert said(outcome) == said(repeated(text, journal))
+
+
+def test_a_subagent_whose_time_is_up_keeps_the_beginning_of_its_answer():
+    """Its time is a deadline around it."""
+    text = '(spawn-subagent task: "tea" timeout: 1)'
+    outcome, _ = ran([cut("some text", "silence")], text, endpoint=PATIENT)
+
+    assert "the subagent timed out after 1 seconds" == outcome.value["error"]
+    assert "Tea is wet." == outcome.value["content"]
+    assert {"input": 90, "output": 1} == outcome.value["token_usage"]
+
+
+def test_attempts_that_were_cut_are_a_part_of_what_a_withdrawn_call_took():
+    """Where nothing is counted of the one under way, its input counts as it was estimated."""
+    text = f"{ASK} (attempt (with-timeout 1 (ask 50)))"
+    budget, retries = {"tokens": 10_000}, Retries(first=0.01)
+    script = [cut("the counts"), cut("some text", "silence")]
+    outcome, _ = ran(script, text, budget, retries, endpoint=PATIENT)
+    assert sum(used("the counts", "some text").values()) == outcome.accounts["0"].spent_tokens
+
+    journal = Journal()
+    script = [cut("the counts"), {"fail": "hang"}]
+    outcome, _ = ran(script, text, budget, retries, journal, endpoint=PATIENT)
+    account = outcome.accounts["0"]
+    assert used("the counts") == journal.rows[-1].usage == outcome.value.fields["usage"]
+    assert sum(used("the counts").values()) < account.spent_tokens < 200
+    assert accounts(outcome) == accounts(repeated(text, journal, budget))
+
+
+def test_a_run_that_is_cancelled_keeps_what_was_counted():
+    """And is repeated with the same accounts."""
+    journal, budget, text = Journal(), {"tokens": 10_000}, f"{ASK} (ask 50)"
+    program = build(Source("cut", text), lambda path, importer: ())
+    outcome = start(program, {}, tasks(), Limits(), budget, meter(price))
+    with MessagesServer(cut("some text", "silence")) as server:
+        run = Run(outcome, table(model=f"{server.url}#m", endpoint=PATIENT), journal)
+
+        async def cancelled():
+            async with anyio.create_task_group() as group:
+                group.start_soon(finish, run, 1)
+                while not server.journal:
+                    await anyio.sleep(0.01)
+                await anyio.sleep(0.3)
+                group.cancel_scope.cancel()
+
+        anyio.run(cancelled)
+
+    assert "cancelled" == run.outcome.error.fields["reason"]
+    assert ["cancel", "cut"] == [row.operation for row in journal.rows]
+    assert sum(used("some text").values()) == run.outcome.accounts["0"].spent_tokens
+    assert accounts(run.outcome) == accounts(repeated(text, journal, budget))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "(attempt (with-timeout 1 (ask 50)))",
+        "(par (attempt (with-timeout 1 (ask 50))) (ask 51))",
+        "(race (ask 50) (begin (sleep 1) 1))",
+        "(attempt (par (ask 50) (begin (sleep 1) (raise 1))))",
+    ],
+)
+def test_a_recording_is_a_model_that_is_as_slow_where_calls_were_withdrawn(body, tmp_path):
+    """The same value, the same accounts: each is withdrawn again, with what it had got."""
+    path, text, budget = tmp_path / "run.jsonl", f"{ASK} {body}", {"tokens": 10_000}
+
+    def answer(asked):
+        return WHOLE if asked["max_tokens"] == 51 else cut("some text", "silence")
+
+    journal = Journal(record=path)
+    outcome, _ = ran([answer], text, budget, journal=journal, endpoint=PATIENT)
+    journal.close()
+    assert any(row.operation == "cut" for row in journal.rows)
+
+    program = build(Source("cut", text), lambda path, importer: ())
+    begun = start(program, {}, tasks(), Limits(), budget, meter(price))
+    again = drive(begun, table(model=f"replay:{path}"))
+
+    assert said(outcome) == said(again)
+    assert accounts(outcome) == accounts(again)
+
+
+def test_a_call_that_nobody_had_begun_with_takes_nothing_of_a_budget():
+    """Because it waited for a place, or for the reply to an equal one."""
+    text = f"{ASK} (race (ask 50) (ask 51) (ask 52))"
+    program = build(Source("cut", text), lambda path, importer: ())
+    outcome = start(program, {}, tasks(), Limits(), {"tokens": 300, "calls": 3}, meter(price))
+    journal = Journal()
+    with MessagesServer(WHOLE) as server:
+        ended = drive(outcome, table(model=f"{server.url}#m"), journal=journal, parallel=1)
+        assert 1 == len(server.journal)
+
+    account = ended.accounts["0"]
+    assert (1, sum(USED.values())) == (account.spent_calls, account.spent_tokens)
+    assert (0, 0) == (account.held_calls, account.held_tokens)
+    assert accounts(ended) == accounts(repeated(text, journal, {"tokens": 300, "calls": 3}))

@@ -116,6 +116,6 @@ def test_older_recordings_are_replayed(tmp_path):
 
 def test_newer_recordings_are_refused(tmp_path):
     """Nobody knows what they say."""
-    (tmp_path / "x").write_text('{"sexplang-journal": 4, "run": "x"}\n')
+    (tmp_path / "x").write_text('{"sexplang-journal": 5, "run": "x"}\n')
 
     assert "newer" in error_of(asked(f"replay:{tmp_path}/x"))["message"]

@@ -119,6 +119,14 @@ def test_a_malformed_script_is_refused_with_its_place(tmp_path, text, words):
     assert words in raised.value.error.fields["message"]
 
 
+def test_a_byte_order_mark_is_skipped(tmp_path):
+    """As it is at the start of a program."""
+    file = tmp_path / "script.json"
+    file.write_bytes('\ufeff["x"]'.encode())
+
+    assert ["x"] == read_script(str(file))
+
+
 def test_a_missing_script_is_refused():
     """With the reason that the system gives."""
     assert "bad-script" == error_of(asked("scripted:/nowhere.json"))["reason"]

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from attrs import field
 from httpx2 import AsyncClient, Response, Timeout
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
@@ -35,7 +34,7 @@ from sexplang.runtime.mcp.specs import Server
 from sexplang.runtime.mcp.stdio import speaking
 from sexplang.runtime.refusal import Refusal, broken, refused
 from sexplang.runtime.scripts.process import Command
-from sexplang.terms.node import define, frozen
+from sexplang.terms.node import define, field, frozen
 from sexplang.terms.value import Value
 
 START = 60.0

@@ -5,12 +5,10 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
-from attrs import field
-
 from sexplang.runtime.mcp.specs import Server
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refused
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 from sexplang.terms.value import Value
 
 INSTALL = "pip install 'sexplang[mcp]'"

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from attrs import field
-
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 
 SECONDS = 300.0
 """For one call, where nothing else is said."""

@@ -12,8 +12,6 @@ from hashlib import sha256
 from time import monotonic, time
 from typing import Any
 
-from attrs import asdict, evolve
-
 from sexplang.runtime.memory.entries import SELECT, Entry, drop, entry_of, put
 from sexplang.runtime.memory.history import (
     NEVER,
@@ -28,7 +26,7 @@ from sexplang.runtime.memory.store import changing, missing
 from sexplang.runtime.memory.walking import LARGEST_FILE, Found, Walk
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.surrogates import is_text
-from sexplang.terms.node import frozen
+from sexplang.terms.node import attributes, evolve, frozen
 
 Watch = Callable[[int, int], None]
 """Called with how many of how many files have been read."""
@@ -53,7 +51,7 @@ class Report:
 
     def plain(self) -> dict[str, Any]:
         """The report as data."""
-        return asdict(self) | {"seconds": round(self.seconds, 3)}
+        return attributes(self) | {"skipped": dict(self.skipped), "seconds": round(self.seconds, 3)}
 
 
 @frozen(eq=False)

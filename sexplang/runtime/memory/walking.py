@@ -12,8 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from attrs import field
-
 from sexplang.runtime.beneath import open_beneath
 from sexplang.runtime.memory.ignoring import (
     LARGEST,
@@ -26,7 +24,7 @@ from sexplang.runtime.memory.ignoring import (
 )
 from sexplang.runtime.memory.kinds import is_named_binary
 from sexplang.runtime.surrogates import is_text
-from sexplang.terms.node import define, frozen
+from sexplang.terms.node import define, field, frozen
 
 LARGEST_FILE = 1 << 20
 """Bytes."""

@@ -1,7 +1,7 @@
 """`model payload` → `{content stop_reason usage model}`, by whichever model was chosen."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from sexplang.runtime.answers import Watch
@@ -49,7 +49,7 @@ def choose_model(
     for name in (flag, template, configured):
         if name:
             return name if ":" in name or name == "local" else _bare(name)
-    if os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_AUTH_TOKEN"):
+    if _has_key():
         return ANTHROPIC_DEFAULT
     from sexplang.runtime.models.local import is_installed
 
@@ -61,6 +61,10 @@ def choose_model(
         "there is no model to ask",
         hint=f"name one: {WAYS}",
     )
+
+
+def _has_key() -> bool:
+    return bool(os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_AUTH_TOKEN"))
 
 
 def default_model() -> str | None:
@@ -108,9 +112,29 @@ def modelling(
         async def send(reply: Any) -> Any:
             return clean_data(await model(payload, request, reply))
 
-        return asked(send, request, pressure, patience, on_event, payload.get("timeout"))
+        def call() -> Awaitable[Any]:
+            return asked(send, request, pressure, patience, on_event, payload.get("timeout"))
+
+        return call() if _is_ready(name) else _when_ready(call, request)
 
     return perform
+
+
+def _is_ready(name: str) -> bool:
+    """Whether all is loaded that a call of a model needs."""
+    if name.startswith("local"):
+        return True
+    from sexplang.runtime.models.loading import is_loaded
+
+    return is_loaded()
+
+
+async def _when_ready(call: Callable[[], Awaitable[Any]], request: Request) -> Any:
+    """A call, once what it needs is loaded: that is none of the server's time."""
+    from sexplang.runtime.models.loading import loaded
+
+    await loaded(request)
+    return await call()
 
 
 def server_of(name: str) -> str | None:
@@ -147,13 +171,15 @@ def open_model(name: str, endpoint: Endpoint, on_event: Watch | None = None) -> 
     raise unknown(name)
 
 
-def warm_up(name: str) -> None:
-    """Start loading what a model needs, in the background: the SDK takes most of a second."""
-    if name.partition(":")[0] in ("http", "https", "anthropic"):
-        from importlib import import_module
-        from threading import Thread
+def warm_up(flag: str | None, named: Iterable[str | None]) -> None:
+    """Start loading what models need that tasks may ask, in the background: the SDK takes most of
+    a second. `named` are those that the tasks name, if they do; `flag` wins over them."""
+    default = ANTHROPIC_DEFAULT if _has_key() else ""
+    names = [flag] if flag else [name or default for name in named]
+    if any(name.startswith(("http:", "https:", "anthropic:", "claude")) for name in names):
+        from sexplang.runtime.models.loading import loading
 
-        Thread(target=import_module, args=("anthropic",), daemon=True).start()
+        loading()
 
 
 def _bare(name: str) -> str:

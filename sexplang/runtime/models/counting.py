@@ -8,11 +8,13 @@ def counted(name: str, payload: dict[str, Any]) -> int | None:
     another kind of model, no key, no answer within five seconds."""
     if not name.startswith(("anthropic:", "http://", "https://", "claude")):
         return None
+    from sexplang.runtime.models.loading import wait
     from sexplang.runtime.models.messages import target, wire
     from sexplang.runtime.refusal import Refusal
 
     try:
         at = target(name if ":" in name else f"anthropic:{name}")
+        wait()
     except Refusal:
         return None
     import anthropic

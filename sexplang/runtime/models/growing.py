@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from attrs import define, field
+from sexplang.terms.node import define, field
 
 # What a delta adds to its block, and where: pieces that are joined at the end, or the last one.
 _PIECES = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}

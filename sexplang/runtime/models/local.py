@@ -50,10 +50,15 @@ def local(
     weights = _weights(path)
     name = f"local:{os.path.basename(weights)}"
 
-    async def reply(payload: dict[str, Any], request: Request, _: Growing) -> dict[str, Any]:
+    async def reply(payload: dict[str, Any], request: Request, said: Growing) -> dict[str, Any]:
         import anyio
 
         pieces = Pieces()
+        if not payload.get(
+            "tools"
+        ):  # under them it writes an object, of which only the whole counts
+            said.take(_begins(name))
+            pieces.tell = lambda text: said.take(_goes_on(text))
         question = asked(payload)
         try:
             await anyio.to_thread.run_sync(_ask, weights, question, pieces, abandon_on_cancel=True)
@@ -68,6 +73,17 @@ def local(
         return replied(pieces, payload, request.id, name)
 
     return reply
+
+
+def _begins(name: str) -> dict[str, Any]:
+    """The event of the Messages protocol that begins a reply of one text."""
+    message = {"model": name, "content": [{"type": "text"}]}
+    return {"type": "message_start", "message": message}
+
+
+def _goes_on(text: str) -> dict[str, Any]:
+    delta = {"type": "text_delta", "text": text}
+    return {"type": "content_block_delta", "index": 0, "delta": delta}
 
 
 def _ask(weights: str, question: dict[str, Any], pieces: Pieces) -> None:

@@ -6,12 +6,9 @@ request; `patience.py` makes further ones, and counts.
 
 import os
 from collections.abc import Awaitable, Callable
-from importlib import import_module
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
-
-from attrs import field
 
 from sexplang.runtime.answers import Watch
 from sexplang.runtime.events import Said
@@ -29,7 +26,7 @@ from sexplang.runtime.models.failures import (
 from sexplang.runtime.models.growing import Growing
 from sexplang.runtime.refusal import broken
 from sexplang.terms.effect import Request
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 
 MAX_TOKENS = 4096
 """For a payload that names none: the protocol wants one."""
@@ -67,8 +64,6 @@ def messages(
 ) -> Callable[[dict[str, Any], Request, Growing], Awaitable[dict[str, Any]]]:
     """The model called `anthropic:ID` or `http(s)://HOST:PORT[/PATH][#ID]`."""
     at = target(name)
-    # Here, because loading the SDK takes a second and is none of the server's time.
-    import_module("anthropic")
 
     async def reply(payload: dict[str, Any], request: Request, said: Growing) -> dict[str, Any]:
         import anyio

@@ -70,12 +70,12 @@ def _by_rule(
 def read_script(path: str) -> list[Any]:
     """The replies or the Rules of a file, checked."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             script = json.load(file)
     except OSError as error:
         raise bad(path, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise bad(path, f"is not UTF-8 text (byte {error.start})") from None
+        raise bad(path, f"is not UTF-8 text (byte {error.start}): save it as UTF-8") from None
     except json.JSONDecodeError as error:
         raise bad(
             path, f"line {error.lineno}, column {error.colno}: {error.msg}", line=error.lineno

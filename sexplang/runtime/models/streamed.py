@@ -1,10 +1,9 @@
 """Pieces of an OpenAI-shaped reply, one after the other → the whole of it."""
 
+from collections.abc import Callable
 from typing import Any
 
-from attrs import field
-
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 
 
 @define(eq=False)
@@ -17,6 +16,8 @@ class Pieces:
     problem: dict[str, Any] | None = None
     finish_reason: str | None = None
     usage: dict[str, int] = field(factory=dict)
+    tell: Callable[[str], object] | None = None
+    """Is given each piece of the text as it arrives."""
     _texts: list[str] = field(factory=list)
 
     def take(self, piece: Any) -> bool:
@@ -35,6 +36,8 @@ class Pieces:
             said = choice.get("delta") or choice.get("message") or {}
             if said.get("content"):
                 self._texts.append(said["content"])
+                if self.tell is not None:
+                    self.tell(said["content"])
             self.finish_reason = choice.get("finish_reason") or self.finish_reason
 
     @property

@@ -5,12 +5,11 @@ import os
 from typing import Any
 
 import anyio
-from attrs import field
 
 from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal, broken, refused
 from sexplang.runtime.scripts.process import Command, Process, supervised
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 
 DRAIN = 1.0
 """Seconds for what is left in the pipes of a script that has ended."""

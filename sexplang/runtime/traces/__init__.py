@@ -7,10 +7,9 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import frozen
-
 from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal, refused
+from sexplang.terms.node import frozen
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider

@@ -14,7 +14,7 @@ from opentelemetry.semconv.attributes.error_attributes import ERROR_TYPE
 from opentelemetry.trace import SpanKind
 from opentelemetry.util.types import AttributeValue
 
-from sexplang.runtime.journal import Row
+from sexplang.runtime.journal import CUT, Row
 from sexplang.runtime.redact import clean
 from sexplang.runtime.traces.content import asked, inputs_of, replied, written
 from sexplang.terms.effect import Request
@@ -101,7 +101,7 @@ USAGE = (
 def of_reply(row: Row, content: bool) -> Facts:
     """What is known of a request once it has its reply."""
     facts: Facts = {"sexplang.attempts": row.attempts} if row.attempts > 1 else {}
-    if row.operation != "model":
+    if row.operation not in ("model", CUT):
         told = content and not row.failed
         return facts | ({genai.GEN_AI_TOOL_CALL_RESULT: written(row.reply)} if told else {})
     reply = row.reply if isinstance(row.reply, dict) else {}

@@ -7,14 +7,12 @@ failed, or how it ended; a request that was answered ends with its row.
 from threading import Thread
 from typing import Any
 
-from attrs import asdict, field
-
 from sexplang.runtime.events import Retrying
-from sexplang.runtime.journal import Journal, Row
+from sexplang.runtime.journal import CUT, Journal, Row
 from sexplang.runtime.pack import packed
 from sexplang.runtime.prices import FREE, rates, table
 from sexplang.terms.effect import Request
-from sexplang.terms.node import define
+from sexplang.terms.node import attributes, define, field
 from sexplang.terms.value import Record
 from sexplang.terms.work import Work
 
@@ -65,11 +63,12 @@ class Notes:
         self.journal.note({"retries": span, "attempt": event.attempt, "error": error, "at": at})
 
     def replied(self, span: int, row: Row) -> None:
-        self._answered.add(span)
+        if row.operation != CUT:
+            self._answered.add(span)
         if row.model is not None and row.model not in self._priced and not self._is_free():
             self._priced.add(row.model)
             each = rates(row.model)
-            known = None if each is None else asdict(each)
+            known = None if each is None else attributes(each)
             self.journal.note({"prices": row.model, "usd": known, "table": table()})
 
     def _is_free(self) -> bool:

@@ -6,9 +6,10 @@ from collections import deque
 from threading import Condition, Thread
 from time import monotonic
 
-from attrs import define, field
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from sexplang.terms.node import define, field
 
 BATCH = 512
 """Spans in one delivery."""

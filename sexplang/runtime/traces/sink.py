@@ -28,7 +28,7 @@ class Sink(Protocol):
         """An attempt failed, and there will be another."""
 
     def replied(self, span: Any, row: Row) -> None:
-        """A request has its reply."""
+        """A request has its reply; or, by a row `cut`, a part of one, and is withdrawn."""
 
     def end(self, span: Any, at: float, error: Record | None, *, cut: bool) -> None:
         """The end of whatever it is: well, with an error, or `cut` short."""

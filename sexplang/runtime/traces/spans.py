@@ -4,7 +4,6 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from attrs import define, field
 from opentelemetry.context import Context
 from opentelemetry.trace import (
     Span,
@@ -23,6 +22,7 @@ from sexplang.runtime.events import Retrying
 from sexplang.runtime.journal import Row
 from sexplang.runtime.traces import content, facts
 from sexplang.terms.effect import Request
+from sexplang.terms.node import define, field
 from sexplang.terms.value import Record
 from sexplang.terms.work import Work
 

@@ -4,17 +4,17 @@ A span's parent is the work in the context of its request, on whose behalf it is
 happens to be running says nothing.
 """
 
+from collections.abc import Mapping
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
-
 from sexplang.machine import Outcome
-from sexplang.machine.branch import Path, order, path_of
+from sexplang.machine.branch import Path, path_of
 from sexplang.runtime.answers import Watch, failure
 from sexplang.runtime.events import Event, Retrying
 from sexplang.runtime.journal import Row
 from sexplang.terms.effect import Request
+from sexplang.terms.node import define, field
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Record
 from sexplang.terms.work import BRANCHES, RUN, Begins, Ends, Work
@@ -66,11 +66,14 @@ class Trace:
         """The `trace_id` and the `span_id` of what is being done, as hexadecimal digits."""
         return self.spans.ids(self._current)
 
-    def moved(self, outcome: Outcome) -> None:
-        """The run has gone on to this: work has begun and ended, requests were withdrawn."""
+    def moved(self, outcome: Outcome, cut: Mapping[str, Row] | None = None) -> None:
+        """The run has gone on to this: work has begun and ended, requests were withdrawn. `cut`
+        says by their ids what calls among them had got."""
         at = self._now()
         for id in outcome.withdrawn:
             if id in self._open:
+                if cut and id in cut:
+                    self.spans.replied(self._open[id].span, cut[id])
                 self._close(id, at, cut=True)
         for each in outcome.told:
             if isinstance(each, Begins):
@@ -145,7 +148,7 @@ class Trace:
 
     def _begin(self, work: Work, path: Path, at: float) -> None:
         parent = self._parent(path, work.parent, at)
-        own = order(work.id[1:]) if work.kind in BRANCHES else None
+        own = path_of(f"{work.id[1:]}.0") if work.kind in BRANCHES else None
         node = _Node(self.spans.work(work, parent.span, at), parent, path, own)
         self._open[work.id] = self._works[work.id] = node
         if own is None:

@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import field
-
 from sexplang.calling import Calling
 from sexplang.compiler import compile_unit, unknown_effect
 from sexplang.data import STANDARD, defaults_for, shipped
@@ -17,7 +15,7 @@ from sexplang.terms.core import Const, Local
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form
 from sexplang.terms.macro import Expander
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 from sexplang.terms.program import Export, Function, Program, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.template import TemplateNode

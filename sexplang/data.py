@@ -93,6 +93,13 @@ def decoded(raw: bytes, name: str) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        mark = next((mark for mark in _MARKS if raw.startswith(mark)), None)
+        if mark is not None:
+            raise _refused(
+                "not-text",
+                f"`{name}` begins with the byte order mark of {_MARKS[mark]}, and a text is UTF-8",
+                f"save it as UTF-8: iconv -f {_MARKS[mark]} -t UTF-8 {name}",
+            ) from None
         line = raw.count(b"\n", 0, error.start) + 1
         raise _refused(
             "not-text",
@@ -106,6 +113,15 @@ def decoded(raw: bytes, name: str) -> str:
             "delete one of them, or both",
         )
     return text
+
+
+_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32",
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+"""The byte order marks of other encodings, the longer first."""
 
 
 def _unreadable(path: str, error: Exception) -> Diagnostics:

@@ -5,12 +5,12 @@ anything else; one that waits is cancelled by its event loop; all else is interr
 """
 
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from time import monotonic
 from types import CodeType, FrameType
+from typing import Any
 
 from sexplang.machine import SETTLING, STEPPING, STOPPED, Interruption
 from sexplang.terms.node import define
@@ -106,9 +106,14 @@ def ending(grace: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
-def _is_ours(number: signal.Signals, free: object) -> bool:
-    is_main = threading.current_thread() is threading.main_thread()
-    return is_main and signal.getsignal(number) is free
+def _is_ours(number: signal.Signals, free: Any) -> bool:
+    if signal.getsignal(number) is not free:
+        return False
+    try:
+        signal.signal(number, free)  # nothing changes, and only the main thread may
+    except ValueError:
+        return False
+    return True
 
 
 def _is_in(frame: FrameType | None, codes: frozenset[CodeType]) -> bool:

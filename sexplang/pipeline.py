@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from sexplang.builder import Builder, Find
 from sexplang.compiler import operations_in
 from sexplang.data import STANDARD
-from sexplang.dispatcher import dispatch, library
-from sexplang.machine.budgets import Meter, Price, rough_estimate
+from sexplang.machine.budgets import Meter, Price
+from sexplang.machine.estimating import rough_estimate
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.node import frozen
 from sexplang.terms.program import Program
@@ -171,9 +171,7 @@ __all__ = [
     "Find",
     "Plans",
     "build",
-    "dispatch",
     "inspect",
-    "library",
     "meter",
     "tasks",
 ]

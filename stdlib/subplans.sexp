@@ -33,7 +33,7 @@
       (catch (err seconds) {values: err.details.finished late: true})))
   (for-each (lambda (node) (_state node.id "Cancelled")) (_without plan ended.values))
   (bind results
-    (map (lambda (node value) (if (nil? value) (_cancelled node) value))
+    (map (lambda (node value) (if (_is-over value) value (_cancelled node value)))
          plan.subtasks
          ended.values))
   (bind said (_said plan results ended))
@@ -69,9 +69,10 @@
 
 (define (_state id state) (progress (str id " " state)))
 
-; Those that have no value, breadth first.
+; Those that were cancelled, breadth first: they have no value, or an error with what they took.
+(define (_is-over value) (match value ({status: _} true) (_ false)))
 (define (_without plan values)
-  (bind open (filter (lambda (row) (nil? (last row))) (zip plan.subtasks values)))
+  (bind open (filter (lambda (row) (not (_is-over (last row)))) (zip plan.subtasks values)))
   (sort-by (lambda (node) node.level) (map first open)))
 
 ; -- One subtask ----------------------------------------------------------------------------------
@@ -179,11 +180,10 @@
      spread: (bid-spread bids)})
   (task-result (merge result {notes: (put result.notes "node" about)})))
 
-(define (_cancelled node)
-  (bind message (format "`~a` was cancelled" node.id))
-  (bind given
-    (attempt (raise {type: "TASK_FAILURE" reason: "cancelled" message: message span: nil})))
-  (_noted node given {state: "Cancelled" bids: []}))
+(define (_cancelled node cut)
+  (bind error (or cut {type: "TASK_FAILURE" reason: "cancelled" span: nil}))
+  (bind told (put error "message" (format "`~a` was cancelled" node.id)))
+  (_noted node (attempt (raise told)) {state: "Cancelled" bids: []}))
 
 ; -- What comes of it -----------------------------------------------------------------------------
 

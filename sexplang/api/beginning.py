@@ -7,8 +7,6 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import evolve
-
 from sexplang import machine, pipeline
 from sexplang.api import misuse
 from sexplang.api.answering import Model, answering
@@ -23,11 +21,11 @@ from sexplang.process import growth
 from sexplang.runtime import Journal, Permissions, Refusal
 from sexplang.runtime.events import Event
 from sexplang.runtime.memory.places import discovered
-from sexplang.runtime.models import default_model
+from sexplang.runtime.models import default_model, warm_up
 from sexplang.runtime.prices import prices
 from sexplang.runtime.traces import Target, Tracing, is_wanted, traced
 from sexplang.runtime.traces.notes import Notes
-from sexplang.terms.node import frozen
+from sexplang.terms.node import evolve, frozen
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
@@ -131,6 +129,8 @@ def begun(
     since, is_traced = time(), is_wanted(given.trace) or given.record is not None
     tools = tools_of(given.tools)
     serving.check(tools)
+    if isinstance(program, Program) and (given.model is None or isinstance(given.model, str)):
+        warm_up(given.model, [task.template.model for task in program.tasks])
     outcome: Outcome = (
         program
         if isinstance(program, Suspended)

@@ -3,16 +3,16 @@
 import os
 from pathlib import Path
 
-from attrs import evolve
-
 from sexplang import pipeline
-from sexplang.api.functions import Functions, checked_names, operation, primitive
+from sexplang.api import misuse
+from sexplang.api.functions import Functions, bad_function, checked_names, operation, primitive
 from sexplang.data import text_at
 from sexplang.machine import HIGHER
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.runtime import Permissions
 from sexplang.runtime.sources import finding
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.node import evolve
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.value import Operation, Primitive
@@ -33,6 +33,8 @@ def build(
 
     Raises Diagnostics: everything that was found. Warnings alone stand in `program.warnings`.
     """
+    misuse.by_name("effects", effects)
+    misuse.by_name("primitives", primitives)
     text = _source(source)
     allowed = permissions_for(source, permissions)
     return pipeline.build(text, finding(allowed), functions=_registered(effects, primitives))
@@ -56,6 +58,7 @@ def check(
 
 def permissions_for(source: object, given: Permissions | None) -> Permissions:
     """What was given, and for a file its own folder."""
+    misuse.permissions(given)
     allowed = given or Permissions()
     if isinstance(source, (str, Program)) or allowed.folder is not None:
         return allowed
@@ -68,17 +71,20 @@ def _source(source: str | os.PathLike[str]) -> Source:
     if isinstance(source, str):
         return Source("<string>", source)
     if isinstance(source, os.PathLike):
+        misuse.place("the path of a program", source)
         path = os.fspath(source)
         return Source(path, text_at(path))
-    raise TypeError(f"a program is a str or a path, not a {type(source).__name__}")
+    raise misuse.wrong("a program", "a str, its text, or a path", source)
 
 
 def _registered(
     effects: Functions | None, primitives: Functions | None
 ) -> dict[str, Primitive | Operation]:
     answers = {name: answer for name, answer in (effects or {}).items() if name not in OPERATIONS}
+    for name in {**(primitives or {})}.keys() & answers.keys():
+        raise bad_function(name, "it is an effect and a primitive", "give it as one of them")
     names = {**PRIMITIVES, **HIGHER, **pipeline.STANDARD, "error": None, "timer": None}
-    checked_names(answers, taken={**names, **(primitives or {})})
+    checked_names(answers, taken=names)
     checked_names(primitives or {}, taken={**names, **OPERATIONS})
     return {
         **{name: operation(name, answer) for name, answer in answers.items()},

@@ -9,9 +9,8 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypedDict, Unpack
 
-from attrs import evolve
-
-from sexplang import pipeline
+from sexplang import dispatcher
+from sexplang.api import misuse
 from sexplang.api.answering import Model
 from sexplang.api.beginning import Tools, Watch
 from sexplang.api.functions import Functions
@@ -24,9 +23,11 @@ from sexplang.runtime import Permissions
 from sexplang.runtime.sources import finding
 from sexplang.runtime.traces import Target
 from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.node import evolve
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault, Record
 
+Listed = list[str | os.PathLike[str]]
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
@@ -74,7 +75,9 @@ def dispatch(
     wrong = _misfit(identifier, inputs)
     if wrong is not None:
         return wrong
+    library = _listed(library)
     allowed = _allowed(library, permissions)
+    misuse.tools(tools)
     names = [*tools_of(tools), *_served(identifier, options.get("mcp"))]
     asked = _asked(identifier, inputs, library, file_context, names, allowed)
     if isinstance(asked, TaskResult):
@@ -103,7 +106,9 @@ async def adispatch(
     wrong = _misfit(identifier, inputs)
     if wrong is not None:
         return wrong
+    library = _listed(library)
     allowed = _allowed(library, permissions)
+    misuse.tools(tools)
     names = [*tools_of(tools), *_served(identifier, options.get("mcp"))]
     asked = _asked(identifier, inputs, library, file_context, names, allowed)
     if isinstance(asked, TaskResult):
@@ -153,20 +158,20 @@ def _check_options(options: Collection[str]) -> None:
 def _asked(
     identifier: str,
     inputs: Mapping[str, Any] | None,
-    library: Paths,
+    library: Listed,
     file_context: Iterable[str] | str | None,
     tools: Collection[str],
     allowed: Permissions,
 ) -> Dispatched | TaskResult:
     """The program to run, or what is wrong with the question."""
-    paths = [os.path.abspath(os.fspath(path)) for path in _listed(library)]
+    paths = [os.path.abspath(os.fspath(path)) for path in library]
     path: Path | None = "s_expression" if identifier.lstrip().startswith("(") else None
     try:
         find = finding(evolve(allowed, read=(*allowed.read, *paths)))
-        return pipeline.dispatch(
+        return dispatcher.dispatch(
             identifier,
             {name: value(given) for name, given in (inputs or {}).items()},
-            tasks=pipeline.library(paths, find),
+            tasks=dispatcher.library(paths, find),
             tools=tools,
             files=_files(file_context),
             find=find,
@@ -183,16 +188,22 @@ def _served(identifier: str, mcp: Mapping[str, Any] | None) -> list[str]:
     return [identifier] if tool and server in (mcp or {}) else []
 
 
-def _listed(paths: Paths) -> list[str | os.PathLike[str]]:
-    return [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+def _listed(paths: Paths) -> Listed:
+    if isinstance(paths, (bytes, Mapping)) or not isinstance(paths, (str, os.PathLike, Iterable)):
+        raise misuse.wrong("library", "a path or a list of paths", paths)
+    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    for path in listed:
+        misuse.place("a path of the library", path)
+    return listed
 
 
-def _allowed(library: Paths, permissions: Permissions | None) -> Permissions:
+def _allowed(library: Listed, permissions: Permissions | None) -> Permissions:
     """What was given, and the library's own folder."""
+    misuse.permissions(permissions)
     allowed = permissions or Permissions()
     if allowed.folder is not None:
         return allowed
-    for path in _listed(library):
+    for path in library:
         whole = os.path.abspath(os.fspath(path))
         return evolve(allowed, folder=whole if os.path.isdir(whole) else os.path.dirname(whole))
     return allowed

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from sexplang.api import misuse
 from sexplang.api.values import value
 from sexplang.machine import Failed
 from sexplang.runtime import Refusal
@@ -22,11 +23,13 @@ class Memory:
     """
 
     def __init__(self, index: str | os.PathLike[str]) -> None:
+        misuse.place("index", index)
         self._system = MemorySystem(index)
 
     @classmethod
     def of(cls, folder: str | os.PathLike[str]) -> "Memory":
         """The index of the project that a folder lies in, where `sexplang index` puts it."""
+        misuse.place("folder", folder)
         return cls(place_for(os.fspath(folder)))
 
     def __fspath__(self) -> str:
@@ -51,6 +54,11 @@ class Memory:
         out; `on_progress` is called with how many of how many files have been read. Also raises
         Failed `file-not-found`, `file-failed` and `bad-pattern`.
         """
+        misuse.place("path", path)
+        for what, patterns in (("include", include), ("exclude", exclude)):
+            misuse.patterns(what, patterns)
+        if type(max_file_size) is not int or max_file_size < 0:
+            raise misuse.unfit("max_file_size", "a number of bytes", max_file_size)
         with _failing():
             report = self._system.add(
                 path,
@@ -64,6 +72,10 @@ class Memory:
     def update(self, entries: Mapping[str, str]) -> None:
         """Merges what the host knows of files: metadata as text, by absolute path. A relative path
         is a ValueError."""
+        misuse.by_name("entries", entries)
+        for text in entries.values():
+            if not isinstance(text, str):
+                raise misuse.wrong("metadata", "a text", text)
         with _failing():
             self._system.update(entries)
 
@@ -75,6 +87,8 @@ class Memory:
     def search(self, query: str | Mapping[str, Any]) -> dict[str, Any]:
         """`{summary matches error}` for a text or a ContextGenerationInput, of all files whatever
         a program may read."""
+        if not isinstance(query, (str, Mapping)):
+            raise misuse.wrong("query", "a text or a table of a ContextGenerationInput", query)
         try:
             asked = value(query if isinstance(query, str) else dict(query))
         except Fault as fault:

@@ -4,8 +4,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import evolve
-
 from sexplang import pipeline
 from sexplang.api import misuse
 from sexplang.api.answering import Model
@@ -29,6 +27,7 @@ from sexplang.interrupt import interruptible
 from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.traces import Target
+from sexplang.terms.node import evolve
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
@@ -90,7 +89,7 @@ def run(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
         *(memory, mcp, record, run_id, trace, traceparent),
     )
-    misuse.width(parallel)
+    misuse.driving(parallel, single_flight, on_event)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
     servers = serving(mcp, allowed)
     try:
@@ -143,7 +142,7 @@ async def arun(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
         *(memory, mcp, record, run_id, trace, traceparent),
     )
-    misuse.width(parallel)
+    misuse.driving(parallel, single_flight, on_event)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
     servers = serving(mcp, allowed)
     try:
@@ -183,6 +182,7 @@ def start(
     misuse.built(program)
     misuse.by_name("inputs", inputs)
     misuse.bounds(limits, budget)
+    misuse.tools(tools)
     return started(program, inputs, definitions(tools_of(tools)), limits, budget)
 
 
@@ -207,6 +207,9 @@ def thaw(program: Program, data: Any, *, tools: Tools = ()) -> Suspended:
     from sexplang.machine import freezing
 
     misuse.built(program)
+    if not isinstance(data, dict):
+        raise misuse.wrong("data", "what freeze gives, a dict", data)
+    misuse.tools(tools)
     try:
         thawed = freezing.thaw(program, data, pipeline.tasks(definitions(tools_of(tools))))
     except Fault as fault:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from re import fullmatch
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -42,6 +43,8 @@ def tools_of(given: Iterable[Function] | Functions) -> dict[str, Tool]:
 
     tools: dict[str, Tool] = {}
     for name, function in named:
+        if not fullmatch(r"[\w:.-]+", name):
+            raise bad_function(name, "no template could name it", "write letters, digits, - and _")
         if name in BUILT_IN:
             raise bad_function(name, "models have a tool of this name already", "choose another")
         if name in tools:

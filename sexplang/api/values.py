@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from attrs import field, fields
-
-from sexplang.machine import Done, Failed, Outcome
+from sexplang.api import misuse
+from sexplang.machine import Done, Failed, Outcome, Suspended
 from sexplang.terms.border import written_texts
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, fields, frozen
 from sexplang.terms.task import error_of, error_record
 from sexplang.terms.text import plain, value_of
 from sexplang.terms.value import Fault, Value
@@ -27,6 +26,13 @@ class TaskResult:
     notes: dict[str, Any] = field(factory=dict)
     usage: dict[str, Any] = field(factory=dict)
 
+    def __attrs_post_init__(self) -> None:
+        misuse.text("the status of a TaskResult", self.status)
+        if not isinstance(self.content, str):
+            raise misuse.wrong("the content of a TaskResult", "a text", self.content)
+        misuse.by_name("the notes of a TaskResult", self.notes)
+        misuse.by_name("the usage of a TaskResult", self.usage)
+
     def __str__(self) -> str:
         return self.content
 
@@ -43,8 +49,10 @@ def result(outcome: Outcome) -> Any:
     """
     if isinstance(outcome, Failed):
         raise outcome
-    if not isinstance(outcome, Done):
+    if isinstance(outcome, Suspended):
         raise TypeError("the run still waits: answer its requests first")
+    if not isinstance(outcome, Done):
+        raise misuse.wrong("outcome", "what start, resume or fail gives", outcome)
     try:
         return python(outcome.value)
     except Fault as fault:
@@ -54,8 +62,13 @@ def result(outcome: Outcome) -> Any:
 def error(reason: str, message: str, *, type: str = "USER_ERROR", **details: Any) -> Failed:
     """A Failed to raise in a function that answers a program, or whose `.error` to give to
     `Suspended.fail`: the program then sees the error `{type reason message details …}` and may
-    catch it by its reason."""
-    return Failed(error_record(type, reason, message, details=dict(value(details))))
+    catch it by its reason. Raises Failed, reason `not-data`, for details that are none."""
+    for what, given in (("reason", reason), ("message", message), ("type", type)):
+        misuse.text(what, given)
+    try:
+        return Failed(error_record(type, reason, message, details=dict(value(details))))
+    except Fault as fault:
+        raise Failed(error_of(fault)) from None
 
 
 def python(value: Value) -> Any:

@@ -1,6 +1,7 @@
 """The command line as people explore it: help, misuse and every command, by click."""
 
 import os
+import re
 from typing import Any
 
 import click
@@ -129,7 +130,7 @@ def _no_input(words: list[str], given: dict[str, Any]) -> str:
     from sexplang.hosts.options import INPUT
 
     inputs = words if "expression" in given else words[1:]
-    return next(word for word in inputs if not INPUT.match(word))
+    return next(word for word in inputs if not re.match(INPUT, word))
 
 
 _group.add_command(
@@ -247,15 +248,20 @@ _group.add_command(
 @_group.command("test", epilog=_TEST_EXAMPLES, short_help="Run tests written in the language.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("-k", "named", metavar="NAME", help="Only tests whose names hold NAME.")
+@click.option(
+    "--limit",
+    metavar="LIMITS",
+    help="What a test may take from the machine, as for `run`; steps=20000000.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write the results as a JSON document.")
-def _test(files: tuple[str, ...], named: str | None, as_json: bool) -> int:
+def _test(files: tuple[str, ...], named: str | None, limit: str | None, as_json: bool) -> int:
     """Run the tests in files, and in the *.test.sexp files of folders.
 
     A test sees no model, file, clock or person but those of its own script.
     """
     from sexplang.hosts.testing.command import test
 
-    return test(files, named=named, as_json=as_json)
+    return test(files, named=named, limit=limit, as_json=as_json)
 
 
 _group.add_command(TASK)

@@ -7,10 +7,9 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from attrs import evolve
-
 from sexplang.hosts.options import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.node import evolve
 
 NAME = "sexplang.toml"
 
@@ -51,20 +50,24 @@ def _read(path: str) -> dict[str, Any]:
     import tomllib  # only where there is one to read
 
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
+        with open(path, encoding="utf-8-sig") as file:
+            return tomllib.loads(file.read())
+    except UnicodeDecodeError as error:
+        raise wrong(
+            path, f"it is not UTF-8 text (byte {error.start})", "save it as UTF-8"
+        ) from None
     except (OSError, ValueError) as error:
         raise wrong(path, str(error)) from None
 
 
-def wrong(path: str, why: str) -> Diagnostics:
+def wrong(path: str, why: str, hint: str = "correct it, or move it out of the way") -> Diagnostics:
     """What is raised for a configuration that cannot be used."""
     return Diagnostics(
         [
             Diagnostic(
                 "bad-configuration",
                 f"{path} cannot be used: {why}",
-                hint="correct it, or move it out of the way",
+                hint=hint,
             )
         ]
     )

@@ -94,17 +94,17 @@ def _write(document: Value) -> None:
     try:
         line = as_json(document)
     except Fault:
-        line = as_json(_without_doubt(document))
+        line = as_json(_writable(document))
     sys.stdout.write(line)
 
 
-def _without_doubt(value: Any) -> Value:
+def _writable(value: Any) -> Value:
     """The data with what JSON cannot hold, such as a function, as its text."""
     from sexplang.hosts.output import as_json
 
     fields = value.fields if isinstance(value, Record) else value
     if isinstance(fields, dict):
-        return {key: _without_doubt(item) for key, item in fields.items()}
+        return {key: _writable(item) for key, item in fields.items()}
     try:
         as_json(value)
     except Fault:

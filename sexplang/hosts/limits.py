@@ -29,11 +29,12 @@ def limits_of(settings: Settings, folder: str | None) -> "Limits":
     from sexplang.machine import Limits
     from sexplang.process import growth
 
-    said = {**_configured(folder, Limits()), **_typed(settings.limit)}
+    said = {**_configured(folder, Limits()), **typed(settings.limit)}
     return Limits(**said, held=growth())
 
 
-def _typed(text: str | None) -> dict[str, int]:
+def typed(text: str | None) -> dict[str, int]:
+    """The limits that `--limit` names. Raises Diagnostics."""
     found = {}
     for part in text.split(",") if text is not None else ():
         name, _, amount = part.partition("=")

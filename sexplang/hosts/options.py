@@ -86,8 +86,8 @@ REPL_OPTIONS = frozenset(
 )
 """Names of those that `repl` has too."""
 
-INPUT = re.compile(r"[^\W\d][\w.:-]*=", re.UNICODE)
-"""How an argument that gives an input begins."""
+INPUT = r"[^\W\d][\w.:-]*="
+"""How an argument that gives an input begins, as a pattern."""
 
 
 @frozen
@@ -140,6 +140,8 @@ def quick(arguments: list[str]) -> Settings | None:
         if given is None or (option.kind == "count" and not re.fullmatch("[1-9][0-9]{0,6}", given)):
             return None
         if option.kind == "texts":
+            if not given or (option.name == "allow_net" and "/" in given):
+                return None
             found[option.name] = (*found.get(option.name, ()), given)
         elif option.name in found:
             return None
@@ -159,7 +161,7 @@ def settled(rest: list[str], found: dict[str, Any]) -> Settings | None:
         file, inputs = rest[0], rest[1:]
     else:
         return None
-    if not all(INPUT.match(word) for word in inputs):
+    if not all(re.match(INPUT, word) for word in inputs):
         return None
     return Settings(file=file, inputs=tuple(inputs), **found)
 
@@ -190,11 +192,27 @@ def made(option: Option) -> Any:
         settings |= {"is_flag": True, "metavar": None}
     else:
         settings["multiple"] = True
+        if option.name.startswith("allow_"):
+            settings["callback"] = _permitted
     if option.kind in ("text", "count"):
         settings["callback"] = _once
     if option.kind == "count":
         settings["type"] = click.IntRange(1)
     return click.Option(list(option.flags), **settings)
+
+
+def _permitted(context: Any, option: Any, values: tuple[str, ...]) -> tuple[str, ...]:
+    """What an option permits: no empty text, as an unset variable gives it."""
+    import click
+
+    from sexplang.runtime import Permissions
+
+    try:
+        given: dict[str, Any] = {option.name.removeprefix("allow_"): values}
+        Permissions(**given)
+    except TypeError as unfit:
+        raise click.BadParameter(str(unfit), context, option) from None
+    return values
 
 
 def _once(context: Any, option: Any, values: tuple[Any, ...]) -> Any:

@@ -63,7 +63,7 @@ def check_index(path: str) -> None:
         raise Diagnostics([Diagnostic("file-not-found", title, hint=hint)])
 
 
-_MEASURE = re.compile("([0-9]{1,18}[.]?[0-9]*|[.][0-9]+)(e-?[0-9]{1,2})?")
+_MEASURE = "([0-9]{1,18}[.]?[0-9]*|[.][0-9]+)(e-?[0-9]{1,2})?"
 
 
 def budget_of(text: str) -> dict[str, Value]:
@@ -72,7 +72,7 @@ def budget_of(text: str) -> dict[str, Value]:
     for part in text.split(","):
         name, _, amount = part.partition("=")
         value: float = -1
-        if name in ("usd", "seconds") and _MEASURE.fullmatch(amount):
+        if name in ("usd", "seconds") and re.fullmatch(_MEASURE, amount):
             value = float(amount)
         elif re.fullmatch("[0-9]{1,18}", amount):
             value = int(amount)

@@ -7,19 +7,17 @@ happens; elsewhere only the last line is written, and with `--quiet` nothing is.
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
-from itertools import islice
 from threading import Event as Signal
 from threading import Lock, Thread
 from time import monotonic
 from typing import Any, TextIO
 
-from attrs import field
-
 from sexplang.hosts.options import Settings
 from sexplang.hosts.screen import Screen, clipped
 from sexplang.hosts.show import Paint, drawn, paint_for, plainly
-from sexplang.hosts.working import Line, State, Working
+from sexplang.hosts.working import Line, State, Working, flat
 from sexplang.runtime.events import (
     Event,
     Finished,
@@ -30,7 +28,7 @@ from sexplang.runtime.events import (
     Started,
     Withdrawn,
 )
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 
 TICK = 0.2
 """So often a terminal is drawn, in seconds: more is no use to a person."""
@@ -53,7 +51,7 @@ MARKS: dict[State, tuple[str, str]] = {
     "more": (" ", "frame"),
 }
 
-Price = Callable[[str, int, int], float | None]
+Price = Callable[..., float | None]
 
 
 def watching(settings: Settings) -> "Progress":
@@ -82,13 +80,30 @@ class _Call:
     note: str = ""
 
 
-@define
+INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+@define(eq=False)
 class _Spent:
     """What one model has cost so far."""
 
     calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
+    kinds: Counter[str] = field(factory=Counter)
+    """Tokens, as `usage` calls them."""
+
+    @property
+    def tokens_in(self) -> int:
+        """All input, from a prompt cache or not."""
+        return sum([self.kinds[kind] for kind in INPUT])
+
+    @property
+    def tokens_out(self) -> int:
+        return self.kinds["output_tokens"]
+
+    def priced(self) -> tuple[int, int, int, int]:
+        """Input, output, and input that a prompt cache keeps and gives."""
+        taken, written, read = [self.kinds[kind] for kind in INPUT]
+        return taken, self.tokens_out, written, read
 
 
 @define(eq=False)
@@ -100,7 +115,7 @@ class Progress:
     quiet: bool = False
     clock: Callable[[], float] = monotonic
     paint: Paint = plainly
-    price: Price = lambda model, taken, given: None
+    price: Price = lambda model, *tokens: None
     size: Callable[[], tuple[int, int]] | None = None
     """Columns and lines of the terminal; by default it is asked."""
     every: float = TICK
@@ -110,6 +125,8 @@ class Progress:
     _began: float = field(init=False)
     _screen: Screen = field(init=False)
     _calls: dict[str, _Call] = field(factory=dict)
+    _tasks: dict[str, dict[str, _Call]] = field(factory=dict)
+    """The same by what they are called."""
     _queued: set[str] = field(factory=set)
     """Calls that wait to be made."""
     _over: int = 0
@@ -172,8 +189,9 @@ class Progress:
             width, height = self._screen.measured()
             room = min(height - 1, MOST)
             below = [*([drawn(self._said)] if self._said else []), self._counted(usd)]
-            lines = self.working.lines(room - len(below), self._told) or self._flat()
-            shown = [self._shown(each, width) for each in lines[: max(room - len(below), 0)]]
+            left = max(room - len(below), 0)
+            lines = self.working.lines(left, self._told) or flat(self._tasks, left, self._told)
+            shown = [self._shown(each, width) for each in lines]
             self._screen.draw([*shown, *below][-room:] if room > 0 else [], width)
 
     def _note(self, event: Event) -> None:
@@ -185,16 +203,20 @@ class Progress:
             if event.operation not in PASSING:
                 self._queued.discard(event.id)
                 task, turn = event.task or event.operation, event.turn or 1
-                self._calls[event.id] = _Call(event.operation, task, turn, self.clock())
+                call = _Call(event.operation, task, turn, self.clock())
+                self._calls[event.id] = call
+                self._tasks.setdefault(task, {})[event.id] = call
         elif isinstance(event, Finished):
             self._writes.discard(event.id)
             if self._gone(event.id):
                 self._over += 1
                 self._failed += event.error is not None
             if event.operation == "model" and event.attempts:
-                self._count(event)
+                self._count(event, 1)
         elif isinstance(event, Withdrawn):
             self._withdrawn += event.operation == "model"
+            if event.usage:
+                self._count(event, 0)
             self._writes.discard(event.id)
             self._gone(event.id)
         elif isinstance(event, Retrying) and event.id in self._calls:
@@ -211,19 +233,26 @@ class Progress:
         """Whether there was such a call; now there is none."""
         was_queued = id in self._queued
         self._queued.discard(id)
-        return self._calls.pop(id, None) is not None or was_queued
+        call = self._calls.pop(id, None)
+        if call is None:
+            return was_queued
+        alike = self._tasks[call.task]
+        del alike[id]
+        if not alike:
+            del self._tasks[call.task]
+        return True
 
-    def _count(self, event: Finished) -> None:
+    def _count(self, event: Finished | Withdrawn, calls: int) -> None:
         spent = self._spent.setdefault(event.model or "(no answer)", _Spent())
-        spent.calls += 1
-        spent.tokens_in += int(event.usage.get("input_tokens") or 0)
-        spent.tokens_out += int(event.usage.get("output_tokens") or 0)
+        spent.calls += calls
+        for kind in (*INPUT, "output_tokens"):
+            spent.kinds[kind] += int(event.usage.get(kind) or 0)
 
     def _usd(self) -> float | None:
         """What the run has cost so far; None where somebody's price is not known. The table of
         prices takes a moment to load, so nobody may have to wait for this."""
         with self._lock:
-            spent = [(name, each.tokens_in, each.tokens_out) for name, each in self._spent.items()]
+            spent = [(name, *each.priced()) for name, each in self._spent.items()]
         costs = [self.price(*each) for each in spent]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
@@ -251,12 +280,6 @@ class Progress:
         words += [f"{self.clock() - call.since:.1f} s"]
         words += [call.note] if call.note else []
         return "waits" if self.clock() < call.until else "runs", "  ".join(words)
-
-    def _flat(self) -> list[Line]:
-        """The calls that are under way, where nobody tells of the work that they are for."""
-        return [
-            Line(0, call.task, *self._told(id)) for id, call in islice(self._calls.items(), MOST)
-        ]
 
     def _shown(self, line: Line, width: int) -> str:
         mark, colour = MARKS[line.state]

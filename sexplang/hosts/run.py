@@ -130,10 +130,10 @@ def performed(
         servers = servers_of(settings, _folder(settings))
     except Diagnostics as found:
         return say_all(found.diagnostics, MISUSE, settings)
-    if program.tasks and settings.model:
-        from sexplang.runtime import warm_up
+    if program.tasks:
+        from sexplang.runtime.models import warm_up
 
-        warm_up(settings.model)
+        warm_up(settings.model, [task.template.model for task in program.tasks])
     journal = progress = trace = None
     if _is_followed(settings, program):  # before anything happens, and also when nothing will
         from sexplang.hosts.tracing import followed

@@ -5,10 +5,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
-from attrs import field
-
 from sexplang.hosts.show import width_of
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 

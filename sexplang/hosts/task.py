@@ -5,8 +5,6 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from attrs import evolve
-
 from sexplang.hosts.ending import say_all, say_fault
 from sexplang.hosts.files import folder_of, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
@@ -16,6 +14,7 @@ from sexplang.hosts.run import performed
 from sexplang.hosts.serving import servers_of
 from sexplang.hosts.show import drawn
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.node import evolve
 from sexplang.terms.source import Source
 from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Task, Value
@@ -32,21 +31,20 @@ def task(
     preview: bool,
 ) -> int:
     """Runs what `name` names with `name=value` arguments, or shows what its model would get."""
-    from sexplang import pipeline
-    from sexplang.dispatcher import told
+    from sexplang.dispatcher import dispatch, library, told
 
     places = places or (".",)
     settings = evolve(settings, folder=_folder(places[0]), way="")
     source = Source("<task>", name)
     try:
         find = _finding(places, settings)
-        tasks = pipeline.library(_modules(places), find)
+        tasks = library(_modules(places), find)
         known = tasks.get(name)
         inputs = _inputs(arguments, known.template if known is not None else None)
         files = _files(inputs.pop(EXTRA, None)) if known is None or not _has(known, EXTRA) else None
         servers = servers_of(settings, settings.folder)
         tools = servers.mentioned([name]) if servers is not None else ()
-        asked = pipeline.dispatch(name, inputs, tasks=tasks, tools=tools, files=files, find=find)
+        asked = dispatch(name, inputs, tasks=tasks, tools=tools, files=files, find=find)
         budget = budget_of(settings.budget) if settings.budget is not None else None
     except Diagnostics as found:
         return say_all(found.diagnostics, status_of(found.diagnostics), settings)
@@ -72,13 +70,13 @@ def task(
 
 def described(settings: Settings, places: tuple[str, ...], name: str | None) -> int:
     """Lists the tasks there are, or the parameters of one, or of a tool."""
-    from sexplang import pipeline
+    from sexplang.dispatcher import library
 
     places = places or (".",)
     settings = evolve(settings, folder=_folder(places[0]))
     try:
         find = _finding(places, settings)
-        tasks = pipeline.library(_modules(places), find)
+        tasks = library(_modules(places), find)
         tool = () if name is None or name in tasks else _tool(settings, name, find)
     except Diagnostics as found:
         return say_all(found.diagnostics, status_of(found.diagnostics))
@@ -105,7 +103,7 @@ def described(settings: Settings, places: tuple[str, ...], name: str | None) -> 
 def _tool(settings: Settings, name: str, find: Any) -> tuple[str, ...]:
     """The lines that describe a tool of the language or of a server; none if it is no tool.
     Raises Fault where its server cannot be asked."""
-    from sexplang import pipeline
+    from sexplang.dispatcher import dispatch
     from sexplang.hosts.inputs import described as inputs_described
     from sexplang.runtime import Refusal
 
@@ -133,7 +131,7 @@ def _tool(settings: Settings, name: str, find: Any) -> tuple[str, ...]:
         if name.startswith("("):
             return ()
         try:
-            program = pipeline.dispatch(name, {}, tasks={}, find=find).program
+            program = dispatch(name, {}, tasks={}, find=find).program
         except Fault:
             return ()
         rows, about = inputs_described(program.inputs), "a tool of the language"

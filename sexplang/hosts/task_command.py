@@ -1,5 +1,6 @@
 """`sexplang task` as people explore it."""
 
+import re
 from typing import Any
 
 import click
@@ -27,7 +28,7 @@ def _task(words: tuple[str, ...], help: bool, preview: bool, places: Any, **foun
     if not words:
         raise click.UsageError("Name a task: sexplang task NAME; --help lists those of this folder")
     name, *arguments = words
-    wrong = next((word for word in arguments if not INPUT.match(word)), None)
+    wrong = next((word for word in arguments if not re.match(INPUT, word)), None)
     if wrong is not None:
         raise click.UsageError(f"Inputs are written name=value; `{wrong}` is not one")
     if preview and found.get("record"):

@@ -4,18 +4,16 @@ What it costs depends on the lines that are shown, not on how much work there is
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from itertools import chain, islice
 from time import time
 from typing import Any, Literal
 
-from attrs import field
-
 from sexplang.runtime.events import Retrying
 from sexplang.runtime.journal import Row
 from sexplang.terms.effect import Request
-from sexplang.terms.node import define, frozen
+from sexplang.terms.node import define, field, frozen
 from sexplang.terms.value import Record
 from sexplang.terms.work import Work
 
@@ -188,6 +186,21 @@ class Working:
         over = f"{last.over:,} done  " if last.over else ""
         state = last.state if last.state != "runs" or last.open else "waits"
         return Line(depth, names, state, f"{over}{seconds:.1f} s")
+
+
+def flat(requests: Mapping[str, Collection[str]], room: int, tell: Tell) -> list[Line]:
+    """The requests that are under way, where nobody tells of the work that they are for, in at
+    most so many lines: their ids, by what they are called."""
+    lines: list[Line] = []
+    for name, ids in requests.items():
+        left = room - len(lines)
+        if left <= 0:
+            break
+        most = min(SIBLINGS, left - (len(ids) > left))  # a line may have to count the others
+        lines += [Line(0, name, *tell(id)) for id in islice(ids, most)]
+        if most < len(ids):
+            lines.append(Line(0, f"{len(ids) - most:,} more", "more"))
+    return lines
 
 
 def _end_of(node: _Node) -> _Node:

@@ -11,12 +11,10 @@ from itertools import accumulate
 from random import Random
 from typing import Any
 
-from attrs import evolve, field
-
 from sexplang.machine import HIGHER
 from sexplang.primitives import OPERATIONS as ASKING
 from sexplang.primitives import PRIMITIVES
-from sexplang.terms.node import define, frozen
+from sexplang.terms.node import define, evolve, field, frozen
 from sexplang.testing.rows import TABLES
 
 VARIABLES = ("x", "y", "z", "w")

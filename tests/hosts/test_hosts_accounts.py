@@ -62,6 +62,18 @@ def test_what_a_call_took_that_failed_has_a_model_and_a_price(tmp_path):
     assert said["usd"] > 0
 
 
+def test_input_from_a_prompt_cache_is_input(tmp_path):
+    """In every sum."""
+    path = tmp_path / "run.jsonl"
+    usage = {**WHOLE["usage"], "cache_read_input_tokens": 20, "cache_creation_input_tokens": 5}
+    with MessagesServer({**WHOLE, "usage": usage}) as server:
+        done = ran(server, "(ask 50) 1", "--budget", "tokens=1000", path=path)
+
+    assert "model claude-opus-5-5: 1 call, 95 tokens in, 9 out" == summary_of(done)
+    assert "budget: 104 of 1,000 tokens" in done.stderr
+    assert 95 == report_of(path)["tokens_in"]
+
+
 def test_a_recording_knows_what_its_models_cost(tmp_path):
     """Whatever the price table says later; of an older recording, that is what counts."""
     path, other, old = (tmp_path / name for name in ("run.jsonl", "other.jsonl", "old.jsonl"))
@@ -92,7 +104,7 @@ def test_a_recording_knows_what_its_models_cost(tmp_path):
 
 
 def test_calls_that_were_withdrawn_are_counted_apart(tmp_path):
-    """Also those that had no place yet; with the others they are as many as the budget counts."""
+    """Also those that had no place yet; the budget counts those alone that were made."""
     path = tmp_path / "run.jsonl"
     program = "(race (ask 1) (ask 2) (ask 3) (ask 4)) 1"
 
@@ -105,7 +117,7 @@ def test_calls_that_were_withdrawn_are_counted_apart(tmp_path):
     page = sexplang("runs", "report", path).stdout
 
     assert "model claude-opus-5-5: 1 call, 70 tokens in, 9 out, 3 withdrawn" == summary_of(done)
-    assert "budget: 4 of 9 calls" in done.stderr
+    assert "budget: 2 of 9 calls" in done.stderr
     assert (1, 3) == (said["calls"], said["withdrawn"])
     assert "1, 3 withdrawn" in page
 
@@ -138,3 +150,23 @@ def test_money_that_cannot_be_counted_says_what_to_type():
     assert "metrics: {limit: 0.5 used: 0.0}" in done.stderr
     assert "type --budget tokens=50000 or calls=20 instead" in done.stderr
     assert [] == server.journal
+
+
+def test_what_a_withdrawn_call_took_is_in_every_sum(tmp_path):
+    """It is no call that was answered, and costs what its server had counted."""
+    path = tmp_path / "run.jsonl"
+    with MessagesServer({**CUT, "then": "silence"}) as server:
+        done = ran(server, "(race (ask 50) (sleep 1)) 1", "--budget", "tokens=1000", path=path)
+    said = report_of(path)
+
+    assert "1\n" == done.stdout
+    summary = "model claude-opus-5-5: 0 calls, 70 tokens in, 1 out, 1 withdrawn"
+    assert summary == summary_of(done)
+    assert "budget: 71 of 1,000 tokens" in done.stderr
+    assert (0, 1) == (said["calls"], said["withdrawn"])
+    assert (70, 1) == (said["tokens_in"], said["tokens_out"])
+    assert said["usd"] > 0
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert ["sleep", "cut"] == [row["operation"] for row in rows if "digest" in row]
+    (call,) = [each for each in recording(str(path)).entries if each.name == "model"]
+    assert call.cut and "Tea is wet." == call.part.reply["text"]

@@ -54,7 +54,9 @@ def test_a_plain_run_is_understood_at_once(words, settings):
 @pytest.mark.parametrize(
     "words",
     [[], ["--help"], ["a", "--modle", "x"], ["a", "--model"], ["a", "--json=1"], ["a", "b"]]
-    + [["a", "--parallel", count] for count in ("0", "-1", "x")],
+    + [["a", "--parallel", count] for count in ("0", "-1", "x")]
+    + [["a", f"--allow-{what}", ""] for what in ("read", "write", "run", "net")]
+    + [["a", "--allow-net=http://x"]],
 )
 def test_whatever_is_unusual_is_left_to_the_library(words):
     """The quick reading guesses nothing."""

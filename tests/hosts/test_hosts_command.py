@@ -126,6 +126,8 @@ def test_misuse_says_what_to_type(words, says):
         ('(read-file "/etc/passwd")', "path-denied"),
         ('(import "missing.xml")', "import-"),
         ("\ud800".encode("utf-8", "surrogatepass"), "not-text"),
+        ("(+ 1 2)".encode("utf-16"), "not-text]: `{}` begins with the byte order mark of UTF-16"),
+        ("(+ 1 2)".encode("utf-32"), "not-text]: `{}` begins with the byte order mark of UTF-32"),
     ],
 )
 def test_a_program_that_fails_is_status_1(tmp_path, program, code):
@@ -135,7 +137,7 @@ def test_a_program_that_fails_is_status_1(tmp_path, program, code):
     done = sexplang("run", file)
 
     assert (1, "") == (done.returncode, done.stdout)
-    assert f"error[{code}" in done.stderr
+    assert f"error[{code.format(file)}" in done.stderr
     assert "Traceback" not in done.stderr
 
 

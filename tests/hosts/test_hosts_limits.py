@@ -55,6 +55,19 @@ def test_what_is_no_limit_is_refused(text, said, tmp_path):
         assert ("plan_frames" in done.stderr) == ("there is no limit" in said)
 
 
+def test_a_test_may_be_given_more_or_less(tmp_path):
+    """As its hint says; what is no limit is refused before anything runs."""
+    text = '(test "counts" (loop ((n 0)) (if (= n 20000) n (recur (+ n 1)))))'
+    (tmp_path / "a.test.sexp").write_text(text)
+    held = sexplang("test", "a.test.sexp", "--limit", "steps=5000", cwd=tmp_path)
+    raised = sexplang("test", "a.test.sexp", "--limit", "steps=10000000", cwd=tmp_path)
+    wrong = sexplang("test", "a.test.sexp", "--limit", "step=5", cwd=tmp_path)
+
+    assert (held.returncode, raised.returncode, wrong.returncode) == (1, 0, 2)
+    assert "raise the limit: --limit steps=10000" in held.stdout
+    assert "there is no limit `step`" in wrong.stderr
+
+
 @pytest.mark.parametrize("option", ["--budget", "--limit", "--model", "--record", "--parallel"])
 def test_an_option_of_one_value_is_given_once(option, tmp_path):
     """None of them is dropped in silence."""
@@ -81,6 +94,20 @@ def test_a_configuration_raises_no_limit(said, words, tmp_path):
     done = sexplang("run", "-e", "1", cwd=tmp_path)
 
     assert done.returncode == 2
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("encoding", "status", "words"),
+    [("utf-8-sig", 1, "limit-steps"), ("utf-16", 2, "not UTF-8 text (byte 0)")],
+)
+def test_a_byte_order_mark_is_skipped_or_said(encoding, status, words, tmp_path):
+    """Only UTF-8 is read."""
+    (tmp_path / "sexplang.toml").write_text("[limits]\nsteps = 5\n", encoding=encoding)
+
+    done = sexplang("run", "-e", "(range 100)", cwd=tmp_path)
+
+    assert done.returncode == status
     assert words in done.stderr
 
 

@@ -4,6 +4,7 @@ import io
 import re
 from threading import Lock
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -117,8 +118,36 @@ def test_what_runs_is_shown_however_much_waits():
     shown = lines_of(progress)
     progress.close()
 
-    assert 10 == sum(line.startswith("… ask") for line in shown)
+    assert 8 == sum(line.startswith("… ask") for line in shown)
+    assert shown[-2] == "  2 more"
     assert shown[-1].startswith("10 running, 180 waiting, 10 done")
+
+
+@pytest.mark.parametrize(
+    ("height", "asked", "read", "expected"),
+    [
+        (24, 20, 9, [*["ask"] * 8, "12 more", *["read-file"] * 8, "1 more"]),
+        (24, 8, 2, [*["ask"] * 8, *["read-file"] * 2]),
+        (12, 9, 9, [*["ask"] * 8, "1 more", "9 more"]),
+        (10, 8, 2, [*["ask"] * 8]),
+        (6, 20, 2, [*["ask"] * 3, "17 more"]),
+        (3, 20, 2, ["20 more"]),
+        (2, 20, 2, []),
+    ],
+)
+def test_of_what_is_alike_eight_are_shown_and_the_rest_are_counted(height, asked, read, expected):
+    """Also where nobody tells of the tree of work; never more lines than there is room for."""
+    progress = begun(live=True, size=(80, height))
+    for at in range(20):
+        if at < asked:
+            progress(Started(f"a{at}", "model", "ask", 1))
+        if at < read:
+            progress(Started(f"r{at}", "read-file"))
+    shown = lines_of(progress)
+    progress.close()
+
+    assert shown[-1].startswith(f"{asked + read} running")
+    assert expected == [line.strip("… ").split("  ")[0] for line in shown[:-1]]
 
 
 def test_what_waits_is_counted():

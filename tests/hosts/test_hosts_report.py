@@ -206,6 +206,19 @@ def test_what_cannot_be_read_is_told(tmp_path, text, said):
     assert not page.exists()
 
 
+def test_a_byte_order_mark_is_skipped_or_said(plan, tmp_path):
+    """An editor may have put one there; in UTF-16 a recording is none."""
+    path, text = tmp_path / "run.jsonl", plan.read_text()
+    path.write_bytes(("\ufeff" + text).encode())
+    read, marked = recording(str(plan)), recording(str(path))
+    assert (read.run, len(read.rows)) == (marked.run, len(marked.rows))
+
+    path.write_bytes(text.encode("utf-16"))
+    with pytest.raises(Refusal, match="not UTF-8 text: line 1") as raised:
+        recording(str(path))
+    assert "save it as UTF-8" in raised.value.error.fields["hint"]
+
+
 NUMBERS = ["1" + "0" * 400, "1e400", "NaN", "-Infinity", "1e17", "-1", "true", '"soon"', "[]"]
 
 

@@ -244,6 +244,50 @@ def test_usage_of_all_is_the_chains(tmp_path):
     assert played.value.notes["chain_usage"] == {"input_tokens": 50, "output_tokens": 5}
 
 
+@pytest.mark.parametrize("ending", ["success", "failure", "time"])
+def test_what_a_cancelled_subtask_took_is_the_chains_too(tmp_path, ending):
+    """One that is cut in its second turn keeps what it has said and taken, and so does one whose
+    own parts are at work; one that has said nothing took nothing."""
+    usage = {"input_tokens": 10, "output_tokens": 1}
+    subtasks = [lead("a half"), clerk("the dark"), clerk("the light"), clerk("the end", 2)]
+    plan = {"stop_when": "AllSubtasksComplete" if ending == "failure" else "FirstSuccess"}
+
+    def says(task, prompt, turn, told):
+        if task == "chief":
+            return {**_said(proposing(*subtasks, **plan) if turn == 0 else "done"), "usage": usage}
+        if task == "lead":
+            block = {"type": "text", "text": "found half"}
+            said = _said(proposing("the deep"))
+            return {**said, "content": [block, *said["content"]], "usage": usage}
+        return (
+            {"error": "overloaded_error"} if ending == "failure" else {**_said("x"), "usage": usage}
+        )
+
+    def pick(ready):
+        """The leads first: what ends the plan comes after their first turn."""
+        order = {"lead": 0, "clerk": 1}
+        return min(ready, key=lambda each: order.get(_task(each), 0))
+
+    hangs = ["deep", "dark", *(["light"] if ending == "time" else [])]
+    played = play(tmp_path, '(chief "g")', says, hangs=hangs, pick=pick, latest=_last)
+
+    half, dark, *_ = played.value.notes["subplans"][0]["results"]
+    assert [each.notes["node"]["state"] for each in (half, dark)] == ["Cancelled"] * 2
+    assert (half.content, half.usage, half.notes["turns"]) == ("found half", usage, 1)
+    assert (dark.content, dark.usage) == ("", {})
+    turns = 4 if ending == "success" else 3
+    assert played.value.notes["chain_usage"] == {"input_tokens": 10 * turns, "output_tokens": turns}
+
+
+def _task(request):
+    return request.arguments[0]["task"] if request.operation == "model" else None
+
+
+def _last(timers):
+    """The deadline of a whole plan, the outermost."""
+    return max(timers, key=lambda each: each.arguments[0])
+
+
 def _said(reply):
     if isinstance(reply, str):
         return {"content": [{"type": "text", "text": reply}], "stop_reason": "end_turn"}

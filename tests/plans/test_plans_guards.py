@@ -61,6 +61,11 @@ ADVICE = "; propose something simpler, or do the task yourself"
             proposing(clerk("a", budget_cap=200), clerk("b", budget_cap={"seconds": 150.5})),
             "too large budgets: the caps of seconds add up to 350.5, and 300 are left",
         ),
+        (
+            proposing(clerk("a", budget_cap=1e308), clerk("b", budget_cap=1e308)),
+            "too large budgets: the caps of seconds add up to more than can be counted, and 300 "
+            "are left",
+        ),
     ],
 )
 def test_a_proposal_is_refused_whole(tmp_path, proposal, message):

@@ -7,13 +7,15 @@ import gc
 import os
 import sys
 from contextlib import redirect_stdout
+from typing import BinaryIO, cast
 
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 
 
 def serve() -> int:
-    """Serves one editor until it leaves; 1 if it left without a word. Raises
-    ModuleNotFoundError where pygls is missing."""
+    """Serves one editor until it leaves; 1 if it left without a word, or sent a message that is too
+    large. Raises ModuleNotFoundError where pygls is missing."""
+    from sexplang.hosts.language_server.protocol import Incoming, TooLarge
     from sexplang.hosts.language_server.server import server
 
     if sys.stdin is None:
@@ -24,5 +26,9 @@ def serve() -> int:
     made, editor = server()
     # Nothing but messages may go where the messages go.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, redirect_stdout(sys.stderr):
-        made.start_io(stdout=out)
+        try:
+            made.start_io(stdin=cast(BinaryIO, Incoming(sys.stdin.buffer)), stdout=out)
+        except TooLarge as large:
+            say(f"{large}; the connection is closed")
+            return FAILED
     return DONE if editor.has_ended else FAILED

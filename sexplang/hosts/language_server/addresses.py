@@ -10,7 +10,10 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 def name_of(address: str) -> str:
     """The name of a document as a source: its absolute path, or its address if it is no file."""
-    path = uris.to_fs_path(address)
+    try:
+        path = uris.to_fs_path(address)
+    except ValueError:  # it is no address at all
+        return address
     return address if not path else os.path.normpath(path)
 
 

@@ -17,6 +17,7 @@ from sexplang.hosts.language_server.addresses import address_of, name_of
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.outline import Outline
 from sexplang.hosts.language_server.positions import Places
+from sexplang.hosts.language_server.protocol import UNTOLD
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 
@@ -53,7 +54,9 @@ class Editor:
         self.server = server
         self.library = Library()
         self.addresses: dict[str, str] = {}
-        self.versions: dict[str, int] = {}
+        self.versions: dict[str, tuple[int, int]] = {}
+        """Which of all texts that came in this one is, and the version that the editor gave it."""
+        self.taken = 0
         self.effects: dict[str, tuple[Row, ...]] = {}
         self.timer: asyncio.TimerHandle | None = None
         self.checking: asyncio.Task[None] | None = None
@@ -75,7 +78,8 @@ class Editor:
         self.library.open[name] = _HALVES.sub("\ufffd", text)
         self.addresses[name] = address
         # The one that changed last is checked first.
-        self.versions = {name: version} | {
+        self.taken += 1
+        self.versions = {name: (self.taken, version)} | {
             other: known for other, known in self.versions.items() if other != name
         }
         self.check_soon(pause)
@@ -113,17 +117,22 @@ class Editor:
         while self.is_stale:
             self.is_stale = False
             library = self.library.copy()
-            for name, version in list(self.versions.items()):
+            for name, known in list(self.versions.items()):
+                if self.has_ended:
+                    return
                 try:
                     shown, effects = await asyncio.to_thread(_checked, library, name, self.encoding)
                 # A fault of ours must not end the checks of this editor for good.
                 except Exception as fault:
-                    self.server.report_server_error(fault, FeatureNotificationError)
+                    if not self.has_ended:
+                        self.server.report_server_error(fault, FeatureNotificationError)
                     continue
-                if self.versions.get(name) == version:
+                if self.versions.get(name) == known and not self.has_ended:
                     self.effects[name] = effects
                     self.server.text_document_publish_diagnostics(
-                        lsp.PublishDiagnosticsParams(self.addresses[name], shown, version)
+                        lsp.PublishDiagnosticsParams(
+                            self.addresses[name], shown, None if known[1] == UNTOLD else known[1]
+                        )
                     )
 
     # -- requests

@@ -5,13 +5,11 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from attrs import field
-
 from sexplang.hosts.language_server.declared import function_meaning, public, task_meaning
 from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.outline import Outline, Text, outline, standard, text_of
 from sexplang.terms.diagnostic import Diagnostics
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 from sexplang.terms.source import Source
 from sexplang.terms.template import FunctionCallNode, Template
 from sexplang.terms.value import Fault

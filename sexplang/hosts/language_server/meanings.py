@@ -2,10 +2,8 @@
 
 from typing import Any, Literal
 
-from attrs import field
-
 from sexplang.terms.form import Form
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 from sexplang.terms.source import Span
 
 Kind = Literal[

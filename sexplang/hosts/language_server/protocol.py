@@ -1,31 +1,181 @@
-"""What an editor sends to requests that are answered, also those that are malformed."""
+"""What an editor sends to what is done about it, also where it is malformed.
 
-from typing import Any
+Every request gets its response: nobody waits for one in vain. A notification that cannot be read is
+told to the editor's log, and changes nothing. No response holds a traceback. A message of
+an enormous size is not read at all.
+"""
 
-from pygls.exceptions import JsonRpcInvalidParams
-from pygls.protocol.json_rpc import JsonRPCRequestMessage
+import logging
+from typing import Any, BinaryIO
+
+from lsprotocol import types as lsp
+from pygls.exceptions import (
+    JsonRpcException,
+    JsonRpcInvalidParams,
+    JsonRpcInvalidRequest,
+    JsonRpcParseError,
+    JsonRpcServerNotInitialized,
+)
+from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage
 
 from sexplang.hosts.language_server.silence import Silent
 
+UNTOLD = -1
+"""The version of a text whose editor says none."""
+
+_LARGEST = 2**31 - 1
+
+MOST = 64_000_000
+"""Bytes of a message."""
+
+_LONGEST = 4096
+"""Bytes of a header line that are read at once."""
+
+UNREADABLE = (ValueError, RecursionError)
+"""What a text raises that is no JSON, or that is nested too deeply."""
+
+
+class TooLarge(Exception):
+    """A message is said to have more bytes than are read."""
+
+
+class Incoming:
+    """Standard input, from which no message of any size is taken."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readline(self) -> bytes:
+        return self._stream.readline(_LONGEST)
+
+    def read(self, size: int) -> bytes:
+        """Raises TooLarge."""
+        if size > MOST:
+            raise TooLarge(f"a message of {size} bytes is too large, at most {MOST} are read")
+        return self._stream.read(size)
+
 
 class Protocol(Silent):
-    """The protocol, where every request gets its response: nobody waits for one in vain."""
+    """The protocol as this server keeps it."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """A message from its data; None for a request that was answered as malformed."""
-        if not {"jsonrpc", "id", "method"} <= data.keys():
-            return super().structure_message(data)
-        kind = self.get_message_type(data["method"]) or JsonRPCRequestMessage
-        try:
-            return self._converter.structure(data, kind)
-        except Exception as error:  # of whatever kind the library's converters raise
-            reason = JsonRpcInvalidParams(f"malformed parameters: {_first(error)}")
-            self._send_response(data["id"], error=reason.to_response_error())
-            return None
+        """The parts of a message stay as they are until it is there as a whole."""
+        return data
+
+    def unreadable(self) -> None:
+        """Answers a message that is no JSON."""
+        self._send_response(None, error=JsonRpcParseError().to_response_error())
 
     def handle_message(self, message: Any) -> None:
+        """Deals with a message, which is JSON of any kind."""
+        refusal = self._refusal(message)
+        if refusal is None:
+            self._deal(self._response(message) if _is_response(message) else self._asked(message))
+        elif isinstance(message, dict) and _is_note(message):
+            if not self._shutdown:
+                self._tell(f"{message['method']}: {refusal.message}")
+        else:
+            id = message.get("id") if isinstance(message, dict) else None
+            known = id if isinstance(id, (int, str)) else None
+            self._send_response(known, error=refusal.to_response_error())
+
+    def _refusal(self, message: Any) -> JsonRpcException | None:
+        """Why a message is not dealt with at all, if it is not."""
+        if not isinstance(message, dict):
+            return JsonRpcInvalidRequest("a message is an object")
+        if message.get("jsonrpc") != self.VERSION:
+            return JsonRpcInvalidRequest(f"`jsonrpc` of a message is {self.VERSION!r}")
+        if _is_response(message):
+            return None
+        method = message.get("method")
+        if not isinstance(method, str):
+            return JsonRpcInvalidRequest("the method of a message is a text")
+        if method == lsp.EXIT:
+            return None
+        if self._shutdown:
+            return JsonRpcInvalidRequest("the server has been shut down")
+        if method == lsp.INITIALIZE:
+            again = JsonRpcInvalidRequest("the server is initialized already")
+            return None if self._workspace is None else again
+        if self._workspace is None:
+            return JsonRpcServerNotInitialized("the server is not initialized")
+        return None
+
+    def _asked(self, data: dict[str, Any]) -> Any:
+        """A request or a notification; None for one that is dealt with as malformed."""
+        method = data["method"]
+        if method in (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE):
+            _complete(data.get("params"))
+        is_request = isinstance(data.get("id"), (int, str))
+        usual = JsonRPCRequestMessage if is_request else JsonRPCNotification
+        data.setdefault("params", None)
+        try:
+            if "id" in data and not is_request:
+                raise ValueError("the id of a request is a number or a text")
+            return self._converter.structure(data, self.get_message_type(method) or usual)
+        except Exception as error:  # of whatever kind the library's converters raise
+            words = f"malformed parameters: {_first(error)}"
+        if is_request:
+            self._send_response(data["id"], error=JsonRpcInvalidParams(words).to_response_error())
+        else:
+            self._tell(f"{method}: {words}")
+        return None
+
+    def _response(self, data: dict[str, Any]) -> Any:
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            self._tell(f"a malformed response: {error}")
+            return None
+
+    def _deal(self, message: Any) -> None:
+        if getattr(message, "method", None) == lsp.TEXT_DOCUMENT_DID_CHANGE:
+            address = message.params.text_document.uri
+            if self._workspace is None or address not in self._workspace.text_documents:
+                self._tell(f"{address} is not open: what changes in it is not known here")
+                return
         if message is not None:
             super().handle_message(message)
+
+    def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
+        if error is not None:
+            error.data = None  # for the library's own faults, a traceback
+        super()._send_response(msg_id, result=result, error=error)
+
+    def _serialize_message(self, data: Any) -> dict[str, Any]:
+        message = super()._serialize_message(data)
+        if isinstance(data, lsp.ResponseErrorMessage):
+            message.setdefault("id", None)  # nobody knows which message was meant
+        return message
+
+    def _tell(self, words: str) -> None:
+        self.notify(
+            lsp.WINDOW_LOG_MESSAGE, lsp.LogMessageParams(lsp.MessageType.Warning, words[:500])
+        )
+
+
+def _is_response(message: dict[str, Any]) -> bool:
+    return "method" not in message and ("result" in message or "error" in message)
+
+
+def _is_note(message: dict[str, Any]) -> bool:
+    return "id" not in message and isinstance(message.get("method"), str)
+
+
+def is_told(record: logging.LogRecord) -> bool:
+    """Whether the library's log has a record that the editor is not told as a response."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], UNREADABLE)
+
+
+def _complete(params: Any) -> None:
+    """A text counts, whatever its editor leaves out beside it."""
+    document = params.get("textDocument") if isinstance(params, dict) else None
+    if not isinstance(document, dict):
+        return
+    document.setdefault("languageId", "")
+    version = document.get("version")
+    if type(version) is not int or not 0 <= version <= _LARGEST:
+        document["version"] = UNTOLD
 
 
 def _first(error: BaseException) -> str:

@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping
 
-from attrs import field
-
 from sexplang.hosts.language_server.meanings import Meaning, member
-from sexplang.terms.node import define, frozen
+from sexplang.terms.node import define, field, frozen
 
 DEEPEST = 500
 """Scopes inside each other: what is nested deeper is not looked into, so that an answer never

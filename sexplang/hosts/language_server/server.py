@@ -1,30 +1,45 @@
 """The features of the language server, each with what answers it."""
 
+import logging
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from lsprotocol import types as lsp
 from pygls.capabilities import get_capability
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from sexplang.hosts.language_server.addresses import name_of
 from sexplang.hosts.language_server.editor import PAUSE, Editor
-from sexplang.hosts.language_server.protocol import Protocol
+from sexplang.hosts.language_server.protocol import UNREADABLE, Protocol, is_told
 
 LARGEST = 1_000_000
 """Characters of a text about which questions are answered; any text is checked."""
 
 
+class Server(LanguageServer):
+    """A server that answers what is no message."""
+
+    protocol: Protocol
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        if source is JsonRpcException and isinstance(error, UNREADABLE):
+            self.protocol.unreadable()
+        else:
+            super().report_server_error(error, source)
+
+
 def server() -> tuple[LanguageServer, Editor]:
     """A server that knows this language, and the editor that it will serve."""
     # Whole texts: there is nothing to go out of step over what a line is.
-    made = LanguageServer(
+    made = Server(
         "sexplang",
         _version(),
         text_document_sync_kind=lsp.TextDocumentSyncKind.Full,
         protocol_cls=Protocol,
     )
+    logging.getLogger("pygls.server").addFilter(is_told)
     editor = Editor(made)
 
     @made.feature(lsp.INITIALIZED)

@@ -8,13 +8,11 @@ be is read up to there.
 
 from collections.abc import Callable, Sequence
 
-from attrs import Factory
-
 from sexplang.hosts.tokens import CLOSING, LABELS, MARKS, OPENING, TRIVIA, Token
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.words import CONSTANTS, string, text_block
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 from sexplang.terms.source import Source, Span
 
 _KINDS: dict[str, type[ListForm] | type[VectorForm] | type[TableForm]] = {
@@ -39,8 +37,8 @@ class _Frame:
 
     opening: str
     start: int
-    items: list[Form] = Factory(list)
-    marks: list[Token] = Factory(list)
+    items: list[Form] = field(factory=list)
+    marks: list[Token] = field(factory=list)
 
 
 class _Tree:

@@ -9,13 +9,11 @@ were made of.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from attrs import evolve, field
-
 from sexplang.hosts.language_server.declared import declared, flat, word_of
 from sexplang.pipeline import Builder, Find, Plans
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm, Name, TableForm, VectorForm
-from sexplang.terms.node import define, frozen
+from sexplang.terms.node import define, evolve, field, frozen
 from sexplang.terms.program import Export, Program
 from sexplang.terms.source import Source
 from sexplang.terms.template import TemplateNode

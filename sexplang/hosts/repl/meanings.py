@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sexplang.hosts.language_server.declared import comment_above, task_meaning
+from sexplang.hosts.language_server.declared import comment_above, flat, task_meaning, word_of
 from sexplang.hosts.language_server.hover import headline
 from sexplang.hosts.language_server.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.outline import prelude
-from sexplang.hosts.language_server.words import special
+from sexplang.hosts.language_server.words import special, syntax_of
 from sexplang.hosts.show import drawn
+from sexplang.reader import read
+from sexplang.terms.form import ListForm
 from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export, Function
 from sexplang.terms.value import Operation, Task
@@ -31,11 +33,21 @@ def explained(name: str, names: Mapping[str, Export]) -> str | None:
     meaning = _meaning(name, names)
     if meaning is None:
         return None
-    lines = [headline(meaning), meaning.doc]
+    written = "" if meaning.kind == "syntax" else headline(meaning)
+    lines = [_kind(meaning), written, meaning.doc]
     if meaning.kind == "module":
-        lines[1] = "\n".join(sorted(meaning.members))
+        lines[2] = "\n".join(sorted(meaning.members))
     lines += [f"  {each.name}: {each.doc}" for each in meaning.params or () if each.doc]
     return drawn("\n".join(line for line in lines if line), keep="\n")
+
+
+def _kind(meaning: Meaning) -> str:
+    """What it is, where its form does not tell: no macro or special form is a value."""
+    if meaning.kind == "syntax":
+        return "a macro"
+    if meaning.kind != "special form":
+        return ""
+    return "a special form" if syntax_of(meaning.name) else "a word of a special form"
 
 
 def _inside(export: Export | None) -> Mapping[str, Export]:
@@ -67,8 +79,28 @@ def _of(name: str, export: Export) -> Meaning:
         params = tuple(Parameter(each) for each in shape.params)
         return Meaning(name, "operation", params=params, doc=shape.doc)
     if isinstance(shape, Macro):
-        return Meaning(name, "syntax", doc=shape.span.text)
+        return _macro(name, shape)
     members = {each: _of(each, one) for each, one in _inside(export).items()}
     if members:
         return Meaning(name, "module", members=members)
     return Meaning(name, "value", doc="a value")
+
+
+def _macro(name: str, macro: Macro) -> Meaning:
+    """A macro with each of its patterns, written as a use of it, and the comment above it."""
+    source = macro.span.source
+    uses: list[str] = []
+    for form in flat(read(source)):
+        if (
+            word_of(form) != "define-syntax"
+            or not form.span.start < macro.span.start < form.span.end
+        ):
+            continue
+        assert isinstance(form, ListForm)
+        rules = form.items[2]
+        for rule in rules.items[2:] if isinstance(rules, ListForm) else ():
+            pattern = rule.items[0] if isinstance(rule, ListForm) else rule
+            head = pattern.items[0].span if isinstance(pattern, ListForm) else pattern.span
+            uses.append(f"({name}{source.text[head.end : pattern.span.end]}")
+    about = comment_above(source, macro.span.start)
+    return Meaning(name, "syntax", doc="\n".join([*uses, *([about] if about else [])]))

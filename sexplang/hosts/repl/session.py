@@ -4,8 +4,6 @@ import os
 import sys
 from typing import Any, TextIO
 
-from attrs import evolve, field
-
 from sexplang.hosts.files import folder_of, source_at, text_at
 from sexplang.hosts.limits import limits_of
 from sexplang.hosts.options import Settings
@@ -16,7 +14,7 @@ from sexplang.hosts.show import Paint, drawn, paint_for
 from sexplang.machine import Standing
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm, Name
-from sexplang.terms.node import define
+from sexplang.terms.node import define, evolve, field
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import error_of
 from sexplang.terms.text import written

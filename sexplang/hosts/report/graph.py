@@ -4,11 +4,9 @@ A part of a plan stands behind those that it comes after, else behind what it is
 that does one thing is that thing. Of many alike some are shown, and the rest are counted.
 """
 
-from attrs import field
-
 from sexplang.hosts.report.markup import Html, tag
 from sexplang.runtime.recording import Entry
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 
 SIBLINGS = 12
 """So many works within another are shown."""

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from attrs import field
-
 from sexplang.runtime.pack import dumped, packed
 from sexplang.runtime.prices import FREE, prices
 from sexplang.runtime.recording import Entry, Recording
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 
 USAGE = (
     "input_tokens",
@@ -92,12 +90,14 @@ def summed(recording: Recording) -> Run:
 
 
 def _own(entry: Entry, price: Any) -> Sum:
-    row = entry.row
-    if row is None:
-        return Sum(withdrawn=int(entry.cut and entry.kind == "request" and entry.name == "model"))
-    own = Sum(1, errors=int(row.failed), tries=max(0, row.attempts - 1))
-    if row.operation == "model":
-        own.calls = int(row.attempts > 0)
+    row = entry.row or entry.part
+    if entry.row is not None:
+        own = Sum(1, errors=int(entry.row.failed), tries=max(0, entry.row.attempts - 1))
+        own.calls = int(entry.name == "model" and entry.row.attempts > 0)
+    else:
+        is_call = entry.kind == "request" and entry.name == "model"
+        own = Sum(withdrawn=int(entry.cut and is_call))
+    if row is not None and entry.name == "model":
         used = {name: _count(row.usage.get(name)) for name in USAGE}
         taken, given, written, read = used.values()
         own.tokens_in, own.tokens_out = taken + written + read, given
@@ -109,7 +109,8 @@ def _own(entry: Entry, price: Any) -> Sum:
 
 def model_of(entry: Entry) -> str | None:
     """Who replied, as the reply says."""
-    return entry.row.model if entry.row is not None else None
+    row = entry.row or entry.part
+    return None if row is None else row.model
 
 
 def _count(number: Any) -> int:

@@ -8,14 +8,17 @@ What stands beside the tests belongs to each of them.
 
 from collections.abc import Iterable, Iterator
 
-from attrs import field
-
+from sexplang.machine import Limits
+from sexplang.process import growth
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.diagnostic import Label as Place
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 from sexplang.terms.source import Source, Span
+
+LIMITS = Limits(steps=20_000_000, held=growth())
+"""A test ends: some ten seconds of work."""
 
 _TEXT, _LIST, _TABLE, _ANY = "a text in quotes", "a list in []", "a table in {}", ""
 
@@ -48,6 +51,8 @@ class Test:
     """The forms beside the tests of its file."""
     forms: tuple[Form, ...]
     parts: dict[str, Form] = field(factory=dict)
+    limits: Limits = LIMITS
+    """What its programs may take from the machine."""
 
     __test__ = False
 

@@ -7,18 +7,27 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
+from sexplang.hosts.ending import say_all
 from sexplang.hosts.files import source_at, status_of
-from sexplang.hosts.guard import DONE, FAILED
+from sexplang.hosts.guard import DONE, FAILED, MISUSE
+from sexplang.hosts.limits import typed
 from sexplang.hosts.testing import Result, Test, collect, run_test
+from sexplang.hosts.testing.cases import LIMITS
 from sexplang.runtime.sources import TESTS
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.node import evolve
 
 
-def test(files: tuple[str, ...], *, named: str | None, as_json: bool) -> int:
+def test(files: tuple[str, ...], *, named: str | None, limit: str | None, as_json: bool) -> int:
     """Runs tests and reports; 1 if one fails, cannot be read, or there are none."""
     since = perf_counter()
+    try:
+        given: dict[str, Any] = {**typed(limit)}
+    except Diagnostics as refused:
+        return say_all(refused.diagnostics, MISUSE)
+    limits = evolve(LIMITS, **given)
     tests, broken = _collected(files)
-    chosen = [each for each in tests if named is None or named in each.name]
+    chosen = [evolve(each, limits=limits) for each in tests if named is None or named in each.name]
     results = list(_run(chosen, dots=sys.stderr.isatty() and not as_json))
     failed = [each for each in results if not each.passed]
     seconds = perf_counter() - since

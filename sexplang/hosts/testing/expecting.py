@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 from typing import Any
 
-from attrs import field
-
 from sexplang.hosts.testing.cases import Test, malformed
 from sexplang.hosts.testing.patterns import fits, operation_of, shown
 from sexplang.hosts.testing.programs import UNASKED, is_error, value_in, value_of_form
@@ -13,7 +11,7 @@ from sexplang.primitives import PRIMITIVES
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
-from sexplang.terms.node import frozen
+from sexplang.terms.node import field, frozen
 from sexplang.terms.source import Source
 from sexplang.terms.text import text, value_of, written
 from sexplang.terms.value import Record, Value

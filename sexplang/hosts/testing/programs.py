@@ -6,18 +6,14 @@ from typing import Any
 from sexplang.hosts.files import source_at
 from sexplang.hosts.programs import has_tasks
 from sexplang.hosts.testing.cases import Test, malformed
-from sexplang.machine import Limits, start
+from sexplang.machine import start
 from sexplang.pipeline import Builder, Plans, tasks
-from sexplang.process import growth
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form, Label, Literal, TableForm, VectorForm
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.value import Record, Value
-
-LIMITS = Limits(steps=20_000_000, held=growth())
-"""A test ends: some ten seconds of work."""
 
 UNASKED = ("print", "log", "progress")
 """What a program may say without a script."""
@@ -46,9 +42,9 @@ def built(source: Source, forms: tuple[Form, ...]) -> Program:
     return builder.program()
 
 
-def begun(program: Program, inputs: dict[str, Value]) -> Any:
-    """The program's outcome up to its first requests."""
-    return start(program, inputs, tasks() if has_tasks(program) else None, LIMITS)
+def begun(test: Test, program: Program, inputs: dict[str, Value]) -> Any:
+    """The outcome of a program of a test, up to its first requests."""
+    return start(program, inputs, tasks() if has_tasks(program) else None, test.limits)
 
 
 def value_of_form(test: Test, form: Form, inputs: dict[str, Value]) -> Value:
@@ -60,7 +56,7 @@ def value_of_form(test: Test, form: Form, inputs: dict[str, Value]) -> Value:
 
 def value_in(test: Test, forms: tuple[Form, ...], inputs: dict[str, Value]) -> Value:
     """The value of the last of some forms."""
-    outcome = begun(built(test.source, (*test.common, *forms)), inputs)
+    outcome = begun(test, built(test.source, (*test.common, *forms)), inputs)
     while hasattr(outcome, "requests"):
         request = outcome.requests[0]
         if request.operation not in UNASKED:

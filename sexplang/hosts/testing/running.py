@@ -59,7 +59,7 @@ def _findings(test: Test) -> tuple[Diagnostic, ...]:
         return compared(test, Played(refused=refused.diagnostics), {})
     inputs = _inputs(test, program)
     script = script_of(test, inputs)
-    outcome = begun(program, inputs)
+    outcome = begun(test, program, inputs)
     while hasattr(outcome, "requests"):
         answered = script.answer(outcome.requests)
         if answered is None:

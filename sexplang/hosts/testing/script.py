@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
 
-from attrs import field
-
 from sexplang.hosts.testing.cases import Test, malformed
 from sexplang.hosts.testing.patterns import fits, operation_of
 from sexplang.hosts.testing.programs import UNASKED, beside, is_error, value_of_form
@@ -14,7 +12,7 @@ from sexplang.runtime.refusal import Refusal, refused
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, TableForm, VectorForm
-from sexplang.terms.node import define, frozen
+from sexplang.terms.node import define, field, frozen
 from sexplang.terms.text import plain, value_of
 from sexplang.terms.value import Fault, Value
 

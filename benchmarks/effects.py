@@ -3,7 +3,7 @@
 Processor time in one process, interleaved rounds, medians; building a program is not part of a
 figure. What the programs compute is said in the suite's descriptions
 (github.com/effect-handlers/effect-handlers-bench); `benchmarks/effects/` holds them in this
-language, and `tests/effects/` holds them to the right results.
+language, and each result is shown beside what plain Python computes. Status 1 if one differs.
 
     python benchmarks/effects.py [--rounds 3] [--only nqueens,triples]
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.effects_expected import EXPECTED
 from benchmarks.measure import Timed, interleaved
 from sexplang.machine import Done, start
 from sexplang.pipeline import build
@@ -60,24 +61,25 @@ def timed(name: str, n: int) -> Timed:
     return lambda: run(name, n)
 
 
-def main() -> None:
+def main(words: list[str] | None = None) -> int:
+    """Prints a line for each program and size; 1 if a result is not the expected one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds (default 3)")
     parser.add_argument("--only", default="", help="programs, separated by commas")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     chosen = options.only.split(",") if options.only else list(PROGRAMS)
     cases = [(name, n) for name in chosen for n in PROGRAMS[name]]
     found = interleaved([timed(*case) for case in cases], options.rounds)
 
-    print(f"{'program':22}{'n, milliseconds':>18}")
-    for name in chosen:
-        cells = [
-            f"{n:>9}{taken * 1e3:9.1f}"
-            for (each, n), taken in zip(cases, found, strict=True)
-            if each == name
-        ]
-        print(f"{name:22}{''.join(cells)}")
+    status = 0
+    print(f"{'program':22}{'n':>7}{'milliseconds':>14}  result")
+    for (name, n), taken in zip(cases, found, strict=True):
+        value, expected = run(name, n), EXPECTED[name](n)
+        said = f"{value} as expected" if value == expected else f"{value} differs from {expected}"
+        status = max(status, value != expected)
+        print(f"{name:22}{n:>7}{taken * 1e3:14.1f}  {said}")
+    return int(status)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

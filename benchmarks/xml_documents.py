@@ -1,24 +1,15 @@
 """Five schemas as tasks have them, and documents of them with the value that each stands for.
 
-The values are made first and written as XML by this file alone: nothing here reads.
+The values are made first, and the elements beside them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
-from xml.sax.saxutils import escape
 
 from attrs import field, frozen
 
-
-@frozen
-class El:
-    """An element as it is written: attributes, and children or a text."""
-
-    name: str
-    attributes: tuple[tuple[str, str], ...] = ()
-    inside: "str | tuple[El, ...]" = ()
-
+from benchmarks.xml_texts import El, amount, day, flag, leaf, name, sentence, written
 
 Make = Callable[[Random], tuple[dict[str, Any], El]]
 
@@ -42,74 +33,6 @@ class Kind:
 
 def xsd(body: str) -> str:
     return f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">{body}</xs:schema>'
-
-
-# --- texts
-
-_WORDS = " ".join(
-    [
-        "the a tea cup model reply table prices of with without and",
-        "or but service users can under over between results strong weak hot",
-        "cold daily new old version report team because after before fails works",
-        "slow fast again data request error cause fix night morning",
-    ]
-).split()
-_SPICE = [
-    "R&D",
-    "Q&A",
-    "AT&T",
-    "salt & pepper",
-    "a < b",
-    "x <= 3 && y > 2",
-    "List<String>",
-    "use <b>bold</b> here",
-    "café",
-    "naïve",
-    "5 € — roughly",
-    "“quoted” words",
-    'she said "no"',
-    "it's",
-    "https://example.com/?a=1&b=2",
-    "Müller",
-    "if (n<10) return;",
-    "<3",
-    "A&B&C",
-    "50 % of <unknown>",
-]
-
-
-def sentence(random: Random, least: int = 3, most: int = 12) -> str:
-    """Words, some of them such as XML has to escape."""
-    words = [random.choice(_WORDS) for _ in range(random.randint(least, most))]
-    for _ in range(random.choice((0, 0, 1, 1, 2))):
-        words.insert(random.randint(0, len(words)), random.choice(_SPICE))
-    return " ".join(words).capitalize() if random.random() < 0.5 else " ".join(words)
-
-
-def name(random: Random) -> str:
-    return random.choice(
-        ["Ann", "Bob", "Zoë", "Li Wei", "José", "O'Neil", "Mary-Jane", "Smith & Co"]
-    )
-
-
-def amount(random: Random) -> tuple[float | int, str]:
-    """A number with at most two decimals, and how it is written."""
-    cents = random.randrange(0, 100_000)
-    if cents % 100 == 0:
-        return cents // 100, str(cents // 100)
-    return float(f"{cents // 100}.{cents % 100:02}"), f"{cents // 100}.{cents % 100:02}"
-
-
-def day(random: Random) -> str:
-    return f"20{random.randrange(10, 30)}-{random.randrange(1, 13):02}-{random.randrange(1, 29):02}"
-
-
-def leaf(tag: str, text: object) -> El:
-    return El(tag, (), str(text))
-
-
-def flag(value: bool) -> str:
-    return "true" if value else "false"
 
 
 # --- a flat record
@@ -359,24 +282,63 @@ KINDS = (
 )
 
 
-# --- text
+# --- texts that speak of tags
 
 
-def written(element: El, pretty: bool, indent: str = "") -> str:
-    """The document, on one line or with an element a line."""
-    attributes = "".join(f' {key}="{quoted(value)}"' for key, value in element.attributes)
-    start = f"{indent if pretty else ''}<{element.name}{attributes}"
-    end = f"</{element.name}>"
-    if not element.inside:
-        return f"{start}/>"
-    if isinstance(element.inside, str):
-        return f"{start}>{escape(element.inside)}{end}"
-    parts = [written(each, pretty, indent + "  ") for each in element.inside]
-    if not pretty:
-        return f"{start}>{''.join(parts)}{end}"
-    lines = "\n".join(parts)
-    return f"{start}>\n{lines}\n{indent}{end}"
+def speaking(kind: Kind, random: Random) -> tuple[Any, El]:
+    """A document in which one text speaks of tags of its own schema: of one, or of a whole
+    element."""
+    value, tree = kind.make(random)
+    elements = list(_all(tree))
+    texts = sorted(
+        {
+            each.inside
+            for each in elements
+            if isinstance(each.inside, str)
+            and each.name not in kind.typed | kind.enumerated
+            and " " in each.inside
+        }
+    )
+    if not texts:
+        return value, tree
+    text, one = random.choice(texts), random.choice(elements)
+    said = random.choice(
+        [
+            f"the <{one.name}> tag",
+            f"it ends with </{one.name}>",
+            f"an empty <{one.name}/>",
+            f"as in {written(one, pretty=False)}, for example",
+            f"(see <{one.name}>)",
+            f"before “</{one.name}>”",
+            f"`</{one.name}>`",
+            f"<{one.name}>",
+            f"</{one.name}>",
+        ]
+    )
+    words = text.split(" ")
+    words.insert(random.randint(0, len(words)), said)
+    longer = " ".join(words)
+    return _said(value, text, longer), _told(tree, text, longer)
 
 
-def quoted(value: str) -> str:
-    return escape(value, {'"': "&quot;"})
+def _all(element: El) -> Iterator[El]:
+    yield element
+    for each in element.inside if isinstance(element.inside, tuple) else ():
+        yield from _all(each)
+
+
+def _said(value: Any, text: str, longer: str) -> Any:
+    """The value with one text in the place of another."""
+    if isinstance(value, dict):
+        return {key: _said(each, text, longer) for key, each in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_said(each, text, longer) for each in value)
+    return longer if value == text else value
+
+
+def _told(element: El, text: str, longer: str) -> El:
+    attributes = tuple((key, _said(value, text, longer)) for key, value in element.attributes)
+    inside = element.inside
+    if isinstance(inside, tuple):
+        return El(element.name, attributes, tuple(_told(each, text, longer) for each in inside))
+    return El(element.name, attributes, _said(inside, text, longer))

@@ -12,7 +12,10 @@ from support.codes import codes_in
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted(ROOT.glob("sexplang/**/*.py"))
 TESTS = sorted(ROOT.glob("tests/**/*.py"))
-NEVER_AT_START = ("anthropic", "xmlschema", "asyncio", "pydantic", "opentelemetry")
+NEVER_AT_START = (
+    *("anthropic", "xmlschema", "lxml", "asyncio", "pydantic", "opentelemetry", "lark", "click"),
+    *("attr", "inspect", "platform", "threading", "sexplang.dispatcher", "sexplang.runtime"),
+)
 
 
 def test_the_walls_stand():
@@ -118,7 +121,7 @@ def test_a_run_that_nobody_traces_loads_no_tracing(tmp_path):
 
 
 def test_a_program_without_tasks_starts_light(tmp_path):
-    """Running it imports neither the SDK, the schema library, an event loop nor pydantic."""
+    """Running it imports neither the SDK, the schema library, an event loop, pydantic nor attrs."""
     program = tmp_path / "hello.sexp"
     program.write_text('(str "hello, " "world")\n')
     watch = (

@@ -55,8 +55,9 @@ UNSHOWN = {
     "stands in the details of an error whose reason is shown": """
         script-status script-timeout tool-failed mcp-failed mcp-timeout""",
     "a model's server, or what stands for it, is at fault": """
-        bad-key bad-model-file bad-payload bad-reply bad-script configuration_error missing-key
-        missing-model model-busy model-failed model-not-found model-overloaded
+        bad-key bad-model-file bad-payload bad-reply bad-script broken-install
+        configuration_error missing-key missing-model model-busy model-failed
+        model-not-found model-overloaded
         model-refused-request model-timeout no-connection no-model reply-cut-short
         script-mismatch scripted-error unknown-model""",
     "the files of the machine and the journal of a run": """

@@ -127,3 +127,21 @@ def test_the_oracle_fails_as_the_documents_say(text: str, type: str, reason: str
 
     assert error is not None
     assert (type, reason) == (error.fields["type"], error.fields["reason"])
+
+
+WAITING = "(try (try (raise 1) (finally (note 1))) (catch (e) (perform model {messages: []})))"
+"""A catch that waits for a `finally`, which performs."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"(handle {WAITING} ((note x) k (with-timeout 3 (k 1))))",
+        f"(handle {WAITING} ((note x) k (with-budget {{calls: 0}} (k 1))))",
+        "(handle (handle (try (ask 1) (finally (note 1))) ((ask x) _ (model {messages: []})))"
+        " ((note x) k (with-budget {calls: 0} (k 1))))",
+    ],
+)
+def test_a_clause_that_waits_for_a_finally_is_under_what_it_is_resumed_under(text: str):
+    """The deadlines and budgets around the call of the continuation that holds it."""
+    assert None is disagreement(f"(define-effect (note x)) (define-effect (ask x)) {text}")

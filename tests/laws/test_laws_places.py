@@ -56,8 +56,8 @@ def test_jobs_of_the_programs_do_wait():
         found: set[str] = set()
 
         def look(outcome: Suspended, found: set[str] = found) -> Suspended:
-            states = [branch.state for branch in outcome.weave.branches.values()]
-            depths = [len(state.s[3].jobs) for state in states if isinstance(state, Queued)]
+            branches = outcome.weave.branches.values()
+            depths = [len(each.s[3].jobs) for each in branches if isinstance(each, Queued)]
             found.update(["somewhere"] * (depths != []), ["inside"] * (max(depths, default=0) > 1))
             return outcome
 

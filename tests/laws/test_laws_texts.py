@@ -5,6 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.laws import LAWS, breaks, first_finding, json_differs
 
+from sexplang.terms.text import plain, value_of
+
 leaves = (
     st.none()
     | st.booleans()
@@ -44,3 +46,26 @@ def test_spoiled_programs_are_programs_or_have_diagnostics(start: int):
 def test_spoiled_programs_are_programs_or_have_diagnostics_20_000_times(start: int):
     """The same, up to 20,000 texts."""
     assert None is first_finding(LAWS["any_text"], range(start, start + 4_000))
+
+
+@settings(max_examples=300)
+@given(documents)
+def test_data_is_the_same_value_alone_and_among_much_other_data(document):
+    """What is small is taken at a glance; nothing of it is shared with whoever gave it."""
+    given = plain(document)
+    alone, among = value_of(given), value_of([given] * 50)
+
+    assert (alone,) * 50 == among
+    assert document == given == plain(alone)
+    assert [] == [part for part in parts(alone) if type(part) is list]
+    tables = [id(part) for part in parts(given) if type(part) is dict]
+    assert not {id(part) for part in parts(alone) if type(part) is dict} & set(tables)
+
+
+def parts(value):
+    """A value and all that it holds."""
+    found = [value]
+    for part in found:
+        if isinstance(part, (list, tuple, dict)):
+            found.extend(part.values() if isinstance(part, dict) else part)
+    return found

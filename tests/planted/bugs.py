@@ -98,12 +98,11 @@ BUGS = [
     Bug(
         "a fork takes no ordinal of its branch, so identities come again",
         "agrees",
-        "machine/weave.py",
+        "machine/branch.py",
         (
             (
-                "        changed = Branch(branch.path, branch.ordinal + 1, state, branch.leaving)",
-                "        taken = isinstance(state, Waiting)\n"
-                "        changed = Branch(branch.path, branch.ordinal + taken, state, branch.leaving)",
+                "        branch.ordinal + 1,\n",
+                "        branch.ordinal,\n",
             ),
         ),
     ),
@@ -113,8 +112,8 @@ BUGS = [
         "machine/weave.py",
         (
             (
-                "state.values.set(branch.path[-1], value)",
-                "state.values.set(len(state.values), value)",
+                "forked.values.set(branch.path[-1], value)",
+                "forked.values.set(len(forked.values), value)",
             ),
         ),
     ),
@@ -231,8 +230,8 @@ BUGS = [
         "machine/weave.py",
         (
             (
-                "        elif state.race and not isinstance(value, exits.Lost):",
-                "        elif state.race:",
+                "        elif parent.race and not isinstance(value, exits.Lost):",
+                "        elif parent.race:",
             ),
         ),
     ),
@@ -286,8 +285,8 @@ BUGS = [
         "machine/weave.py",
         (
             (
-                "                self._break(branch, branch.state, id, error)\n                self._run()",
-                "                self._break(branch, branch.state, id, error)\n                self._run()\n                break",
+                "                self._break(branch, branch, id, error)\n                self._run()",
+                "                self._break(branch, branch, id, error)\n                self._run()\n                break",
             ),
         ),
     ),
@@ -338,13 +337,13 @@ BUGS = [
         "machine/graphs.py",
         (
             (
-                "        and all(each in state.values for each in before)",
-                "        and all(each in state.values for each in before[:1])",
+                "        and all(each in branch.values for each in before)",
+                "        and all(each in branch.values for each in before[:1])",
             ),
             (
-                "    return fn, (*a, tuple([state.values[each].value for each in state.after[index]]))",
-                "    known = [each for each in state.after[index] if each in state.values]\n"
-                "    return fn, (*a, tuple([state.values[each].value for each in known]))",
+                "    return fn, (*a, tuple([branch.values[each].value for each in branch.after[index]]))",
+                "    known = [each for each in branch.after[index] if each in branch.values]\n"
+                "    return fn, (*a, tuple([branch.values[each].value for each in known]))",
             ),
         ),
     ),
@@ -365,8 +364,8 @@ BUGS = [
         "machine/graphs.py",
         (
             (
-                "[state.values[each].value for each in state.after[index]]",
-                "[state.values[each].value for each in sorted(state.after[index])]",
+                "[branch.values[each].value for each in branch.after[index]]",
+                "[branch.values[each].value for each in sorted(branch.after[index])]",
             ),
         ),
     ),
@@ -376,8 +375,10 @@ BUGS = [
         "machine/weave.py",
         (
             (
-                "            self._end_with(parent, (state.k[0], so_far(state), state.k, state.s))",
-                "            self._go(parent, (state.k[0], so_far(state), state.k, state.s))",
+                "            results = so_far(parent, self._had(parent))\n"
+                "            self._end_with(parent, (parent.k[0], results, parent.k, parent.s))",
+                "            results = so_far(parent, {})\n"
+                "            self._go(parent, (parent.k[0], results, parent.k, parent.s))",
             ),
         ),
     ),

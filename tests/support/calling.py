@@ -29,6 +29,7 @@ TASKS = """
 (define-effect (ponder-on a))
 (define (twice f x) (f (f x)))
 (define (each f xs) (map (lambda (x) (str (f x))) xs))
+(define (once-more f g) (str (f 1) (g 2)))
 (define (compose f g) (lambda (x) (f (g x))))
 """
 
@@ -111,6 +112,13 @@ class Making:
             '(string-split (str docs) " ")',
             '(if (= n 1) (error "x") docs)',
             "(try (raise 1) (catch (e) docs))",
+            "(attempt docs)",
+            '(attempt (if (= n 1) (raise "x") ["a" "b"]))',
+            "(attempt (raise docs))",
+            "(and (ask 1) docs)",
+            "(race docs [1])",
+            "(get-in {a: {b: docs}} ['a 'b])",
+            '(get (merge {a: docs} {b: [1]}) "a")',
         )
 
 
@@ -246,6 +254,21 @@ def _handle(m: Making) -> str:
             lambda: "((ask p) k (let ((r (k 1))) (if (= n 1) (k 2) r)))",
             lambda: "((ask p) k (map k [1 2]))",
             lambda: "((ask p) k (abandon k) (k " + e() + "))",
+            lambda: "((ask p) k (let ((r k)) (r " + e() + ")))",
+            lambda: "((ask p) k (begin (bind r k) (if (r 1) (r " + e() + ") (k 2))))",
+            lambda: "((ask p) k (twice k " + e() + "))",
+            lambda: "((ask p) k (each k " + m.items() + "))",
+            lambda: "((ask p) k (once-more k " + m.pick("say", "str", "k") + "))",
+            lambda: "((ask p) k (let ((f (lambda (x) (k " + e() + ")))) (f 1)))",
+            lambda: "((ask p) k (fold (lambda (a x) (k x)) 0 " + m.items() + "))",
+            lambda: "((ask p) k (let ((t {f: " + m.pick("k", "say") + "})) (t.f 1)))",
+            lambda: "((ask p) k (par (k 1) " + e() + "))",
+            lambda: "((ask p) k (with-budget {calls: 2} (twice k 1)))",
+            lambda: "((ask p) k (let ((r k)) (try (r 1) (finally " + e() + "))))",
+            lambda: "((ask p) k (handle (str (ponder-on k)) ((ponder-on c) j (j (c 1)))))",
+            lambda: "((ask p) k (k " + m.pick("k", "(lambda (x) (k x))", "[k]") + "))",
+            lambda: "((ask p) k (try (raise k) (catch (e) (e.details.value 1))))",
+            lambda: "((error p) k (let ((r k)) (r " + e() + ")))",
             lambda: "((ask p) k (loop 2 (abandon k)) " + e() + ")",
             lambda: "((ask p) k (handle (k 1) ((ponder-on q) j (j " + e() + "))))",
             lambda: "((ponder-on p) k (handle (k 1) ((ask q) j (j " + e() + "))))",
@@ -310,6 +333,25 @@ def _thrown(m: Making) -> str:
     )
 
 
+def _defaulted(m: Making) -> str:
+    """A function that asks for what it is not given, called with nobody knows how much."""
+    f, x, y, z = m.name(), m.name(), m.name(), m.name()
+    params = m.pick(
+        f"({x} {m.part()}) ({y} {m.part()})", f"{x} ({y} {m.part()})", f"{x} ({y} {m.part()}) . {z}"
+    )
+    made = f"(lambda ({params}) {m.pick('1', m.part())})"
+    call = m.pick(
+        f"(apply {f} {m.items()})",
+        f"(apply {f} 1 {m.items()})",
+        f"(map (lambda ({z}) (apply {f} {z})) (list {m.items()} {m.items()}))",
+        f"((lambda {z} (apply {f} (append [1] {z}))) {m.pick('', '1', '1 2')})",
+        f"(apply (lambda {z} (apply {f} {z})) {m.items()})",
+        f"(apply map {f} (take [docs docs docs] n))",
+        f"(apply (if (ask 1) {f} say) {m.items()})",
+    )
+    return f"(let (({f} {made})) {call})"
+
+
 def _state(m: Making) -> str:
     return f"(with-state 1 (lambda () (put-state {m.expression()}) {m.expression()} (get-state)))"
 
@@ -368,7 +410,7 @@ _LEAVES: Any = (_call, _call, _named, _ask, _plain)
 _FORMS: Any = (
     *(_call, _named, _ask, _begin, _begin, _if, _let, _map, _map, _fold, _repeat, _loop),
     *(_handle, _handle, _handle, _try, _try, _par, _budget, _twice, _matched, _matched, _state),
-    *(_shifted, _repeated),
+    *(_shifted, _repeated, _defaulted),
 )
 
 

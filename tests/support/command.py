@@ -1,21 +1,50 @@
 """The command as a person runs it: a process of its own, its output and its status."""
 
+import atexit
 import os
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from support.markdown import ROOT, fences
 
 SEXPLANG = [sys.executable, "-m", "sexplang"]
+"""A process that starts from nothing."""
+
+HERE = Path(__file__).resolve().parent
+COLD = 8
+"""So many commands of a worker start from nothing; then it is worth while to keep one warm."""
+_begun = count()
+
+
+@cache
+def _warm():
+    """The command by a process that has loaded already what commands load: `warm.py`."""
+    place = TemporaryDirectory()
+    path = f"{place.name}/socket"
+    warm = subprocess.Popen(
+        [sys.executable, HERE / "warm.py", path],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert warm.stdout.readline() == b"ready\n"
+    atexit.register(lambda: (warm.communicate(), place.cleanup()))
+    return [sys.executable, "-I", "-S", str(HERE / "warm_client.py"), path]
 
 
 def sexplang(*words, text=None, cwd=ROOT, **environment):
-    """Runs the command to its end."""
+    """Runs the command to its end; with an environment of its own it starts from nothing."""
+    command = SEXPLANG if environment or next(_begun) < COLD else _warm()
     return subprocess.run(
-        [*SEXPLANG, *map(str, words)],
+        [*command, *map(str, words)],
         cwd=cwd,
         input=text,
         capture_output=True,

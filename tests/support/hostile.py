@@ -159,6 +159,28 @@ ENDLESS = _group(
         ),
         "sums": "(define xs (range 10000)) (loop ((i 0)) (begin (apply + xs) (recur i)))",
         "errors in errors": "(loop ((x 1)) (recur (try (raise {reason: 'r v: x}) (catch (e) e))))",
+        "futures of a deep stack": (
+            "(define-effect (a)) (define-effect (b))"
+            "(define (f n) (handle"
+            " (if (= n 0) (loop ((i 0)) (begin (a) (recur i))) (f (- n 1))) ((b) k 1)))"
+            "(handle (f 3000) ((a) k (list (k 1))))"
+        ),
+        "a request that is handed on three hundred times": (
+            "(define-effect (a))"
+            "(define (f n) (handle"
+            " (if (= n 0) (loop ((i 0)) (begin (a) (recur i))) (f (- n 1)))"
+            " ((a) k (forward k a))))"
+            "(handle (f 300) ((a) k (k 1)))"
+        ),
+        "matches": "(loop ((v [1 [2 3]])) (match v ([a [b c]] (recur [b [c a]]))))",
+        "JSON": (
+            "(define s (json-string (range 1000))) (loop ((i 0)) (begin (json-parse s) (recur i)))"
+        ),
+        "a sort that needs frames": (
+            "(define-effect (q)) (handle"
+            " (sort (range 100000) (lambda (a b) (begin (q) (< a b)))) ((q) k (k)))"
+        ),
+        "a sort that needs none": "(sort (range 100000) (lambda (a b) true))",
     },
     Limits(steps=200_000),
 )
@@ -270,7 +292,7 @@ KEEPING = _group(
         "errors": "(loop ((x 1)) (recur (attempt (raise {reason: 'r details: {x: x}}))))",
         "a large list": "(map (lambda (x) [x x]) (range 10000000))",
     },
-    Limits(memory=150_000_000, held=held),
+    Limits(memory=75_000_000, held=held),
 )
 
 # -- values

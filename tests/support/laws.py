@@ -112,11 +112,11 @@ def shared_out(seed: int) -> str | None:
     found: list[str] = []
 
     def look(outcome: Suspended) -> Suspended:
-        branches = [branch.state for branch in outcome.weave.branches.values()]
-        asking = [state.s[3].jobs or () for state in branches if isinstance(state, Waiting)]
+        branches = outcome.weave.branches.values()
+        asking = [each.s[3].jobs or () for each in branches if isinstance(each, Waiting)]
         there = {jobs[:n] for jobs in asking for n in range(1, len(jobs) + 1)}
         works = [jobs for jobs in there if not any(jobs == each[:-1] for each in there)]
-        queues = any(isinstance(state, Queued) for state in branches)
+        queues = any(isinstance(each, Queued) for each in branches)
         places = outcome.weave.places
         if len(works) > most or (queues and len(works) < most):
             found.append(f"{most} places, and these work: {works}\n{text}")

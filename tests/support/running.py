@@ -97,10 +97,9 @@ def in_order(outcome: Suspended) -> list[Request]:
 def deadlines(outcome: Suspended) -> list[Request]:
     """The open deadlines, shortest first; of equal ones the outermost over the first branch that
     waits, for the host or for a place."""
-    timers = outcome.weave.timers
+    timers = outcome.weave.times.timers
     branches = sorted(outcome.weave.branches.values(), key=lambda branch: branch.path)
-    waiting = [each.state for each in branches if isinstance(each.state, (Waiting, Queued))]
-    above = [state.s[3].scopes for state in waiting]
+    above = [each.s[3].scopes for each in branches if isinstance(each, (Waiting, Queued))]
     open_ones = dict.fromkeys(id for scopes in above for id in scopes if id in timers)
     assert {*open_ones} == {r.id for r in outcome.requests if r.operation == "timer"}
     return sorted([timers[id].timer() for id in open_ones], key=lambda timer: timer.arguments)

@@ -1,7 +1,10 @@
 ; More than one attempt: one after the other until one succeeds; side by side, by majority; or one
 ; more when the first takes long.
 
-; The last attempt is a plain call: its error is the error of the whole.
+; Calls `f` until it gives a value, `times` times at most. `on:` says which errors are worth another
+; attempt: a word, a list of words, or a function of the error; without it all are. `backoff:` is the
+; seconds to wait, doubled each time, or a function of how often it has failed; with `jitter: true` it
+; waits a random part of them. The last attempt is a plain call: its error is the error of the whole.
 (define (retry f (times 3) (on nil) (backoff nil) (jitter false))
   (_check "retry" f "times" times)
   (unless (or (nil? backoff) (procedure? backoff) (and (number? backoff) (>= backoff 0)))
@@ -36,8 +39,8 @@
 
 (define-effect (_won value))
 
-; Each attempt but the first waits for its turn. The first value leaves the branches, which cancels
-; the others; where all have failed, the first one's error counts.
+; Calls `f`, and once more each `after` seconds while nothing has come, `n` times at most; gives the
+; first value and cancels the others. Where all have failed, the first one's error counts.
 (define (hedge f (after 1) (n 2))
   (_check "hedge" f "n" n)
   (unless (and (number? after) (>= after 0))
@@ -58,7 +61,10 @@
     ({value: value} value)
     ({error: err} (raise err))))
 
-; Those that fail are counted among the n, but for no answer.
+; Calls `f` `n` times side by side, `limit:` of them at a time, and gives the answer that more than
+; half of them give; where there is none it raises `no-majority`. `by:` makes of a value what is
+; compared: of a task's result what it says, else the value. Those that fail are counted among the n,
+; but for no answer.
 (define (vote f (n 3) (by _answer) (limit nil))
   (_check "vote" f "n" n)
   (bind cast (par-map (lambda (_) (try {answer: (f)} (catch (err) {error: err}))) (range n) limit))

@@ -5,6 +5,11 @@
 
 (define _NOT_RUN ["run-denied" "not-available" "script-not-found" "script-failed" "script-timeout"])
 
+; Works in rounds until the controller is content, `max_iterations` at most; i is counted from 1.
+; `(director input i)` gives a plan, `(executor plan i)` does it, `(evaluator execution plan i)` judges
+; it, and `(controller evaluation plan execution i)` says `['continue next-input]` or
+; `['stop final-value]`. Gives the final value, or the last execution where no round is left; with
+; `report: true` a table of value, success, iterations_completed and history.
 (define (director-evaluator-loop max_iterations initial director executor evaluator controller
           (report false))
   (_check "director-evaluator-loop" max_iterations
@@ -24,6 +29,11 @@
       (bind turn (put turn "evaluation" evaluation))
       (_decided turn history (lambda () (controller evaluation plan execution i))))))
 
+; Works in rounds until a test is content, `max_iterations` at most; i is counted from 1.
+; `(executor input i)` does the work, `test_command:` is run, and
+; `(controller execution validation input i)` says `['continue next-input]` or `['stop final-value]`;
+; `validation` is `{stdout stderr exit_code}`. `validator:`, a function `(test_command i)`, takes the
+; place of the command. `report:` is as in `director-evaluator-loop`.
 (define (iterative-loop max_iterations initial test_command executor controller (validator nil)
           (report false))
   (bind words (_words test_command))

@@ -11,7 +11,10 @@
 ; A search reads at most this many entries of the index; a part of them fits into the shards.
 (define _CANDIDATES 1000)
 
-; The files that an index knows and that a query is about: `{summary matches error}`.
+; The files that an index knows and that a query is about: `{summary matches error}`. A `matcher:`, a
+; task or a function, judges them; without one it is the program's task for associative matching, if
+; it has one, and else the words that they share. `matching_strategy:` is "content" or "metadata",
+; `limit:` the most matches.
 (define (get-context (query nil) (template_description nil) (template_type nil)
           (template_subtype nil) (inputs nil) (inherited_context nil) (previous_outputs nil)
           (matching_strategy nil) (limit nil) (matcher nil))
@@ -31,12 +34,15 @@
              "write matcher: (lambda (input candidates) …), or matcher: false for none"))
   (if chosen (match-memory chosen input) (search-memory input)))
 
-; Answers `search-memory` in the body by a matcher, so that fresh context is found by it too.
+; Calls `body`, a function without parameters, and answers its `search-memory` by a matcher, so that
+; the fresh context of its tasks is found by it too.
 (define (with-matcher matcher body)
   (handle (body)
     ((search-memory query) resume (resume (match-memory matcher query)))))
 
-; Candidates are asked about in shards, side by side; a shard that fails does not spoil the others.
+; The files that a matcher finds fitting to a query, a text or a table of fields: `{summary matches
+; error}`. It is asked about candidates in shards, side by side; a shard that fails does not spoil the
+; others.
 (define (match-memory matcher query (token_size_per_shard _SHARD) (max_shards _SHARDS))
   (bind input (if (table? query) query {query: query}))
   (bind wanted (merge {query: (str input.template_description)} input))
@@ -173,5 +179,5 @@
 (define (_refuse message hint)
   (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint}))
 
-; The documents' own spelling.
+; The documents' own spelling of `get-context`.
 (define get_context get-context)

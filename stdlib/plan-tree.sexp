@@ -1,7 +1,7 @@
 ; A plan of subtasks to look at, from what a task or `subplan` gave: what was planned, and what became
 ; of it. Plans in plans stand in their place.
 
-; As text, with a line for each node.
+; A plan and what became of it as text, with a line for each node.
 (define (subplan-tree given) (string-join (_tree (_plans given) "") "\n"))
 
 (define (_plans given)
@@ -17,7 +17,7 @@
       (cons (str indent node.id " " node.state ": " (_line node.description))
             (_tree (_plans result) (str indent "  "))))))
 
-; The same as a Mermaid graph.
+; A plan and what became of it as the text of a Mermaid graph.
 (define (subplan-mermaid given)
   (bind plans (_plans given))
   (bind parents (distinct (map (lambda (plan) plan.parent) plans)))

@@ -25,6 +25,10 @@
               hint:
                 "run it outside the program, in the program's folder, with the same arguments"})))
 
+; Runs a program with its arguments, no shell, and `input:` on its standard input, for `timeout:`
+; seconds at most: a TaskResult whose content is what it wrote, with stdout, stderr, exit_code and
+; truncated in its notes. Another exit code than 0 makes it FAILED; that it could not be run, or took
+; too long, is an error.
 (define (system:run_script command (args []) (input nil) (timeout 300))
   (bind ended (run-script command args input timeout))
   (bind notes

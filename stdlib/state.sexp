@@ -13,11 +13,14 @@
 (define-effect (get-cell name) "The value of a cell.")
 (define-effect (put-cell name value) "Another value for a cell, from here on.")
 
+; Puts what a function makes of a cell's value into the cell.
 (define (update-cell name f) (put-cell name (f (get-cell name))))
 
-; A put ends the step that it is made in; the next step begins there, with other cells. So a get
-; is answered where it is made, also in the branches of a `par`, and no put takes any stack.
+; Calls `body`, a function without parameters, with cells of these names and values; gives
+; `{value cells}`, its value and the last value of each cell.
 (define (run-cells cells body)
+  ; A put ends the step that it is made in; the next step begins there, with other cells. So a get
+  ; is answered where it is made, also in the branches of a `par`, and no put takes any stack.
   (define (begin-body)
     (handle (body)
       ((put-cell name value) resume
@@ -35,14 +38,23 @@
        (recur (put now name next) (lambda () (resume nil))))
       ({value: value} {value: value cells: now}))))
 
+; Calls `body`, a function without parameters, with cells of these names and values; gives its value.
 (define (with-cells cells body) (get (run-cells cells body) "value"))
 
+; The state of the nearest `with-state` or `run-state`.
 (define (get-state) (get-cell "state"))
+
+; Another state, from here on.
 (define (put-state value) (put-cell "state" value))
+
+; Puts what a function makes of the state in its place.
 (define (update-state f) (update-cell "state" f))
 
+; Calls `body`, a function without parameters, with a state; gives `{value state}`, its value and
+; the last state.
 (define (run-state initial body)
   (match (run-cells {state: initial} body)
     ({value: value cells: {state: state}} {value: value state: state})))
 
+; Calls `body`, a function without parameters, with a state; gives its value.
 (define (with-state initial body) (get (run-state initial body) "value"))

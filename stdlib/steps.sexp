@@ -3,7 +3,9 @@
 ; An error goes on from where it was raised, so a handler further out may still resume it; its
 ; details say where it stood and what there is. Indexes are counted from 0.
 
-; Each step is called with what the one before gave. A task is also given all outputs so far.
+; Calls each step with what the one before gave, the first with `input`; gives what the last one
+; gave. A step is a function or a task, or `{id do}`. A task is also given all outputs so far, of which
+; the latest `history:` are kept. An error says in which step it was and what there is.
 (define (sequence steps input (history 20))
   (_check-steps steps history)
   (bind end
@@ -80,7 +82,8 @@
 
 ; -- The same work for each input -----------------------------------------------------------------
 
-; Like `map`, one after the other.
+; Calls `f` with each input, one after the other; the list of its results. An error says at which
+; input it was and holds the results before it.
 (define (map-tasks f inputs)
   (_check-inputs "map-tasks" inputs)
   (fold (lambda (results input)
@@ -88,7 +91,8 @@
         []
         inputs))
 
-; `(work input)` for each, and `(combine result accumulator input)` at once, in order.
+; Calls `(work input)` for each input, and `(combine result accumulator input)` at once, in order;
+; gives the last accumulator. An error says at which input it was and holds what there is.
 (define (reduce-tasks work combine initial inputs)
   (_check-inputs "reduce-tasks" inputs)
   (bind end

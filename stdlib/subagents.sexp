@@ -24,6 +24,10 @@
 
 (define _SHOWN 50)  ; characters of a task in the log
 
+; Does one task apart, in a conversation that knows only what it is given: the `task:`, the
+; `relevant_history:`, `constraints:` and a `system_prompt:`. It has the `tools:` listed, or all that
+; there are, and at most `timeout:` seconds and `max_iterations:` model calls, by default 60 and 10.
+; Never raises: gives `{success content sources error token_usage}`.
 (define (spawn-subagent (task nil) (relevant_history nil) (constraints []) (system_prompt nil)
           (tools nil) (timeout nil) (max_iterations nil))
   (bind wrong
@@ -137,8 +141,9 @@
    systemPrompt: "system_prompt"
    maxIterations: "max_iterations"})
 
-; Several side by side, as many of them at a time as there are places: `[{id: … task: …} …]`. The
-; results are in the order of the list.
+; Does several tasks apart, as many at a time as there are places: `[{id: … task: …} …]`, with the
+; other fields of `spawn-subagent`. Never raises: gives
+; `{results success_count failure_count total_duration}`, the results in the order of the list.
 (define (run-parallel-subagents tasks)
   (bind found (_misfit tasks))
   (when found

@@ -2,8 +2,13 @@
 ; answer of; chapter 12a has examples. A proposal is judged whole. If it is accepted, its subtasks,
 ; each an effect `subtask` of its own, are done side by side, in the order that they ask for.
 
+; What answers `subplan` where no handler of the program does: `run-subplan` with nothing more said.
 (define (default-subplan plan) (run-subplan plan))
 
+; Judges a proposed plan whole and, if it is accepted, does its subtasks: `{accepted reason results}`
+; and what became of it. `limits:` can only lower what a plan may be; `validate:`, a function of subtask
+; and result, gives nil or what is wrong with it, which a subtask of its own puts right, `fixes:` times
+; at most.
 (define (run-subplan plan (limits nil) (validate nil) (fixes 2))
   (_check validate fixes)
   (bind judged (judge-plan plan limits))

@@ -3,6 +3,8 @@
 ; It runs at the point of the perform, inside every handler around it; depth and cycles are
 ; checked where the task begins.
 
+; What answers `subtask` where no handler of the program does: the task that fits the request is run,
+; one deeper, with what the request says.
 (define (default-subtask request)
   (run-task (match-task request) (or request.inputs {})
     {asked_for: request.name

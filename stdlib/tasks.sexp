@@ -1,5 +1,7 @@
 ; Calling a task with a request's overrides. Inputs are a table of its parameters.
 
+; Calls a task, by itself or by its quoted name, with a table of its `inputs:` and a request's
+; overrides, each in the place of what the template says; gives its TaskResult.
 (define (call-atomic-task task (inputs {}) (file_paths nil) (context_management nil)
           (previous_outputs nil) (subtype nil) (max_depth nil) (model nil) (return_expectations nil)
           (max_turns nil) (history nil) (history_config nil))
@@ -17,10 +19,18 @@
 
 ; What a TaskResult says. nil where it says nothing of it.
 
+; Whether a TaskResult is COMPLETE and holds no error.
 (define (is-task-successful? result)
   (and (equal? result.status "COMPLETE") (nil? result.notes.error)))
 
+; What a TaskResult says, as text.
 (define (get-task-content result) result.content)
+
+; What a TaskResult says, as data; nil where only text was asked for.
 (define (get-task-parsed-content result) result.parsed_content)
+
+; What went wrong, of a FAILED TaskResult; else nil.
 (define (get-task-error-message result) result.notes.error.message)
+
+; The exit code of a script, of its TaskResult; else nil.
 (define (get-task-exit-code result) result.notes.exit_code)

@@ -1,6 +1,18 @@
 """`:doc` at the prompt: what a word of the language and a macro are, and how they are written."""
 
+import pytest
 from support.command import sexplang
+
+from sexplang.data import names, shipped
+from sexplang.hosts.language_server.completion import offers
+from sexplang.hosts.language_server.declared import public
+from sexplang.hosts.language_server.hover import documented, explained, headline, hover
+from sexplang.hosts.language_server.library import Library
+from sexplang.hosts.language_server.outline import prelude
+from sexplang.reader import read
+from sexplang.terms.source import Source
+
+LIBRARY = [name.removesuffix(".sexp") for name in names("stdlib") if name.endswith(".sexp")]
 
 
 def test_a_macro_and_a_special_form_are_explained(tmp_path):
@@ -36,3 +48,56 @@ def test_a_macro_and_a_special_form_are_explained(tmp_path):
     ]
     catch = ["a word of a special form", "catch"]
     assert [*pick, *twice, *loop, *catch] == done.stdout.splitlines()[:-1]
+
+
+def test_all_that_a_program_has_is_explained():
+    """No name comes without a meaning."""
+    assert [] == [name for name, each in prelude().items() if not documented(each)]
+
+
+@pytest.mark.parametrize("module", LIBRARY)
+def test_the_standard_library_says_what_it_does(module):
+    """Each public name has a meaning, in one paragraph, and shows nothing that cannot be named."""
+    members = public(read(Source(f"std/{module}", shipped(f"stdlib/{module}.sexp"))))
+
+    assert members
+    for name, meaning in members.items():
+        assert documented(meaning)
+        assert "\n\n" not in documented(meaning)
+        assert " _" not in headline(meaning), name
+
+
+def test_doc_hover_and_completion_say_the_same():
+    """Of a name of every program, of one that is imported, and of one in a module's name."""
+    text = "(import std/memory)\n(import std/state as: s)\n"
+    library = Library({"a.sexp": f"{text}[vote match-memory s.with-state]"})
+    found = library.outline("a.sexp")
+    for name in ("vote", "match-memory", "s.with-state"):
+        at = found.source.text.index(name) + len(name)
+        meaning = (
+            found.scopes.visible(at).get(name) or found.scopes.visible(at)["s"].members[name[2:]]
+        )
+        doc = documented(meaning)
+
+        said = hover(found, at, ())[2]
+        (offered,) = [each for each in offers(library, found, at) if each.text == name]
+        done = sexplang("repl", text=f"{text}:doc {name}")
+
+        assert doc
+        assert doc in said
+        assert explained(meaning) == offered.doc
+        assert doc in done.stdout
+
+
+def test_a_default_that_cannot_be_named_outside_is_shown_as_what_it_is(tmp_path):
+    """A constant by its value, anything else as `…`, in the module itself as it is written."""
+    (tmp_path / "m.sexp").write_text(
+        "(define _MOST 3)\n(define (_id x) x)\n"
+        "(define (f a (most _MOST) (by _id) (n (_id 2)) (plain [1])) a)\n(define g f)\n"
+    )
+    text = f":load {tmp_path / 'm.sexp'}\n:doc f\n"
+    done = sexplang("repl", "--allow-read", str(tmp_path), text=text)
+    imported = public(read(Source("m.sexp", (tmp_path / "m.sexp").read_text())))
+
+    assert "(f a (most 3) (by …) (n …) (plain [1]))" == done.stdout.splitlines()[0]
+    assert "(g a (most 3) (by …) (n …) (plain [1]))" == headline(imported["g"])

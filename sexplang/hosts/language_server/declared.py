@@ -1,10 +1,12 @@
 """Defining forms to what the names that they define mean."""
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from sexplang.hosts.language_server.meanings import Meaning, Parameter
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name
+from sexplang.terms.node import evolve
 from sexplang.terms.source import Source
 from sexplang.terms.template import Template, TemplateNode
 from sexplang.terms.value import Task
@@ -39,8 +41,58 @@ def declared(form: Form) -> Meaning | None:
 
 def public(forms: Iterable[Form]) -> dict[str, Meaning]:
     """The names that a module gives to who imports it."""
-    made = (declared(form) for form in flat(forms))
-    return {each.name: each for each in made if each is not None and not each.name.startswith("_")}
+    all_forms = tuple(flat(forms))
+    made = {each.name: each for each in map(declared, all_forms) if each is not None}
+    known = hidden(all_forms)
+    return {
+        name: evolve(
+            _meant(each, made), name=name, params=outward(_meant(each, made).params, known)
+        )
+        for name, each in made.items()
+        if not _is_private(name)
+    }
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_")
+
+
+def _meant(meaning: Meaning, made: Mapping[str, Meaning]) -> Meaning:
+    """What a name means that is another name for something of the same module."""
+    form = meaning.form
+    bound = form.items[2] if isinstance(form, ListForm) and len(form.items) == 3 else None
+    is_other = meaning.kind == "value" and type(bound) is Name
+    return made.get(bound.text, meaning) if is_other else meaning  # type: ignore[union-attr]
+
+
+def hidden(forms: Iterable[Form]) -> dict[str, str]:
+    """The private names of a module, each with what somebody else is shown in its place: the
+    constant that it is, or `…`."""
+    found = {}
+    for form in flat(forms):
+        made = declared(form)
+        if made is not None and _is_private(made.name):
+            last = form.items[-1]  # type: ignore[union-attr]
+            found[made.name] = last.span.text if type(last) is Literal else "…"
+    return found
+
+
+def outward(
+    params: tuple[Parameter, ...] | None, hidden: Mapping[str, str]
+) -> tuple[Parameter, ...] | None:
+    """Parameters as somebody sees them who cannot name what is private to their module."""
+    if params is None or not hidden:
+        return params
+    return tuple([evolve(each, default=_shown(each.default, hidden)) for each in params])
+
+
+def _shown(default: str | None, hidden: Mapping[str, str]) -> str | None:
+    if default is None or hidden.keys().isdisjoint(_WORDS.findall(default)):
+        return default
+    return hidden.get(default, "…")
+
+
+_WORDS = re.compile(r"[^\s()\[\]{}'`~\"]+")
 
 
 def function(name: Name, form: Form, params: Form | tuple[Form, ...], doc: str = "") -> Meaning:

@@ -48,7 +48,7 @@ def headline(meaning: Meaning) -> str:
 def _said(meaning: Meaning) -> list[str]:
     if meaning.kind == "module":
         return [f'The module `"{meaning.doc}"`: ' + _listed(meaning.members)]
-    said = [meaning.doc or _comment(meaning)]
+    said = [documented(meaning)]
     if meaning.kind == "task":
         said += ["\n".join(_param(each) for each in meaning.params or ()), _settings(meaning.shape)]
     return said
@@ -78,9 +78,10 @@ def _done(row: "Row") -> str:
     return said
 
 
-def _comment(meaning: Meaning) -> str:
-    if meaning.kind in ("parameter", "special form") or meaning.span is None:
-        return ""
+def documented(meaning: Meaning) -> str:
+    """What is said of a name where it is defined: a string, or the comment directly above."""
+    if meaning.doc or meaning.kind in ("parameter", "special form") or meaning.span is None:
+        return meaning.doc
     return comment_above(meaning.span.source, meaning.span.start)
 
 

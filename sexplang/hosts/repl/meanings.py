@@ -3,8 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sexplang.hosts.language_server.declared import comment_above, flat, task_meaning, word_of
-from sexplang.hosts.language_server.hover import headline
+from sexplang.hosts.language_server.declared import (
+    comment_above,
+    flat,
+    hidden,
+    outward,
+    task_meaning,
+    word_of,
+)
+from sexplang.hosts.language_server.hover import documented, headline
 from sexplang.hosts.language_server.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.outline import prelude
 from sexplang.hosts.language_server.words import special, syntax_of
@@ -34,7 +41,7 @@ def explained(name: str, names: Mapping[str, Export]) -> str | None:
     if meaning is None:
         return None
     written = "" if meaning.kind == "syntax" else headline(meaning)
-    lines = [_kind(meaning), written, meaning.doc]
+    lines = [_kind(meaning), written, documented(meaning)]
     if meaning.kind == "module":
         lines[2] = "\n".join(sorted(meaning.members))
     lines += [f"  {each.name}: {each.doc}" for each in meaning.params or () if each.doc]
@@ -68,10 +75,11 @@ def _of(name: str, export: Export) -> Meaning:
     shape: Any = export.shape
     if isinstance(shape, Function):
         doc = shape.doc or comment_above(shape.span.source, shape.span.start)
-        params = tuple(
+        written = tuple(
             Parameter(each.name, None, None if each.default is None else each.default.span.text)
             for each in shape.params
         )
+        params = outward(written, hidden(read(shape.span.source)))
         return Meaning(name, "function", params=params, rest=shape.rest, doc=doc)
     if isinstance(shape, Task):
         return task_meaning(shape.template)

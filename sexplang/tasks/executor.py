@@ -14,6 +14,8 @@ def execute_body(prepared: Prepared, values: dict[str, Value]) -> tuple[str, Bod
     nowhere are one failure."""
     missing: list[str] = []
     prompt = rendered(prepared.instructions, values, missing)
+    if (not prompt or prompt.isspace()) and not missing:
+        raise _blank(prepared)
     if prepared.still is not None and not missing:
         return prompt, prepared.still
     system = rendered(prepared.system, values, missing)
@@ -28,6 +30,19 @@ def execute_body(prepared: Prepared, values: dict[str, Value]) -> tuple[str, Bod
     if missing:
         raise _missing(prepared, missing)
     return prompt, Body(system, paths, files_text, description)
+
+
+def _blank(prepared: Prepared) -> Fault:
+    """All that is put into the prompt is blank, and no provider takes a blank prompt."""
+    source = prepared.instructions
+    names = () if isinstance(source, str) else tuple([slot.written for _, slot in source.slots])
+    listed = ", ".join([f"`{{{{{name}}}}}`" for name in dict.fromkeys(names)]) or "white space"
+    return bad_input(
+        f"task `{prepared.template.name}` would ask its model nothing: its prompt is only "
+        f"{listed}, and that is empty",
+        "give it a text there, or write words of your own into its <instructions>",
+        blank=tuple(dict.fromkeys(names)),
+    )
 
 
 def _missing(prepared: Prepared, missing: list[str]) -> Fault:

@@ -22,7 +22,7 @@ class Reply:
 
     content: tuple[Block, ...]
     kept: tuple[Block, ...]
-    """Those of them that history may hold: no empty text."""
+    """Those of them that history may hold: no blank text."""
     text: str
     uses: tuple[ToolUse, ...]
     stop_reason: str | None
@@ -65,7 +65,7 @@ def model_reply(value: Value) -> Reply:
                 block = {**block, "text": text}
             texts.append(text)
             blocks.append(block)
-            if text:
+            if text and not text.isspace():
                 kept.append(block)
             continue
         if kind == "tool_use":
@@ -75,7 +75,10 @@ def model_reply(value: Value) -> Reply:
                 block = {**block, "input": {}}
         blocks.append(block)
         kept.append(block)
-    stop_reason = _optional(fields, "stop_reason")
+    stop_reason, model = fields.get("stop_reason"), fields.get("model")
+    for name, said in (("stop_reason", stop_reason), ("model", model)):
+        if said is not None and not isinstance(said, str):
+            raise bad_reply(f"the `{name}` of the model's reply is no text", field=name)
     usage = own = _usage(fields.get("usage"))
     if "lost" in fields:
         lost = _usage(fields["lost"])
@@ -87,7 +90,7 @@ def model_reply(value: Value) -> Reply:
         tuple(uses),
         stop_reason,
         usage,
-        _optional(fields, "model"),
+        model,
         _category(fields) if stop_reason == "refusal" else "",
         own,
     )
@@ -119,13 +122,6 @@ def _tool_use(block: Block, at: int, before: list[ToolUse]) -> ToolUse:
     if any(use.id == identity for use in before):
         raise bad_reply(f"two tool calls have the id `{identity}`", field=f"content[{at}].id")
     return ToolUse(identity, name, block.get("input"))
-
-
-def _optional(fields: dict[str, Value], name: str) -> str | None:
-    value = fields.get(name)
-    if value is not None and not isinstance(value, str):
-        raise bad_reply(f"the `{name}` of the model's reply is no text", field=name)
-    return value
 
 
 def _usage(value: Value) -> tuple[int, int]:

@@ -96,7 +96,7 @@ _ENDS = frozenset({"end_turn", "stop_sequence"})
 
 
 def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
-    """One assistant message more. History may hold no empty message."""
+    """One assistant message more. History may hold no blank message."""
     message = {"role": "assistant", "content": reply.kept or _NOTHING}
     before, given, setup = session.usage, reply.usage, session.setup
     # What the model counted is right; where it counts nothing, the estimates go on.

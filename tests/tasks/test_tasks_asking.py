@@ -90,7 +90,7 @@ def test_no_two_other_inputs_have_one_signature(others):
 
     def signature(*values):
         names = "abc"[: len(values)]
-        task = template("", *names)
+        task = template("Do it.", *names)
         return tasks.begin(task, dict(zip(names, values, strict=True)), {}, ())[0].signature
 
     assert signature("x", "y") != signature(*others)

@@ -71,6 +71,17 @@ def test_all_placeholders_that_lead_nowhere_are_one_failure():
     assert error["details"]["missing"] == ("x.a", "y", "f(x)", "{{", "z", "x[0]")
 
 
+@pytest.mark.parametrize("given", ["", " \n\t", None])
+def test_a_prompt_that_is_blank_is_not_sent(given):
+    """No provider takes one: the placeholders that it consists of are named."""
+    task = template("{{x}} {{x}}", "x")
+    error = error_of(begun(task, {"x": given if given is not None else task_result("")})[1])
+
+    assert error["reason"] == "input_validation_failure"
+    assert error["details"]["blank"] == ("x",)
+    assert prompt_of(begun(task, {"x": "."})[1]) == ". ."
+
+
 def test_all_inputs_that_do_not_fit_are_one_failure():
     """Missing, unknown and of the wrong type: all are named."""
     params = (Param("a"), Param("b", "integer"), Param("c", "string"), Param("d", required=False))
@@ -158,7 +169,7 @@ def test_a_max_depth_of_0_is_a_limit_and_not_the_absence_of_one():
 
 def test_a_task_is_no_ancestor_of_itself_with_the_same_inputs():
     """Order of keys and white space do not make inputs different."""
-    task = template("", "x", name="b")
+    task = template("Do it.", "x", name="b")
     above, _ = begun(task, {"x": {"k": "one  two", "l": 1}})
     error = error_of(begun(task, {"x": {"l": 1, "k": " one two"}}, {}, (above, parent("c", 1)))[1])
 
@@ -169,7 +180,7 @@ def test_a_task_is_no_ancestor_of_itself_with_the_same_inputs():
 
 def test_other_inputs_or_files_make_no_cycle():
     """Nor do siblings: only ancestors count."""
-    task = template("", "x")
+    task = template("Do it.", "x")
     above, _ = begun(task, {"x": "one"})
 
     assert isinstance(begun(task, {"x": "two"}, {}, (above,))[1], Perform)

@@ -334,10 +334,10 @@ def test_blocks_that_are_not_known_are_kept_verbatim():
 
 
 def test_history_holds_no_empty_text():
-    """The protocol refuses empty text blocks and empty messages."""
+    """The protocol refuses blank text blocks and empty messages."""
     task = template(allowed_tools=TOOLS)
     call = {"type": "tool_use", "id": "a", "name": "lookup", "input": {}}
-    first = reply([{"type": "text", "text": ""}, call], "tool_use")
+    first = reply([{"type": "text", "text": " "}, {"type": "text", "text": ""}, call], "tool_use")
     run = converse(task, [first, ("v",), reply([], "pause_turn"), says("done")])
     messages = run.requests[-1]["messages"]
 

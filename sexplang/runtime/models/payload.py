@@ -21,6 +21,9 @@ def checked(payload: Any) -> dict[str, Any]:
         if not _is_message(message):
             words = "has no role of user or assistant, or no content of whole blocks"
             raise bad(f"message {at} in the payload of `model` {words}")
+        if not _says_something(message["content"]):
+            words = "has no text, or a blank one, and no provider takes that"
+            raise bad(f"message {at} in the payload of `model` {words}")
     for key, takes in _KEYS.items():
         value = payload.get(key)
         if value is not None and not takes.test(value):
@@ -49,6 +52,13 @@ def _is_message(message: Any) -> bool:
 
 def _is_content(content: Any) -> bool:
     return isinstance(content, str) or (isinstance(content, list) and all(map(_is_block, content)))
+
+
+def _says_something(content: str | list[Any]) -> bool:
+    if isinstance(content, str):
+        return content.strip() != ""
+    texts = [block["text"] for block in content if block["type"] == "text"]
+    return content != [] and all(text.strip() for text in texts)
 
 
 def _is_block(block: Any) -> bool:

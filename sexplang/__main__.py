@@ -3,19 +3,37 @@
 import gc
 import sys
 
+INTERRUPTED = 130
+
 
 def main() -> None:
     """Runs the command and exits with its status."""
     # What is loaded now stays: looking for garbage in it is a tenth of the start.
     gc.disable()
+    sys.unraisablehook = _dropped
     try:
         from sexplang.hosts import main as command
 
         status = command()
     except KeyboardInterrupt:
         # Before there is anything to interrupt, or after.
-        status = 130
+        status = INTERRUPTED
+    if status == INTERRUPTED:
+        from signal import SIG_IGN, SIGINT, signal
+
+        # Python takes a moment to end; another Ctrl-C is to change nothing any more.
+        signal(SIGINT, SIG_IGN)
     sys.exit(status)
+
+
+def _dropped(lost: "sys.UnraisableHookArgs") -> None:
+    """Ctrl-C where nothing can be raised comes again; anything else is told as always."""
+    if lost.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(lost)
+        return
+    from sexplang.process import press_again
+
+    press_again()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from sexplang.machine import SETTLING, STEPPING, STOPPED, Interruption
+from sexplang.process import press_again
 from sexplang.terms.node import define
 
 GRACE = 5.0
@@ -56,6 +57,9 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
     alarm = ExitStack()
 
     def press(number: int, frame: FrameType | None) -> None:
+        if _is_delicate(frame):
+            press_again()
+            return
         if interrupt.pressed:
             raise KeyboardInterrupt
         interrupt.pressed, interrupt.until = True, monotonic() + grace
@@ -120,6 +124,18 @@ def _is_in(frame: FrameType | None, codes: frozenset[CodeType]) -> bool:
     """Whether one of these is at work in a frame."""
     while frame is not None:
         if frame.f_code in codes:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _is_delicate(frame: FrameType | None) -> bool:
+    """Whether nothing may be raised now: Python's import is at work itself, which may drop what is
+    raised, or leave a lock taken for which other threads wait; or half an event loop is there."""
+    if frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+        return True
+    while frame is not None:
+        if frame.f_code.co_name == "new_event_loop":
             return True
         frame = frame.f_back
     return False

@@ -1,13 +1,19 @@
-"""This process: how much memory it holds, and who may look into it."""
+"""This process: how much memory it holds, who may look into it, and Ctrl-C that came too early."""
 
 import sys
+from _thread import interrupt_main, start_new_thread
 from collections.abc import Callable
 from io import FileIO
 from resource import getpagesize
+from time import sleep
 
 _PAGE = getpagesize()
 _DUMPABLE = 4
 """PR_SET_DUMPABLE, which decides it."""
+
+
+_SOON = 0.01
+"""Seconds until Ctrl-C comes again."""
 
 
 def growth() -> Callable[[], int]:
@@ -32,3 +38,13 @@ def hide() -> None:
 
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DUMPABLE, 0, 0, 0, 0)
+
+
+def press_again() -> None:
+    """Ctrl-C once more, very soon: where it came now, nothing can be raised."""
+
+    def press() -> None:
+        sleep(_SOON)
+        interrupt_main()
+
+    start_new_thread(press, ())

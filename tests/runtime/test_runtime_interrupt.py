@@ -1,9 +1,14 @@
 """Ctrl-C: whatever a run has entered is left, also where it only computes; and it ends."""
 
+import asyncio
+import gc
 import os
 import signal
 import subprocess
+import sys
 import threading
+import time
+from contextlib import suppress
 
 import anyio
 import pytest
@@ -182,3 +187,80 @@ def test_a_run_that_is_to_stop_does_not_begin():
         STOPPED.reset(token)
 
     assert "cancelled" == outcome.reason
+
+
+class Finder:
+    """Presses Ctrl-C as if in the midst of Python's own import."""
+
+    def __init__(self):
+        self.asked = []
+
+    def find_spec(self, name, *_):
+        if name == "nowhere":
+            signal.getsignal(signal.SIGINT)(signal.SIGINT, sys._getframe(1))
+            self.asked.append(name)
+
+
+def test_an_import_is_not_torn(said, monkeypatch):
+    """What is raised there may be lost, and its lock with it. The press comes again at once."""
+    finder = Finder()
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
+
+    def load() -> None:
+        with suppress(ImportError):
+            import nowhere  # noqa: F401
+        time.sleep(10)
+
+    with pytest.raises(KeyboardInterrupt):
+        sexplang.run(
+            '(try (begin (load) (say "no")) (finally (say "a")))',
+            primitives={"load": load},
+            effects={"say": said.append},
+        )
+
+    assert (["nowhere"], ["a"]) == (finder.asked, said)
+
+
+def test_an_event_loop_is_made_whole(said, monkeypatch, capfd):
+    """Half of one would complain when it goes."""
+    kept = asyncio.SelectorEventLoop._make_self_pipe
+    pressed = []
+
+    def make(loop):
+        if not pressed:
+            pressed.append(os.kill(os.getpid(), signal.SIGINT))
+        kept(loop)
+
+    monkeypatch.setattr(asyncio.SelectorEventLoop, "_make_self_pipe", make)
+    interrupted(said, '(try (begin (breathe) (loop 1000000000000 1)) (finally (say "a")))')
+
+    gc.collect()
+    assert ([None], ["a"], "") == (pressed, said, capfd.readouterr().err)
+
+
+PRESSES = {
+    "where nothing can be raised": "type('Lost', (), {'__del__': press})(); time.sleep(20)",
+    "and again when all is over": "atexit.register(press); press()",
+}
+
+
+@pytest.mark.parametrize("presses", PRESSES.values(), ids=PRESSES)
+def test_the_command_ends_as_one_that_was_interrupted(presses):
+    """Whenever it is pressed, and however often."""
+    wrapped = f"""
+import atexit, os, signal, time
+from sexplang import __main__, hosts
+
+def press(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+def main():
+    {presses}
+
+hosts.main = main
+__main__.main()"""
+    done = subprocess.run(
+        [SEXPLANG[0], "-c", wrapped], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+
+    assert (130, "", "") == (done.returncode, done.stdout, done.stderr)

@@ -161,9 +161,11 @@ def forking(branch: Branch, left: exits.Forked) -> Forked:
 
 def identity(path: Path, ordinal: int) -> str:
     """A request's id: the path and the ordinal, joined by dots."""
+    if not path:
+        return str(ordinal)
     if len(path) > _DEEP:
         return f"{_joined(path)}.{ordinal}"
-    return ".".join(map(str, (*path, ordinal))) if path else str(ordinal)
+    return ".".join(map(str, (*path, ordinal)))
 
 
 _DEEP = 64
@@ -192,7 +194,8 @@ def branch_id(path: Path) -> str:
 
 def path_of(identity: str) -> Path:
     """The path of the branch that made the request. Raises ValueError."""
-    return tuple(map(int, identity.split(".")[:-1]))
+    around, dot, _ = identity.rpartition(".")
+    return tuple(map(int, around.split("."))) if dot else ()
 
 
 def order(identity: str) -> str:

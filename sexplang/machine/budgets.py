@@ -78,6 +78,15 @@ def allowed(given: Value) -> dict[str, Value]:
     return given
 
 
+def timeout(given: Value) -> dict[str, Value]:
+    """What `with-timeout` is given, checked, as the settings of a scope. Raises Fault."""
+    if type(given) not in _KINDS["seconds"] or not 0 <= given < inf:
+        message = f"`with-timeout` takes a number of seconds from 0 on, not {shown(given)}"
+        raise Fault("wrong-type", message, hint="for example (with-timeout 60 …)")
+    more = f"allow more there, (with-timeout {2 * given or 1:g} …), or catch `seconds` and go on"
+    return {"seconds": given, "more": f"{more} with what there is"}
+
+
 def _unfit(message: str) -> Fault:
     return Fault(
         "wrong-type",
@@ -126,8 +135,9 @@ def reserve(
         payload = {**payload, "max_tokens": held.tokens - held.taken}
     else:
         held = Held(names, "", 0, 0.0)
+    tokens, usd = held.tokens, held.usd
     for budget in budgets:
-        accounts = accounts.set(budget.id, budget.reserved(held.tokens, held.usd))
+        accounts = accounts.set(budget.id, budget.moved(1, tokens, usd, 1, tokens, usd))
     return accounts, payload, held
 
 
@@ -281,6 +291,9 @@ def take_back(accounts: Accounts, held: Held, part: Part | None, meter: Meter) -
 
 
 def _over(accounts: Accounts, held: Held, tokens: int, usd: float) -> Accounts:
+    """The call is over, and took so much of what it held."""
+    more, dearer = tokens - held.tokens, usd - held.usd
     for name in held.scopes:
-        accounts = accounts.set(name, accounts[name].settled(held, tokens, usd))
+        scope = accounts[name].moved(0, more, dearer, -1, -held.tokens, -held.usd)
+        accounts = accounts.set(name, scope)
     return accounts

@@ -39,6 +39,8 @@ class Scope:
     steps: int | None = None
     """Of a program from a model: how many steps it may take."""
     spent_steps: int = 0
+    more: str | None = None
+    """What to write for more time, where the scope is no budget but a deadline."""
 
     def spending(self) -> list[tuple[str, float, float]]:
         """What is bounded besides time: its name, the bound, and what is spent."""
@@ -49,10 +51,6 @@ class Scope:
         )
         return [(name, limit, spent) for name, limit, spent in rows if limit is not None]
 
-    def reserved(self, tokens: int, usd: float) -> "Scope":
-        """The scope when a call has begun that may take so much."""
-        return self._moved(1, tokens, usd, 1, tokens, usd)
-
     @property
     def is_metered(self) -> bool:
         """Whether it bounds what model calls take."""
@@ -60,20 +58,16 @@ class Scope:
 
     def grown(self, tokens: int, usd: float) -> "Scope":
         """The scope when a call on its way may take so much more."""
-        return self._moved(0, tokens, usd, 0, tokens, usd)
-
-    def settled(self, held: "Held", tokens: int, usd: float) -> "Scope":
-        """The scope when a call is over that took so much of what it held."""
-        over, more = tokens - held.tokens, usd - held.usd
-        return self._moved(0, over, more, -1, -held.tokens, -held.usd)
+        return self.moved(0, tokens, usd, 0, tokens, usd)
 
     def unmade(self, held: "Held") -> "Scope":
         """The scope when a call was given up before anybody made it: as if nobody had asked."""
-        return self._moved(-1, -held.tokens, -held.usd, -1, -held.tokens, -held.usd)
+        return self.moved(-1, -held.tokens, -held.usd, -1, -held.tokens, -held.usd)
 
-    def _moved(
+    def moved(
         self, calls: int, tokens: int, usd: float, held: int, held_tokens: int, held_usd: float
     ) -> "Scope":
+        """The scope with so much more spent, what is held included, and so much more held."""
         now = self.held_calls + held
         return Scope(
             self.id,
@@ -92,6 +86,7 @@ class Scope:
             self.held_usd + held_usd if now else 0.0,  # no rest of rounding stays behind
             self.steps,
             self.spent_steps,
+            self.more,
         )
 
     def timer(self) -> Request:
@@ -119,6 +114,8 @@ class Scope:
     def _hint(self, resource: str, limit: Any, used: Any) -> str:
         if used is None:
             return f"{self._otherwise()}; pip install 'sexplang[prices]' knows those of many models"
+        if self.more is not None:
+            return self.more
         if self.span is not None or self.node is not None:
             return f"raise `{resource}:` there, or catch `{resource}` and go on with what there is"
         return f"give the run more: --budget {resource}={_rounded(max(2 * limit, used) or 1)}"

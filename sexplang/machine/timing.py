@@ -162,6 +162,8 @@ class Timing:
         """The timers to open and those to withdraw, now that every branch waits."""
         opened: list[Request] = []
         closed: list[str] = []
+        if not self._touched:
+            return opened, closed
         for id in sorted(self._touched):
             wanted = self.waiting[id] > 0 and not self.accounts[id].fired
             if wanted and id not in self.timers:

@@ -65,10 +65,6 @@ def _details(session: HandlerSession, reading: Reading) -> dict[str, Value]:
     }
 
 
-def _usage_of(taken: int, given: int) -> dict[str, Value]:
-    return {"input_tokens": taken, "output_tokens": given}
-
-
 def _notes(
     session: HandlerSession, model: str | None, repairs: tuple[str, ...], text: str
 ) -> dict[str, Value]:
@@ -77,14 +73,15 @@ def _notes(
         **session.setup.notes,
         "warnings": session.warnings,
         "model": model,
-        "usage": _usage_of(*session.usage),
+        "usage": {"input_tokens": session.usage[0], "output_tokens": session.usage[1]},
         "turns": session.turns,
         "metrics": metrics(session),
     }
     if session.children != (0, 0):
-        notes["chain_usage"] = _usage_of(
-            session.usage[0] + session.children[0], session.usage[1] + session.children[1]
-        )
+        notes["chain_usage"] = {
+            "input_tokens": session.usage[0] + session.children[0],
+            "output_tokens": session.usage[1] + session.children[1],
+        }
     if session.setup.history is not None:
         notes["history"] = recorded(session, text)
     if session.repairs or repairs:

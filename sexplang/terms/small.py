@@ -34,7 +34,11 @@ def small(data: Any, levels: int = _LEVELS) -> Any:
                 made[key] = small(part, levels - 1)
         return made
     if (kind is tuple or kind is list) and levels and len(data) <= _PARTS:
-        return tuple([part if part.__class__ in FREE else small(part, levels - 1) for part in data])
+        parts = list(data)
+        for at, part in enumerate(parts):
+            if part.__class__ not in FREE:
+                parts[at] = small(part, levels - 1)
+        return tuple(parts)
     if kind is int and -USUAL < data < USUAL:
         return data
     raise Unusual

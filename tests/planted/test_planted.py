@@ -4,6 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -22,34 +25,55 @@ def test_a_bug_is_planted_in_code_that_is_there(bug: Bug):
         assert 1 == text.count(old), old
 
 
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package and of its laws. What Python compiles of them stays beside them."""
+    into: Path = tmp_path_factory.mktemp("package")
+    for part in ("sexplang", "stdlib", "grammar", "tests/support"):
+        copy(ROOT / part, into / Path(part).name)
+    return into
+
+
+def copy(folder: Path, to: Path) -> None:
+    shutil.copytree(folder, to, ignore=shutil.ignore_patterns("__pycache__"))
+
+
 @pytest.mark.parametrize("bug", BUGS, ids=NAMES)
-def test_the_laws_find_it(bug: Bug, tmp_path: Path):
+def test_the_laws_find_it(bug: Bug, package: Path):
     """A copy of the package with the bug in it breaks its law within so many programs."""
-    plant(bug, tmp_path)
-    done = hunt(bug.law, bug.within, tmp_path)
+    with planted(bug, package):
+        done = hunt(bug.law, bug.within, package)
 
     assert 1 == done.returncode, done.stdout + done.stderr
     assert done.stdout.startswith("seed "), done.stderr
     assert "a Python exception" not in done.stdout, "the plant itself is broken"
 
 
-def plant(bug: Bug, into: Path) -> None:
-    for part in ("sexplang", "stdlib", "grammar"):
-        shutil.copytree(ROOT / part, into / part, ignore=shutil.ignore_patterns("__pycache__"))
-    file = into / "sexplang" / bug.file
-    text = file.read_text()
+@contextmanager
+def planted(bug: Bug, package: Path) -> Iterator[None]:
+    file = package / "sexplang" / bug.file
+    sound = text = file.read_text()
     for old, new in bug.changes:
         assert 1 == text.count(old), old
         text = text.replace(old, new)
+    try:
+        write(file, text)
+        yield
+    finally:
+        write(file, sound)
+
+
+def write(file: Path, text: str) -> None:
+    """Two texts of a file may have the same length and second: what was compiled goes."""
+    Path(cache_from_source(str(file))).unlink(missing_ok=True)
     file.write_text(text)
 
 
 def hunt(law: str, count: int, package: Path) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(package), str(ROOT / "tests")])
     return subprocess.run(
         [sys.executable, "-m", "support.laws", law, "0", str(count)],
         cwd=package,
-        env=os.environ | {"PYTHONPATH": path},
+        env=os.environ | {"PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": ""},
         capture_output=True,
         text=True,
         timeout=100,

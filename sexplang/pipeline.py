@@ -13,7 +13,7 @@ from sexplang.data import STANDARD
 from sexplang.machine.budgets import Meter, Price
 from sexplang.machine.estimating import rough_estimate
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
-from sexplang.terms.node import frozen
+from sexplang.terms.node import evolve, frozen
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import TaskSystem
@@ -112,7 +112,7 @@ class Plans:
         that nobody knows.
 
         It sees the prelude and its inputs, imports nothing, and performs what it handles itself
-        or is allowed.
+        or is allowed. What else the caller knows is denied, not unknown.
         """
         for name in sorted(allowed - self.known):
             raise _unknown(name, self.known)
@@ -121,26 +121,36 @@ class Plans:
             {},
             {},
             inputs=names,
-            operations=allowed,
+            operations=self.known,
             plan=Plans,
             imports=False,
         )
         try:
             builder.main(Source("plan", text))
         except Diagnostics as refused:
-            return refused.diagnostics
+            return tuple([self._told(each, allowed) for each in refused.diagnostics])
         handled = allowed.union({"error"}, *[unit.handled for unit in builder.units])
         denied = [
             Diagnostic(
                 "plan-denied",
                 f"this plan may not perform `{name}`",
                 (Label(span, "performed here"),),
-                hint="handle it in the plan, or have it allowed",
+                hint=f"allow it: (eval-plan text allow: ['{name}]), or handle it in the plan",
             )
             for name, span in operations_in(builder.units[-1])
             if name not in handled
         ]
         return tuple(denied) or builder.program()
+
+    def _told(self, found: Diagnostic, allowed: frozenset[str]) -> Diagnostic:
+        """A name that nothing in a plan has may be an operation of the program around it."""
+        name = found.span.text if found.span is not None else ""
+        if found.code != "unbound-name" or name not in self.known:
+            return found
+        hint = f"it is an operation of the program around the plan: write (perform {name} …)"
+        if name not in allowed:
+            hint += f", and allow it: (eval-plan text allow: ['{name}])"
+        return evolve(found, hint=hint)
 
     def too_many(self, program: Program, given: int, calls: int) -> Diagnostic | None:
         """The error for a plan whose most calls are known, and are more than it may make."""

@@ -43,6 +43,7 @@ def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
     made = planned(linked, (words, tuple(inputs), tuple(sorted(operations))))
     if not isinstance(made, Program):
         return k[0], _refused(made), k, s
+    inputs = _read(made, inputs)
     misfits = _misfits(made, inputs)
     if misfits:
         return k[0], _refused(misfits), k, s
@@ -66,6 +67,15 @@ def planned(linked: Linked, key: PlanKey) -> Any:
         if isinstance(made, Program):
             linked.plans[key] = made
     return made
+
+
+def _read(made: Program, given: dict[str, Value]) -> dict[str, Value]:
+    """Inputs as the plan declares them: a TaskResult is its content where that is a text."""
+    texts = {each.name for each in made.inputs if each.type == "string"}
+    return {
+        name: text(value) if name in texts and _is_text(value) else value
+        for name, value in given.items()
+    }
 
 
 def _misfits(made: Program, given: dict[str, Value]) -> list[Diagnostic]:

@@ -31,7 +31,8 @@ def fmt(files: tuple[str, ...], *, check: bool, diff: bool) -> int:
             _show(found)
     counted = ["1 file" if len(files) == 1 else f"{len(files)} files"]
     counted += [f"{changed} would change" if check or diff else f"{changed} changed"]
-    counted += [f"{refused} cannot be read or written"] if refused else []
+    if refused:
+        counted += [f"{refused} left as {'it was' if refused == 1 else 'they were'}: see above"]
     if files != ("-",) or check:
         print(f"{counted[0]}: {', '.join(counted[1:])}", file=sys.stderr)
     return max(status, FAILED if changed and (check or diff) else DONE)

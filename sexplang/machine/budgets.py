@@ -74,7 +74,8 @@ def allowed(given: Value) -> dict[str, Value]:
         if name not in _KINDS:
             raise _unfit(f"a budget has no `{name}`")
         if type(value) not in _KINDS[name] or not 0 <= value < inf:
-            raise _unfit(f"`{name}` of a budget is a number from 0 on, not {shown(value)}")
+            kind = "an integer" if _KINDS[name] == (int,) else "a number"
+            raise _unfit(f"`{name}` of a budget is {kind} from 0 on, not {shown(value)}")
     return given
 
 

@@ -30,10 +30,11 @@ def read_base64(path: str, permissions: Permissions) -> str:
 
 
 def read_file(path: str, permissions: Permissions, most: int = MOST_BYTES) -> str:
-    """The text of a file: regular, with no other name, UTF-8, at most `most` bytes."""
+    """The text of a file: regular, with no other name, UTF-8, at most `most` bytes. A byte order
+    mark at its beginning is no part of it."""
     data = _data(path, permissions, most)
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise refused(
             "not-text",

@@ -2,6 +2,7 @@
 that cannot be written."""
 
 import re
+from typing import Any
 
 from sexplang.terms.value import Fault, Record, Value
 
@@ -35,6 +36,26 @@ def too_large() -> Fault:
         f"a value of more than {LARGEST:,} parts neither enters nor leaves a program",
         hint="lists may share their parts inside a program, but not outside of it",
     )
+
+
+def holds_itself(data: Any) -> bool:
+    """Whether some list or table of Python stands inside of itself."""
+    around: set[int] = set()
+    done: set[int] = set()
+    work = [(data, False)]
+    while work:
+        item, is_left = work.pop()
+        if is_left:
+            around.discard(id(item))
+            done.add(id(item))
+        elif id(item) in around:
+            return True
+        elif isinstance(item, (list, tuple, dict)) and id(item) not in done:
+            around.add(id(item))
+            work.append((item, True))
+            parts = item.values() if isinstance(item, dict) else item
+            work.extend([(part, False) for part in parts])
+    return False
 
 
 def written_texts(value: Value) -> Value:

@@ -14,6 +14,7 @@ class Request:
 
     `id` is its identity: the path of its branch and its ordinal in that branch, joined by dots;
     it does not depend on timing. `arguments` are plain data. `context` says what it is for.
+    Requests can be kept in sets and as keys: those that are equal have the same id.
     """
 
     id: str
@@ -21,6 +22,9 @@ class Request:
     arguments: tuple[Value, ...]
     context: Context = Context()
     span: Any = None
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
 
 Part: TypeAlias = dict[str, Value]

@@ -6,7 +6,7 @@ from json.encoder import encode_basestring
 from math import isinf, isnan
 from typing import Any
 
-from sexplang.terms.border import LARGEST, bounded, too_large
+from sexplang.terms.border import LARGEST, bounded, holds_itself, too_large
 from sexplang.terms.extent import text_size
 from sexplang.terms.small import FREE, USUAL, Unusual, small
 from sexplang.terms.value import Fault, Procedure, Record, Symbol, Value
@@ -220,8 +220,8 @@ def value_of(data: Any, record: Known | None = None) -> Value:
     """Plain Python data as a value: lists become tuples; anything that neither is data nor known
     to `record` is `not-data`.
 
-    Raises `limit-data` for more than LARGEST parts, so also for a list that holds itself, and
-    `limit-integer` for an integer that no program could have made.
+    A list that holds itself is `not-data`, too. Raises `limit-data` for more than LARGEST parts,
+    and `limit-integer` for an integer that no program could have made.
     """
     if data.__class__ in FREE:
         return data
@@ -256,7 +256,7 @@ def value_of(data: Any, record: Known | None = None) -> Value:
                     continue
             left -= len(part) + 1
             if left < 0:
-                raise too_large()
+                raise _endless() if holds_itself(data) else too_large()
             work.append(part)
     for made, key in reversed(lists):  # those inside of others come first
         made[key] = tuple(made[key])
@@ -265,6 +265,11 @@ def value_of(data: Any, record: Known | None = None) -> Value:
 
 _FLAT = FREE | {int}
 _TEXT = frozenset((str,))
+
+
+def _endless() -> Fault:
+    words = "a list or a table that holds itself is not a value"
+    return Fault("not-data", words, hint="give the part that matters, or refer to it by a name")
 
 
 def _table(data: dict[Any, Any]) -> dict[str, Any]:

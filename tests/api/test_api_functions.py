@@ -60,11 +60,20 @@ def test_what_is_no_data_is_refused(data):
 
 
 def test_a_list_that_holds_itself_is_refused():
-    """It stands for more parts than there are."""
+    """Near or far inside, whatever is around it; one that is only large is another matter."""
     endless: list[Any] = []
     endless.append(endless)
-
-    assert "limit-data" == failing("(f)", effects={"f": lambda: endless}).reason
+    far: dict[str, Any] = {"a": [1, {}]}
+    far["a"][1]["b"] = far
+    wide: list[Any] = [0]
+    for _ in range(30):
+        wide = [wide, wide]
+    for data in (endless, far, [wide, far]):
+        failed = failing("(f)", effects={"f": lambda data=data: data})
+        assert ("not-data", True) == (failed.reason, "holds itself" in str(failed))
+        found = refused("(define-input x type: json) x", inputs={"x": data})
+        assert ("bad-input", True) == (found.code, "holds itself" in found.title)
+    assert "limit-data" == failing("(f)", effects={"f": lambda: wide}).reason
 
 
 def test_results_go_in_again_as_results():

@@ -327,6 +327,17 @@ values().example()
 '''
 
 
+def test_requests_can_be_kept_in_sets():
+    """Whatever they hold: equal ones have the same id."""
+    program = sexplang.build("(par (model {a: [{}]}) (now))")
+    first, second = sexplang.start(program).requests
+    again = sexplang.start(program).requests[0]
+
+    assert first is not again
+    assert {first, second} == {again, second}
+    assert hash(first) == hash(again)
+
+
 def test_templates_do_not_change_during_a_run(tmp_path):
     """Neither when their file does, nor by what a model of Python does to what it is given."""
     task = '<task name="greet" type="atomic"><params><param name="who"/></params>{}</task>'

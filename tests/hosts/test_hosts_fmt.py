@@ -84,7 +84,7 @@ def test_a_program_that_cannot_be_read_is_left_alone(files):
     done = sexplang("fmt", files / "broken.sexp", files / "messy.sexp")
 
     assert "error[unclosed-bracket]" in done.stderr
-    assert done.stderr.endswith("2 files: 1 changed, 1 cannot be read or written\n")
+    assert done.stderr.endswith("2 files: 1 changed, 1 left as it was: see above\n")
     assert ("", 1) == (done.stdout, done.returncode)
     assert "(f (g)\n" == (files / "broken.sexp").read_text()
     assert NEAT == (files / "messy.sexp").read_text()

@@ -161,6 +161,16 @@ def test_missing_large_and_binary_files_are_errors(home):
     assert "wrong-type" == code(3, own)
 
 
+def test_a_byte_order_mark_is_no_part_of_a_text(home):
+    """Only the one at the beginning; where what follows is no text, the byte is the file's own."""
+    (home / "marked.txt").write_bytes(b"\xef\xbb\xbfa\xef\xbb\xbfb")
+    (home / "broken.txt").write_bytes(b"\xef\xbb\xbfa\xff")
+    own = Permissions(folder=home)
+
+    assert Done("a\ufeffb") == read("marked.txt", own)
+    assert "byte 4 is 0xff" in error_of(read("broken.txt", own))["message"]
+
+
 def test_files_are_listed_in_order_without_hidden_ones(home):
     """Relative to the program's folder."""
     (home / "docs" / "deep").mkdir()

@@ -43,7 +43,8 @@ RUN_OPTIONS = (
     Option(
         ("--mcp",),
         "texts",
-        "An MCP server: its command or its address. Its tools are called NAME:TOOL.",
+        "An MCP server: its command, which needs --allow-run too, or its address, which needs "
+        "--allow-net. Its tools are called NAME:TOOL.",
         "NAME=SERVER",
     ),
     Option(

@@ -19,6 +19,7 @@ from sexplang.terms.task import (
     Want,
     error_record,
     failed_result,
+    longer,
 )
 from sexplang.terms.value import Record, Task, Value
 from sexplang.terms.work import Work
@@ -40,9 +41,11 @@ Call = tuple[Work | None, Task, dict[str, Value], dict[str, Value]]
 
 def _begin(call: Call, k: Frame, s: Segment) -> Step:
     """A template's timeout is a deadline around the whole conversation, its subtasks included."""
-    seconds = call[1].template.limits.timeout
+    template = call[1].template
+    seconds = template.limits.timeout
     if seconds is not None:
-        return leave, Entered({"seconds": seconds}, _converse, call, k, s, None), k, s
+        settings = {"seconds": seconds, "more": longer(template.name, seconds)}
+        return leave, Entered(settings, _converse, call, k, s, None), k, s
     return _converse(call, k, s)
 
 

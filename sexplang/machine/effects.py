@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sexplang.machine.budgets import allowed
+from sexplang.machine.budgets import allowed, timeout
 from sexplang.machine.control import forward, perform
 from sexplang.machine.converse import ATTEMPT
 from sexplang.machine.exits import Entered, Forked, Lost
@@ -119,7 +119,7 @@ def _race(maker: Maker, node: core.Race, loop: LoopCode | None) -> Making:
 @makes(core.Timed)
 def _timed(maker: Maker, node: core.Timed, loop: LoopCode | None) -> Making:
     seconds, body = (yield node.seconds, None), (yield node.body, None).run
-    return _entering(node.span, seconds, lambda value: allowed({"seconds": value}), body)
+    return _entering(node.span, seconds, timeout, body)
 
 
 @makes(core.Budgeted)

@@ -14,7 +14,7 @@ from sexplang.runtime.pressure import Pressure, Retries, pause
 from sexplang.runtime.refusal import Refusal
 from sexplang.runtime.waiting import follow, has_room
 from sexplang.terms.effect import Request
-from sexplang.terms.task import error_record
+from sexplang.terms.task import error_record, longer
 from sexplang.terms.value import Record
 
 Send = Callable[[Growing], Awaitable[Any]]
@@ -46,10 +46,18 @@ async def asked(
                 "seconds",
                 f"the model did not answer in the {seconds:g} seconds that one call may take",
                 details={"resource": "seconds", "metrics": {"used": seconds, "limit": seconds}},
-                hint="raise <limits timeout=…>, or ask for less in one task",
+                hint=_longer(request, seconds),
             )
         )
     )
+
+
+def _longer(request: Request, seconds: float) -> str:
+    """What to write for a call that may take longer: a task's in its template, a payload's own."""
+    payload = request.arguments[0]
+    if isinstance(payload.get("task"), str):
+        return longer(payload["task"], seconds)
+    return f"allow more in the payload, timeout: {2 * seconds or 1:g}, or ask for less at once"
 
 
 async def _patiently(

@@ -73,6 +73,13 @@ def error_record(
     )
 
 
+def longer(task: str, seconds: float) -> str:
+    """The hint where a template's own timeout was too short."""
+    more = f"{2 * seconds:g}"
+    written = f'<limits timeout="{more}"/> or in its defatom (limits timeout: {more})'
+    return f"allow `{task}` more, {written}, or ask for less in one task"
+
+
 def error_of(fault: Fault, span: Span | None = None) -> Record:
     """The error that a fault stands for: as it is if it carries one, else a PROGRAM_ERROR."""
     if fault.error is not None:

@@ -212,13 +212,26 @@ def test_the_person_has_a_configuration_as_well(project, tmp_path):
     assert "the MCP server `own` cannot be used" in done.stderr
 
 
-@pytest.mark.parametrize("given", ["demo", "=x", "demo=", "demo= "])
-def test_an_option_that_names_no_server_is_misuse(given):
-    """With how to write it."""
+@pytest.mark.parametrize(
+    "given, hint",
+    [
+        ("demo", "write --mcp demo=COMMAND --allow-run COMMAND, or --mcp demo=http://"),
+        ("=x y", "write --mcp files='x y' --allow-run x"),
+        ("=http://h:1/mcp", "write --mcp files=http://h:1/mcp --allow-net h:1"),
+        ("demo= ", "write --mcp demo=COMMAND --allow-run COMMAND, or --mcp demo=http://"),
+        ("npx x --k=v", "write --mcp files='npx x --k=v' --allow-run npx"),
+        ("system=x", "call it `files`, say"),
+        ("demo='x", "close it, or take it away"),
+        ("demo=http://", "write it like http://127.0.0.1:8000/mcp"),
+    ],
+)
+def test_an_option_that_names_no_server_is_misuse(given, hint):
+    """With how to write it, and with what permits it."""
     done = sexplang("run", "-e", "1", "--mcp", given)
 
     assert 2 == done.returncode
     assert "bad-server" in done.stderr
+    assert f"= hint: {hint}" in done.stderr
 
 
 # -- Nothing is left

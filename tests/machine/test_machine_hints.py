@@ -5,6 +5,9 @@ import pytest
 import sexplang
 from sexplang.terms.diagnostic import Diagnostics
 
+TASK = '(defatom ponder (instructions "Think.") (limits timeout: 0.05))'
+LONGER = 'allow `ponder` more, <limits timeout="0.1"/> or in its defatom (limits timeout: 0.1)'
+
 
 def said(text):
     """The message and the hint of the first thing that is wrong with a program."""
@@ -37,11 +40,17 @@ def said(text):
         ("(nth [1 2] 1.0)", "`(exact 1.0)` is one"),
         ("(-> (+ 1 2) (let ((x 3)) x))", "`let` is written `(let ((name e) …) body…)` None"),
         ("(let (x 3) x)", "two pairs of parentheses: `((x …))`"),
+        ("(with-timeout -1 2)", "`with-timeout` takes a number of seconds from 0 on, not -1"),
+        ('(with-timeout "a" 2)', "for example (with-timeout 60 …)"),
+        ("(with-timeout 0 (sleep 9))", "(with-timeout 1 …), or catch `seconds` and go on"),
+        ("(with-timeout 0.01 (sleep 9))", "(with-timeout 0.02 …), or catch"),
+        ("(with-budget {seconds: 0.01} (sleep 9))", "raise `seconds:` there, or catch"),
+        (f"{TASK} (handle (ponder) ((model _) go (begin (sleep 9) (go nil))))", LONGER),
         ('"\ud800"', "half a character; delete it, or write the whole one"),
     ],
 )
 def test_a_hint_says_what_to_write(text, words):
-    """Where arguments are in the wrong order, where a number is no index, where a pair is split."""
+    """Where arguments are in the wrong order, where a number is no index or time is up."""
     assert words in said(text)
 
 

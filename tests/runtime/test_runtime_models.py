@@ -161,6 +161,7 @@ def test_a_payload_may_bound_the_time_of_its_call():
 
     assert ("RESOURCE_EXHAUSTION", "seconds") == (error["type"], error["reason"])
     assert 0.1 == error["details"]["metrics"]["limit"]
+    assert "allow more in the payload, timeout: 0.2, or ask for less at once" == error["hint"]
     assert time.monotonic() - started < 2
     assert "bad-payload" == error_of(asked("local", {**ASK, "timeout": "1"}))["details"]["code"]
 

@@ -52,7 +52,8 @@ def servers_of(given: Mapping[str, Any]) -> dict[str, Server]:
 def server_of(name: str, given: Any) -> Server:
     """One of them."""
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name == RESERVED:
-        raise _bad(name, "a name is made of letters, digits, `-` and `_`; `system` is taken")
+        why = "a name is made of letters, digits, `-` and `_`; `system` is taken"
+        raise _bad(name, why, "call it `files`, say: its tools are then called files:TOOL")
     if isinstance(given, str):
         address = given.startswith(("http://", "https://"))
         given = {"url" if address else "command": given}
@@ -82,7 +83,8 @@ def _split(name: str, line: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(line))
     except ValueError:
-        raise _bad(name, "a quotation mark in its command is never closed") from None
+        why = "a quotation mark in its command is never closed"
+        raise _bad(name, why, "close it, or take it away") from None
 
 
 def _words(name: str, given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -114,16 +116,13 @@ def _address(name: str, given: Any) -> str:
             return str(given)
     except (TypeError, ValueError, AttributeError):
         pass
-    raise _bad(name, "`url` is an address such as http://127.0.0.1:8000/mcp")
+    why = "its address is not of the form http://HOST:PORT/PATH"
+    raise _bad(name, why, "write it like http://127.0.0.1:8000/mcp")
 
 
-def _bad(name: object, why: str) -> Diagnostics:
-    return Diagnostics(
-        [
-            Diagnostic(
-                "bad-server",
-                f"the MCP server `{name}` cannot be used: {why}",
-                hint='[mcp.files] command = "npx" args = ["server"], or url = "http://HOST/mcp"',
-            )
-        ]
-    )
+_TABLE = '[mcp.files] command = "npx" args = ["server"], or url = "http://HOST/mcp"'
+
+
+def _bad(name: object, why: str, hint: str = _TABLE) -> Diagnostics:
+    title = f"the MCP server `{name}` cannot be used: {why}"
+    return Diagnostics([Diagnostic("bad-server", title, hint=hint)])

@@ -1,7 +1,8 @@
-"""This process: how much memory it holds, who may look into it, and Ctrl-C that came too early."""
+"""This process: how much memory it holds, who may look into it, and the signals that end it."""
 
+import _signal as signal  # type: ignore[import-not-found]  # without enums
 import sys
-from _thread import interrupt_main, start_new_thread
+from _thread import get_ident, start_new_thread
 from collections.abc import Callable
 from io import FileIO
 from resource import getpagesize
@@ -40,11 +41,65 @@ def hide() -> None:
         ctypes.CDLL(None).prctl(_DUMPABLE, 0, 0, 0, 0)
 
 
-def press_again() -> None:
-    """Ctrl-C once more, very soon: where it came now, nothing can be raised."""
+def press_again(number: int = signal.SIGINT) -> None:
+    """The signal once more in this thread, very soon: where it came now, nothing can be raised."""
+    pressed = get_ident()
 
     def press() -> None:
         sleep(_SOON)
-        interrupt_main()
+        signal.pthread_kill(pressed, number)  # which also wakes it up where it waits
 
     start_new_thread(press, ())
+
+
+ENDING: dict[int, str] = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
+"""Signals that end the command as Ctrl-C does, and what it says then."""
+
+_ended_by: list[int] = []
+
+
+def heed() -> None:
+    """From here on SIGTERM and SIGHUP raise KeyboardInterrupt, unless they are ignored."""
+    _ended_by.clear()
+    for number in ENDING:
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, end)
+
+
+def leave(status: int) -> int:
+    """The status to end with. Python takes a moment to do so; after Ctrl-C another one is to change
+    nothing any more, the other signals end it at once."""
+    if status > 128:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        status = 128 + ended_by()
+    unheed()
+    return status
+
+
+def unheed() -> None:
+    """From here on they end this process at once."""
+    for number in ENDING:
+        if signal.getsignal(number) is end:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def end(number: int, frame: object) -> None:
+    """What SIGTERM and SIGHUP do where no run has them."""
+    note(number)
+    raise KeyboardInterrupt
+
+
+def note(number: int) -> None:
+    """Such a signal has come; of several the first counts."""
+    if number in ENDING and not _ended_by:
+        _ended_by.append(number)
+
+
+def ended_by() -> int:
+    """The signal that ends this process: Ctrl-C's if it is no other one."""
+    return _ended_by[0] if _ended_by else int(signal.SIGINT)
+
+
+def is_ending() -> bool:
+    """Whether this process is to end, and not only what it does."""
+    return bool(_ended_by)

@@ -5,6 +5,7 @@ anything else; one that waits is cancelled by its event loop; all else is interr
 """
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -55,9 +56,10 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
         return
     interrupt = Interrupt()
     alarm = ExitStack()
+    around = sys._getframe(2)  # whoever enters this
 
     def press(number: int, frame: FrameType | None) -> None:
-        if _is_delicate(frame):
+        if _is_delicate(frame, around):
             press_again()
             return
         if interrupt.pressed:
@@ -129,13 +131,13 @@ def _is_in(frame: FrameType | None, codes: frozenset[CodeType]) -> bool:
     return False
 
 
-def _is_delicate(frame: FrameType | None) -> bool:
-    """Whether nothing may be raised now: Python's import is at work itself, which may drop what is
-    raised, or leave a lock taken for which other threads wait; or half an event loop is there."""
-    if frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
-        return True
-    while frame is not None:
-        if frame.f_code.co_name == "new_event_loop":
+def _is_delicate(frame: FrameType | None, around: FrameType) -> bool:
+    """Whether nothing may be raised now, by what is at work inside of `around`: an import, which
+    may drop what is raised, make another error of it, or leave a lock taken for which other threads
+    wait; or half an event loop is there."""
+    while frame is not None and frame is not around:
+        code = frame.f_code
+        if code.co_filename.startswith("<frozen importlib") or code.co_name == "new_event_loop":
             return True
         frame = frame.f_back
     return False

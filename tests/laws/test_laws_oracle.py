@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from support.laws import LAWS, disagreement, first_finding
 from support.programs import Program, program, programs
 
-SOME, ALL = 2_000, 20_000
-CHUNK = 500
+SOME, ALL = 1_000, 20_000
+CHUNK = 250
+"""Each planted bug is found within SOME programs; the others are looked at with `-m long`."""
 
 
 @pytest.mark.parametrize("start", range(0, SOME, CHUNK))
@@ -20,10 +21,10 @@ def test_the_machine_means_what_the_oracle_means(start: int):
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("start", range(SOME, ALL, 2_000))
+@pytest.mark.parametrize("start", range(SOME, ALL, 1_000))
 def test_the_machine_means_what_the_oracle_means_20_000_times(start: int):
     """The same for all 20,000 programs."""
-    assert None is first_finding(LAWS["agrees"], range(start, start + 2_000))
+    assert None is first_finding(LAWS["agrees"], range(start, start + 1_000))
 
 
 @settings(max_examples=100)

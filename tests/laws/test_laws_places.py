@@ -13,6 +13,7 @@ from sexplang.machine import Suspended
 from sexplang.machine.branch import Queued
 
 SOME = 400
+FEW = 120
 
 
 @pytest.mark.parametrize("start", range(0, SOME, 100))
@@ -23,13 +24,13 @@ def test_jobs_wait_as_the_oracle_says(start: int):
 
 def test_no_more_work_than_there_are_places():
     """Under any schedule: never more, and never fewer while somebody waits for a place."""
-    assert None is first_finding(LAWS["shared_out"], range(SOME))
+    assert None is first_finding(LAWS["shared_out"], range(FEW))
 
 
 @pytest.mark.parametrize("law", ["placed_twice", "placed_replayed", "placed_cancelled"])
 def test_the_laws_of_runs_hold_with_places(law: str):
     """Resuming twice is two runs; a run is its journal; what is cancelled is left once."""
-    assert None is first_finding(LAWS[law], range(250))
+    assert None is first_finding(LAWS[law], range(FEW))
 
 
 @pytest.mark.long
@@ -39,7 +40,7 @@ def test_the_laws_of_runs_hold_with_places(law: str):
 )
 def test_the_laws_of_places_many_times(law: str):
     """The same laws for many more programs."""
-    assert None is first_finding(LAWS[law], range(SOME, 8_000))
+    assert None is first_finding(LAWS[law], range(FEW, 8_000))
 
 
 @settings(max_examples=100)

@@ -34,18 +34,18 @@ def test_any_text_is_a_program_or_has_diagnostics(text: str):
     assert None is breaks(text)
 
 
-@pytest.mark.parametrize("start", range(0, 4_000, 2_000))
+@pytest.mark.parametrize("start", range(0, 1_000, 500))
 def test_spoiled_programs_are_programs_or_have_diagnostics(start: int):
     """Nor does a program in which something was lost, doubled or replaced."""
-    assert None is first_finding(LAWS["any_text"], range(start, start + 2_000))
+    assert None is first_finding(LAWS["any_text"], range(start, start + 500))
 
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("start", range(4_000, 20_000, 4_000))
+@pytest.mark.parametrize("start", range(1_000, 20_000, 1_000))
 def test_spoiled_programs_are_programs_or_have_diagnostics_20_000_times(start: int):
     """The same, up to 20,000 texts."""
-    assert None is first_finding(LAWS["any_text"], range(start, start + 4_000))
+    assert None is first_finding(LAWS["any_text"], range(start, start + 1_000))
 
 
 @settings(max_examples=300)

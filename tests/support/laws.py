@@ -15,7 +15,6 @@ from typing import Any
 from attrs import evolve
 from support.graphs import graphs
 from support.oracle import TooLong
-from support.programs import EVERYTHING, EVERYWHERE, Shape, program
 from support.running import (
     Choose,
     Seen,
@@ -40,6 +39,7 @@ from sexplang.runtime.journal import Row, replay
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.text import plain
 from sexplang.terms.value import Record
+from sexplang.testing.writing import EVERYTHING, EVERYWHERE, Shape, program
 
 Law = Callable[[int], str | None]
 BROKE = "a Python exception,"

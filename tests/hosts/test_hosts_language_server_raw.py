@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from support.editor import COMMAND
+from support.command import warm
 from support.markdown import ROOT
 
 ADDRESS = "file:///a.sexp"
@@ -33,7 +33,7 @@ def messages(stream):
 def spoken(stream):
     """What a server does that is sent a stream of bytes: its messages, standard error, status."""
     done = subprocess.run(
-        COMMAND,
+        [*warm(), "lsp"],
         input=stream,
         capture_output=True,
         timeout=60,

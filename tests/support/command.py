@@ -18,31 +18,31 @@ SEXPLANG = [sys.executable, "-m", "sexplang"]
 """A process that starts from nothing."""
 
 HERE = Path(__file__).resolve().parent
-COLD = 8
+COLD = 2
 """So many commands of a worker start from nothing; then it is worth while to keep one warm."""
 _begun = count()
 
 
 @cache
-def _warm():
-    """The command by a process that has loaded already what commands load: `warm.py`."""
+def warm():
+    """The command, by a process that has loaded already what commands load: `warm.py`."""
     place = TemporaryDirectory()
     path = f"{place.name}/socket"
-    warm = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, HERE / "warm.py", path],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
-    assert warm.stdout.readline() == b"ready\n"
-    atexit.register(lambda: (warm.communicate(), place.cleanup()))
+    assert process.stdout.readline() == b"ready\n"
+    atexit.register(lambda: (process.communicate(), place.cleanup()))
     return [sys.executable, "-I", "-S", str(HERE / "warm_client.py"), path]
 
 
 def sexplang(*words, text=None, cwd=ROOT, **environment):
     """Runs the command to its end; with an environment of its own it starts from nothing."""
-    command = SEXPLANG if environment or next(_begun) < COLD else _warm()
+    command = SEXPLANG if environment or next(_begun) < COLD else warm()
     return subprocess.run(
         [*command, *map(str, words)],
         cwd=cwd,

@@ -12,6 +12,9 @@ def main() -> None:
     gc.disable()
     sys.unraisablehook = _dropped
     try:
+        from sexplang.loading import find_quickly
+
+        find_quickly()
         from sexplang.hosts import main as command
 
         status = command()

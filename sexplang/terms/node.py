@@ -9,7 +9,7 @@ the type checker, which reads every line of this project; at run time nothing st
 
 from typing import TYPE_CHECKING
 
-from sexplang.terms.making import attributes
+from sexplang.terms.methods import attributes
 
 if TYPE_CHECKING:
     from attrs import define, evolve, field, fields, frozen, has

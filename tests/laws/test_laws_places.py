@@ -12,7 +12,7 @@ from support.running import begun, limits, seen
 from sexplang.machine import Suspended
 from sexplang.machine.branch import Queued
 
-SOME = 400
+SOME = 200
 FEW = 120
 
 

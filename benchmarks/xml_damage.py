@@ -4,6 +4,7 @@ Written from replies, on the text, without regard to what mends them. A damage t
 to work on gives None.
 """
 
+import re
 from random import Random
 
 from benchmarks.xml_damage_inside import (
@@ -155,6 +156,26 @@ def cut_anywhere(given: Given, random: Random) -> str:
     return given.text[: random.randrange(1, len(given.text))]
 
 
+_NOTATIONS = ["[{}]", "{{{}}}", "({})", "«{}»", "&lt;{}&gt;", "<\\{}>"]
+
+
+def end_tag_in_other_notation(given: Given, random: Random) -> str:
+    """`x[/code]`"""
+    match = random.choice(ends(given.text))
+    return without(given.text, match, random.choice(_NOTATIONS).format(f"/{match[2]}"))
+
+
+def tags_in_other_notation(given: Given, random: Random) -> str | None:
+    """`[code]x[/code]`, `code: x`"""
+    found = re.findall(r"<(\w+)>([^<>]*)</\1>", given.text)
+    if not found:
+        return None
+    name, text = random.choice(found)
+    notation = random.choice([*_NOTATIONS[:5], ""])
+    begin, end = notation.format(name), notation.format(f"/{name}")
+    return given.text.replace(f"<{name}>{text}</{name}>", f"{begin or f'{name}: '}{text}{end}", 1)
+
+
 DAMAGES: dict[str, Damage] = {
     function.__name__.replace("_", " "): function
     for function in (
@@ -195,5 +216,9 @@ DAMAGES: dict[str, Damage] = {
 DOUBTFUL: dict[str, Damage] = {"own tags in text": own_tags_in_text}
 """What may be read in several ways: better asked again than wrong."""
 
-HOPELESS: dict[str, Damage] = {"cut anywhere": cut_anywhere}
+HOPELESS: dict[str, Damage] = {
+    "cut anywhere": cut_anywhere,
+    "end tag in other notation": end_tag_in_other_notation,
+    "tags in other notation": tags_in_other_notation,
+}
 """What it is to refuse, unless nothing was lost."""

@@ -88,7 +88,7 @@ def main() -> None:
         for each in [each for each in found if each.what != "recovered"][: given.show]:
             print(f"--- {each.what}, {each.kind}\n{each.text}\n=> {each.said}\n")
     share = f"{100 * total['recovered'] / max(sum(total.values()), 1):9.1f} %"
-    print(f"{'all but the last two':28} {share} {total['refused']:8} {total['wrong']:6}", end="   ")
+    print(f"{'all that can be read':28} {share} {total['refused']:8} {total['wrong']:6}", end="   ")
     print(f"of {sum(total.values())}, {process_time() - begun:.0f} s")
 
 

@@ -203,8 +203,8 @@ def test_what_is_thought_is_no_answer(text, words):
         (GOOD.replace("Tea", "<![CDATA[Tea"), "may be left of a tag"),
         (GOOD.replace("Tea", "<![cdata[Tea]]>"), "may be left of a tag"),
         (GOOD.replace("Tea", "Tea<!-- or"), "may be left of a tag"),
-        (GOOD.replace("Tea</name>", "Tea "), "the space around the text of <name>"),
-        (GOOD.replace("<name>", " "), "</name> closes nothing"),
+        (GOOD.replace("Tea</name>", "Tea "), "</name> is not there, and the white space around"),
+        (GOOD.replace("<name>", " "), "</name> has no start tag before it; open there is <shop>"),
         (GOOD.replace("</shop>", ""), "it ends before <shop> is closed"),
         (GOOD[: GOOD.index("</item>")], "it ends before <item> is closed"),
         (f"```\n{GOOD[: GOOD.index('<open>')]}<ope\n```", "it ends before <shop> is closed"),
@@ -224,6 +224,28 @@ def test_what_is_not_certain_is_refused_with_a_sentence(text, words):
     assert (reading.problem or "").endswith("from <shop> to </shop>, and nothing else.")
     assert reading.details["expectedType"] == "xml <shop>"
     assert reading.value is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            GOOD.replace("</name>", "[/name]"),
+            "</name> is not there, and `[/name]` may stand for it",
+        ),
+        (GOOD.replace("</name>", "[/code]"), "`[/code]` may stand for it"),
+        (GOOD.replace("</name>", "&lt;/name&gt;"), "`</name>` may stand for it"),
+        (GOOD.replace("</name>", "«name»\n"), "`«name»` may stand for it"),
+        (GOOD.replace("<name>", "[name]"), "`[name]` in <shop> may be an element"),
+        (GOOD.replace("<item", "[note]x[/note]<item"), "`[note]` in <shop> may be an element"),
+        (GOOD.replace("<item", "Note: x<item"), "`Note: x` in <shop> may be an element"),
+    ],
+)
+def test_a_tag_in_another_notation_is_neither_text_nor_a_tag_for_certain(text, words):
+    """Where the tag that is asked for is not there; where it is, the text is text."""
+    assert words in (read(text).problem or "")
+    assert "x[/b]" == read(GOOD.replace("Tea", "x[/b]")).value["name"]
+    assert VALUE == read(GOOD.replace("<item", "and a note (short)<item")).value
 
 
 def test_two_readings_of_one_cost_are_none():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sexplang.templates.vocabulary import normal
 from sexplang.templates.xsd.frames import Node
+from sexplang.templates.xsd.notation import ends
 from sexplang.templates.xsd.shapes import Attribute, Type
 from sexplang.templates.xsd.simple import Simple
 from sexplang.templates.xsd.tokens import Names
@@ -56,6 +57,10 @@ class Fitting:
         items = node.listed()
         if node.doubt:
             self.doubts.append(node.doubt)
+        if node.supplied and items and isinstance(items[-1], str):
+            written = ends(items[-1], node.name)
+            if written:
+                self.doubts.append(f"</{node.name}> is not there, and `{written}` may stand for it")
         given = self._attributes(node)
         own = [item for item in items if isinstance(item, Node) and item.name in type_.attributes]
         if own:
@@ -68,7 +73,7 @@ class Fitting:
         if type_.simple is not None:
             text = "".join(item for item in items if isinstance(item, str))
             if own and text != text.strip() and type_.simple.keeps_white:
-                self._doubt(node)
+                self.doubts.append(_white(node, f"<{own[0].name}> is to be its attribute"))
             elif node.supplied:
                 text = self._without_white(text, text, node, type_.simple)
             if text.strip() or NIL not in made.attrib:
@@ -108,7 +113,7 @@ class Fitting:
         text = said.strip()
         edges = said.partition(text) if text else (said, "", "")
         if simple.keeps_white and any(edge and "\n" not in edge for edge in edges[::2]):
-            self._doubt(item)
+            self.doubts.append(_white(item, "it is to be an attribute"))
         elif simple.keeps_white and text != said:
             self.note(f"left out the white space around the text of <{item.name}>")
         if given.get(item.name, text) != text:
@@ -199,11 +204,8 @@ class Fitting:
         if is_layout and "\n" not in said and not said[:1].isspace():
             self.note(f"left out the white space around the text of <{node.name}>")
         else:
-            self._doubt(node)
+            self.doubts.append(_white(node, f"</{node.name}> is not there"))
         return bare
-
-    def _doubt(self, node: Node) -> None:
-        self.doubts.append(f"the space around the text of <{node.name}> may belong to it or not")
 
     def _value(self, simple: Simple, text: str, what: str) -> str:
         """The text, if it fits; else what it fits as, but for white space around it and case."""
@@ -220,6 +222,11 @@ class Fitting:
             self.note(f"took {bare[:40]} for {alike[0]} in {what}")
             return alike[0]
         return text
+
+
+def _white(node: Node, why: str) -> str:
+    """Why white space is in doubt: what is said first is what is wrong."""
+    return f"{why}, and the white space around the text of <{node.name}> may belong to it or not"
 
 
 def _plain(text: str) -> str:

@@ -249,9 +249,10 @@ def _stuck(nesting: Nesting) -> str:
     if token is None:
         return f"it ends before <{frame.name}> is closed"
     if isinstance(token, Text):
-        return f"the text in <{frame.name}> holds what may be left of a tag"
+        advice = "write each tag whole, and a < of the text as &lt;"
+        return f"the text in <{frame.name}> holds what may be left of a tag ({advice})"
     if isinstance(token, End):
-        return f"{token.raw} closes nothing, in <{frame.name}>"
+        return f"{token.raw} has no start tag before it; open there is <{frame.name}>"
     shown = token.raw.strip("<>/").split()[0]
     near = nearest(shown, [*frame.element.type.children, *frame.element.type.attributes])
     hint = f" (did you mean <{near}>?)" if near else ""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from sexplang.templates.xsd.frames import Frame, Node, opened, with_end, with_item
 from sexplang.templates.xsd.likeness import alike
+from sexplang.templates.xsd.notation import within
 from sexplang.templates.xsd.tokens import End, Start, Text, Token
 from sexplang.templates.xsd.ways import Way
 from sexplang.terms.node import evolve
@@ -47,6 +48,10 @@ def _text(way: Way, token: Text) -> Iterator[Way]:
         stray = " ".join(token.text.split())
         words = f"left out the text `{stray[:60]}` in <{frame.name}>"
         astray = evolve(frame, stray=token.text, bare=token.bare or token.suspect)
+        written = within(token.text, frame.element.type.children)
+        if written:
+            doubt = f"`{written}` in <{frame.name}> may be an element that is not written as a tag"
+            astray = evolve(astray, doubt=doubt)
         yield way.at(astray).paid(_STRAY, words)
         yield from _reopened(way, token)
 

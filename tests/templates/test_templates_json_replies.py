@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -86,9 +87,22 @@ def read(text):
 
 
 @given(documents, st.sets(st.sampled_from(SLIPS), max_size=3), st.randoms(use_true_random=False))
-@settings(max_examples=1500)
+@settings(max_examples=300)
 def test_slips_of_the_pen_never_change_a_value(value, slips, chance):
     """Up to three kinds in one reply; what is not certain is refused."""
+    assert_kept(value, slips, chance)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@given(documents, st.sets(st.sampled_from(SLIPS), max_size=3), st.randoms(use_true_random=False))
+@settings(max_examples=15_000)
+def test_slips_of_the_pen_never_change_a_value_many_times(value, slips, chance):
+    """The same for many more replies."""
+    assert_kept(value, slips, chance)
+
+
+def assert_kept(value, slips, chance):
     text = Sloppy(slips, chance).document(value)
     reading = read(text)
 
@@ -97,7 +111,7 @@ def test_slips_of_the_pen_never_change_a_value(value, slips, chance):
 
 
 @given(documents, st.sampled_from(SLIPS), st.randoms(use_true_random=False))
-@settings(max_examples=500)
+@settings(max_examples=250)
 def test_one_kind_of_slip_is_put_right_wherever_it_was_made(value, slip, chance):
     """But for the last bracket: what is open inside may have ended before it."""
     sloppy = Sloppy({slip}, chance)

@@ -13,11 +13,14 @@ from sexplang.hosts.serving import described, servers_of
 from sexplang.hosts.show import drawn
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
-from sexplang.terms.text import plain
+from sexplang.terms.text import plain, value_of, written
 from sexplang.terms.value import Fault, Value
 
-LOOKING = ("read-file", "list-files", "search-memory", "run-script")
-"""What may be performed on the way: a task looks for its files before it asks."""
+LOOKING = ("read-file", "list-files", "search-memory", "now", "random", "timer")
+"""What is performed on the way: a task looks for its files before it asks."""
+
+SAYING = ("print", "log", "progress", "sleep")
+"""What is passed over: nobody is told, and nothing waited for."""
 
 
 def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
@@ -27,10 +30,19 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
     from sexplang.runtime import Settings as RunSettings
 
     seen: list[Any] = []
+    left: list[Any] = []
 
     def model(request: Any) -> Any:
         seen.append(request.arguments[0])
         raise LookupError("nothing is asked in a preview")
+
+    def leave(request: Any) -> Any:
+        left.append(request)
+        raise LookupError(f"a preview performs no `{request.operation}`")
+
+    def run(request: Any) -> Any:
+        # A task may find its files by a command.
+        return table["run-script"](request) if request.context.conversations else leave(request)
 
     journal = Journal()
     permissions = permissions_of(settings, settings.folder)
@@ -42,7 +54,13 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
             memory=settings.index,
         )
     )
-    looking = {name: table[name] for name in LOOKING if name in table}
+    answers = {
+        **dict.fromkeys(table, leave),
+        **{name: table[name] for name in LOOKING if name in table},
+        **dict.fromkeys(SAYING, lambda request: None),
+        "run-script": run,
+        "model": model,
+    }
     servers = servers_of(settings, settings.folder)
     try:
         tools = described(servers, asked.program)
@@ -53,7 +71,9 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
             servers.close()
     outcome = outcome_of(asked.program, asked.inputs, tools=tools, settings=settings)
     if hasattr(outcome, "requests"):
-        outcome = drive(outcome, {**looking, "model": model}, journal=journal)
+        outcome = drive(outcome, answers, journal=journal)
+    if not seen and left:
+        return _left(left[0], settings)
     if not seen:
         error = getattr(outcome, "error", None)
         if error is not None:
@@ -68,6 +88,19 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
     end = outcome.error.fields["details"] if hasattr(outcome, "error") else {}
     sizes["warnings"] = list(end.get("warnings", ()))
     sys.stdout.write(_as_json(payload, sizes) if settings.json else _shown(payload, sizes))
+    return DONE
+
+
+def _left(request: Any, settings: Settings) -> int:
+    """Shows what is asked for first, where that is no model."""
+    operation, arguments = request.operation, request.arguments
+    if settings.json:
+        shown = {"operation": operation, "arguments": plain(arguments)}
+        sys.stdout.write(json.dumps({"payload": None, "request": shown}, ensure_ascii=False) + "\n")
+    else:
+        print(drawn(f"({' '.join([operation, *[written(value_of(each)) for each in arguments]])})"))
+    words = f"this asks for `{operation}` first, which a preview does not perform, and no model"
+    print(f"{words} before it", file=sys.stderr)
     return DONE
 
 

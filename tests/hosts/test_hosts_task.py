@@ -203,6 +203,39 @@ def test_json_gives_what_a_failed_task_said_and_was_warned_of(folder):
     assert result["notes"]["execution_path"] == "subtask_template"
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (
+            ["system:run_script", "command=touch", 'args:=["made"]', "--allow-run", "touch"],
+            "run-scr",
+        ),
+        (["demo:add", "a=1", "--mcp", "demo=true"], '(tool "demo:add" {a: "1"})'),
+        (['(begin (write-file "made" "x") 1)', "--allow-write", "."], '(write-file "made" "x")'),
+        (["request_user_input", "prompt=who?"], '(ask-user "who?"'),
+    ],
+)
+def test_a_preview_shows_what_is_asked_for_before_a_model(folder, words, shown):
+    """A tool, a script, a file: nothing of it is done."""
+    done = sexplang("task", *words, "--preview", cwd=folder)
+    document = json.loads(sexplang("task", *words, "--preview", "--json", cwd=folder).stdout)
+
+    assert 0 == done.returncode, done.stderr
+    assert shown in done.stdout
+    assert "which a preview does not perform, and no model before it" in done.stderr
+    assert document["payload"] is None
+    assert f"({document['request']['operation']} " in done.stdout
+    assert not (folder / "made").exists()
+
+
+def test_a_preview_passes_over_what_is_only_said(folder):
+    """What is printed or waited for on the way to a model."""
+    words = '(begin (print "x") (log "info" "y") (sleep 60) (now) (review {}))'
+    done = sexplang("task", words, "--preview", cwd=folder)
+
+    assert done.stdout.startswith("model"), done.stderr
+
+
 def test_json_of_a_preview_where_nobody_is_asked(folder):
     done = sexplang("task", "(+ 1 2)", "--preview", "--json", cwd=folder)
 

@@ -12,6 +12,9 @@ def main() -> None:
     gc.disable()
     sys.unraisablehook = _dropped
     try:
+        from sexplang.process import heed
+
+        heed()
         from sexplang.loading import find_quickly
 
         find_quickly()
@@ -21,12 +24,9 @@ def main() -> None:
     except KeyboardInterrupt:
         # Before there is anything to interrupt, or after.
         status = INTERRUPTED
-    if status == INTERRUPTED:
-        from signal import SIG_IGN, SIGINT, signal
+    from sexplang.process import leave
 
-        # Python takes a moment to end; another Ctrl-C is to change nothing any more.
-        signal(SIGINT, SIG_IGN)
-    sys.exit(status)
+    sys.exit(leave(status))
 
 
 def _dropped(lost: "sys.UnraisableHookArgs") -> None:
@@ -34,9 +34,9 @@ def _dropped(lost: "sys.UnraisableHookArgs") -> None:
     if lost.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(lost)
         return
-    from sexplang.process import press_again
+    from sexplang.process import ended_by, press_again
 
-    press_again()
+    press_again(ended_by())
 
 
 if __name__ == "__main__":

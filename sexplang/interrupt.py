@@ -1,4 +1,5 @@
-"""Ctrl-C → a run's cancellation, and KeyboardInterrupt at the end.
+"""Ctrl-C → a run's cancellation, and KeyboardInterrupt at the end; in the command SIGTERM and
+SIGHUP do the same.
 
 A run that computes is left between two steps, so that whatever it has entered is left like
 anything else; one that waits is cancelled by its event loop; all else is interrupted at once.
@@ -14,7 +15,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from sexplang.machine import SETTLING, STEPPING, STOPPED, Interruption
-from sexplang.process import press_again
+from sexplang.process import ENDING, end, note, press_again
 from sexplang.terms.node import define
 
 GRACE = 5.0
@@ -45,13 +46,15 @@ _CURRENT: ContextVar[Interrupt | None] = ContextVar("interrupt", default=None)
 def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
     """Within this the first Ctrl-C cancels the run, whose `finally` bodies then have `grace`
     seconds; a second one raises in any case. Where there was any, the end raises
-    KeyboardInterrupt.
+    KeyboardInterrupt. So do SIGTERM and SIGHUP, where the process heeds them.
 
     Only the main thread can be interrupted, and only where nobody else has taken the signal.
     Inside another one it is that one.
     """
     outer = _CURRENT.get()
-    if outer is not None or not _is_ours(signal.SIGINT, signal.default_int_handler):
+    ours = {signal.SIGINT: signal.default_int_handler} | dict.fromkeys(ENDING, end)
+    ours = {number: free for number, free in ours.items() if _is_ours(number, free)}
+    if outer is not None or not ours:
         yield outer or Interrupt()
         return
     interrupt = Interrupt()
@@ -59,8 +62,9 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
     around = sys._getframe(2)  # whoever enters this
 
     def press(number: int, frame: FrameType | None) -> None:
+        note(number)
         if _is_delicate(frame, around):
-            press_again()
+            press_again(number)
             return
         if interrupt.pressed:
             raise KeyboardInterrupt
@@ -74,13 +78,15 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
             raise KeyboardInterrupt
 
     kept = _CURRENT.set(interrupt), STOPPED.set(lambda: interrupt.pressed)
-    signal.signal(signal.SIGINT, press)
+    for number in ours:
+        signal.signal(number, press)
     try:
         yield interrupt
     except GraceOver:
         raise KeyboardInterrupt from None
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number, free in ours.items():
+            signal.signal(number, free)
         alarm.close()
         _CURRENT.reset(kept[0])
         STOPPED.reset(kept[1])
@@ -112,7 +118,7 @@ def ending(grace: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
-def _is_ours(number: signal.Signals, free: Any) -> bool:
+def _is_ours(number: int, free: Any) -> bool:
     if signal.getsignal(number) is not free:
         return False
     try:

@@ -1,4 +1,5 @@
-"""Whatever happens inside a command to an exit status: 130 for Ctrl-C, 2 for a fault of ours.
+"""Whatever happens inside a command to an exit status: 130 for Ctrl-C, 143 for SIGTERM, 129 for
+SIGHUP, 2 for a fault of ours.
 
 Law: no traceback reaches a person who did not ask for one.
 """
@@ -9,7 +10,9 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-DONE, FAILED, MISUSE, INTERRUPTED = 0, 1, 2, 130
+from sexplang.process import ENDING, ended_by
+
+DONE, FAILED, MISUSE = 0, 1, 2
 
 TRACEBACK = "SEXPLANG_TRACEBACK"
 
@@ -23,8 +26,9 @@ def guarded(command: Callable[[], int]) -> int:
         status = command()
         sys.stdout.flush()
     except KeyboardInterrupt:
-        say("interrupted")
-        return INTERRUPTED
+        number = ended_by()
+        _unwritten(ENDING.get(number, "interrupted"))  # whoever hung up reads nothing more
+        return 128 + number
     # Anything else is our own fault: a program's are diagnostics and outcomes, never exceptions.
     except Exception as error:
         if isinstance(error, OSError) and error.filename is None:

@@ -4,9 +4,12 @@ anyio and the loop are imported with this module, and only then.
 """
 
 import asyncio
+import signal
+import socket
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -115,7 +118,7 @@ def _single(error: BaseException) -> BaseException:
 async def _loop(run: Run) -> None:
     """One reply at a time until the run ends; leaves no task behind."""
     scopes: dict[str, anyio.CancelScope] = {}
-    signal = anyio.Event()
+    arrived = anyio.Event()
 
     async def wait(request: Request, awaitable: Any, scope: anyio.CancelScope) -> None:
         with scope:
@@ -124,7 +127,7 @@ async def _loop(run: Run) -> None:
             except Exception as error:
                 reply = failure(error, request.operation), True, attempts_of(error)
             run.arrive(request.id, *reply)
-            signal.set()
+            arrived.set()
 
     async with anyio.create_task_group() as group:
         since = monotonic()
@@ -141,8 +144,8 @@ async def _loop(run: Run) -> None:
             if run.ended:
                 break
             if not moved:
-                await signal.wait()
-                signal = anyio.Event()
+                await arrived.wait()
+                arrived = anyio.Event()
             elif monotonic() - since < SLICE:
                 continue
             else:
@@ -166,7 +169,7 @@ def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
         await finish(run, grace, abandoned=abandoned)
 
     async def alone() -> None:
-        with anyio.CancelScope() as scope:
+        with anyio.CancelScope() as scope, _woken():
             wake = asyncio.get_running_loop().call_soon_threadsafe
             run.interrupt.cancel = lambda: wake(scope.cancel)
             await main()
@@ -186,6 +189,27 @@ def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
         except BaseException:
             future.cancel()
             raise
+
+
+@contextmanager
+def _woken() -> Iterator[None]:
+    """Within this a signal wakes up the loop of the main thread, also one that comes in the moment
+    before it waits, or to another thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    reader, writer = socket.socketpair()
+    with reader, writer:
+        reader.setblocking(False)
+        writer.setblocking(False)
+        loop.add_reader(reader, reader.recv, 1_000)
+        kept = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(kept)
+            loop.remove_reader(reader)
 
 
 def _in_a_loop() -> bool:

@@ -162,6 +162,26 @@ def test_what_is_cut_short_for_somebody_who_is_ending_has_failed(said):
     assert (["cancelled", "a", "b"], [1]) == (said, begun)
 
 
+def test_a_press_is_never_slept_through(said):
+    """Another thread got it, so that nothing interrupts the wait: as in the moment before one."""
+    threading.Thread(target=time.sleep, args=[5], daemon=True).start()
+
+    async def wait() -> None:
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        await anyio.sleep(20)
+
+    started = time.monotonic()
+    try:
+        interrupted(said, '(try (wait) (finally (say "a")))', wait=wait)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+
+    assert ["a"] == said
+    assert time.monotonic() - started < 4
+    assert -1 == signal.set_wakeup_fd(-1)
+
+
 def test_a_step_that_was_left_is_taken_again():
     """Where a host interrupts a step and then does not want the run to end, nothing is lost."""
     presses = [1, 2, 3]

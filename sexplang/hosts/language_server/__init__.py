@@ -10,6 +10,7 @@ from contextlib import redirect_stdout
 from typing import BinaryIO, cast
 
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
+from sexplang.process import unheed
 
 
 def serve() -> int:
@@ -21,6 +22,8 @@ def serve() -> int:
     if sys.stdin is None:
         say("there is no standard input; an editor starts this command and talks to it there")
         return MISUSE
+    # An editor that ends its server in this way waits for nothing more.
+    unheed()
     # A command that ends soon does without looking for garbage; this one stays.
     gc.enable()
     made, editor = server()

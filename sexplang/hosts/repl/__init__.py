@@ -16,6 +16,7 @@ from sexplang.hosts.limits import limits_of
 from sexplang.hosts.options import Settings
 from sexplang.hosts.repl.orders import Quit, obey
 from sexplang.hosts.repl.session import Session
+from sexplang.process import is_ending
 from sexplang.terms.diagnostic import Diagnostics
 
 _INSTALL = "pip install 'sexplang[repl]'"
@@ -57,7 +58,7 @@ def _enter(session: Session, text: str | None, is_terminal: bool) -> None:
         else:
             session.enter(text)
     except KeyboardInterrupt:
-        if not is_terminal:
+        if not is_terminal or is_ending():
             raise
         session.say("interrupted")
 

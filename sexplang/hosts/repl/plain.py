@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 
 from sexplang.hosts.repl.balance import is_whole
+from sexplang.process import is_ending
 
 PROMPT, MORE = "> ", "… "
 
@@ -16,7 +17,7 @@ def texts(is_terminal: bool) -> Iterator[str]:
         try:
             line = _line(is_terminal, bool(lines))
         except KeyboardInterrupt:
-            if not is_terminal:
+            if not is_terminal or is_ending():
                 raise
             print(file=sys.stderr)
             lines.clear()

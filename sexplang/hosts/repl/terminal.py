@@ -17,6 +17,7 @@ from sexplang.hosts.repl.meanings import candidates
 from sexplang.hosts.repl.orders import ORDERS
 from sexplang.hosts.repl.plain import MORE, PROMPT
 from sexplang.hosts.repl.session import Session
+from sexplang.process import is_ending
 
 if TYPE_CHECKING:
     from prompt_toolkit.lexers import Lexer
@@ -40,6 +41,8 @@ def texts(session: Session, environment: Mapping[str, str]) -> Iterator[str]:
         try:
             text = prompt.prompt()
         except KeyboardInterrupt:
+            if is_ending():
+                raise
             continue
         except EOFError:
             return

@@ -21,13 +21,13 @@ from sexplang.machine.branch import (
 )
 from sexplang.machine.budgets import Meter
 from sexplang.machine.graphs import is_graph, so_far, with_finished
+from sexplang.machine.had import Had, beside, ended, values_of
 from sexplang.machine.leaving import (
     abandon,
     abandon_all,
     base_of,
     capture,
     conversations,
-    cut_short,
     environment,
     finish,
     raise_error,
@@ -35,10 +35,10 @@ from sexplang.machine.leaving import (
 from sexplang.machine.loop import Limits
 from sexplang.machine.places import Placing
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step
-from sexplang.machine.timing import Timing, form_of
+from sexplang.machine.timing import Timing, form_of, pending
 from sexplang.terms.effect import Part, Request, SoFar, known, unknown
 from sexplang.terms.node import evolve
-from sexplang.terms.task import Session, cut_off, error_record, together
+from sexplang.terms.task import Session, cut_off, error_record, with_part
 from sexplang.terms.value import Record, Value
 from sexplang.terms.work import Begins, Ends
 
@@ -111,15 +111,20 @@ class Cutting:
         branch = self.branches[branch.path]
         node, level = form_of(scope, left.s, len(branch.path) // 2)
         if node is None:
+            # What cleans up takes the place of what was cut, and tells what that had got.
+            before = pending(left.s)
+            error = error if before is None else with_part(error, before)
             self._go(branch, (raise_error, error, left.k, left.s))
             return
-        error = cut_short(error, left.s, node)
+        told, had = conversations(left.s, node), Had()
         target = self.branches[branch.path[: 2 * level]]
-        if target is not branch:
+        if isinstance(target, Forked):
             node, _ = form_of(scope, place(target)[1], level)
-        if is_graph(target):
-            error = with_finished(error, so_far(target, self._had(target)))
-        self._cut(target, node, ("error", error), scope)
+            each = self._below(target, {branch.path: part})
+            had = beside(told, part, target, each.values())
+            if is_graph(target):
+                error = with_finished(error, so_far(target, ended(target, each)))
+        self._cut(target, node, ("error", had.telling(error, left.s, told)), scope)
 
     def _stop(self, branch: Branch, level: int, left: Any) -> bool:
         """Whether something that is leaving branches down to `level` stops on its way, at one
@@ -162,27 +167,36 @@ class Cutting:
     def _had(self, graph: Forked) -> dict[int, Record]:
         """What the nodes of a graph that are about to be cancelled have said and taken, where
         there are conversations in them: the errors that these end with, by index."""
+        return ended(graph, self._below(graph, {}))
+
+    def _below(self, fork: Forked, known: dict[Path, Part | None]) -> dict[int, Had]:
+        """What the branches of a fork have come to that are about to be cancelled, by index. Those
+        that stand already had what is `known`."""
         found = {}
-        for path in reversed(children(graph)):
-            sessions: list[Session] = []
-            parts: list[Part] = []
+        for path in reversed(children(fork)):
+            sessions: list[list[Session]] = []
+            parts: list[Part | None] = []
+            done: list[Value] = []
             work = [path]
             while work:
                 branch = self.branches.get(work.pop())
                 if branch is None or branch.leaving:
                     continue
                 s = place(branch)[1]
-                sessions = [*conversations(s, base_of(s)), *sessions]
+                sessions.append(conversations(s, base_of(s)))
                 if isinstance(branch, Forked):
                     work.extend(children(branch))
+                    done += values_of(branch)
                 elif isinstance(branch, Waiting):
-                    part = self._stand(branch, branch)
-                    parts += [] if part is None else [part]
+                    parts.append(self._stand(branch, branch))
+                else:
+                    parts.append(known.get(branch.path))
             if sessions:
-                error = error_record("TASK_FAILURE", "cancelled", "the node was cancelled")
-                if parts:
-                    error = cut_off(error, together(parts))
-                found[path[-1]] = graph.s[3].linked.tasks.cut_short(error, tuple(sessions))
+                found[path[-1]] = Had(
+                    tuple([each for inner in reversed(sessions) for each in inner]),
+                    tuple([part for part in parts if part is not None]),
+                    tuple(done),
+                )
         return found
 
     def _fail(self, error: Record) -> None:

@@ -23,6 +23,7 @@ from sexplang.machine.branch import (
 )
 from sexplang.machine.errors import all_failed, too_many_subtasks
 from sexplang.machine.graphs import free, judged, so_far, start_of
+from sexplang.machine.had import naming
 from sexplang.machine.leaving import raise_error
 from sexplang.machine.limiting import Limiting
 from sexplang.machine.loop import STOPPED, look, run
@@ -55,13 +56,14 @@ class Turn(Limiting):
 
     def fire(self, id: str) -> None:
         """A deadline has passed: every branch that waits under it is ended there."""
-        error = self.timing.fired(id)
         waiting = [
             branch
             for branch in self.weave.branches.values()
             if isinstance(branch, (Waiting, Queued)) and id in branch.s[3].scopes
         ]
-        for branch in sorted(waiting, key=lambda branch: branch.path):
+        waiting.sort(key=lambda branch: branch.path)
+        error = naming(self.timing.fired(id), waiting)
+        for branch in waiting:
             if self.ended:
                 break
             if self.branches.get(branch.path) is branch:

@@ -19,13 +19,25 @@ def accounted(error: Record, session: HandlerSession, replies: tuple[Value, ...]
     return _told(error, (session,), usage_of(reply), turns=session.turns + _is_turn(reply))
 
 
-def cut_short(error: Record, sessions: tuple[Session, ...]) -> Record:
+def cut_short(
+    error: Record,
+    sessions: tuple[Session, ...],
+    beside: tuple[Session, ...] = (),
+    done: tuple[Value, ...] = (),
+) -> Record:
     """The error that ends conversations from outside, innermost first: its content is what the
-    outermost has said."""
+    outermost has said. It accounts for others `beside` them too, and for what is `done`."""
+    taken, given = spent(done)
+    for session in beside:
+        taken += session.usage[0] + session.children[0]
+        given += session.usage[1] + session.children[1]
+    if not sessions:
+        details = _with_usage(dict(fields_of(error.fields.get("details")) or {}), taken, given)
+        return Record(error.kind, {**error.fields, "details": details})
     said, first = error.fields.get("content"), sessions[0]
     if isinstance(said, str) and first.waits == "model":  # of a reply that was not whole
         error = Record(error.kind, {**error.fields, "content": first.said + said})
-    return _told(error, sessions, (0, 0))
+    return _told(error, sessions, (taken, given))
 
 
 def metrics(session: HandlerSession, turns: int | None = None) -> dict[str, Value]:
@@ -48,18 +60,23 @@ def _told(
     details |= metrics(sessions[-1], turns)
     if sessions[-1].warnings:
         details["warnings"] = sessions[-1].warnings
-    before = usage_of({"usage": details.get("usage")})  # of a child, or of a reply that was cut
-    taken, given = last[0] + before[0], last[1] + before[1]
+    taken, given = last
     for session in sessions:
         taken += session.usage[0] + session.children[0]
         given += session.usage[1] + session.children[1]
-    if taken or given:
-        details["usage"] = {"input_tokens": taken, "output_tokens": given}
+    details = _with_usage(details, taken, given)
     sources = [source for session in reversed(sessions) for source in sources_of(session)]
     if sources:
         details["sources"] = tuple(dict.fromkeys(sources))
     content = error.fields.get("content") or said(sessions[-1]) or error.fields.get("content")
     return Record(error.kind, {**error.fields, "details": details, "content": content})
+
+
+def _with_usage(details: dict[str, Value], taken: int, given: int) -> dict[str, Value]:
+    """The details, which may tell already what a child took, or a reply that was cut."""
+    before = usage_of({"usage": details.get("usage")})
+    usage = {"input_tokens": before[0] + taken, "output_tokens": before[1] + given}
+    return {**details, "usage": usage} if any(usage.values()) else details
 
 
 def _is_turn(reply: Value) -> bool:

@@ -209,8 +209,9 @@ class TaskSystem:
         are those of the context, outermost first. Depth and cycles are checked here.
     advance(session, replies) -> (Session, Want)
         goes on with the replies to the last Perform.
-    cut_short(error, sessions) -> Record
-        the error, with what the conversations that it ends, innermost first, have taken and said.
+    cut_short(error, sessions, beside=(), done=()) -> Record
+        the error, with what the conversations that it ends, innermost first, have taken and said,
+        and with what others beside them took and those that are done, by their values.
     match(request, templates) -> Template | Record
         the template for a SubtaskRequest (a table), or the error record that says why none.
     judge(plan, lower, standing) -> Judgement
@@ -227,7 +228,7 @@ class TaskSystem:
         tuple[Conversation, Session, Want],
     ]
     advance: Callable[[Session, tuple[Value, ...]], tuple[Session, Want]]
-    cut_short: Callable[[Record, tuple[Session, ...]], Record]
+    cut_short: Callable[..., Record]
     match: Callable[[Value, tuple[Template, ...]], "Template | Record"]
     judge: Callable[[Value, Value, Standing], Judgement]
     bids: Callable[[Value, tuple[Template, ...]], Value]

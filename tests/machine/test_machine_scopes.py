@@ -54,6 +54,43 @@ def test_a_deadline_ends_all_branches_inside_of_it():
     assert answered(outcome, "note").value == "seconds"
 
 
+LATE = {
+    "one": ("(ask 1)", None, "allowed"),
+    "two": ("(par (ask 1) (note 2))", 2, "and 2 branches waited, the first of them for `ask`"),
+    "in each other": ("(par (par (ask 1) 2 (ask 3)) (ask 4))", 3, "and 3 branches waited"),
+    "of a task": ('(par (model {task: "tea"}) (ask 1))', 2, "for `model` of task `tea`"),
+    "for a place": ("(par (in-place (lambda () (ask 1))) (in-place x) (in-place x))", 3, "`ask`"),
+}
+
+
+@pytest.mark.parametrize(("body", "count", "words"), LATE.values(), ids=LATE)
+def test_a_deadline_says_how_many_waited(body, count, words):
+    """And for what the first of them did."""
+    effects = "(define-effect (model payload))"
+    text = f"{effects} (try (with-timeout 5 {body}) (catch (e seconds) [e.details e.message]))"
+    outcome = answered(started(text), "timer")
+
+    details, message = outcome.value
+    assert count == details.get("waiting")
+    assert words in message
+
+
+def test_cleaning_up_that_takes_too_long_loses_nothing_that_a_cut_call_had():
+    """Its error takes the place of the deadline's, with the text and the tokens of the call; and
+    it says what helps, which is no larger budget."""
+    outcome = started("(attempt (with-timeout 9 (try (perform model 1) (finally (ask 2)))))")
+    part = {"text": "Half", "usage": {"input_tokens": 3, "output_tokens": 2}, "model": "m"}
+
+    outcome = outcome.resume("0", None, so_far=lambda id: part)
+    (grace,) = [each.id for each in outcome.requests if each.operation == "timer"]
+    result = outcome.resume(grace, None).value.fields
+
+    error = result["notes"]["error"].fields
+    assert (result["content"], result["usage"]) == ("Half", part["usage"])
+    assert error["details"]["metrics"]["limit"] == 5
+    assert "let `finally` bodies do less" in error["hint"]
+
+
 def test_an_outer_deadline_bounds_the_cleaning_up_of_an_inner_one():
     """A `finally` that waits too long is interrupted by the scope around."""
     outcome = started(

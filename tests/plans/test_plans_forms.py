@@ -279,6 +279,45 @@ def test_what_a_cancelled_subtask_took_is_the_chains_too(tmp_path, ending):
     assert played.value.notes["chain_usage"] == {"input_tokens": 10 * turns, "output_tokens": turns}
 
 
+@pytest.mark.parametrize("ending", ["success", "time", "its time", "the program's time"])
+def test_what_parts_of_a_cancelled_subtask_took_is_the_nodes(tmp_path, ending):
+    """Also where the parts were done, and their own leader never heard of it."""
+    usage = {"input_tokens": 10, "output_tokens": 1}
+
+    def says(task, prompt, turn, told):
+        if task == "chief":
+            subtasks = [lead("a half"), clerk("the light")]
+            plan = proposing(*subtasks, stop_when="FirstSuccess")
+            return {**_said(plan if turn == 0 else "done"), "usage": usage}
+        if task == "lead":
+            plan = proposing("the near", "the deep")
+            return {**_said(plan if turn == 0 else "done"), "usage": usage}
+        return {**_said("x"), "usage": usage}
+
+    def pick(ready):
+        """The light comes last."""
+        return min(ready, key=lambda each: "light" in str(each.arguments))
+
+    def latest(timers):
+        """That of the whole plan, of the leader's node, of the program; then any."""
+        wanted = {"time": "4", "its time": "5.0.3", "the program's time": "0"}[ending]
+        return next((each for each in timers if each.id == wanted), timers[0])
+
+    hangs = ["the deep", *([] if ending == "success" else ["the light"])]
+    program = '(chief "g")'
+    if ending == "the program's time":
+        program = f"(attempt (with-timeout 1 {program}))"
+    played = play(tmp_path, program, says, hangs=hangs, pick=pick, latest=latest)
+
+    if ending == "the program's time":
+        assert played.value.usage == {"input_tokens": 30, "output_tokens": 3}
+        return
+    half = played.value.notes["subplans"][0]["results"][0]
+    assert half.usage == {"input_tokens": 20, "output_tokens": 2}
+    turns = 5 if ending == "success" else 4
+    assert played.value.notes["chain_usage"] == {"input_tokens": 10 * turns, "output_tokens": turns}
+
+
 def _task(request):
     return request.arguments[0]["task"] if request.operation == "model" else None
 

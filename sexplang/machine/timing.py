@@ -29,6 +29,17 @@ def plan_of(s: Segment, accounts: Accounts) -> str | None:
     return next((id for id, _, _ in _forms(s, 0) if accounts[id].steps is not None), None)
 
 
+def pending(s: Segment) -> Record | None:
+    """The error that is raised when what cleans up on a stack has ended, if it is one."""
+    node = s
+    while node is not None:
+        kind, data = node[0], node[4]
+        if kind.pends and kind.stripped is kind and data[1] is not None:
+            return data[1][1] if data[1][0] == "error" else None
+        node = node[2]
+    return None
+
+
 def _forms(s: Segment, level: int) -> Iterator[tuple[str, Segment, int]]:
     """The scopes whose forms are on a stack or on those it stands on, innermost first: each with
     its segment, and the level in the tree of the branch that has it."""
@@ -68,7 +79,10 @@ class Timing:
 
     def grace(self, id: str) -> None:
         """A deadline for cleaning up, without a form of its own."""
-        self.accounts = self.accounts.set(id, Scope(id, seconds=GRACE))
+        more = (
+            f"let `finally` bodies do less: where others wait for them, they have {GRACE} seconds"
+        )
+        self.accounts = self.accounts.set(id, Scope(id, seconds=GRACE, more=more))
 
     def asked(self, left: Asked) -> tuple[Refused | None, Held | None]:
         """A branch is about to wait: whether a scope breaks instead, and what is held. Raises

@@ -107,6 +107,15 @@ def cut_off(error: Record, part: dict[str, Value]) -> Record:
     return Record("error", fields)
 
 
+def with_part(error: Record, before: Record) -> Record:
+    """The error that takes the place of one `before`, with the text that had arrived then and what
+    had been counted."""
+    counted = [{"usage": each.fields["details"].get("usage", {})} for each in (before, error)]
+    part = together([{**each, "text": ""} for each in counted])
+    text = error.fields["content"] or before.fields["content"]
+    return cut_off(error, {**before.fields["details"], **part, "text": text})
+
+
 def together(parts: Sequence[dict[str, Value]]) -> dict[str, Value]:
     """What several model calls had got: all that was counted; the text where there is one call."""
     usage: dict[str, Value] = {}

@@ -275,7 +275,7 @@ clauses = st.tuples(st.sampled_from(CLAUSES), st.lists(forms, max_size=4)).map(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.lists(st.one_of(clauses, clauses, clauses, forms), max_size=4))
 def test_any_clauses_are_a_task_or_diagnostics(parts):
     """Never another exception."""

@@ -309,7 +309,7 @@ def a_fitting_value(random: Random, pattern: Any) -> Any:
 GUARDS = {"": None, "(equal? {} 1)": 1, "(equal? {} 'a)": Symbol("a")}
 
 
-@settings(max_examples=700)
+@settings(max_examples=200)
 @given(st.randoms(use_true_random=False))
 def test_match_agrees_with_a_small_matcher(random):
     """Four values against up to three clauses: which is taken, and what the names stand for."""

@@ -118,7 +118,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(sorted(PRIMITIVES)), st.data())
 def test_whatever_a_primitive_is_given_it_answers_or_faults(name, data):
     """No Python exception but Fault leaves a primitive, and every fault has words."""

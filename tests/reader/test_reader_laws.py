@@ -33,14 +33,14 @@ def refused(text: str) -> bool:
     return False
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(forms())
 def test_what_is_written_reads_to_itself(form):
     """read after write is the identity, spans aside."""
     assert (form,) == read(Source("", write(form)))
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(soups | st.text(max_size=40))
 def test_any_text_gives_forms_or_diagnostics(text):
     """There is no other exception; what is read is written and read again to the same."""
@@ -82,7 +82,7 @@ INLINE = _Inline()
 LARK = grammar(lexer="basic", transformer=INLINE)
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(soups.filter(lambda text: "#|" not in text and not text.startswith("\ufeff")))
 def test_the_table_reads_what_lark_reads(text):
     """lark, with its own lexer and its own loop, gives the same forms and refuses the same texts.

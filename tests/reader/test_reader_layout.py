@@ -44,7 +44,7 @@ def forms(text):
     return read(Source("", text))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(texts.filter(lambda text: not refused(text)), st.integers(0, 1000))
 def test_a_layout_keeps_what_is_said_and_is_laid_out_already(text, seed):
     """The same forms and comments; laying it out again changes nothing, nor does white space."""
@@ -56,7 +56,7 @@ def test_a_layout_keeps_what_is_said_and_is_laid_out_already(text, seed):
     assert laid == layout(respaced(laid, random.Random(seed)))
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(soups)
 def test_any_text_is_laid_out_or_refused(text):
     """What cannot be read is refused with the reader's diagnostics, and nothing else happens."""

@@ -122,7 +122,7 @@ HARM += ["doubled start", "closed start", "crossed"]
 
 
 @given(LETTERS, st.booleans(), st.integers(0, 9), st.sampled_from(HARM))
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_a_text_of_which_every_space_counts_is_whole_or_refused(value, indented, at, damage):
     """Whatever it holds, and whichever of its tags is damaged."""
     reading = read(letter(value, indented, at, damage))

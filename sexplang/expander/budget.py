@@ -22,7 +22,7 @@ _WORDS = {
     "size": (LARGEST, "macros make this file larger by more than {:,} forms"),
 }
 
-ATOMS = (Name, Literal, LabelForm)
+ATOMS = frozenset((Name, Literal, LabelForm))
 
 
 class Exhausted(Exception):
@@ -65,10 +65,10 @@ class Budget:
 
     def made(self, form: Any, depth: int) -> None:
         """Notes a form whose parts are known."""
-        known = self.known
-        size = 1
-        for item in form.items:
-            size += 1 if type(item) in ATOMS else known[id(item)][1]
+        known, items = self.known, form.items
+        size = 1 + len(items)
+        if not ATOMS.issuperset(map(type, items)):
+            size += sum([known[id(item)][1] - 1 for item in items if type(item) not in ATOMS])
         known[id(form)] = (form, size, depth)
 
     def size(self, form: Any) -> int:

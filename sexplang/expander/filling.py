@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sexplang.expander.budget import Budget
+from sexplang.expander.budget import ATOMS, Budget
 from sexplang.expander.matching import Found
 from sexplang.expander.nodes import Brought, Fixed, Group, Hole, Reach, Repeat, Template
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
@@ -57,8 +57,9 @@ class Filling:
         """A list of what its parts became. The parts that came with the use are weighed first."""
         form: Form = kind(items, span=self.span(span))
         self.budget.step(1 + len(items) // 4)
-        for item in items:
-            self.budget.size(item)
+        if not ATOMS.issuperset(map(type, items)):
+            for item in items:
+                self.budget.size(item)
         self.budget.made(form, self.depth)
         return form
 

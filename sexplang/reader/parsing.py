@@ -21,7 +21,8 @@ TOKEN = re.compile(
     + "|".join(f"(?:{pattern})(?P<{name}>)" for name, pattern in _TOKENS.items())
     + r"|\Z(?P<END>)|[\s\S](?P<BAD>))"
 )
-_COMMENT_MARK = re.compile(r"\|#|#\|")
+_COMMENT = re.compile(f"(?:{_SPACE})?+#\\|")
+_COMMENT_MARKS = re.compile(r"(?:\|#)++|(?:#\|)++")
 
 MARKS = ("QUOTE", "QUASIQUOTE", "UNQUOTE", "SPLICE")
 DEEPER = frozenset(("LPAR", "LSQB", "LBRACE", *MARKS))
@@ -111,6 +112,9 @@ def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> l
             read = TOKEN.finditer(text, at, start)
             left -= 1 + sum(match.lastgroup != "END" for match in read)
             at = comment_end(text, end)
+            while left > 0 and (comment := _COMMENT.match(text, at)):
+                left -= 1
+                at = comment_end(text, comment.end())
         elif kind == "END" and len(stack) == 1:
             return top  # type: ignore[no-any-return]
         else:
@@ -120,10 +124,15 @@ def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> l
 def comment_end(text: str, at: int) -> int:
     """Where the comment whose opening ends at `at` is over. Raises Unreadable if nowhere."""
     depth = 1
-    for mark in _COMMENT_MARK.finditer(text, at):
-        depth += 1 if mark[0] == "#|" else -1
-        if not depth:
-            return mark.end()
+    for marks in _COMMENT_MARKS.finditer(text, at):
+        start, end = marks.span()
+        count = (end - start) // 2
+        if text[start] == "#":
+            depth += count
+        elif count < depth:
+            depth -= count
+        else:
+            return start + 2 * depth
     raise Unreadable
 
 

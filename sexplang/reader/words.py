@@ -139,7 +139,9 @@ def text_block(text: str) -> str:
     if alone:
         depths.append(len(closing))
     depth = min(depths, default=0)
-    content = "\n".join(_outdented(line, depth) for line in lines)
+    if depth:
+        lines = [_outdented(line, depth) for line in lines]
+    content = "\n".join(lines)
     # The break before the closing line may be of two characters.
     return content[:-1] if alone and content.endswith("\r") else content
 

@@ -33,6 +33,9 @@ HEAVY = (
 )
 
 
+SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
 def environment() -> dict[str, str]:
     """This one, with the checkout in front of whatever is installed.
 
@@ -47,7 +50,7 @@ def milliseconds(command: list[str]) -> tuple[float, float]:
     """Wall clock and processor time of one process that has to succeed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment())
+    subprocess.run(command, check=True, env=environment(), **SILENT)
     wall = perf_counter() - begun
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     busy = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
@@ -95,6 +98,7 @@ def main() -> None:
             "python -c pass": [*python, "-c", "pass"],
             "sexplang run -e 1": [*python, "-m", "sexplang", "run", "-e", "1"],
             "sexplang run hello.sexp": [*python, "-m", "sexplang", "run", str(hello)],
+            "sexplang check hello.sexp": [*python, "-m", "sexplang", "check", str(hello)],
             "sexplang --help": [*python, "-m", "sexplang", "--help"],
         }
         found: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}

@@ -8,7 +8,7 @@ says. What is not found there just so, compiled and younger than its source, is 
 
 import sys
 from _frozen_importlib import ModuleSpec
-from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
+from _frozen_importlib_external import MAGIC_NUMBER, PathFinder, SourceFileLoader
 from collections.abc import Sequence
 from io import FileIO
 from marshal import loads
@@ -22,8 +22,10 @@ _HEAD = 16
 def find_quickly() -> None:
     """From here on modules of this package are found in this way, if Python keeps them as usual."""
     is_file = __spec__ is not None and type(__spec__.loader) is SourceFileLoader
-    if is_file and sys.pycache_prefix is None and sys.flags.optimize == 0:
-        sys.meta_path.insert(0, Finder)
+    is_usual = is_file and sys.pycache_prefix is None and sys.flags.optimize == 0
+    if is_usual and PathFinder in sys.meta_path:
+        # Whoever has put a finder before Python's own is asked first, as always.
+        sys.meta_path.insert(sys.meta_path.index(PathFinder), Finder)
 
 
 class Finder:

@@ -15,6 +15,7 @@ TESTS = sorted(ROOT.glob("tests/**/*.py"))
 NEVER_AT_START = (
     *("anthropic", "xmlschema", "lxml", "asyncio", "pydantic", "opentelemetry", "lark", "click"),
     *("attr", "inspect", "platform", "threading", "sexplang.dispatcher", "sexplang.runtime"),
+    *("json", "dataclasses", "importlib.metadata", "unicodedata", "argparse", "subprocess"),
 )
 
 
@@ -120,8 +121,17 @@ def test_a_run_that_nobody_traces_loads_no_tracing(tmp_path):
     assert ("tea\n[]\n", "") == (done.stdout, done.stderr)
 
 
-def test_a_program_without_tasks_starts_light(tmp_path):
-    """Running it imports neither the SDK, the schema library, an event loop, pydantic nor attrs."""
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("run", ("hello, world\n[]\n", "")),
+        ("check", ("[]\n", "1 file: no errors, no warnings\n")),
+        ("fmt", ("[]\n", "1 file: 0 changed\n")),
+    ],
+)
+def test_a_program_without_tasks_starts_light(word, told, tmp_path):
+    """What is done with it imports neither the SDK, the schema library, an event loop, pydantic,
+    attrs, click nor json."""
     program = tmp_path / "hello.sexp"
     program.write_text('(str "hello, " "world")\n')
     watch = (
@@ -129,10 +139,10 @@ def test_a_program_without_tasks_starts_light(tmp_path):
         f"print([name for name in {NEVER_AT_START!r} if name in sys.modules]); sys.exit(status)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", watch, "run", str(program)],
+        [sys.executable, "-c", watch, word, str(program)],
         cwd=ROOT,
         capture_output=True,
         text=True,
     )
 
-    assert (done.stdout, done.stderr, done.returncode) == ("hello, world\n[]\n", "", 0)
+    assert (done.stdout, done.stderr, done.returncode) == (*told, 0)

@@ -22,19 +22,38 @@ def _command(words: list[str]) -> int:
             shown = word.encode(errors="replace").decode()
             say(f"an argument is not UTF-8 text: `{shown[:60]}` holds the byte 0x{byte:02x}")
             return MISUSE
-    # A plain `run` or `index` starts without click, which costs more than what is then done.
-    if words[:1] == ["run"]:
+    status = _plainly(words)
+    if status is not None:
+        return status
+    from sexplang.hosts.commands import command
+
+    return command(words)
+
+
+def _plainly(words: list[str]) -> int | None:
+    """The status of a command without riddles: it starts without click, which costs as much time
+    as all else. None for any other one."""
+    name, rest = "".join(words[:1]), words[1:]
+    if name == "run":
         from sexplang.hosts.options import quick
 
-        settings = quick(words[1:])
+        settings = quick(rest)
         if settings is not None:
             from sexplang.hosts.run import run
 
             return run(settings)
-    if words[:1] == ["index"] and words[1:] and not any(word.startswith("-") for word in words):
+    if not rest or any(word.startswith("-") for word in rest):
+        return None
+    if name == "check":
+        from sexplang.hosts.check import check
+
+        return check(tuple(rest), as_json=False, strict=False)
+    if name == "fmt" and all(word.endswith(".sexp") for word in rest):
+        from sexplang.hosts.fmt import fmt
+
+        return fmt(tuple(rest), check=False, diff=False)
+    if name == "index":
         from sexplang.hosts.indexing import Settings, index
 
-        return index(Settings(tuple(words[1:])))
-    from sexplang.hosts.commands import command
-
-    return command(words)
+        return index(Settings(tuple(rest)))
+    return None

@@ -1,6 +1,5 @@
 """Files to what is wrong with them and what they may do, without running anything."""
 
-import json
 import sys
 from typing import Any
 
@@ -38,6 +37,8 @@ def check(
     # Two files may import the same third one.
     found = list(dict.fromkeys(each for one in checked for each in one.findings))
     if as_json:
+        import json
+
         print(json.dumps({"files": {one.file: one.plain() for one in checked}}, ensure_ascii=False))
     else:
         for one in checked:
@@ -70,21 +71,20 @@ def _checked(file: str, max_calls: int | None) -> Checked:
 
 def _tell(one: Checked, effects: bool, asked: bool) -> None:
     """What the program may do: its bound, if that was asked for or it asks a model at all."""
+    report = one.report
+    if report is None or (report.calls.is_zero and not asked):
+        return
     from sexplang.hosts.show import drawn
 
-    report = one.report
-    if report is None:
-        return
-    if asked or not report.calls.is_zero:
-        print(f"{drawn(one.file)}: {drawn(report.says())}", flush=True)
+    print(f"{drawn(one.file)}: {drawn(report.says())}", flush=True)
     for row in report.effects if effects else ():
         print(f"  {drawn(str(row))}", flush=True)
 
 
 def _show(found: list[Diagnostic], files: tuple[str, ...]) -> None:
-    from sexplang.hosts.telling import told
-
     if found:
+        from sexplang.hosts.telling import told
+
         print(told(found, sys.stderr), end="\n\n", file=sys.stderr)
     errors = sum(each.severity == "error" for each in found)
     counted = [_count(errors, "error"), _count(len(found) - errors, "warning")]

@@ -5,7 +5,6 @@ Law: a file is laid out whole or left as it is; one that is laid out already is 
 
 import os
 import sys
-import tempfile
 
 from sexplang.hosts.files import source_at, status_of
 from sexplang.hosts.guard import DONE, FAILED
@@ -66,6 +65,8 @@ def _difference(source: Source, text: str) -> list[str]:
 
 def _replace(path: str, text: str) -> None:
     """Puts a new file in the place of an old one, with its mode. A link stays a link."""
+    import tempfile  # with it come random numbers and hashes, which most files never need
+
     path = os.path.realpath(path)
     written = None
     try:

@@ -6,7 +6,6 @@ replaced: lone surrogates and numbers beyond the floats on the way in; NaN, infi
 functions on the way out.
 """
 
-import json.decoder
 from math import isinf, isnan
 from typing import Any
 
@@ -19,8 +18,6 @@ from sexplang.terms.text import number, quoted, spelled
 from sexplang.terms.value import Fault, Symbol, Value
 
 DEEPEST = 10_000
-
-_JSON: Any = json.decoder  # its scanner of strings is in C; typeshed leaves it out
 
 _WORDS: dict[str, tuple[str, Value]] = {
     "t": ("true", True),
@@ -44,6 +41,12 @@ class _Reader:
     """
 
     def __init__(self, text: str) -> None:
+        # Programs that read no JSON start without it.
+        from json import decoder
+
+        json: Any = decoder  # its scanner of strings is in C; typeshed leaves it out
+        self.after_space = json.WHITESPACE.match
+        self.scan = json.scanstring
         self.text = text
         self.at = 0
         self.made: Any = None
@@ -66,8 +69,7 @@ class _Reader:
 
     def _next(self) -> str:
         """The next character that is not white space; nothing at the end."""
-        match = _JSON.WHITESPACE.match(self.text, self.at)
-        self.at = match.end()
+        self.at = self.after_space(self.text, self.at).end()
         return self.text[self.at : self.at + 1]
 
     def _value(self) -> Value:
@@ -130,15 +132,15 @@ class _Reader:
 
     def _string(self) -> str:
         try:
-            string, end = _JSON.scanstring(self.text, self.at + 1)
+            string, end = self.scan(self.text, self.at + 1)
             made: str = string
             made.encode()
-        except json.JSONDecodeError:
+        except UnicodeEncodeError:
+            raise self._bad("half of a surrogate pair stands alone in this string") from None
+        except ValueError:
             raise self._bad(
                 "this string has no end, or a bad escape or a raw line break in it"
             ) from None
-        except UnicodeEncodeError:
-            raise self._bad("half of a surrogate pair stands alone in this string") from None
         self.at = end
         return made
 

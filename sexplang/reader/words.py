@@ -4,7 +4,6 @@ Law: a token that says nothing raises `Flaw`, which knows where in the token and
 """
 
 import re
-from json import decoder
 from math import isinf
 
 from sexplang.reader.characters import word_flaw
@@ -16,9 +15,6 @@ Constant = int | float | str | bool | None
 _MOST_DIGITS = 4_216
 """With a sign; an integer with more is above INTEGER_BITS."""
 
-# What json reads strings with; it takes raw line breaks when told not to be strict.
-_scan = decoder.scanstring  # type: ignore[attr-defined]
-
 CONSTANTS: dict[str, bool | None] = {
     "true": True,
     "false": False,
@@ -29,8 +25,6 @@ CONSTANTS: dict[str, bool | None] = {
 }
 
 _NUMBER_LIKE = re.compile(r"[-+]?\.?[0-9]")
-_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def check_name(text: str) -> None:
@@ -119,11 +113,15 @@ def string(text: str) -> str:
     """A string literal: JSON's escapes; raw line breaks are kept."""
     if "\\" not in text:
         return text[1:-1]
+    # Few texts have escapes: json takes longer to load than most programs to read.
+    from json.decoder import scanstring  # type: ignore[attr-defined]
+
     try:
-        value: str = _scan(text, 1, False)[0]
+        # It takes raw line breaks when told not to be strict.
+        value: str = scanstring(text, 1, False)[0]
     except ValueError:
         raise _bad_escape(text) from None
-    if _SURROGATE.search(value):
+    if re.search("[\ud800-\udfff]", value):
         raise _lone_surrogate(text)
     return value
 
@@ -225,9 +223,10 @@ def _unknown_mark(text: str) -> Flaw:
 
 def _bad_escape(text: str) -> Flaw:
     """The first escape in a string that is none."""
+    pattern = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
     at = text.find("\\")
     while at >= 0:
-        escape = _ESCAPE.match(text, at)
+        escape = pattern.match(text, at)
         if escape is None:
             break
         at = text.find("\\", escape.end())

@@ -1,8 +1,6 @@
 """What a value looks like as text, and whether it is plain data. Nothing here recurses."""
 
-import json
 from collections.abc import Callable
-from json.encoder import encode_basestring
 from math import isinf, isnan
 from typing import Any
 
@@ -34,14 +32,16 @@ def text(value: Value) -> str:
 def quoted(string: str) -> str:
     """A string as a literal of the language (and of JSON): characters that source may not hold
     become escapes."""
-    plainly = string.isascii() and "\x7f" not in string
-    return encode_basestring(string) if plainly else _quoted(string)
+    if string.isprintable() and '"' not in string and "\\" not in string:
+        return f'"{string}"'
+    # Few programs show such a string: json takes longer to load than most of them to run.
+    import json
+    from json.encoder import encode_basestring
 
-
-def _quoted(string: str) -> str:
-    return "".join(
-        char if char.isprintable() else json.dumps(char)[1:-1] for char in encode_basestring(string)
-    )
+    escaped = encode_basestring(string)
+    if string.isascii() and "\x7f" not in string:
+        return escaped
+    return "".join([char if char.isprintable() else json.dumps(char)[1:-1] for char in escaped])
 
 
 def number(value: int | float) -> str:

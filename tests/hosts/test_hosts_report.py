@@ -280,3 +280,24 @@ def test_a_key_is_in_no_page(tmp_path):
 
     assert key not in path.read_text() and key not in text and key not in plain
     assert "[redacted]" in text
+
+
+def test_what_a_cut_call_had_said_is_shown(tmp_path):
+    """In its own row and in the conversation of its task, marked."""
+    path = tmp_path / "cut.jsonl"
+    usage = {"input_tokens": 5, "output_tokens": 1}
+    part = {"usage": usage, "text": "Half <b> of", "model": "m"}
+    cut = {"id": "1", "operation": "cut", "digest": "d", "arguments": ["a"], "attempts": 1}
+    lines = [
+        {"sexplang-journal": 4, "run": "a"},
+        {"begins": 0, "within": None, "kind": "run", "name": "x", "model": "m", "at": 1.0},
+        {"begins": 1, "within": 0, "kind": "task", "name": "slow", "at": 2.0},
+        {"begins": 2, "within": 1, "request": "1", "operation": "model", "task": "slow", "at": 3.0},
+        {**cut, "reply": part, "usage": usage, "started": 4.0, "ended": 4.0},
+        *[{"ends": number, "cut": True, "at": 5.0} for number in (2, 1, 0)],
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    _, page = page_of(path)
+
+    shown = page.xpath("//section[@class='said reply'][h4='reply, cut off here']")
+    assert [each.xpath("string(pre)") for each in shown] == ["Half <b> of"] * 2

@@ -223,10 +223,9 @@ def _body(entry: Entry, at: int | None, depth: int) -> Iterator[Html]:
     if entry.retries:
         parts.append(tag("p", "attempts that failed before:", class_="note"))
         parts += [error_of(each) for each in entry.retries]
-    row = entry.row
+    row, said = entry.row, turn(entry)
     if row is not None:
         parts.append(tag("p", f"request {row.id}, attempts: {row.attempts}", class_="note"))
-        said = turn(entry)
         if said is not None:
             parts.append(said)
         elif not row.failed:
@@ -236,6 +235,8 @@ def _body(entry: Entry, at: int | None, depth: int) -> Iterator[Html]:
         parts.append(
             tag("details", tag("summary", "raw JSON"), tag("pre", class_="raw", data_at=at))
         )
+    elif said is not None:
+        parts.append(said)
     else:
         talk = conversation([each for each in entry.below if each.kind == "request"])
         if talk is not None:

@@ -23,7 +23,8 @@ def conversation(entries: Iterable[Entry]) -> Html | None:
     tools: Any = None
     for entry in entries:
         payload = _payload(entry)
-        if payload is None:
+        if payload is None:  # it was withdrawn: what it was asked is not recorded
+            parts += _replied(entry, None)
             continue
         if payload.get("system") and payload["system"] != system:
             system = payload["system"]
@@ -35,8 +36,7 @@ def conversation(entries: Iterable[Entry]) -> Html | None:
         new = _new(said, messages)
         parts += [_message(str(each.get("role")), each.get("content")) for each in new]
         reply = _reply(entry)
-        if reply is not None:
-            parts.append(_message("reply", reply))
+        parts += _replied(entry, reply)
         said = [*messages, {"role": "assistant", "content": reply}]
     return tag("div", *parts, class_="talk") if parts else None
 
@@ -45,12 +45,11 @@ def turn(entry: Entry) -> Html | None:
     """What one model call was asked last, and what it replied."""
     payload = _payload(entry)
     if payload is None:
-        return None
+        parts = _replied(entry, None)
+        return tag("div", *parts, class_="talk") if parts else None
     last = payload["messages"][-1]
     parts = [_message(str(last.get("role")), last.get("content"))]
-    reply = _reply(entry)
-    if reply is not None:
-        parts.append(_message("reply", reply))
+    parts += _replied(entry, _reply(entry))
     before = len(payload["messages"]) - 1
     if before:
         words = f"{before} earlier {'message' if before == 1 else 'messages'} before this"
@@ -114,6 +113,25 @@ def _reply(entry: Entry) -> Any:
     return reply.get("content") if isinstance(reply, dict) else reply
 
 
+def _replied(entry: Entry, reply: Any) -> list[Html]:
+    """The reply; or as much of it as had arrived when the call was cut or failed."""
+    if reply is not None:
+        return [_message("reply", reply)]
+    text = _so_far(entry)
+    return [_message("reply, cut off here", text)] if text else []
+
+
+def _so_far(entry: Entry) -> str | None:
+    if entry.name != "model":
+        return None
+    part = entry.row if entry.row is not None else entry.part
+    value = part.reply if part is not None else None
+    if isinstance(value, Record):  # a call that failed in the middle: its error
+        value = {"text": value.fields.get("content")}
+    text = value.get("text") if isinstance(value, dict) else None
+    return text if isinstance(text, str) and text else None
+
+
 def _new(said: list[Any], messages: list[Any]) -> list[Any]:
     """The messages that have not been said before; all of them in another conversation."""
     if messages[: len(said)] == said:
@@ -130,7 +148,8 @@ def _message(role: str, content: Any) -> Html:
 
 
 def _class(role: str) -> str:
-    return role if role in ("user", "assistant", "system", "reply") else "other"
+    name = role.partition(",")[0]
+    return name if name in ("user", "assistant", "system", "reply") else "other"
 
 
 def _blocks(blocks: Iterable[Any]) -> Iterator[Html]:

@@ -51,7 +51,9 @@ def apply(
     if function is ACROSS:
         return resume_across(arguments[0] if arguments else None, k, s)
     if kind is Operation:
-        return perform(function.name, operands(function, arguments), k, s, span)
+        if function.text or len(arguments) != len(function.params):
+            arguments = operands(function, arguments)
+        return perform(function.name, arguments, k, s, span)
     if kind is Task:
         return call_task(function, task_inputs(function, arguments), {}, k, s)
     raise Fault(

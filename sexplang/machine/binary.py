@@ -21,7 +21,7 @@ def both(primitive: Primitive, left: Piece, right: Piece, span: Span) -> Run:
         return _under(_first(two, right.simple), left)
     second = _added(two) if primitive.name == "+" else _second(two)
     if left.simple is not None:
-        return _with(left.simple, second, right)
+        return _with(left, second, right)
     return _under(_onward(second, right), left)
 
 
@@ -34,10 +34,14 @@ def _under(back: Run, piece: Piece) -> Run:
     return lambda env, k, s: run(env, (back, k, env), s)
 
 
-def _with(simple: Any, back: Run, piece: Piece) -> Run:
+def _with(left: Piece, back: Run, piece: Piece) -> Run:
     """The piece, with a frame below it in which a simple value waits."""
+    simple = left.simple
     if piece.jump is not None and len(piece.jump[1]) == 1:
         code, (only,) = piece.jump
+        if left.constant is not None:
+            (value,) = left.constant
+            return lambda env, k, s: (code.body, (env[0], only(env)), (back, k, value), s)
 
         def jump(env: Any, k: Frame, s: Segment) -> Step:
             frame = (back, k, simple(env))
@@ -93,7 +97,7 @@ def _added(two: Any) -> Run:
         below, first = k[1], k[2]
         if first.__class__ is int and value.__class__ is int:
             made = first + value
-            if LEAST < made < MOST:
+            if -0x3FFFFFFF < made < 0x3FFFFFFF or LEAST < made < MOST:
                 return below[0], made, below, s
         return below[0], two(first, value), below, s
 

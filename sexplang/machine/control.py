@@ -57,7 +57,7 @@ def perform(
         clauses = node[0].clauses.get(operation)
         if clauses is not None:
             for clause in clauses:
-                if not clause.takes(arguments):
+                if clause.words and not clause.takes(arguments):
                     continue
                 if level < 0:
                     return _take(clause, operation, arguments, node, k, s, resumable)
@@ -104,7 +104,9 @@ def _take(
 ) -> Step:
     if clause.kind == "never" and operation == "error":
         arguments = (cut_short(arguments[0], s, node),)
-    values = clause.bind(operation, arguments)
+    values = arguments
+    if len(arguments) != clause.count:
+        values = clause.bind(operation, arguments)
     continuation = capture(k, s, node, resumable)
     context = s[3]
     if clause.kind == "never":
@@ -126,13 +128,15 @@ def resume(continuation: Continuation, value: Value, k: Frame, s: Segment) -> St
     """`(k v)`: the captured segments stand on the stack again and the value goes to the top."""
     if not continuation.resumable:
         raise not_resumable()
-    k, s = _leave_clause(continuation, k, s)
+    if k is BOTTOM or continuation.cleanup:
+        k, s = _leave_clause(continuation, k, s)
     k, s = _push(continuation, k, s)
     return k[0], value, k, s
 
 
 def _push(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:
-    carried(len(continuation.segments))
+    if len(continuation.segments) > 1:
+        carried(len(continuation.segments))
     for kind, frames, context, data in placed(continuation, _around(k, s)):
         s = (kind, k, s, context, data)
         k = frames

@@ -28,7 +28,7 @@ from sexplang.machine.reached import (
     too_much_held,
     too_much_made,
 )
-from sexplang.machine.stack import Exit, Frame, Segment, Step
+from sexplang.machine.stack import BOTTOM, Exit, Frame, Segment, Step
 from sexplang.terms.allowance import ACCOUNT
 from sexplang.terms.node import frozen
 from sexplang.terms.task import error_of
@@ -224,9 +224,7 @@ def _depth(k: Frame | None, s: Segment) -> int:
     """How many frames and segments there are."""
     count = 0
     while True:
-        while k is not None:
-            k = k[1]
-            count += 1
+        count += 1 if k is BOTTOM else _frames(k)
         if s is None:
             return count
         k, s = s[1], s[2]
@@ -236,13 +234,28 @@ def _depth_above(scope: str, k: Frame | None, s: Segment) -> int:
     """How many frames and segments there are above the form of a scope; 0 where it is not here."""
     count = 0
     while s is not None:
-        while k is not None:
-            k = k[1]
-            count += 1
+        count += 1 if k is BOTTOM else _frames(k)
         if s[4] == scope and s[0] is SCOPE:
             return count
         k, s = s[1], s[2]
     return 0
+
+
+def _frames(k: Any) -> int:
+    """How many frames there are in a segment; those of many are counted eight at a time."""
+    count = 0
+    while k is not None and count < _SHORT:
+        k = k[1]
+        count += 1
+    try:
+        while k is not None:
+            k = k[1][1][1][1][1][1][1][1]
+            count += 8
+    except TypeError:  # there are fewer
+        while k is not None:
+            k = k[1]
+            count += 1
+    return count
 
 
 def look(limits: Limits) -> Record | None:

@@ -67,6 +67,8 @@ def _on_two(primitive: Primitive, left: Piece, right: Piece, span: Span) -> Simp
         made = quick[shape](a, b, placed(primitive.function, span))
     elif primitive.name == "get" and shape == "near constant" and type(b) is str:
         made = _field(a, b, placed(primitive.function, span))
+    elif primitive.name == "nth" and shape == "near constant" and type(b) is int and b >= 0:
+        made = _item_there(a, b, placed(primitive.function, span))
     elif primitive.name == "nth":
         made = _item(left.simple, right.simple, placed(primitive.function, span))
     elif primitive.name == "list":
@@ -212,6 +214,16 @@ def _field(i: int, key: Value, slow: Callable[[Value, Value], Value]) -> Simple:
     def run(env: Env) -> Value:
         table = env[i]
         return table.get(key) if table.__class__ is dict else slow(table, key)
+
+    return run
+
+
+def _item_there(slot: int, i: int, slow: Callable[[Value, Value], Value]) -> Simple:
+    """`(nth xs 1)`, where there is such an item."""
+
+    def run(env: Env) -> Value:
+        found = env[slot]
+        return found[i] if found.__class__ is tuple and i < len(found) else slow(found, i)
 
     return run
 

@@ -63,6 +63,14 @@ def choose(test: Simple, then: Simple, otherwise: Simple) -> Simple:
 
 def every(items: tuple[Simple, ...]) -> Simple:
     *first, last = items
+    if len(first) == 1:
+        (only,) = first
+
+        def both(env: Env) -> Value:
+            value = only(env)
+            return value if value is False or value is None else last(env)
+
+        return both
 
     def decided(env: Env) -> Value:
         for item in first:

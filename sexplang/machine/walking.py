@@ -7,7 +7,7 @@ What has been collected is a linked list `(earlier, value)`: a frame is never ch
 """
 
 from collections.abc import Callable
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, TypeAlias
 
 from sexplang.machine.apply import Entry, apply
@@ -55,14 +55,14 @@ def over(function: Value, count: int) -> Callable[[Rows], list[Value]] | None:
     if body is not None:
         env = function.env
         if count == 1:
-            return lambda rows: [body((env, item)) for item in rows]
+            return lambda rows: [*map(body, zip(repeat(env), rows))]  # without code of Python's
         start = (env,)
         return lambda rows: [body(start + row) for row in rows]
     call = direct(function, count)
     if call is None:
         return None
     if count == 1:
-        return lambda rows: [call(item) for item in rows]
+        return lambda rows: [*map(call, rows)]
     return lambda rows: [call(*row) for row in rows]
 
 

@@ -21,7 +21,7 @@ from sexplang.analysis.work import (
     repeated,
     together,
 )
-from sexplang.terms.core import Call, CallKnown, Clause, Core, Finally, PerformOp
+from sexplang.terms.core import Call, CallKnown, Clause, Core, Finally, Handle, PerformOp
 from sexplang.terms.node import define, evolve, field, fields, frozen
 from sexplang.terms.program import Bind, Function, Program
 from sexplang.terms.source import Span
@@ -32,6 +32,8 @@ STEPS = 60_000
 
 Seen: TypeAlias = tuple[Abstract, Work]
 Steps: TypeAlias = Generator[Any, Any, Seen]
+Given: TypeAlias = tuple[Abstract, dict[Handle, Any]]
+"""What a handle expression gave, and the same of those in it."""
 
 
 class TooInvolved(Exception):
@@ -121,6 +123,10 @@ class Follower:
     """Clauses around a call of something unknown."""
     raised: Abstract = DATA
     """What was ever raised."""
+    before: dict[Handle, Given] = field(factory=dict)
+    """What handle expressions gave when what is around them was last looked at."""
+    found: dict[Handle, Given] = field(factory=dict)
+    """What they give in this look."""
     last: int = 0
 
     def __attrs_post_init__(self) -> None:
@@ -154,6 +160,7 @@ class Follower:
     def afresh(self, steps: int) -> None:
         """Ready to follow something else for so many steps, wherever the last was left."""
         self.calling.clear()
+        self.before, self.found = {}, {}
         self.tasking.clear()
         self.conversing = 0
         self.allowed = self.steps + steps

@@ -3,6 +3,7 @@
 import pytest
 from support.running import built
 
+from sexplang.analysis.following import STEPS, Follower
 from sexplang.pipeline import inspect
 
 
@@ -163,3 +164,32 @@ def test_following_needs_no_stack():
 
     for text in (deep, nested, f"(define (f0) 1)\n{chain}\n(f2999)"):
         assert inspect(built(text)).calls.is_zero
+
+
+NESTED = {
+    "a continuation leaves its clause": "(handle (begin (op 1) {0}) ((op x) k (lambda () (k x))))",
+    "it is called twice": "(handle (begin (op 1) {0}) ((op x) k [(k x) (k {{v: x}})]))",
+    "the value is made anew": "(handle (list (op 1) {0}) ((op x) k [x (k [x])]) (return v [v]))",
+    "an error is gone on from": "(handle (list (error 1) {0}) ((error e) k (lambda () (k e))))",
+}
+
+
+@pytest.mark.parametrize("level", NESTED.values(), ids=NESTED)
+def test_handlers_inside_each_other_are_followed_in_proportion(monkeypatch, level):
+    """Each is looked at a few times until what it gives is known, and not as often again for each
+    look at those around it."""
+    looked = []
+    look = Follower.look
+    monkeypatch.setattr(Follower, "look", lambda *given: looked.append(1) or look(*given))
+
+    def work(depth):
+        text = "1"
+        for _ in range(depth):
+            text = level.format(text)
+        program = built("(define-effect (op x))\n" + text)
+        looked.clear()
+        inspect(program)
+        return len(looked)
+
+    assert work(16) < 6 * work(8) < 40 * work(4)
+    assert work(16) < STEPS

@@ -26,11 +26,12 @@ def guarded(command: Callable[[], int]) -> int:
         status = command()
         sys.stdout.flush()
     except KeyboardInterrupt:
-        number = ended_by()
-        _unwritten(ENDING.get(number, "interrupted"))  # whoever hung up reads nothing more
-        return 128 + number
+        return _interrupted()
     # Anything else is our own fault: a program's are diagnostics and outcomes, never exceptions.
     except Exception as error:
+        # Python makes another error of it where a class is being made.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return _interrupted()
         if isinstance(error, OSError) and error.filename is None:
             # Whoever read our output has gone, and is told nothing.
             if isinstance(error, BrokenPipeError) and error.errno in (errno.EPIPE, None):
@@ -48,6 +49,12 @@ def guarded(command: Callable[[], int]) -> int:
         say(f"set {TRACEBACK}=1 to see the traceback, and please report it with the program")
         return MISUSE
     return status
+
+
+def _interrupted() -> int:
+    number = ended_by()
+    _unwritten(ENDING.get(number, "interrupted"))  # whoever hung up reads nothing more
+    return 128 + number
 
 
 def _unwritten(words: str) -> int:

@@ -28,6 +28,7 @@ async def asked(
     retries: Retries,
     on_event: Watch | None,
     seconds: float | None,
+    model: str = "",
 ) -> Any:
     """The reply, within `seconds` for all attempts if that is given; an Answer where it took more
     than one. Raises a Refusal that says how often it was tried. What attempts without a reply took
@@ -35,10 +36,11 @@ async def asked(
     lost = Lost()
     follow(request, lost)
     if seconds is None:
-        return await _patiently(send, request, server, retries, on_event, retries.total, lost)
+        bound = retries.total
+        return await _patiently(send, request, server, retries, on_event, bound, lost, model)
     with anyio.move_on_after(seconds):
         bound = min(retries.total, seconds)
-        return await _patiently(send, request, server, retries, on_event, bound, lost)
+        return await _patiently(send, request, server, retries, on_event, bound, lost, model)
     raise lost.told(
         Refusal(
             error_record(
@@ -68,12 +70,13 @@ async def _patiently(
     on_event: Watch | None,
     seconds: float,
     lost: Lost,
+    model: str,
 ) -> Any:
     until = monotonic() + seconds
     attempt = 1
     while True:
         try:
-            await _admitted(request, server, attempt, until, on_event)
+            await _admitted(request, server, attempt, until, on_event, model)
         except Refusal as refusal:
             raise lost.told(after(refusal, attempt - 1)) from None
         try:
@@ -83,7 +86,7 @@ async def _patiently(
         except Refusal as refusal:
             took = lost.failed()
             wait = pause(request.id, attempt, refusal.retry_after, retries)
-            server.failed(request.id, refusal, wait)
+            server.failed(request.id, refusal, wait, model)
             last = attempt >= _most(refusal, retries) or monotonic() + wait > until
             if not refusal.again or last:
                 raise lost.told(after(refusal, attempt)) from None
@@ -97,17 +100,21 @@ async def _patiently(
 
 
 async def _admitted(
-    request: Request, server: Pressure, attempt: int, until: float, on_event: Watch | None
+    request: Request,
+    server: Pressure,
+    attempt: int,
+    until: float,
+    on_event: Watch | None,
+    model: str,
 ) -> None:
-    """Waits until the server may be asked."""
-    while (wait := server.wait(request.id, until)) != 0.0:
+    """Waits until the server may be asked for a model."""
+    while (wait := server.wait(request.id, until, model)) != 0.0:
         if wait is None:
             probed = anyio.Event()
             server.when_probed(probed.set)
             await probed.wait()
         else:
-            assert server.cause is not None
-            _tell(on_event, request, attempt - 1, wait, server.cause, held=True)
+            _tell(on_event, request, attempt - 1, wait, server.why(model), held=True)
             await anyio.sleep(wait)
 
 

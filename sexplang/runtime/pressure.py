@@ -1,6 +1,6 @@
 """What one server answered → when it may be asked again: known to all calls of a run at once.
 
-A rate limit closes the gate for everybody for as long as the server asks. A server that fails many
+A rate limit closes the gate of one model for as long as the server asks. A server that fails many
 times in a row is left alone for a while; then one call, the probe, finds out whether it is back.
 Times are the host's monotonic seconds.
 """
@@ -61,9 +61,11 @@ class Pressure:
     retries: Retries
     clock: Callable[[], float] = monotonic
     until: float = 0.0
-    """Nobody asks before that: the gate, or the end of the time in which it is left alone."""
+    """Nobody asks before that: the end of the time in which it is left alone."""
     cause: Refusal | None = None
-    """What closed the gate."""
+    """Why it is left alone."""
+    gates: dict[str, tuple[float, Refusal]] = field(factory=dict)
+    """By models of which a limit was reached: nobody asks for one before that, and why."""
     failures: int = 0
     """How many calls in a row failed for what an overload does."""
     openings: int = 0
@@ -72,25 +74,34 @@ class Pressure:
     """The request that finds out."""
     _ended: list[Callable[[], None]] = field(factory=list)
 
-    def wait(self, id: str, until: float) -> float | None:
-        """Seconds that a request has to wait before it may be sent; 0 when it may be now, and None
-        while another one finds out. Raises a Refusal where that is too long: past `until`, or
-        because the server has been found unable twice."""
+    def wait(self, id: str, until: float, model: str = "") -> float | None:
+        """Seconds that a request for a model has to wait before it may be sent; 0 when it may be
+        now, and None while another one finds out. Raises a Refusal where that is too long: past
+        `until`, or because the server has been found unable twice."""
         now = self.clock()
         left = self.until - now
         if self.openings and (left > 0 or self.probe not in (None, id)):
             if self.openings > 1 or now + left > until:
                 raise self._overloaded(max(left, 0.0))
             return left if left > 0 else None
+        left = self.gates[model][0] - now if model in self.gates else 0.0
         if left > 0:
             # Not all at the same moment when the gate opens.
             left = min(left + share(id, "gate") * self.retries.first, self.retries.most)
             if now + left > until:
-                raise self._limited(left)
+                raise self._limited(left, self.gates[model][1])
             return left
         if self.openings:
             self.probe = id
         return 0.0
+
+    def why(self, model: str) -> Refusal:
+        """Why a request for a model waits."""
+        gate = self.gates.get(model)
+        is_alone = self.openings and self.until > self.clock()
+        cause = self.cause if gate is None or is_alone else gate[1]
+        assert cause is not None
+        return cause
 
     def worked(self, id: str) -> None:
         """The server has answered a request, if only to say that it is a wrong one."""
@@ -99,13 +110,15 @@ class Pressure:
             self.openings, self.until, self.cause = 0, 0.0, None
         self.left(id)
 
-    def failed(self, id: str, refusal: Refusal, wait: float) -> None:
-        """A request failed, and would wait so long for its next attempt."""
+    def failed(self, id: str, refusal: Refusal, wait: float, model: str = "") -> None:
+        """A request for a model failed, and would wait so long for its next attempt."""
         details = refusal.error.fields["details"]
         if details.get("status") == 429:
             if self.probe == id:
                 self.worked(id)
-            self._close(self.clock() + wait, refusal)
+            until = self.clock() + wait
+            if model not in self.gates or until > self.gates[model][0]:
+                self.gates[model] = until, refusal
         elif details.get("code") not in OVERLOADS:
             self.worked(id)
         else:
@@ -126,38 +139,32 @@ class Pressure:
         """Calls `tell` once, when the probe is over."""
         self._ended.append(tell)
 
-    def _close(self, until: float, refusal: Refusal) -> None:
-        if until > self.until:
-            self.until, self.cause = until, refusal
-
     def _open(self, refusal: Refusal) -> None:
         alone = min(self.retries.alone * 2**self.openings, self.retries.most)
         self.openings += 1
         self.until, self.cause = self.clock() + alone, refusal
 
     def _overloaded(self, left: float) -> Refusal:
+        assert self.cause is not None
         return broken(
             "llm_error",
             "model-overloaded",
-            f"{self.server} is left alone: {self.failures} calls in a row failed, {self._last()}",
+            f"{self.server} is left alone: {self.failures} calls in a row failed, "
+            f"{_last(self.cause)}",
             hint=f"it is asked again in {left:.0f} s; try then, with a smaller --parallel, or with "
             "another --model",
             **self._known(left),
         )
 
-    def _limited(self, left: float) -> Refusal:
+    def _limited(self, left: float, cause: Refusal) -> Refusal:
         return broken(
             "llm_error",
             "model-busy",
             f"{self.server} wants no calls for {left:.1f} seconds, which is more than this one has "
-            f"left, {self._last()}",
+            f"left, {_last(cause)}",
             hint="raise the call's timeout, or use a smaller --parallel",
             **self._known(left),
         )
-
-    def _last(self) -> str:
-        assert self.cause is not None
-        return f"the last time with: {self.cause.error.fields['message']}"
 
     def _known(self, left: float) -> dict[str, Any]:
         return {
@@ -165,3 +172,7 @@ class Pressure:
             "failures": self.failures or None,
             "seconds": round(left, 3),
         }
+
+
+def _last(cause: Refusal) -> str:
+    return f"the last time with: {cause.error.fields['message']}"

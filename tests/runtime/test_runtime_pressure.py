@@ -56,6 +56,40 @@ def test_a_rate_limit_closes_the_gate_for_every_call():
     assert 0 == host.wait("0.1", FOR_EVER)
 
 
+def test_a_rate_limit_of_one_model_holds_back_no_other():
+    """Each has a limit of its own, and its own pause; an overload is the whole server's."""
+    host = pressure(first=1, overloads=2)
+    host.failed("0.1", busy(429), 7.0, "small")
+    host.failed("0.2", busy(429), 3.0, "large")
+
+    assert 7 <= host.wait("0.3", FOR_EVER, "small")
+    assert 3 <= host.wait("0.3", FOR_EVER, "large") < 5
+    assert 0 == host.wait("0.3", FOR_EVER, "other")
+    for _ in range(2):
+        host.failed("0.4", busy(), 0.1, "other")
+    assert 2 == host.wait("0.3", FOR_EVER, "large") == host.wait("0.5", FOR_EVER, "fourth")
+
+
+def test_a_run_goes_on_with_its_other_models():
+    """While one of them is limited for longer than a call of it would wait."""
+    asked = []
+
+    def limited(body):
+        asked.append(body["model"])
+        return {"status": 429, "headers": {"retry-after": "50"}} if body["model"] == "a" else "x"
+
+    with MessagesServer(limited) as server:
+        one, other = ({**ASK, "model": f"{server.url}#{name}", "timeout": 9} for name in "ab")
+        performers = table(retries=Retries())
+        calls = [perform("model", {**one, "max_tokens": at + 1}) for at in range(2)]
+        for call in calls:
+            error = error_of(drive(begun(call), performers))
+            assert "model-busy" == error["details"]["code"]
+        drive(begun(par(*[perform("model", other) for _ in range(5)])), performers)
+
+    assert ["a", *"bbbbb"] == asked
+
+
 def test_a_gate_that_opens_too_late_for_a_call_refuses_it_at_once():
     """Rather than to let it wait for what it has no time for; what the server said stands in it."""
     host = pressure()

@@ -113,7 +113,8 @@ def modelling(
             return clean_data(await model(payload, request, reply))
 
         def call() -> Awaitable[Any]:
-            return asked(send, request, pressure, patience, on_event, payload.get("timeout"))
+            timeout = payload.get("timeout")
+            return asked(send, request, pressure, patience, on_event, timeout, name)
 
         return call() if _is_ready(name) else _when_ready(call, request)
 

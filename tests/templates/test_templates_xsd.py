@@ -166,6 +166,28 @@ def test_a_model_is_told_a_document_with_remarks():
     )
 
 
+PAIR = f'{INT}<xs:element name="b" type="xs:boolean"/>'
+MANY = 'minOccurs="0" maxOccurs="unbounded"'
+
+
+@pytest.mark.parametrize("model", ["sequence", "choice"])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_group_that_is_all_of_a_type_may_stand_many_times(model, named):
+    """Written there or by its name; nothing of a reply is lost, and the model is told."""
+    group = f"<xs:{model} {MANY}>{PAIR}</xs:{model}>"
+    if named:
+        group = f'<xs:group ref="g" {MANY}/>'
+    schema = holding(group).replace(
+        "</xs:schema>", f'<xs:group name="g"><xs:{model}>{PAIR}</xs:{model}></xs:group></xs:schema>'
+    )
+    form = OutputFormat(type="xml", schema=schema)
+    reading = read_reply("<r><a>1</a><b>true</b><a>2</a><b>false</b></r>", form)
+
+    assert reading.value == {"a": (1, 2), "b": (True, False)}
+    assert read_reply("<r/>", form).value == {"a": (), "b": ()}
+    assert "<!-- any number of times: -->" in xml_words(form)
+
+
 def test_a_schema_between_the_tags_keeps_what_it_needs():
     """As elements with the namespaces from outside, as text, and in the attribute."""
     schema = xsd(INT).replace('"', "'")

@@ -129,7 +129,7 @@ class Shapes:
                 raise BadXsd(f"<{name}> has text and an attribute called {TEXT}: rename it")
             return
         made.mixed = component.mixed
-        made.content = self._group(component.content, name)
+        made.content = self._content(component.content, name)
         occurs = _occurs(made.content)
         made.children = {each: Child(*found) for each, found in occurs.items()}
         made.order = _order(made.content)
@@ -138,6 +138,14 @@ class Shapes:
             raise BadXsd(f"{min(twice)} is both an attribute and an element of <{name}>")
         if made.mixed and CONTENT in made.attributes:
             raise BadXsd(f"<{name}> is mixed and has an attribute called {CONTENT}: rename it")
+
+    def _content(self, component: Any, name: str) -> Group:
+        """What a type holds; a group that may stand there otherwise than once is in another."""
+        least, most = component.min_occurs, component.max_occurs
+        group = self._group(component, name)
+        if (least, most) == (1, 1):
+            return group
+        return Group("sequence", (Particle(group, least, most),) if most != 0 else ())
 
     def _group(self, component: Any, name: str) -> Group:
         inside = component if component.ref is None else component.ref

@@ -56,6 +56,8 @@ class Values:
         }
         for each in element:
             name = local(each)
+            if inside.get(name) and not children[name].repeats:
+                raise Unvalued(f"<{declared.name}> holds several <{name}>, and one is expected")
             inside.setdefault(name, []).append(self.of(each, children[name].element))
         return {
             name: tuple(inside[name]) if child.repeats else inside[name][0]

@@ -172,7 +172,7 @@ def test_what_json_has_no_word_for_is_packed_apart():
 def test_a_value_of_any_depth_is_recorded(tmp_path):
     """Python's recursion limit does not matter."""
     value = ()
-    for _ in range(100_000):
+    for _ in range(30_000):
         value = (value, {"k": "v"})
     record = tmp_path / "run.jsonl"
 
@@ -182,7 +182,7 @@ def test_a_value_of_any_depth_is_recorded(tmp_path):
         journal=Journal(record=record),
     )
 
-    assert 100_000 < record.read_text().count("[")
+    assert 30_000 < record.read_text().count("[")
 
 
 @pytest.mark.parametrize("operation", ["print", "log", "progress"])

@@ -1,0 +1,40 @@
+"""The version of frozen runs, held to the shape of what they are made of."""
+
+from hashlib import sha256
+
+from sexplang.machine import Limits
+from sexplang.machine.freezing import _VERSION, _nouns
+from sexplang.pipeline import tasks
+from sexplang.terms.node import fields
+
+SHAPES = {2: ""}
+"""The digest of the shape, by version; the last is today's."""
+
+
+def shape():
+    """Each class that a frozen run may hold, with its fields in their order, and of what class they
+    are where it is only one."""
+    lines = []
+    for kind in (*_nouns(tasks()), Limits):
+        notes = {}
+        for each in kind.__mro__[::-1]:
+            notes |= vars(each).get("__annotations__", {})
+        parts = [f"{each.name}: {_class(notes[each.name])}" for each in fields(kind)]
+        lines.append(f"{kind.__qualname__}({', '.join(parts)})")
+    return "\n".join(sorted(lines))
+
+
+def _class(note):
+    return note.__name__ if type(note) is type else "…"
+
+
+def test_another_shape_is_another_version():
+    """What is frozen today is read by the classes of tomorrow only if they are the same: where this
+    fails, raise `_VERSION` in `machine/freezing.py`, and add the digest here."""
+    found = sha256(shape().encode()).hexdigest()[:16]
+
+    assert max(SHAPES) == _VERSION
+    assert found == SHAPES[_VERSION], (
+        f"version {_VERSION} is taken; this shape is {found}:\n{shape()}"
+    )
+    assert len(set(SHAPES.values())) == len(SHAPES)

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from sexplang.analysis.bounds import unbounded
+from sexplang.analysis.environments import Environment
 from sexplang.analysis.fitting import in_order, is_loose, slots_of, takes
 from sexplang.analysis.following import At, Follower, Seen, Steps, follows, nothing
 from sexplang.analysis.resuming import escape, resume
 from sexplang.analysis.stack import Calling, Handling, is_alike
-from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Exact, Fn, Param, Resume
+from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Fn, Param, Resume
 from sexplang.analysis.values import functions as functions_in
 from sexplang.analysis.work import NOTHING, Again, Of, Work, either, once, repeated, together
 from sexplang.terms.core import Call, CallKnown, Core
@@ -233,7 +234,7 @@ def _body(m: Follower, function: Function, frame: Calling) -> Steps:
             value, work = yield m.look(default, At(environment, frame.handling, site=frame.site))
             slot = value if slot is None else slot
             works.append(work)
-        environment = m.values.environment(frame.environment, (*environment.slots, slot))
+        environment = m.values.wider(environment, (slot,))
     body: Core = function.body
     value, work = yield m.look(body, At(environment, frame.handling, site=frame.site))
     return value, together(*works, work)

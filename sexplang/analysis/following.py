@@ -6,12 +6,14 @@ written as generators that yield what is to be followed next.
 """
 
 from collections.abc import Callable, Generator, Iterator
+from functools import cache
 from types import GeneratorType
 from typing import Any, TypeAlias, TypeVar
 
 from sexplang.analysis.bounds import unbounded
+from sexplang.analysis.environments import Environment
 from sexplang.analysis.stack import Calling, Handling, Turning, certain
-from sexplang.analysis.values import ANY, DATA, Abstract, Environment, Fn, Values
+from sexplang.analysis.values import ANY, DATA, Abstract, Fn, Values
 from sexplang.analysis.work import (
     ANYTHING,
     IN_CLEANUP,
@@ -61,9 +63,7 @@ class At:
 
     def bound(self, values: Values, slots: tuple[Abstract, ...]) -> "At":
         """The same place with more slots."""
-        environment = self.environment
-        wider = values.environment(environment.enclosing, (*environment.slots, *slots))
-        return evolve(self, environment=wider)
+        return evolve(self, environment=values.wider(self.environment, slots))
 
 
 @frozen
@@ -221,11 +221,20 @@ def _unknown(m: Follower, node: Core, at: At) -> Steps:
 
 def children(node: Any) -> list[Any]:
     """The nodes directly inside a node, whatever its kind."""
+    kind: Any = type(node)
     found: list[Any] = []
-    for attribute in fields(type(node)):
-        value = getattr(node, attribute.name)
-        found += [one for one in (value if isinstance(value, tuple) else (value,)) if is_core(one)]
+    for name in _names(kind):
+        value = getattr(node, name)
+        if type(value) is tuple:
+            found += [one for one in value if is_core(one)]
+        elif is_core(value):
+            found.append(value)
     return found
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple([attribute.name for attribute in fields(kind) if attribute.name != "span"])
 
 
 def is_core(value: Any) -> bool:

@@ -231,7 +231,7 @@ def taken(
     if activation in continuations(value):
         activation.escaped = True
     called = Resumed(activation.number)
-    count = shots(clause, len(handling.environment.slots) + len(clause.params) + 1)
+    count = shots(clause, handling.environment.size + len(clause.params) + 1)
     if count is None and not activation.escaped:
         count = work.of(called).constant
     work = work.without(called)

@@ -217,5 +217,4 @@ def _end(m: Follower, node: Any, at: At) -> Abstract | None:
     environment: Any = at.environment
     for _ in range(node.depth - 1):
         environment = environment.enclosing if environment is not None else None
-    slots = environment.slots if environment is not None else ()
-    return slots[node.index - 1] if 0 < node.index <= len(slots) else None
+    return environment.slot(node.index) if environment is not None else None

@@ -3,11 +3,12 @@
 from functools import reduce
 
 from sexplang.analysis.bounds import least, number, plus
+from sexplang.analysis.environments import Environment
 from sexplang.analysis.following import At, Follower, Seen, Steps, follows, nothing
 from sexplang.analysis.results import part_of, result_of
 from sexplang.analysis.stack import Handling
 from sexplang.analysis.stack import budgeted as budgeted_place
-from sexplang.analysis.values import ANY, Abstract, Environment, Exact, Given, Table
+from sexplang.analysis.values import ANY, Abstract, Exact, Given, Table
 from sexplang.analysis.work import IN_CLEANUP, Elsewhere, Work, either, together
 from sexplang.terms.core import (
     And,
@@ -42,8 +43,8 @@ def local(m: Follower, node: Local, at: At) -> Seen:
     environment: Environment | None = at.environment
     for _ in range(node.depth):
         environment = environment.enclosing if environment is not None else None
-    slots = environment.slots if environment is not None else ()
-    return nothing(slots[node.index - 1] if 0 < node.index <= len(slots) else ANY)
+    slot = environment.slot(node.index) if environment is not None else None
+    return nothing(slot or ANY)
 
 
 @follows(Known)

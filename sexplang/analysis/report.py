@@ -11,10 +11,11 @@ import sexplang.analysis.pieces
 import sexplang.analysis.planning
 import sexplang.analysis.spreading  # noqa: F401
 from sexplang.analysis.bounds import ZERO, Bound, place, unbounded
+from sexplang.analysis.environments import Environment
 from sexplang.analysis.following import STEPS, At, Costs, Follower, TooInvolved
 from sexplang.analysis.reach import unreachable
 from sexplang.analysis.unused import unused
-from sexplang.analysis.values import ANY, Environment, functions
+from sexplang.analysis.values import ANY, functions
 from sexplang.analysis.work import ANYTHING, NOTHING, Work, together
 from sexplang.terms.core import Clause
 from sexplang.terms.diagnostic import Diagnostic, Label

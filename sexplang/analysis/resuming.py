@@ -7,12 +7,12 @@ told apart, has escaped: it may be called any number of times.
 """
 
 from sexplang.analysis.bounds import unbounded
+from sexplang.analysis.environments import Environment
 from sexplang.analysis.following import Follower, Seen
 from sexplang.analysis.stack import Activation, Handling, is_counted
 from sexplang.analysis.values import (
     ANY,
     Abstract,
-    Environment,
     Fn,
     Loose,
     Resume,
@@ -70,7 +70,7 @@ def continuations(*values: Abstract | None) -> set[Activation]:
         elif isinstance(value, Fn):
             work.append(value.environment)
         elif isinstance(value, Environment):
-            work += [value.enclosing, *value.slots]
+            work += [value.enclosing, value.before, *value.slots]
         elif isinstance(value, Sized):
             work.append(value.item)
         elif isinstance(value, Table):

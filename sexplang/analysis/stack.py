@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from sexplang.analysis.values import Abstract, Environment
+from sexplang.analysis.environments import Environment
+from sexplang.analysis.values import Abstract
 from sexplang.terms.core import Clause
 from sexplang.terms.node import define, field
 from sexplang.terms.source import Span

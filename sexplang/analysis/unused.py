@@ -4,6 +4,7 @@ What is declared for others is no finding: parameters, inputs, what a module giv
 and any name that begins with `_`.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from sexplang.analysis.following import children
@@ -34,10 +35,11 @@ class Name:
 
 @define(eq=False)
 class Scope:
-    """The slots of an activation as far as they are bound; None where no name is asked about."""
+    """The slots of an activation as far as they are bound; None where no name is asked about. At
+    the top, where there may be very many, those that follow are added."""
 
     enclosing: "Scope | None"
-    slots: tuple[Name | None, ...] = ()
+    slots: Sequence[Name | None] = ()
 
     def bound(self, *names: Name | None) -> "Scope":
         return Scope(self.enclosing, (*self.slots, *names))
@@ -52,20 +54,24 @@ class Scope:
 def unused(program: Program) -> list[Diagnostic]:
     """What is bound in the program's own files and never read."""
     walk = _Walk({function.index: function for function in program.functions})
-    scope = Scope(None)
+    slots: list[Name | None] = []
+    scope = Scope(None, slots)
+    named = [unit for unit in program.units if not unit.name.startswith("std/")]
+    shown: list[Name] = []
     for unit in program.units:
+        before = len(slots)
         for item in unit.items:
             if isinstance(item, Bind):
                 walk.node(item.value, scope)
-                scope = scope.bound(walk.name(item.name, item.value.span, item.span))
+                slots.append(walk.name(item.name, item.value.span, item.span))
             else:
                 walk.node(item, scope)
-    named = [unit for unit in program.units if not unit.name.startswith("std/")]
-    shown = {id(name): name for unit in named for name in walk.top(unit, scope)}
+        if not unit.name.startswith("std/"):
+            shown += walk.top(unit, slots[before:])
     walk.rest(scope)
     inner = [name for name in walk.inner if not name.used]
     functions = [_function(function) for unit in named for function in walk.alone(unit)]
-    found = [*inner, *[name for name in shown.values() if not name.used], *functions]
+    found = [*inner, *[name for name in shown if not name.used], *functions]
     return [_finding(name) for name in found if not name.span.source.name.startswith("std/")]
 
 
@@ -159,14 +165,14 @@ class _Walk:
         for name in [*self.inner, *self.tops.values()]:
             name.used = name.used or name.text in self.stray
 
-    def top(self, unit: Unit, scope: Scope) -> list[Name]:
-        """The names at the top of a program. A file that only defines is made to be imported."""
+    def top(self, unit: Unit, names: list[Name | None]) -> list[Name]:
+        """Those of the names at the top of a program that may be unused. A file that only defines
+        is made to be imported."""
         if not _is_program(unit):
             return []
-        spans = {id(item): item for item in unit.items if isinstance(item, Bind)}
-        ours = {item.span for item in spans.values() if not _is_input(item)}
-        found = [name for name in scope.slots if name is not None]
-        found = [name for name in found if any(_holds(span, name.span) for span in ours)]
+        items = [item for item in unit.items if isinstance(item, Bind)]
+        pairs = zip(items, names, strict=True)
+        found = [name for item, name in pairs if name is not None and not _is_input(item)]
         self.tops.update({(name.text, name.span.start): name for name in found})
         return found
 
@@ -182,10 +188,6 @@ class _Walk:
             and function.name.isprintable()
             and not isinstance(function.span, Made)
         ]
-
-
-def _holds(outer: Span, inner: Span) -> bool:
-    return outer.source is inner.source and outer.start <= inner.start < outer.end
 
 
 def _is_input(item: Bind) -> bool:

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from sexplang.analysis.bounds import Atom, Bound, atom, most, number
+from sexplang.analysis.environments import OWN, Environment
 from sexplang.terms.node import field, frozen
 from sexplang.terms.value import Primitive, Procedure
 
@@ -30,14 +31,6 @@ DEEPEST = 3
 @frozen(eq=False)
 class Exact:
     value: Any
-
-
-@frozen(eq=False)
-class Environment:
-    """`(enclosing, slot, slot, …)` as in core."""
-
-    enclosing: "Environment | None"
-    slots: "tuple[Abstract, ...]"
 
 
 @frozen(eq=False)
@@ -226,13 +219,11 @@ class Values:
         """Covers both, and after a few steps anything."""
         return left if left is right else self.within((left, right))
 
-    def widened(self, left: Environment, right: Environment) -> Environment:
+    def widened(self, a: Environment | None, b: Environment | None) -> Environment:
         """The same for environments of one place in the text."""
         levels: list[tuple[Abstract, ...]] = []
-        a: Environment | None = left
-        b: Environment | None = right
         while a is not None and b is not None and a is not b:
-            levels.append(tuple(map(self.widen, a.slots, b.slots)))
+            levels.append(tuple(map(self.widen, a.all(), b.all())))
             a, b = a.enclosing, b.enclosing
         whole = a if a is b else None
         for slots in reversed(levels):
@@ -240,10 +231,18 @@ class Values:
         assert whole is not None
         return whole
 
-    def environment(
-        self, enclosing: Environment | None, slots: tuple[Abstract, ...]
-    ) -> Environment:
-        return self.made(Environment, enclosing, slots)  # type: ignore[no-any-return]
+    def environment(self, around: Environment | None, slots: tuple[Abstract, ...]) -> Environment:
+        return self.wider(self.made(Environment, around), slots)
+
+    def wider(self, inner: Environment, slots: tuple[Abstract, ...]) -> Environment:
+        """The same activation with more slots."""
+        while True:
+            left = OWN - len(inner.slots)
+            own, slots = inner.slots + slots[:left], slots[left:]
+            inner = self.made(Environment, inner.enclosing, own, inner.before, inner.start)
+            if not slots:
+                return inner
+            inner = self.made(Environment, inner.enclosing, (), inner, inner.size)
 
 
 def _procedures(value: Any) -> list[Any]:

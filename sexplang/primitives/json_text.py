@@ -1,12 +1,13 @@
 """JSON text to values, and values to JSON text.
 
-Iterative both ways: a document may be 10,000 levels deep, and Python's own reader stops at its
-recursion limit. Of equal keys the last wins. What JSON cannot say is refused rather than
-replaced: lone surrogates and numbers beyond the floats on the way in; NaN, infinities and
-functions on the way out.
+Iterative both ways: a document may be 10,000 levels deep, and Python's own reader, which is asked
+first because it is quick, stops at its recursion limit. Of equal keys the last wins. What JSON
+cannot say is refused rather than replaced: lone surrogates and numbers beyond the floats on the
+way in; NaN, infinities and functions on the way out.
 """
 
-from math import isinf, isnan
+from functools import cache
+from math import isfinite, isinf, isnan
 from typing import Any
 
 from sexplang.primitives.rounding import number_of, number_pattern
@@ -30,7 +31,47 @@ _OPENED: Any = object()
 
 
 def parse(value: Value) -> Value:
-    return _Reader(content("json-parse", value)).document()
+    text = content("json-parse", value)
+    try:
+        text.encode()
+        odd, decode = _quick()
+        if odd(text) is None:
+            return _tupled(decode(text))
+    except (ValueError, RecursionError):
+        pass  # the reader here knows whether it can be read, and what is wrong with it
+    return _Reader(text).document()
+
+
+@cache
+def _quick() -> tuple[Any, Any]:
+    """What finds what Python's reader judges otherwise, large integers and halves of surrogate
+    pairs, and that reader. Made when first needed."""
+    import re
+    from json import JSONDecoder
+
+    odd = re.compile(r"[0-9]{300}|\\u[dD]")
+    return odd.search, JSONDecoder(parse_float=_float, parse_constant=_float).decode
+
+
+def _float(text: str) -> float:
+    made = float(text)
+    if not isfinite(made):
+        raise ValueError
+    return made
+
+
+def _tupled(value: Any) -> Value:
+    """The value with tuples for lists; as deep as Python's reader goes at most."""
+    if type(value) is list:
+        return tuple([_tupled(part) if type(part) in _NESTED else part for part in value])
+    if type(value) is dict:
+        for key, part in value.items():
+            if type(part) in _NESTED:
+                value[key] = _tupled(part)
+    return value
+
+
+_NESTED = frozenset((list, dict))
 
 
 class _Reader:

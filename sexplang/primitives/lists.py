@@ -183,9 +183,13 @@ def index_of(items: Value, item: Value) -> Value:
 
 
 def flatten(items: Value) -> Value:
-    counts = _leaves(as_list("flatten", items))
+    found = as_list("flatten", items)
+    if _is_shallow(found):
+        parts = [item if type(item) is tuple else (item,) for item in found]
+        return tuple(chain.from_iterable(parts))
+    counts = _leaves(found)
     flat: list[Value] = []
-    work = [iter(items)]
+    work = [iter(found)]
     walked = 0
     while work:
         for item in work[-1]:
@@ -201,6 +205,14 @@ def flatten(items: Value) -> Value:
         if walked > LIST_ITEMS:
             raise too_many_items("flatten", walked)
     return tuple(flat)
+
+
+def _is_shallow(items: tuple[Value, ...]) -> bool:
+    """Whether no list in the list holds another, and all together are not too long."""
+    lists = [item for item in items if type(item) is tuple]
+    if len(items) + sum(map(len, lists)) > LIST_ITEMS:
+        return False
+    return not any(tuple in set(map(type, item)) for item in lists)
 
 
 def _leaves(items: tuple[Value, ...]) -> dict[int, int]:

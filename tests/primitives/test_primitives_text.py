@@ -135,10 +135,12 @@ def tupled(document: Value) -> Value:
 @settings(max_examples=200, deadline=None)
 @given(DOCUMENTS, st.booleans(), st.sampled_from([None, 2]))
 def test_json_parse_reads_what_python_writes(document, ascii_only, indent):
-    """Any document, escaped or not, on one line or many."""
+    """Any document, escaped or not, on one line or many; also beside escaped pairs."""
     text = json.dumps(document, ensure_ascii=ascii_only, indent=indent)
+    beside = f'["\\ud83d\\ude00", {text}]'
 
     assert repr(tupled(document)) == repr(call("json-parse", text))
+    assert repr(("😀", tupled(document))) == repr(call("json-parse", beside))
 
 
 @settings(max_examples=200, deadline=None)

@@ -13,4 +13,5 @@
      previous_outputs: request.previous_outputs
      context_management: request.context_management
      return_expectations: request.return_expectations
+     history_config: request.history_config
      max_depth: request.max_depth}))

@@ -3,11 +3,12 @@
 from typing import Any
 
 from sexplang.tasks.failures import bad_input
-from sexplang.tasks.history import is_history
+from sexplang.tasks.history import configured, is_history
 from sexplang.tasks.request import FIELDS, fields_of, snake
 from sexplang.tasks.session import Block
 from sexplang.tasks.settings import requested
 from sexplang.terms.node import field, node
+from sexplang.terms.template import HistoryConfig
 from sexplang.terms.value import Procedure, Symbol, Value
 
 
@@ -92,6 +93,8 @@ def _made(fields: dict[str, Any], warnings: tuple[str, ...]) -> Overrides:
         fields["expected_words"] = f"Form of the answer: {expectations}"
     if "file_paths" in fields:
         fields["file_paths"] = tuple(dict.fromkeys(fields["file_paths"]))
+    if "history_config" in fields:
+        configured(HistoryConfig(), fields["history_config"])
     if "history" in fields:
         fields["history"] = tuple(dict(fields_of(item) or {}) for item in fields["history"])
     fields["context_management"] = requested(fields.get("context_management"))

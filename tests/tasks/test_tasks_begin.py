@@ -82,6 +82,15 @@ def test_a_prompt_that_is_blank_is_not_sent(given):
     assert prompt_of(begun(task, {"x": "."})[1]) == ". ."
 
 
+@pytest.mark.parametrize("wrong", [{"use_session_history": "x"}, {"turns": 3}])
+def test_settings_of_a_history_are_checked_where_there_is_none(wrong):
+    """What a request says is right or refused, whether it matters or not."""
+    error = error_of(begun(template(), {}, {"history_config": wrong})[1])
+
+    assert error["reason"] == "input_validation_failure"
+    assert error["message"].startswith("history_config has no such setting or value")
+
+
 def test_all_inputs_that_do_not_fit_are_one_failure():
     """Missing, unknown and of the wrong type: all are named."""
     params = (Param("a"), Param("b", "integer"), Param("c", "string"), Param("d", required=False))

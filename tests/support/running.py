@@ -1,6 +1,7 @@
 """Program text to what the machine makes of it, in the oracle's terms, for the laws to compare."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from attrs import field, frozen
@@ -69,8 +70,9 @@ def comparable(value: Any) -> Any:
     return value if isinstance(value, (int, float)) else "function"
 
 
+@lru_cache(maxsize=16)
 def built(text: str) -> Program:
-    """A program that imports nothing."""
+    """A program that imports no file. It is a value: laws run the same one again and again."""
     return build(Source("program", text), _no_file)
 
 

@@ -11,7 +11,6 @@ from sexplang.pipeline import build, meter, tasks
 from sexplang.runtime import Endpoint, Journal, Retries, drive
 from sexplang.runtime.events import Finished, Withdrawn
 from sexplang.runtime.journal import replay
-from sexplang.runtime.models.loading import wait
 from sexplang.runtime.running import Run
 from sexplang.runtime.waiting import finish
 from sexplang.terms.source import Source
@@ -27,12 +26,6 @@ PLACES = {
     "the counts": (5, "Tea is wet.", 9),
 }
 """Where a reply is cut: after how many events, with what text, with how many tokens of output."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def the_sdk_is_loaded():
-    """Deadlines of a second are not to be over before a call is made."""
-    wait()
 
 
 def cut(place, then="torn"):

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from contextlib import suppress
 
 INTERRUPTED = 130
 
@@ -10,23 +11,29 @@ def main() -> None:
     """Runs the command and exits with its status."""
     # What is loaded now stays: looking for garbage in it is a tenth of the start.
     gc.disable()
-    sys.unraisablehook = _dropped
+    status = INTERRUPTED
     try:
-        from sexplang.process import heed
+        with suppress(KeyboardInterrupt):  # before there is anything to interrupt, or after
+            sys.unraisablehook = _dropped
+            from sexplang.process import heed
 
-        heed()
-        from sexplang.loading import find_quickly
+            heed()
+            from sexplang.loading import find_quickly
 
-        find_quickly()
-        from sexplang.hosts import main as command
+            find_quickly()
+            from sexplang.hosts import main as command
 
-        status = command()
-    except KeyboardInterrupt:
-        # Before there is anything to interrupt, or after.
-        status = INTERRUPTED
+            status = command()
+        status = _left(status)
+    except KeyboardInterrupt:  # while we were leaving
+        status = _left(INTERRUPTED)
+    sys.exit(status)
+
+
+def _left(status: int) -> int:
     from sexplang.process import leave
 
-    sys.exit(leave(status))
+    return leave(status)
 
 
 def _dropped(lost: "sys.UnraisableHookArgs") -> None:

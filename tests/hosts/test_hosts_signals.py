@@ -172,6 +172,7 @@ def test_no_moment_of_the_start_shows_a_traceback(number):
         "import os, signal, sys, threading, time\n"
         "import sexplang.__main__ as start\n"
         "def press():\n"
+        "    while sys.unraisablehook is sys.__unraisablehook__: time.sleep(0.0005)\n"
         "    time.sleep({0})\n"
         "    os.kill(os.getpid(), {1})\n"
         "sys.argv = ['sexplang', 'run', '-e', '(sleep 30)']\n"

@@ -6,15 +6,15 @@ always equals itself.
 
 Law: nothing here recurses, and values that share their parts cost what they weigh in memory: what
 has been found to be alike so far stands in one group, and no two of a group are compared again.
-Law: nobody can choose values that are different and share their digest.
+Law: nobody can choose values that are different and share the hashes of their keys.
 Law: what is done in one call counts as steps of the run, where it is much.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import isfinite
 from typing import Any
 
-from sexplang.terms.allowance import SMALL, scan, work
+from sexplang.terms.allowance import GLANCE, SMALL, scan, work
 from sexplang.terms.value import Procedure, Record, Symbol, Value
 
 
@@ -31,22 +31,11 @@ def equal(a: Value, b: Value) -> bool:
 
 def firsts(values: Sequence[Value]) -> list[int]:
     """For each of the values, where the first one stands that is equal to it."""
-    places: list[int] = []
-    near: dict[int, list[int]] = {}
-    known: dict[int, int] = {}
-    groups: dict[int, int] = {}
-    for here, value in enumerate(values):
-        found = here
-        others = near.setdefault(_digest(value, known), [])
-        for other in others:
-            if _equal(values[other], value, groups):
-                found = other
-                break
-            groups.clear()  # what was alike in a pair that is different may not be
-        else:
-            others.append(here)
-        places.append(found)
-    return places
+    if len(values) > SMALL:
+        work(len(values))
+    places: dict[Hashable, int] = {}
+    keys = _Keys()
+    return [places.setdefault(keys.of(value), at) for at, value in enumerate(values)]
 
 
 def _equal(a: Value, b: Value, groups: dict[int, int]) -> bool:
@@ -108,63 +97,72 @@ def _same_atom(a: Value, b: Value) -> bool:
     return isinstance(a, Procedure) and type(a) is type(b) and a.identity == b.identity
 
 
-def _digest(value: Value, known: dict[int, int]) -> int:
-    """A number that is the same for values that are equal. `known` is that of others, which are
-    still there, by their ids."""
-    if type(value) not in _COMPOUND:
-        return _hash(value, known)
-    pending: list[Value] = [value]
-    done = 0
-    while pending:
-        item = pending[-1]
-        if id(item) in known:
+class _Keys:
+    """Values to what is the same for equal ones, and different for all others.
+
+    Of a list, a table or a record that is a name, given to whatever holds the same keys. Numbers
+    become text: Python keys the hashes of strings and bytes anew in every process, and those of
+    numbers never.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, Any] = {}
+        """Keys of compound values and long texts, all of which are still there, by their ids."""
+        self._names: dict[Hashable, Any] = {}
+
+    def of(self, value: Value) -> Hashable:
+        if type(value) not in _COMPOUND:
+            return self._atom(value)
+        known, names = self._known, self._names
+        pending: list[Value] = [value]
+        done = 0
+        while pending:
+            item = pending[-1]
+            if id(item) not in known:
+                parts: Any = item.fields if type(item) is Record else item
+                try:
+                    held = self._held(item)
+                except KeyError:
+                    parts = parts.values() if type(parts) is dict else parts
+                    pending += [p for p in parts if type(p) in _COMPOUND and id(p) not in known]
+                    continue
+                known[id(item)] = names.get(held) or names.setdefault(held, b"#%x" % len(names))
+                done += len(parts)
             pending.pop()
-            continue
-        parts = _parts(item)
-        missing = [p for p in parts if type(p) in _COMPOUND and id(p) not in known]
-        if missing:
-            pending.extend(missing)
-            continue
-        known[id(item)] = _combined(item, known)
-        pending.pop()
-        done += len(parts)
-    if done > SMALL:
-        work(done)
-    return known[id(value)]
+        if done > SMALL:
+            work(done)
+        key: Hashable = known[id(value)]
+        return key
+
+    def _held(self, item: Any) -> Hashable:
+        """The keys of all parts. Raises KeyError where one has none yet."""
+        known, atom = self._known, self._atom
+        if type(item) is tuple:
+            return tuple([known[id(p)] if type(p) in _COMPOUND else atom(p) for p in item])
+        kind, fields = (item.kind, item.fields) if type(item) is Record else (None, item)
+        keys = [known[id(p)] if type(p) in _COMPOUND else atom(p) for p in fields.values()]
+        return kind, frozenset(zip(fields, keys, strict=True))
+
+    def _atom(self, value: Value) -> Hashable:
+        kind = type(value)
+        if kind is int:
+            return b"%x" % value
+        if kind is str:
+            return value if len(value) < GLANCE else self._long(value)
+        if value is None or kind is bool:
+            constant: Hashable = value
+            return constant
+        if kind is float:
+            return b"%x" % int(value) if isfinite(value) and value == int(value) else b"%a" % value
+        return kind, value.identity if isinstance(value, Procedure) else value
+
+    def _long(self, text: str) -> str:
+        """The first of equal texts: from now on it is compared with itself."""
+        found: str | None = self._known.get(id(text))
+        if found is None:
+            scan(len(text))
+            found = self._known[id(text)] = self._names.setdefault(text, text)
+        return found
 
 
 _COMPOUND = frozenset((tuple, dict, Record))
-
-
-def _parts(value: Value) -> Any:
-    if type(value) is Record:
-        return value.fields.values()
-    return value.values() if type(value) is dict else value
-
-
-def _combined(value: Value, known: dict[int, int]) -> int:
-    if type(value) is tuple:
-        return hash(("list", tuple([_hash(part, known) for part in value])))
-    if type(value) is Record:
-        return hash((value.kind, _table_hash(value.fields, known)))
-    return _table_hash(value, known)
-
-
-def _table_hash(table: dict[str, Value], known: dict[int, int]) -> int:
-    parts = frozenset([(key, _hash(part, known)) for key, part in table.items()])
-    return hash(("table", parts))
-
-
-def _hash(value: Value, known: dict[int, int]) -> int:
-    """All goes through text: Python keys the hashes of strings anew in every process, and those
-    of numbers never."""
-    kind = type(value)
-    if kind is int:
-        return hash(hex(value))
-    if kind in _COMPOUND:
-        return known[id(value)]
-    if isinstance(value, Procedure):
-        return hash((type(value).__name__, value.identity))
-    if kind is float and isfinite(value) and value == int(value):
-        return hash(hex(int(value)))
-    return hash((kind.__name__, str(value)))

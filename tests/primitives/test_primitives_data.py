@@ -189,6 +189,10 @@ EQUAL = [
     (True, Closure("f"), Closure("f")),
     (False, Closure("f"), Closure("g")),
     (False, PRIMITIVES["car"], PRIMITIVES["cdr"]),
+    (True, "ab" * 1_000, "".join(["ab"] * 1_000)),
+    (False, "ab" * 1_000, "ab" * 999 + "ba"),
+    (False, "0x1", 1),
+    (False, "#0", ("#0",)),
     (True, (1, ("x", error_record("T", "r", "m"))), (1, ("x", error_record("T", "r", "m")))),
 ]
 

@@ -158,6 +158,10 @@ ENDLESS = _group(
             "(loop ((i 0)) (begin (equal? xs ys) (recur i)))"
         ),
         "sums": "(define xs (range 10000)) (loop ((i 0)) (begin (apply + xs) (recur i)))",
+        "equal items": (
+            "(define xs (map (lambda (x) [1]) (range 10000)))"
+            "(loop ((i 0)) (begin (distinct xs) (recur i)))"
+        ),
         "errors in errors": "(loop ((x 1)) (recur (try (raise {reason: 'r v: x}) (catch (e) e))))",
         "futures of a deep stack": (
             "(define-effect (a)) (define-effect (b))"
@@ -432,6 +436,11 @@ QUADRATIC = _group(
         "lists that hold equal lists": (
             "(define xs (range 100000)) (define ys (range 100000))"
             "(length (distinct (map (lambda (i) [(if (= (modulo i 2) 0) xs ys)]) xs)))"
+        ),
+        "equal texts of two million characters": (
+            '(define s (loop ((s "a") (i 0)) (if (< i 21) (recur (str s s) (+ i 1)) s)))'
+            '(define t (str "a" (substring s 1)))'
+            "(length (distinct (map (lambda (i) (if (= (modulo i 2) 0) s t)) (range 100000))))"
         ),
         "sort": "(length (sort (range 100000) (lambda (a b) (< b a))))",
         "equal? of what is shared in different ways": """

@@ -120,7 +120,7 @@ def task_inputs(
 ) -> dict[str, Value]:
     """What a call binds a task's declared parameters to, the last arguments by `labels`; the tasks
     room checks the rest."""
-    order = _order(task.name, task.names, len(arguments), labels)
+    order = _order(task.template.name, task.names, len(arguments), labels)
     return dict(zip(order, arguments, strict=True))
 
 

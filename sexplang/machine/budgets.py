@@ -215,7 +215,7 @@ def settle(
     if not isinstance(usage, dict):
         return _over(accounts, held, held.tokens, held.usd), learned
     counts, lost = _counts(usage), reply.get("lost")
-    taken = sum(counts[1:])
+    taken = sum(counts) - counts[0]
     if isinstance(lost, dict):
         # Of attempts before the one that gave the reply nothing is learned.
         taken -= sum(_counts(lost)[1:])

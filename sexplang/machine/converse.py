@@ -108,7 +108,8 @@ def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
 
 
 def _answered(value: Value, k: Frame, s: Segment) -> Step:
-    return _all_answered((value,), k, s)
+    session, want = s[3].linked.tasks.advance(s[4], (value,))
+    return _go_on(session, want, s[1], s[2], s[3])
 
 
 def _all_answered(values: Value, k: Frame, s: Segment) -> Step:

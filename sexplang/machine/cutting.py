@@ -153,7 +153,7 @@ class Cutting:
             if branch.s[3].jobs:
                 self.placing.count(branch.s[3].jobs, -1)
             return part
-        if isinstance(branch, Queued):
+        if isinstance(branch, Queued) and branch.s[3].scopes:
             self.timing.count(branch.s[3].scopes, -1)
         return None
 

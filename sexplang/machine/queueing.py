@@ -7,7 +7,6 @@ from sexplang.machine.jobs import ask_again, begin
 from sexplang.machine.leaving import JOB
 from sexplang.machine.places import Job
 from sexplang.machine.stack import BOTTOM, Step
-from sexplang.terms.node import evolve
 
 
 class Queueing(Cutting):
@@ -16,7 +15,7 @@ class Queueing(Cutting):
     def _place(self, branch: Branch, left: exits.Placed) -> None:
         """A job begins, or waits until it may."""
         context = left.s[3].placed(identity(branch.path, branch.ordinal))
-        branch = evolve(branch, ordinal=branch.ordinal + 1)
+        branch = Branch(branch.path, branch.ordinal + 1, branch.leaving)
         job = (left.function, left.span)
         step = (begin, job, BOTTOM, (JOB, left.k, left.s, context, None))
         if self.placing.admits(context.jobs or ()):
@@ -37,11 +36,12 @@ class Queueing(Cutting):
         counted down meanwhile."""
         queued = Queued(branch.path, branch.ordinal, branch.leaving, step)
         context = queued.s[3]
-        late = self.timing.late(context.scopes)
-        if late is not None:
-            self._break(branch, queued, late.scope, late.error)
-            return
-        self.timing.count(context.scopes, 1)
+        if context.scopes:
+            late = self.timing.late(context.scopes)
+            if late is not None:
+                self._break(branch, queued, late.scope, late.error)
+                return
+            self.timing.count(context.scopes, 1)
         self.placing.queue(context.jobs, branch.path)
         self.branches[branch.path] = queued
 
@@ -59,5 +59,5 @@ class Queueing(Cutting):
         branch = self.branches.get(path)
         if not isinstance(branch, Queued):
             return False
-        jobs: Job = branch.s[3].jobs
+        jobs: Job = branch.step[3][3].jobs
         return jobs == job

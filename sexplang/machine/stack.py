@@ -188,7 +188,8 @@ class Ctx:
 
     def placed(self, id: str) -> "Ctx":
         """The same, as a part of one more job."""
-        return evolve(self, jobs=(*(self.jobs or ()), id))
+        jobs = (*(self.jobs or ()), id)
+        return Ctx(self.linked, self.conversations, self.scopes, self.spared, self.work, jobs)
 
     def sparing(self, broken: str) -> "Ctx":
         """Cleaning up for a scope that broke."""

@@ -30,7 +30,6 @@ from sexplang.machine.loop import STOPPED, look, run
 from sexplang.machine.reached import too_many_branches
 from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent
 from sexplang.terms.effect import Request
-from sexplang.terms.node import evolve
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault, Value
 from sexplang.terms.work import Begins, Ends, Work
@@ -161,7 +160,7 @@ class Turn(Limiting):
             most, given = self.limits.plan_steps, left.settings["steps"]
             left.settings = {**left.settings, "steps": most if given is None else min(given, most)}
         segment = self.timing.entered(id, left)
-        changed = evolve(branch, ordinal=branch.ordinal + 1)
+        changed = Branch(branch.path, branch.ordinal + 1, branch.leaving)
         self._go(changed, (left.body, left.env, BOTTOM, segment))
 
     def _spawn(self, branch: Branch, left: exits.Spawned) -> None:

@@ -55,6 +55,8 @@ class Run:
     """Awaitables that nobody awaits yet."""
     withdrawn: list[str] = field(factory=list)
     """Ids of requests whose awaitables shall end."""
+    cleaning: list[Any] = field(factory=list)
+    """Scopes of an event loop in which the run has some time to clean up."""
     flown: Flown = field(factory=Flown)
     """What model calls have got that are in flight."""
     _fresh: "deque[Request]" = field(factory=deque)
@@ -87,7 +89,7 @@ class Run:
     def step(self) -> bool:
         """Deliver one reply, or start what can be started; False when all that is open waits, or
         the run is to be abandoned."""
-        if self.interrupted:
+        if self.interrupt.pressed and self.interrupted:
             return False
         while self._arrived:
             id, value, failed, attempts = self._arrived.popleft()

@@ -7,6 +7,7 @@ from sexplang.machine import operands
 from sexplang.machine import simple as pure
 from sexplang.machine.apply import apply, apply_labelled
 from sexplang.machine.binary import both
+from sexplang.machine.control import perform, resume
 from sexplang.machine.finding import calling
 from sexplang.machine.gather import enter, gather
 from sexplang.machine.generate import (
@@ -21,10 +22,10 @@ from sexplang.machine.generate import (
     simply,
 )
 from sexplang.machine.simple import at
-from sexplang.machine.stack import Closure, Code, Frame, Run, Segment, Step
+from sexplang.machine.stack import Closure, Code, Continuation, Frame, Run, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.source import Span
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.value import Fault, Operation, Value
 
 
 @combines(core.CallPrimitive, attrgetter("arguments"))
@@ -128,7 +129,11 @@ def _applied(node: core.Call, pieces: list[Piece]) -> Piece:
     pieces = capped(pieces)
     labels, span = node.labels, node.span
     if not labels and all(piece.simple is not None for piece in pieces):
-        return Piece(code=_call_direct([piece.simple for piece in pieces], span))
+        simples = [piece.simple for piece in pieces]
+        known = pieces[0].constant
+        if known is not None and _asks(known[0], len(simples) - 1):
+            return Piece(code=_perform_direct(known[0].name, simples[1:], span))
+        return Piece(code=_call_direct(simples, span))
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         try:
@@ -139,6 +144,21 @@ def _applied(node: core.Call, pieces: list[Piece]) -> Piece:
             raise at(fault, span) from None
 
     return Piece(code=gather(pieces, finish), height=height(pieces) + 1)
+
+
+def _asks(callee: Value, count: int) -> bool:
+    """Whether a call with so many arguments performs an operation with just these."""
+    return type(callee) is Operation and not callee.text and len(callee.params) == count
+
+
+def _perform_direct(operation: str, simples: list[Any], span: Span) -> Run:
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        try:
+            return perform(operation, tuple([simple(env) for simple in simples]), k, s, span)
+        except Fault as fault:
+            raise at(fault, span) from None
+
+    return run
 
 
 def _call_direct(simples: list[Any], span: Span) -> Run:
@@ -156,11 +176,28 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
                         return k[0], code.pure((function.env, only(env))), k, s
                     return code.body, (function.env, only(env)), k, s
             try:
+                if function.__class__ is Continuation:
+                    return resume(function, only(env), k, s)
                 return apply(function, (only(env),), k, s, span)
             except Fault as fault:
                 raise at(fault, span) from None
 
         return one
+
+    def none(env: Any, k: Frame, s: Segment) -> Step:
+        function = callee(env)
+        if function.__class__ is Closure:
+            code = function.code
+            if code.quick and code.size == 0:
+                if code.pure is not None:
+                    return k[0], code.pure((function.env,)), k, s
+                return code.body, (function.env,), k, s
+        try:
+            if function.__class__ is Continuation:
+                return resume(function, None, k, s)
+            return apply(function, (), k, s, span)
+        except Fault as fault:
+            raise at(fault, span) from None
 
     def many(env: Any, k: Frame, s: Segment) -> Step:
         function = callee(env)
@@ -176,4 +213,4 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
         except Fault as fault:
             raise at(fault, span) from None
 
-    return many
+    return many if size else none

@@ -114,10 +114,12 @@ def _take(
         if continuation.cleanup:
             return abandon(continuation, node[1], node[2], then)
         return finish(then, environment(node), node[1], node[2])
-    env = (*environment(node), *values, continuation)
+    env = environment(node) + values + (continuation,)
     below, outer = node[1], node[2]
     if continuation.cleanup and clause.kind != "kept":
         return clause.body, env, BOTTOM, (OWN, below, outer, context, continuation)
+    if outer[3] is context:
+        return clause.body, env, below, outer
     return (clause.body, env, *on_behalf(below, outer, context))
 
 

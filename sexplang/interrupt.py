@@ -21,18 +21,44 @@ from sexplang.terms.node import define
 GRACE = 5.0
 """Seconds for the `finally` bodies of a run that was interrupted."""
 
+_PATIENCE = 1.0
+"""Seconds that an event loop has to hear of Ctrl-C, and to end when it is pressed again."""
+
 
 @define(eq=False)
 class Interrupt:
     """Whether Ctrl-C was pressed, until when there is time to clean up, and what ends a wait."""
 
     cancel: Callable[[], object] | None = None
+    """Tells the event loop that is at work, which hears of it when it comes to it."""
     pressed: bool = False
     until: float = 0.0
+    untold: float = 0.0
+    """Since when the loop has not heard what it was told; 0 where it has."""
+    hurried: float = 0.0
+    """When it was pressed again; 0 before that."""
 
     def left(self, grace: float) -> float:
         """The seconds that are left of a grace time, which begins now unless it has begun."""
         return max(0.0, self.until - monotonic()) if self.pressed else grace
+
+    def tell(self) -> bool:
+        """Whether a loop is at work that is told of a press. Nothing may be raised in the midst of
+        it; but one that does not hear, or does not end, has to be torn."""
+        now = monotonic()
+        late = min([since for since in (self.untold, self.hurried) if since], default=now)
+        if self.cancel is None or now - late > _PATIENCE:
+            return False
+        self.untold = self.untold or now
+        self.cancel()
+        return True
+
+    def hurry(self) -> bool:
+        """Whether a loop at work is told that the time to clean up is over."""
+        self.until = monotonic()
+        is_told = self.tell()
+        self.hurried = self.hurried or self.until
+        return is_told
 
 
 class GraceOver(BaseException):
@@ -45,8 +71,8 @@ _CURRENT: ContextVar[Interrupt | None] = ContextVar("interrupt", default=None)
 @contextmanager
 def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
     """Within this the first Ctrl-C cancels the run, whose `finally` bodies then have `grace`
-    seconds; a second one raises in any case. Where there was any, the end raises
-    KeyboardInterrupt. So do SIGTERM and SIGHUP, where the process heeds them.
+    seconds; a second one ends that time, and a later one raises in any case. Where there was any,
+    the end raises KeyboardInterrupt. So do SIGTERM and SIGHUP, where the process heeds them.
 
     Only the main thread can be interrupted, and only where nobody else has taken the signal.
     Inside another one it is that one.
@@ -67,14 +93,19 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
             press_again(number)
             return
         if interrupt.pressed:
-            raise KeyboardInterrupt
+            if not interrupt.hurry():
+                raise KeyboardInterrupt
+            alarm.close()
+            alarm.enter_context(ending(0.0))
+            if _is_in(frame, SETTLING):
+                raise GraceOver
+            return
         interrupt.pressed, interrupt.until = True, monotonic() + grace
         alarm.enter_context(ending(grace))
-        if interrupt.cancel is not None:
-            interrupt.cancel()
+        is_told = interrupt.tell()
         if _is_in(frame, STEPPING):
             raise Interruption
-        if interrupt.cancel is None and not _is_in(frame, SETTLING):
+        if not is_told and not _is_in(frame, SETTLING):
             raise KeyboardInterrupt
 
     kept = _CURRENT.set(interrupt), STOPPED.set(lambda: interrupt.pressed)

@@ -72,6 +72,9 @@ def leave(status: int) -> int:
     if status > 128:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         status = 128 + ended_by()
+        # What is raised in a text that runs, such as a method's, Python keeps in mind, and ends
+        # itself by SIGINT after all else; another text that runs makes it forget.
+        exec("")
     unheed()
     return status
 

@@ -77,7 +77,7 @@ async def finish(run: Run, grace: float, *, abandoned: bool = False) -> None:
             await _until_cancelled(run, grace)
     finally:
         _shared.reset(token)
-        with anyio.CancelScope(shield=True), anyio.move_on_after(grace):
+        with anyio.CancelScope(shield=True), _timed(run, grace):
             for close in reversed(shared.closing):
                 await close()
 
@@ -102,10 +102,21 @@ async def _ended(run: Run, grace: float) -> None:
 
 async def _within(run: Run, grace: float, *, shield: bool) -> None:
     try:
-        with anyio.move_on_after(grace, shield=shield):
+        with _timed(run, grace, shield=shield):
             await _loop(run)
     except BaseException as raised:
         raise _single(raised) from None
+
+
+@contextmanager
+def _timed(run: Run, grace: float, *, shield: bool = False) -> Iterator[None]:
+    """Within this there is so much time, and none any more when Ctrl-C is pressed again."""
+    with anyio.move_on_after(run.interrupt.left(grace), shield=shield) as scope:
+        run.cleaning.append(scope)
+        try:
+            yield
+        finally:
+            run.cleaning.remove(scope)
 
 
 def _single(error: BaseException) -> BaseException:
@@ -168,17 +179,34 @@ def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
     async def main() -> None:
         await finish(run, grace, abandoned=abandoned)
 
+    interrupt = run.interrupt
+    told: list[Callable[[], object]] = []
+
+    def tell() -> None:
+        with suppress(RuntimeError):  # the loop is closed already
+            for each in told:
+                each()
+
     async def alone() -> None:
         with anyio.CancelScope() as scope, _woken():
-            wake = asyncio.get_running_loop().call_soon_threadsafe
-            run.interrupt.cancel = lambda: wake(scope.cancel)
+
+            def hear() -> None:
+                interrupt.untold = 0.0
+                for each in (scope, *run.cleaning) if interrupt.hurried else (scope,):
+                    each.cancel()
+
+            loop = asyncio.get_running_loop()
+            told.append(lambda: loop.call_soon_threadsafe(hear))
+            if interrupt.untold:
+                hear()
             await main()
 
     if not _in_a_loop():
+        interrupt.cancel = tell
         try:
             anyio.run(alone)
         finally:
-            run.interrupt.cancel = None
+            interrupt.cancel = None
         return
     from anyio.from_thread import start_blocking_portal
 

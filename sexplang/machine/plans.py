@@ -2,7 +2,8 @@
 
 A plan stands in a segment of its own. Operations that it does not handle itself pass it only if
 they are allowed, and only with plain data, and plain data is all that it may give back: a function
-of the plan called outside of it would have the rights of whoever calls.
+of the plan called outside of it would have the rights of whoever calls. A value that is none
+fails; in an error a function is text.
 """
 
 from typing import Any, TypeAlias
@@ -13,6 +14,7 @@ from sexplang.machine.leaving import HandlerKind, Taking
 from sexplang.machine.link import link
 from sexplang.machine.stack import BOTTOM, Frame, Linked, Segment, Step
 from sexplang.terms.allowance import work
+from sexplang.terms.border import without_functions
 from sexplang.terms.brief import shown
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Program
@@ -135,7 +137,15 @@ def _done(env: Any, k: Frame, s: Segment) -> Step:
 
 
 def _failed(env: Any, k: Frame, s: Segment) -> Step:
-    return k[0], {"status": "failed", "error": env[-2]}, k, s
+    return k[0], {"status": "failed", "error": _spoken(env[-2])}, k, s
+
+
+def _spoken(error: Value) -> Value:
+    """The error of a plan as data: functions in it are text."""
+    try:
+        return without_functions(error, text)
+    except Fault as fault:
+        return error_of(fault)
 
 
 def _guard(node: Segment, operation: str, arguments: tuple[Value, ...]) -> None:

@@ -2,9 +2,10 @@
 that cannot be written."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.value import Fault, Procedure, Record, Value
 
 INTEGER_BITS = 14_000
 """Bits of an integer: about 4,200 digits, below the length at which CPython refuses to print."""
@@ -36,6 +37,33 @@ def too_large() -> Fault:
         f"a value of more than {LARGEST:,} parts neither enters nor leaves a program",
         hint="lists may share their parts inside a program, but not outside of it",
     )
+
+
+def without_functions(value: Value, words: Callable[[Value], str]) -> Value:
+    """The value with `words` of each function and continuation in their place: data. Raises Fault
+    `limit-data` for more than LARGEST parts."""
+    root = [value]
+    work: list[Any] = [root]
+    made: list[tuple[Any, Any, str | None]] = []
+    left = LARGEST
+    for parts in work:  # it grows meanwhile
+        for key, item in parts.items() if parts.__class__ is dict else enumerate(parts):
+            if isinstance(item, Procedure):
+                parts[key] = words(item)
+            elif isinstance(item, (tuple, dict, Record)):
+                kind = item.kind if isinstance(item, Record) else None
+                inside = item.fields if isinstance(item, Record) else item
+                parts[key] = list(inside) if isinstance(inside, tuple) else inside.copy()
+                made.append((parts, key, kind))
+                work.append(parts[key])
+                left -= len(inside) + 1
+                if left < 0:
+                    raise too_large()
+    for parts, key, kind in reversed(made):  # those inside of others come first
+        part = parts[key]
+        whole: Any = tuple(part) if part.__class__ is list else part
+        parts[key] = whole if kind is None else Record(kind, whole)
+    return root[0]
 
 
 def holds_itself(data: Any) -> bool:

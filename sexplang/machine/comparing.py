@@ -77,6 +77,16 @@ def comparing(holds: Callable[[int, int], bool]) -> dict[str, Any]:
     return {"any constant": with_constant, "any any": with_any}
 
 
+def is_integer(left: Simple, c: int, slow: Slow) -> Simple:
+    """`(equal? x 2)`."""
+
+    def run(env: Env) -> Value:
+        a = left(env)
+        return a == c if a.__class__ is int else slow(a, c)
+
+    return run
+
+
 SHAPES: dict[str, dict[str, Any]] = {
     "<": {**comparing(lt), "near constant": less_constant, "near near": less_near},
     ">": {**comparing(gt), "near constant": more_constant, "near near": more_near},

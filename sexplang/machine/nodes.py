@@ -227,6 +227,11 @@ def _let(maker: Maker, node: core.Let, loop: LoopCode | None) -> Making:
     values = capped(values)
     if len(values) == 1:
         return Piece(code=_let_one(values[0], run), height=height([values[0], body]))
+    if all(value.simple is not None for value in values):
+        made = pure.listing(tuple([value.simple for value in values]))
+        return Piece(
+            code=lambda env, k, s: run(env + made(env), k, s), height=height([*values, body])
+        )
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         return run(env + found, k, s)

@@ -30,7 +30,7 @@ def call(primitive: Primitive, pieces: list[Piece], span: Span) -> Simple:
     if primitive.name == "list":
         return listing(tuple(simples))
     if len(pieces) == 1:
-        return _on_one(primitive.function, pieces[0], span)
+        return _on_one(primitive, pieces[0], span)
     if len(pieces) == 3:
         maker = _put if primitive.name == "put" else _three
         return maker(primitive.function, simples[0], simples[1], simples[2], span)
@@ -49,10 +49,13 @@ def placed(function: Function, span: Span) -> Function:
     return two
 
 
-def _on_one(function: Function, piece: Piece, span: Span) -> Simple:
-    if piece.near:
-        return _near(function, piece.near, span)
-    return _any(function, piece.simple, span)
+def _on_one(primitive: Primitive, piece: Piece, span: Span) -> Simple:
+    function, i = primitive.function, piece.near
+    if i and primitive.name == "list?":
+        return lambda env: env[i].__class__ is tuple
+    if i and primitive.name == "length":
+        return _length(i, _near(function, i, span))
+    return _near(function, i, span) if i else _any(function, piece.simple, span)
 
 
 def _on_two(primitive: Primitive, left: Piece, right: Piece, span: Span) -> Simple:
@@ -65,6 +68,8 @@ def _on_two(primitive: Primitive, left: Piece, right: Piece, span: Span) -> Simp
         elif shape not in quick:
             shape, a, b = "any any", left.simple, right.simple
         made = quick[shape](a, b, placed(primitive.function, span))
+    elif primitive.name == "equal?" and right.constant is not None and type(b) is int:
+        made = comparing.is_integer(left.simple, b, placed(primitive.function, span))
     elif primitive.name == "get" and shape == "near constant" and type(b) is str:
         made = _field(a, b, placed(primitive.function, span))
     elif primitive.name == "nth" and shape == "near constant" and type(b) is int and b >= 0:
@@ -214,6 +219,16 @@ def _field(i: int, key: Value, slow: Callable[[Value, Value], Value]) -> Simple:
     def run(env: Env) -> Value:
         table = env[i]
         return table.get(key) if table.__class__ is dict else slow(table, key)
+
+    return run
+
+
+def _length(i: int, slow: Simple) -> Simple:
+    """`(length xs)` of a list."""
+
+    def run(env: Env) -> Value:
+        items = env[i]
+        return len(items) if items.__class__ is tuple else slow(env)
 
     return run
 

@@ -72,6 +72,18 @@ def every(items: tuple[Simple, ...]) -> Simple:
 
         return both
 
+    if len(first) == 2:
+        one, two = first
+
+        def three(env: Env) -> Value:
+            value = one(env)
+            if value is False or value is None:
+                return value
+            value = two(env)
+            return value if value is False or value is None else last(env)
+
+        return three
+
     def decided(env: Env) -> Value:
         for item in first:
             value = item(env)
@@ -160,4 +172,7 @@ def listing(items: tuple[Simple, ...]) -> Simple:
     if len(items) == 2:
         left, right = items
         return lambda env: (left(env), right(env))
+    if len(items) == 3:
+        one, two, three = items
+        return lambda env: (one(env), two(env), three(env))
     return lambda env: tuple([item(env) for item in items])

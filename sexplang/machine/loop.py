@@ -148,15 +148,11 @@ def run(
                 if collects:
                     gc.disable()
                 step = turn(step, ticks)
-            except Exit as left:
-                # Its traceback would keep every Python frame of the step alive: a fifth of the
-                # time of a request.
-                used += length - ticks.__length_hint__()
-                left.__traceback__ = None
-                return left, used + account.worked
             except Interruption:
                 return Interrupted(step), used + account.worked
             used += length
+            if isinstance(step, Exit):
+                return step, used - ticks.__length_hint__() + account.worked
             room -= length
             account.unseen = 0
             broken = look(limits)
@@ -179,20 +175,24 @@ def run(
             gc.enable()
 
 
-def _turn(step: Step, ticks: Any) -> Step:
+def _turn(step: Step, ticks: Any) -> Step | Exit:
     fn, a, k, s = step
     while True:
         try:
             for _ in ticks:
                 fn, a, k, s = fn(a, k, s)
             return fn, a, k, s
+        except Exit as left:
+            # Its traceback would keep every Python frame of the step alive: a fifth of the time
+            # of a request.
+            left.__traceback__ = None
+            if left.__class__ is Broken:
+                left.step = fn, a, k, s
+            return left
         except Fault as fault:
             fn, a, k, s = _failed, (fault, fn), k, s
         except Interruption:
-            raise Interrupted((fn, a, k, s)) from None
-        except Broken as broken:
-            broken.step = fn, a, k, s
-            raise
+            return Interrupted((fn, a, k, s))
         except MemoryError:
             fn, a, k, s = _out_of_memory, (fn, a), k, s
 

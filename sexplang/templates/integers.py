@@ -1,19 +1,17 @@
 """Where a schema asks for an integer: `3.0` and `1e2` are the integers that they stand for."""
 
+from decimal import Decimal
 from typing import Any
 
-_MOST_EXACT = 2**53
+from sexplang.templates.jsontext import is_whole
+
 _MOST_STEPS = 64
 """How many parts of a schema may speak about one value, one inside another."""
 
 
-class NotExact(Exception):
-    """Says which number is not known to its last digit."""
-
-
 def with_integers(data: Any, schema: str | dict[str, Any] | None) -> Any:
-    """`data`, which fits `schema` (a JSON Schema), with integers where it asks for them. Raises
-    NotExact for a float too large to say which integer was written."""
+    """`data`, which fits `schema` (a JSON Schema), with integers where it asks for them: those that
+    were written, whatever a float makes of them."""
     if not isinstance(schema, dict):
         return data
     return _at(data, schema, schema, 0)
@@ -22,7 +20,7 @@ def with_integers(data: Any, schema: str | dict[str, Any] | None) -> Any:
 def _at(data: Any, schema: Any, root: dict[str, Any], steps: int) -> Any:
     if not isinstance(schema, dict) or steps > _MOST_STEPS:
         return data
-    if isinstance(data, float):
+    if isinstance(data, (float, Decimal)):
         return _number(data) if _asks(schema, root, steps) else data
     for part in _also(schema, root):
         data = _at(data, part, root, steps + 1)
@@ -44,12 +42,10 @@ def _asks(schema: Any, root: dict[str, Any], steps: int) -> bool:
     return any(_asks(part, root, steps + 1) for part in _also(schema, root))
 
 
-def _number(data: float) -> float | int:
-    if not data.is_integer():
-        return data
-    if abs(data) > _MOST_EXACT:
-        raise NotExact(f"{data!r} stands where an integer is due: write all its digits")
-    return int(data)
+def _number(data: float | Decimal) -> float | Decimal | int:
+    # A float is here only if its shortest digits are those that were written.
+    number = data if isinstance(data, Decimal) else Decimal(repr(data))
+    return int(number) if is_whole(number) else data
 
 
 def _also(schema: dict[str, Any], root: dict[str, Any]) -> list[Any]:

@@ -13,6 +13,8 @@ from sexplang.terms.border import INTEGER_BITS
 MAX_DEPTH = 128
 
 _ALWAYS_EXACT = 15
+_TINY = Decimal("1e-324")
+"""What stands for a number that is nearly 0 and has any exponent."""
 _TOO_LONG = "a number has too many digits"
 
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
@@ -64,10 +66,39 @@ def depth(text: str, *, words_too: bool = False) -> int:
 
 def whole_characters(data: Any) -> tuple[Any, bool]:
     """`data` with half characters replaced, and whether there were any: no output can hold them."""
-    text = json.dumps(data, ensure_ascii=False)
-    if not _SURROGATE.search(text):
+    if not _SURROGATE.search(json.dumps(data, ensure_ascii=False, default=str)):
         return data, False
-    return json.loads(_SURROGATE.sub("\ufffd", text)), True
+    return _changed(data, lambda leaf: _whole(leaf) if isinstance(leaf, str) else leaf), True
+
+
+def rounded(data: Any, note: Callable[[str], None]) -> Any:
+    """`data` with floats for the numbers that were kept as they were written."""
+
+    def to_float(leaf: Any) -> Any:
+        if not isinstance(leaf, Decimal):
+            return leaf
+        if is_whole(leaf):
+            note(_rounding(str(leaf), float(leaf)))
+        return float(leaf)
+
+    return _changed(data, to_float)
+
+
+def is_whole(number: Decimal) -> bool:
+    """Whether a number has no fraction."""
+    return number == number.to_integral_value()
+
+
+def _changed(data: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(data, list):
+        return [_changed(item, change) for item in data]
+    if isinstance(data, dict):
+        return {_whole(key): _changed(item, change) for key, item in data.items()}
+    return change(data)
+
+
+def _whole(text: str) -> str:
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def _sentence(error: Exception) -> str:
@@ -94,22 +125,29 @@ def _float(text: str) -> float:
     return number
 
 
-def _is_exact(number: float, text: str) -> bool:
-    """Whether no digit of `text` is lost; a float has the first fifteen of any."""
+def _exactly(number: float, text: str) -> Decimal | None:
+    """What `text` says where its float loses a digit; a float has the first fifteen of any."""
     if len(text) <= _ALWAYS_EXACT and number:
-        return True
+        return None
     try:
-        return Decimal(repr(number)) == Decimal(text)
+        written = Decimal(text)
     except InvalidOperation:
-        return False
+        written = _TINY
+    if Decimal(repr(number)) == written:
+        return None
+    return written if number else _TINY.copy_sign(Decimal(repr(number)))
+
+
+def _rounding(text: str, number: float) -> str:
+    return f"rounded {text[:40]} to {number!r}"
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_float, parse_int=_int)
 
 
 def each_key_once(note: Callable[[str], None]) -> json.JSONDecoder:
-    """A decoder that refuses two values under one key, and notes one that stands twice; it notes
-    numbers that are rounded, too."""
+    """A decoder that refuses two values under one key, and notes one that stands twice. It notes
+    numbers that are rounded, too; one that would look like an integer is a Decimal."""
 
     def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
@@ -124,11 +162,14 @@ def each_key_once(note: Callable[[str], None]) -> json.JSONDecoder:
                     raise ValueError(twice(key))
         return made
 
-    def noted(text: str) -> float:
+    def noted(text: str) -> float | Decimal:
         number = _float(text)
-        if not _is_exact(number, text):
-            note(f"rounded {text[:40]} to {number!r}")
-        return number
+        written = _exactly(number, text)
+        if written is None:
+            return number
+        if not is_whole(written):
+            note(_rounding(text, number))
+        return written if number.is_integer() else number
 
     return json.JSONDecoder(
         object_pairs_hook=table, parse_constant=_no_constant, parse_float=noted, parse_int=_int

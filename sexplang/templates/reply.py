@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sexplang.templates.fences import fenced
-from sexplang.templates.integers import NotExact, with_integers
+from sexplang.templates.integers import with_integers
 from sexplang.templates.jsontext import (
     MAX_DEPTH,
     NotJson,
     begins,
     depth,
     each_key_once,
+    rounded,
     same,
     strict,
     whole_characters,
@@ -59,14 +60,12 @@ def read_reply(text: str, output_format: OutputFormat) -> Reading:
         return _unparsed(str(error), schema)
     if halved:
         notes.append("replaced half characters (lone surrogates)")
-    repairs = _shortened(tuple(dict.fromkeys(notes)))
     wrong = misfit(data, schema)
     if wrong is None:
-        try:
-            data = with_integers(data, json_schema(output_format))
-        except NotExact as error:
-            inexact: dict[str, Value] = {"expectedType": "integer", "actualType": "number"}
-            return Reading(None, repairs, f"The reply is JSON, but {error}. {_AGAIN}", inexact)
+        data = with_integers(data, json_schema(output_format))
+    data = rounded(data, notes.append)
+    repairs = _shortened(tuple(dict.fromkeys(notes)))
+    if wrong is None:
         return Reading(value_of(data), repairs)
     details: dict[str, Value] = {"expectedType": wrong.expected, "actualType": wrong.actual}
     if wrong.violations:

@@ -5,6 +5,7 @@ A schema is a word of the mini-language (`object`, `string[]`, …) or a JSON Sc
 
 import json
 import re
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -119,7 +120,7 @@ def type_name(data: Any) -> str:
         return "null"
     if isinstance(data, bool):
         return "boolean"
-    if isinstance(data, (int, float)):
+    if isinstance(data, (int, float, Decimal)):
         return "number"
     if isinstance(data, str):
         return "string"

@@ -231,12 +231,45 @@ def test_an_integer_is_one_however_it_is_written(schema, text, value):
     assert repr(read(text, schema).value) == repr(value)
 
 
-def test_an_integer_that_no_float_holds_is_asked_for_again():
-    """All its digits are wanted."""
-    reading = read("1e23", "integer")
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e23", 10**23),
+        ("9007199254740993.0", 2**53 + 1),
+        ("9007199254740993e0", 2**53 + 1),
+        ("-3." + "0" * 5_000, -3),
+    ],
+)
+def test_an_integer_that_no_float_holds_is_exact(text, value):
+    """Its digits count, and nothing of it is rounded."""
+    reading = read(text, "integer")
 
-    assert "write all its digits" in (reading.problem or "")
-    assert reading.value is None
+    assert (reading.value, reading.repairs) == (value, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "9007199254740991.7",
+        "4503599627370497.5",
+        "3.00000000000000001",
+        "0.99999999999999999999",
+        "-1e-400",
+        "1e-999999999",
+        "1e-" + "9" * 50,
+        "3." + "0" * 50 + "1",
+    ],
+)
+def test_a_fraction_is_no_integer_however_a_float_would_round_it(text):
+    """What is judged is what was written; where a number will do it is rounded, which is noted."""
+    for schema in ("integer", {"type": "integer"}, "integer[]"):
+        asked = f"[{text}, 1]" if schema == "integer[]" else text
+        assert "integer" in read(asked, schema).problem
+    reading = read(text, "number")
+
+    assert repr(reading.value) == repr(float(text))
+    assert [each.partition(" ")[0] for each in reading.repairs] == ["rounded"]
+    assert read(f'["\\ud800", {text}]', {"items": {"type": ["integer", "string"]}}).problem
 
 
 def test_the_type_is_checked_after_a_repair():

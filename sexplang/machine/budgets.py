@@ -5,13 +5,13 @@ run's state, so a run that is repeated refuses the same calls.
 """
 
 from collections.abc import Callable
-from math import inf
 from typing import Any, Protocol
 
 from immutables import Map
 
 from sexplang.machine.estimating import rough_estimate
 from sexplang.machine.scopes import Accounts, Held, Scope
+from sexplang.terms.allowance import GREATEST
 from sexplang.terms.brief import shown
 from sexplang.terms.effect import Part
 from sexplang.terms.node import node
@@ -58,12 +58,7 @@ def corrected(guess: int, learned: tuple[int, int] | None) -> int:
     return -(-guess * reported * 5 // (guessed * 4)) + 8
 
 
-_KINDS: dict[str, tuple[type, ...]] = {
-    "seconds": (int, float),
-    "calls": (int,),
-    "tokens": (int,),
-    "usd": (int, float),
-}
+_WHOLE, _MEASURED = ("calls", "tokens"), ("seconds", "usd")
 
 
 def allowed(given: Value) -> dict[str, Value]:
@@ -71,21 +66,26 @@ def allowed(given: Value) -> dict[str, Value]:
     if not isinstance(given, dict) or not given:
         raise _unfit(f"{shown(given)} is no budget")
     for name, value in given.items():
-        if name not in _KINDS:
+        if name not in _WHOLE + _MEASURED:
             raise _unfit(f"a budget has no `{name}`")
-        if type(value) not in _KINDS[name] or not 0 <= value < inf:
-            kind = "an integer" if _KINDS[name] == (int,) else "a number"
+        if not _is_amount(value, name):
+            kind = "an integer" if name in _WHOLE else "a number"
             raise _unfit(f"`{name}` of a budget is {kind} from 0 on, not {shown(value)}")
     return given
 
 
 def timeout(given: Value) -> dict[str, Value]:
     """What `with-timeout` is given, checked, as the settings of a scope. Raises Fault."""
-    if type(given) not in _KINDS["seconds"] or not 0 <= given < inf:
+    if not _is_amount(given, "seconds"):
         message = f"`with-timeout` takes a number of seconds from 0 on, not {shown(given)}"
         raise Fault("wrong-type", message, hint="for example (with-timeout 60 …)")
     more = f"allow more there, (with-timeout {2 * given or 1:g} …), or catch `seconds` and go on"
     return {"seconds": given, "more": f"{more} with what there is"}
+
+
+def _is_amount(value: Value, name: str) -> bool:
+    is_number = type(value) is int or (type(value) is float and name in _MEASURED)
+    return is_number and 0 <= value <= GREATEST
 
 
 def _unfit(message: str) -> Fault:

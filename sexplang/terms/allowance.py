@@ -16,6 +16,10 @@ GLANCE = 1_000
 """Characters of a text that are looked at in about the time that a step takes."""
 
 
+GREATEST = 1e300
+"""Seconds or US dollars that a bound may allow; twice as much is still a float."""
+
+
 class Account(Protocol):
     """What a run is charged. Each ends the run where it is too much."""
 

@@ -183,7 +183,8 @@ def test_a_model_that_is_no_script_is_refused():
 
 def test_a_budget_that_is_none_is_refused():
     """The error is the program's."""
-    for budget in ({"cups": 1}, {"calls": -1}, {"calls": "many"}, {"calls": {1}}):
+    wrong = ({"cups": 1}, {"calls": -1}, {"calls": "many"}, {"calls": {1}})
+    for budget in (*wrong, {"seconds": 10**400}, {"usd": 1e308}):
         with pytest.raises(sexplang.Failed):
             sexplang.run("1", budget=budget)
 

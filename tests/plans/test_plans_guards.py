@@ -62,7 +62,7 @@ ADVICE = "; propose something simpler, or do the task yourself"
             "too large budgets: the caps of seconds add up to 350.5, and 300 are left",
         ),
         (
-            proposing(clerk("a", budget_cap=1e308), clerk("b", budget_cap=1e308)),
+            proposing(clerk("a", budget_cap=1e300), clerk("b", budget_cap=10**300)),
             "too large budgets: the caps of seconds add up to more than can be counted, and 300 "
             "are left",
         ),

@@ -40,6 +40,8 @@ def test_a_cap_may_be_a_text(written, cap, said):
 @pytest.mark.parametrize(
     "written",
     [
+        10**400,
+        {"tokens": 10**400},
         *(True, False, 0, -1, "0", "-1", "", "much", "5 m", "60 calls", "1e3", "1,5", [60]),
         *({"calls": 1.5}, {"calls": "1.5"}, {"calls": True}, {"calls": "3s"}, {"hours": 1}),
         *({"seconds": 1, "Seconds": 2}, float("inf"), float("nan"), "9" * 400),

@@ -211,6 +211,7 @@ def test_a_file_that_cannot_be_written_stops_the_run(folder):
         (["--trace", ""], "--trace names no file"),
         (["--record", ""], "--record names no file"),
         (["--budget", ""], "`` is no bound of a budget"),
+        (["--budget", "seconds=1" + 400 * "0"], "is no bound of a budget"),
         (["--budget", "calls=3,calls=4"], "the bound `calls` of the budget is given twice"),
     ],
     ids=str,

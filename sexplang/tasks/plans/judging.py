@@ -7,7 +7,6 @@ at once, so that one better proposal is enough.
 """
 
 from collections.abc import Callable, Iterator
-from math import inf
 from typing import TypeAlias
 
 from sexplang.tasks.plans.fields import CAPS
@@ -24,6 +23,7 @@ from sexplang.tasks.plans.graph import (
 from sexplang.tasks.plans.overlap import alike, same, same_paths
 from sexplang.tasks.plans.proposal import proposal
 from sexplang.tasks.request import fields_of
+from sexplang.terms.allowance import GREATEST
 from sexplang.terms.node import evolve
 from sexplang.terms.plan import Judgement, PlanLimits, Standing
 from sexplang.terms.text import number
@@ -225,7 +225,7 @@ def _caps(subtasks: tuple[dict[str, Value], ...], name: str) -> list[float]:
 
 
 def _shown(value: float) -> str:
-    if value == inf:
+    if value > GREATEST:
         return "more than can be counted"
     if value >= 1e15:
         return f"{value:g}"

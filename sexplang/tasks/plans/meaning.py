@@ -7,9 +7,9 @@ numbers.
 import json
 import re
 from collections.abc import Sequence
-from math import inf
 from typing import Any
 
+from sexplang.terms.allowance import GREATEST
 from sexplang.terms.node import frozen
 from sexplang.terms.text import number, value_of
 from sexplang.terms.value import Fault, Symbol, Value
@@ -58,14 +58,14 @@ def amount(value: Value, unit: str, *, whole: bool) -> Any:
         meant = float(found[1]) * factor
     elif type(value) in (int, float):
         assert isinstance(value, (int, float))
-        if not 0 < value < inf:
-            return None
         meant = value
     else:
         return None
+    if not 0 < meant <= GREATEST:
+        return None
     if meant == int(meant):
         meant = int(meant)
-    if meant <= 0 or (whole and not isinstance(meant, int)):
+    if whole and not isinstance(meant, int):
         return None
     if not isinstance(value, str):
         return meant if whole and not isinstance(value, int) else value

@@ -225,7 +225,4 @@ def _error_alone(arguments: tuple[Value, ...], span: Span | None) -> Record:
     """What `error` is performed with: one error record, made as `raise` makes it."""
     if len(arguments) != 1:
         raise Fault("wrong-arity", "`error` is performed with one argument, what went wrong")
-    (value,) = arguments
-    if isinstance(value, Record) and value.kind == "error":
-        return value
-    return raised(value, span)
+    return raised(arguments[0], span)

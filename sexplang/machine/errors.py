@@ -11,13 +11,14 @@ from sexplang.terms.value import Fault, Record, Value
 
 
 def raised(value: Value, span: Span | None) -> Record:
-    """An error as it is; a FAILED TaskResult's own; a table with `reason`; anything else."""
-    if isinstance(value, Record):
-        if value.kind == "error":
-            return value
-        error = value.fields.get("notes", {}).get("error") if value.kind == "TaskResult" else None
-        if isinstance(error, Record):
-            return error
+    """An error as it is; a FAILED TaskResult's own; a table with `reason`; anything else. Raises
+    Fault `wrong-type` for a table that says something twice."""
+    error = value
+    if isinstance(value, Record) and value.kind == "TaskResult":
+        notes = value.fields.get("notes")
+        error = notes.get("error") if isinstance(notes, dict) else None
+    if isinstance(error, Record) and error.kind == "error":
+        return error
     if isinstance(value, dict) and "reason" in value:
         return _from_table(value, span)
     return error_record(
@@ -38,17 +39,43 @@ def limit(reason: str, message: str, hint: str) -> Record:
     return error_record("RESOURCE_EXHAUSTION", reason, message, hint=hint)
 
 
+_FIELDS = frozenset(("type", "reason", "message", "details", "content", "span", "hint"))
+
+
 def _from_table(table: dict[str, Value], span: Span | None) -> Record:
-    details = table.get("details")
+    """Texts where texts belong; what an error has no field for is in its details."""
+    more = {name: value for name, value in table.items() if name not in _FIELDS}
+    place, hint = table.get("span", _place(span)), table.get("hint")
+    given = {} if table.get("details") is None else table["details"]
+    if not _is_place(place):
+        more["span"], place = place, _place(span)
+    if not isinstance(given, dict):
+        given = {"value": given}
+    details = {**more, **given}
+    if len(details) < len(more) + len(given):
+        twice = next(name for name in more if name in given)
+        words = f"`{twice}` stands both beside the `details` of an error and in them"
+        raise Fault("wrong-type", words, hint="what an error has no field for belongs in `details`")
     return error_record(
-        text(table.get("type")) or "USER_ERROR",
-        text(table["reason"]),
-        text(table.get("message")),
-        details=details if isinstance(details, dict) else {},
+        _words(table.get("type")) or "USER_ERROR",
+        _words(table.get("reason")) or "raised",
+        _words(table.get("message")),
+        details=details,
         content=table.get("content"),
-        span=table["span"] if "span" in table else _place(span),
-        hint=table.get("hint"),
+        span=place,
+        hint=None if hint is None else _words(hint),
     )
+
+
+def _is_place(span: Value) -> bool:
+    """Whether it is what the `span` of an error holds: a source, a line and a column, or nil."""
+    if span is None:
+        return True
+    if not isinstance(span, dict) or not isinstance(span.get("source"), str):
+        return False
+    numbers = [span.get("line"), span.get("column")]
+    numbers += [span[name] for name in ("end_line", "end_column") if name in span]
+    return all(type(one) is int and one > 0 for one in numbers)
 
 
 def _words(value: Value) -> str:

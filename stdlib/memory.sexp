@@ -151,7 +151,9 @@
       score: (_clamped (or fields.relevance_score fields.score))})
     (_ {path: "" score: 0})))
 
-(define (_clamped score) (if (number? score) (max 0 (min 1 score)) 0.5))
+; What is no number of anything (`0/0`) is not above 0.
+(define (_clamped score)
+  (cond ((not (number? score)) 0.5) ((> score 0) (min 1 score)) (else 0)))
 
 ; -- What is asked --------------------------------------------------------------------------------
 

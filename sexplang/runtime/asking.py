@@ -26,7 +26,13 @@ def asking(person: Person | None) -> Performer:
     turns: list[Any] = []
 
     def perform(request: Request) -> Any:
-        prompt, choices = (*request.arguments, None)[:2]
+        prompt, choices = (*request.arguments, None, None)[:2]
+        if prompt is None:
+            raise refused(
+                "wrong-type",
+                "`ask-user` takes a question",
+                hint='for example (ask-user "How large?")',
+            )
         if choices is not None and not isinstance(choices, (list, tuple)):
             raise refused(
                 "wrong-type",

@@ -118,14 +118,21 @@ def _write(request: Request, permissions: Permissions) -> None:
 def _search(request: Request, settings: Settings) -> Any:
     from sexplang.runtime.memory.performing import search  # loads SQLite: only for who searches
 
-    return search(request.arguments[0], settings.memory, settings.permissions)
+    asked = request.arguments[0] if request.arguments else None
+    return search(asked, settings.memory, settings.permissions)
 
 
 def _using(tools: Mapping[str, Tool], servers: "Servers | None") -> Performer:
     def perform(request: Request) -> Any:
         name, inputs = (*request.arguments, None, None)[:2]
-        tool = tools.get(name) if isinstance(name, str) else None
-        if tool is None and servers is not None and isinstance(name, str):
+        if not isinstance(name, str):
+            raise refused(
+                "wrong-type",
+                "`tool` takes the name of a tool and a table of inputs",
+                hint='for example (tool "look-up" {word: "tea"})',
+            )
+        tool = tools.get(name)
+        if tool is None and servers is not None:
             tool = servers.tool(name)
         if tool is None:
             known = ", ".join(sorted(tools)) or "none"

@@ -6,7 +6,7 @@ Direct tools stand together, whatever their number; what may take long or ask ba
 
 from sexplang.tasks.cutting import plan_words
 from sexplang.tasks.json_text import json_text
-from sexplang.tasks.operations import NAMES, OPERATIONS
+from sexplang.tasks.operations import NAMES, arguments_of
 from sexplang.tasks.outcomes import halting, outcome
 from sexplang.tasks.plans.keeping import Planning, proposed
 from sexplang.tasks.plans.keeping import answered as answered_plan
@@ -159,10 +159,9 @@ def _asked(
         if read.problems:
             return _untold(f"a malformed subplan: {read.complaint()}", read), ()
         return read, read.warnings
-    made = OPERATIONS.get(name)
-    if made is None:
+    arguments = arguments_of(name, given)
+    if arguments is None:
         return Ask("tool", (name, given), attempt=True), ()
-    arguments = made(given)
     if isinstance(arguments, str):
         return _untold(f"the input of `{use.name}` does not fit: {arguments}"), ()
     return Ask(NAMES[name], arguments, attempt=True), ()

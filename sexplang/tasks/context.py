@@ -11,9 +11,9 @@ from fnmatch import fnmatchcase
 from operator import itemgetter
 
 from sexplang.tasks.json_text import json_text
-from sexplang.tasks.matching import words
 from sexplang.tasks.session import Gathering
 from sexplang.tasks.substitute import value_text
+from sexplang.tasks.words import telling
 from sexplang.terms.node import node
 from sexplang.terms.task import Conversation
 from sexplang.terms.text import text
@@ -21,8 +21,8 @@ from sexplang.terms.value import Record, Value
 
 SEPARATOR = "\n\n===\n\n"
 
-# An inherited item stays in a subset if it shares at least this part of the words (of four
-# letters and more) of the smaller of the two texts.
+# An inherited item stays in a subset if it shares at least this part of the telling words of the
+# smaller of the two texts.
 OVERLAP = 0.1
 _PROVENANCE = frozenset(
     {"template_used", "context_source", "context_files_count", "warnings", "model", "usage"}
@@ -109,7 +109,7 @@ class Piece:
 
 def pieces(gathering: Gathering, files: Iterable[tuple[str, str]]) -> list[Piece]:
     """The parts of the context in the order in which they are shown, once the files are read."""
-    wanted = words_of(gathering.wanted) if gathering.wanted else None
+    wanted = telling(gathering.wanted) if gathering.wanted else None
     shown: list[Piece] = []
     for item in gathering.items:
         source, body = text(item["source"]), text(item["text"])
@@ -168,14 +168,9 @@ def wanted_paths(paths: tuple[str, ...], assembly: tuple[tuple[str, str], ...]) 
     return tuple(path for path in paths if _rank(Piece("files", path, ""), assembly) < _EXCLUDED)
 
 
-def words_of(prompt: str) -> frozenset[str]:
-    """The words that tell what a text is about."""
-    return frozenset(word for word in words(prompt) if len(word) > 3)
-
-
 def is_relevant(wanted: frozenset[str] | None, body: str) -> bool:
     """Whether an inherited text has to do with the prompt; without a filter all have."""
     if wanted is None:
         return True
-    known = words_of(body)
+    known = telling(body)
     return len(wanted & known) >= OVERLAP * max(1, min(len(wanted), len(known)))

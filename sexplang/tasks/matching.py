@@ -5,11 +5,10 @@ words of the request (name, description, hints) and of the template (name, descr
 criteria), at least 0.1, ties by name. A hint that is a template's name counts as 1.
 """
 
-import re
-
 from sexplang.tasks.failures import bad_input, nobody
 from sexplang.tasks.plans.proposal import Proposal
-from sexplang.tasks.request import SubtaskRequest, subtask_request
+from sexplang.tasks.request import SubtaskRequest, programmed, subtask_request
+from sexplang.tasks.words import roots
 from sexplang.terms.task import error_of
 from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Record, Value
@@ -17,17 +16,10 @@ from sexplang.terms.value import Fault, Record, Value
 THRESHOLD = 0.1
 CANDIDATES = 5
 
-_WORD = re.compile(r"[^\W_]+")
-
-
-def words(text: str) -> frozenset[str]:
-    """The words of a text, in small letters; `fix_bug` and `fix-bug` are two."""
-    return frozenset(_WORD.findall(text.casefold()))
-
 
 def match(request: Value, templates: tuple[Template, ...]) -> Template | Record:
     """The template for a request, or the error record that says why there is none."""
-    read = subtask_request(request)
+    read = programmed(subtask_request(request))
     try:
         if read.problems:
             raise malformed(read)
@@ -83,8 +75,8 @@ def _score(request: dict[str, Value], template: Template) -> float:
     hints = request.get("template_hints") or ()
     if template.name in hints:
         return 1.0
-    asked = words(" ".join((request.get("name", ""), request.get("description", ""), *hints)))
-    known = words(f"{template.name} {template.description} {template.criteria}")
+    asked = roots(" ".join((request.get("name", ""), request.get("description", ""), *hints)))
+    known = roots(f"{template.name} {template.description} {template.criteria}")
     union = len(asked | known)
     return len(asked & known) / union if union else 0.0
 

@@ -3,7 +3,7 @@ sentence on why it does not fit."""
 
 from collections.abc import Callable
 
-from sexplang.tasks.tools import SCRIPT_SECONDS
+from sexplang.tasks.tools import BUILT_IN, SCRIPT_SECONDS
 from sexplang.terms.value import Value
 
 
@@ -49,6 +49,22 @@ def _script(given: dict[str, Value]) -> tuple[Value, ...] | str:
 def _are_texts(value: Value) -> bool:
     return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
 
+
+def arguments_of(name: str, given: dict[str, Value]) -> tuple[Value, ...] | str | None:
+    """The arguments of the operation that a tool stands for, or what is wrong; None for a tool
+    that is none of the language's own."""
+    made = OPERATIONS.get(name)
+    if made is None:
+        return None
+    known = BUILT_IN[name]["input_schema"]["properties"]
+    unknown = [key[:_LONGEST] for key in given if key not in known]
+    if unknown:
+        return f"`{unknown[0]}` is none of its inputs: {', '.join(known)}"
+    return made(given)
+
+
+_LONGEST = 40
+"""Characters of an unknown name that are told."""
 
 OPERATIONS = {
     "read_file": _text_of("path"),

@@ -1,8 +1,9 @@
 """What a model or a program asks for to a SubtaskRequest: snake_case, checked field by field."""
 
 import re
+from difflib import get_close_matches
 
-from sexplang.terms.node import field, node
+from sexplang.terms.node import evolve, field, node
 from sexplang.terms.value import Record, Symbol, Value
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
@@ -14,7 +15,14 @@ class SubtaskRequest:
 
     fields: dict[str, Value]
     problems: dict[str, str] = field(factory=dict)
-    warnings: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """Fields that no request has and that are like none: a model may add what it likes."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is noted of a model's request."""
+        said = "a subtask request has no field `{}`; it was left out"
+        return tuple([said.format(key) for key in self.unknown])
 
     def complaint(self) -> str:
         """All problems in one line."""
@@ -67,20 +75,35 @@ FIELDS = {
 # Written by ourselves into the request that a handler sees.
 _INFORMATION = frozenset({"depth", "result"})
 
+_OF_PROGRAMS = frozenset({"previous_outputs"})
+_MOST_NAMED, _LONGEST = 20, 40
+"""Unknown fields, and characters of one, for which a likely field is looked for."""
+
+_MEANT = tuple([name for name in FIELDS if name not in ("type", "task_id")])
+
 
 def snake(key: str) -> str:
     """`templateHints` as `template_hints`; a kebab-case key in the same way."""
     return _CAMEL.sub(lambda match: f"_{match[1].lower()}", key).replace("-", "_")
 
 
+def programmed(read: SubtaskRequest) -> SubtaskRequest:
+    """A request as a program may make it: whoever writes a program is told of every field that
+    there is not."""
+    unknown = [key for key in read.unknown if snake(key) not in _OF_PROGRAMS]
+    problems = {key: f"there is no such field; there are {', '.join(FIELDS)}" for key in unknown}
+    return evolve(read, problems={**read.problems, **problems}, unknown=())
+
+
 def subtask_request(value: Value) -> SubtaskRequest:
-    """A SubtaskRequest from whatever was given: nil is not given, camelCase is accepted."""
+    """A SubtaskRequest from whatever was given: nil is not given, camelCase is accepted. A field
+    that is nearly one of ours is a slip, and what it holds would be missing."""
     given = fields_of(value)
     if given is None:
         return SubtaskRequest({}, {"subtask_request": "write a table with description and inputs"})
     fields: dict[str, Value] = {}
     problems: dict[str, str] = {}
-    warnings: list[str] = []
+    unknown: list[str] = []
     for key, item in given.items():
         name = snake(key)
         rule = FIELDS.get(name)
@@ -91,7 +114,12 @@ def subtask_request(value: Value) -> SubtaskRequest:
         if item is None or name in _INFORMATION:
             continue
         if rule is None:
-            warnings.append(f"a subtask request has no field `{key}`; it was left out")
+            looked_at = len(problems) + len(unknown) < _MOST_NAMED
+            near = get_close_matches(name, _MEANT, 1) if looked_at and len(name) < _LONGEST else []
+            if near:
+                problems[key] = f"there is no such field: did you mean `{near[0]}`?"
+            else:
+                unknown.append(key)
         elif name in given and name != key:
             problems[name] = f"it stands twice, also as `{key}`: keep one"
         elif not rule[0](item):
@@ -102,4 +130,4 @@ def subtask_request(value: Value) -> SubtaskRequest:
         problems["description"] = "say what the subtask is to do"
     fields.setdefault("type", "atomic")
     fields.setdefault("inputs", {})
-    return SubtaskRequest(fields, problems, tuple(warnings))
+    return SubtaskRequest(fields, problems, tuple(unknown))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sexplang.templates.attribute import gaps_in, names_in
-from sexplang.templates.jsontext import NotJson, strict
+from sexplang.templates.jsontext import NotJson, certain
 from sexplang.templates.naming import check_name, check_params
 from sexplang.templates.parse import Document
 from sexplang.templates.placeholders import NAME
@@ -72,7 +72,7 @@ class _Reading:
         # Not the normalised text, in which white space inside strings would be lost.
         text = (argument.text or "").strip(" \t\r\n")
         try:
-            return value_of(strict(text))
+            return value_of(certain(text))
         except NotJson as why:
             quoted = json.dumps(text if len(text) <= 40 else f"{text[:39]}…", ensure_ascii=False)
             self._wrong(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sexplang.templates.attribute import names_in
-from sexplang.templates.jsontext import NotJson, strict
+from sexplang.templates.jsontext import NotJson, certain
 from sexplang.templates.prose import prose
 from sexplang.templates.schema import resolved
 from sexplang.templates.vocabulary import normal
@@ -196,6 +196,6 @@ def _default(text: str, type_: str) -> Any:
     if type_ in ("any", "string"):
         return text
     try:
-        return value_of(strict(text))
+        return value_of(certain(text))
     except NotJson:
         return text

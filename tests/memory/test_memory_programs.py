@@ -189,6 +189,9 @@ def test_a_matcher_chooses(shop):
         ('[{path: "1.md"} {source_path: "0.md" score: 0.9}]', [("0.md", 0.9), ("1.md", 0.5)]),
         ('[{id: "2.md" relevance_score: 7} {path: "1.md" relevance_score: -1}]',
          [("2.md", 1), ("1.md", 0)]),
+        ('["2.md" {path: "1.md" score: (/ 0.0 0.0)} {path: "0.md" score: (/ 1.0 0.0)}]',
+         [("0.md", 1), ("2.md", 0.5), ("1.md", 0)]),
+        ('[{path: "1.md" score: (/ -1.0 0.0)}]', [("1.md", 0)]),
         ('[{path: "1.md" relevance_score: "high"} {path: "1.md" relevance_score: 0.6}]',
          [("1.md", 0.6)]),
         ('["made-up.md" "x/1.md" {path: nil} 3 {}]', []),
@@ -400,3 +403,33 @@ def test_a_session_at_the_prompt_searches_as_well(shop):
         encoding="utf-8",
     )
     assert json.dumps([str(shop / "docs/tea.md")]) == done.stdout.strip()
+
+
+OPERATIONS = (
+    *("print", "log", "progress", "now", "random", "ask-user", "read-file", "write-file"),
+    *("list-files", "run-script", "search-memory", "tool", "model", "subtask", "subplan"),
+)
+GIVEN = (
+    *("", "nil", "nil nil nil", "1", "-1.5", "(/ 0.0 0.0)", "true", "[]", "{}", "'a", '""'),
+    *('"x"', '"x" 1', '"x" nil 1', '"x" {}', '"x" [1]', "[1] {}", "{a: 1} nil", "nil nil 1"),
+)
+
+
+@pytest.mark.parametrize("operation", [*OPERATIONS, "sleep"])
+def test_no_operation_of_the_host_is_at_a_loss(shop, operation):
+    """Whatever it is given, it answers or says what it takes; never in Python's words."""
+    allowed = sexplang.Permissions(folder=shop, read=[shop], write=[shop], run=["true"])
+    for given in GIVEN:
+        if (operation, given[:1]) == ("sleep", "1"):
+            continue
+        try:
+            sexplang.run(
+                f"({operation} {given})",
+                permissions=allowed,
+                memory=sexplang.Memory(str(shop / ".sexplang" / "index.db")),
+            )
+        except sexplang.Failed as failed:
+            assert failed.reason != "unexpected_error", (operation, given, str(failed))
+            assert "None" not in str(failed) and "Error:" not in str(failed), (operation, given)
+        except sexplang.Diagnostics:
+            pass

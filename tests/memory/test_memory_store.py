@@ -253,6 +253,15 @@ def test_a_file_that_is_no_index_is_said_to_be_none(tmp_path, data):
     assert data == (folder / "index.db").read_bytes()
 
 
+def test_a_pipe_is_no_index(tmp_path):
+    """Nobody waits for what never comes."""
+    folder = filled(tmp_path)
+    os.mkfifo(folder / "index.db")
+
+    assert {"bad-index"} == unusable(MemorySystem(folder / "index.db"), folder)
+    assert {"bad-index"} == unusable(MemorySystem("/dev/null"), folder)
+
+
 def test_somebody_elses_database_is_left_alone(tmp_path):
     """Whatever is in it."""
     place = tmp_path / "other.db"

@@ -209,6 +209,8 @@ def test_what_a_server_says_is_bounded(servers, name):
         ("huge", "mcp-failed", "went away"),
         ("odd", "mcp-failed", "with no result: content: Input should be a valid list"),
         ("own code", "tool-failed", "boom"),
+        ("own ping", "tool-failed", "boom"),
+        ("no ping", "tool-failed", "Connection closed"),
         ("bare", "tool-failed", "its answer is none of the protocol"),
         ("nonsense", "tool-failed", "it broke"),
     ],

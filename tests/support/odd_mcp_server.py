@@ -33,8 +33,9 @@ def called(kind, asked):
         say("x" * 5_000_000)
     elif kind == "odd":
         answer(asked, result={"content": "no list"})
-    elif kind == "own code":
-        answer(asked, error={"code": -32000, "message": "boom"})
+    elif kind in ("own code", "no ping", "own ping"):
+        words = "Connection closed" if kind == "no ping" else "boom"
+        answer(asked, error={"code": -32000, "message": words})
     elif kind == "bare":
         answer(asked, result="x")
     elif kind == "nonsense":
@@ -67,7 +68,9 @@ def main(kind, mark="1"):
             answer(asked, result={"tools": tools(kind)})
         elif asked["method"] == "tools/call":
             called(kind, asked)
-        elif "id" in asked:
+        elif kind == "own ping" and "id" in asked:
+            answer(asked, error={"code": -32000, "message": "what?"})
+        elif "id" in asked and kind != "no ping":
             answer(asked, error={"code": -32601, "message": "not found"})
     if kind == "deaf":
         os.execvp("sleep", ["sleep", mark])

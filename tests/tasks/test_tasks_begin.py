@@ -319,6 +319,27 @@ def test_a_subset_holds_what_has_to_do_with_the_prompt():
     assert "cars.md" not in run.requests[0]["system"]
 
 
+@pytest.mark.parametrize(
+    ("body", "prompt", "fits"),
+    [
+        ("make tea", "tea", True),
+        ("A tea is brewed.", "brew it", True),
+        ("def parseHeader(text)", "headers", True),
+        ("How it is parsed", "parsing", True),
+        ("Engines of the car", "the leaves of a tree", False),
+        ("お茶の淹れ方", "お茶", True),
+        ("お茶の淹れ方", "車を運転する", False),
+    ],
+)
+def test_a_subset_goes_by_telling_words(body, prompt, fits):
+    """However short, whatever their ending and script; not by those that every text has."""
+    task = template(prompt, context_management=ContextManagement("subset"))
+    items = ({"source": "x", "text": body},)
+    run = converse(task, [says("ok")], conversations=(parent(items=items),))
+
+    assert fits == (body in (run.requests[0].get("system") or ""))
+
+
 def test_explicit_files_are_the_subset():
     """Nothing else is inherited then."""
     items = ({"source": "memo", "text": "Do it."},)

@@ -1,6 +1,7 @@
 """Subtasks: requests, CONTINUATION results, and the template that takes a request."""
 
 import json
+import time
 
 import pytest
 from tasks_driver import converse, failure, says, system, template, uses
@@ -209,6 +210,46 @@ def test_unknown_fields_are_left_out_with_a_warning():
 
     assert read.fields == {"type": "atomic", "description": "d", "inputs": {}}
     assert "`mood`" in read.warnings[0]
+    assert not subtask_request({"description": "d", "mood": "good"}).problems
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("input", "inputs"),
+        ("max_dept", "max_depth"),
+        ("maxDept", "max_depth"),
+        ("files", "file_paths"),
+        ("filePath", "file_paths"),
+        ("descripton", "description"),
+    ],
+)
+def test_a_field_that_is_nearly_one_is_a_slip(key, meant):
+    """What it holds would be missing, so whoever wrote it is told, a model too."""
+    read = subtask_request({"name": "d", key: {}})
+
+    assert f"did you mean `{meant}`?" in read.problems[key]
+    assert not subtask_request({"name": "d", key: None}).problems
+
+
+@pytest.mark.parametrize("key", ["mood", "model", "x" * 100_000])
+def test_a_program_is_told_of_every_field_that_there_is_not(key):
+    """A program that asks for a subtask may misspell nothing; the name of ours is there."""
+    error = system().match({"name": "report", "inputs": {}, key: "x"}, (template(),))
+
+    assert error.fields["details"]["fields"] == (key,)
+    assert "there are type, name, description, inputs" in error.fields["message"]
+    given = {"name": template().name, "previous_outputs": ("x",), "depth": 1, "result": {}}
+    assert isinstance(system().match(given, (template(),)), Template)
+
+
+def test_many_unknown_fields_take_no_time():
+    """Likely names are looked for in the first of them."""
+    start = time.process_time()
+    read = subtask_request({"description": "d", **{f"input{at}": 1 for at in range(100_000)}})
+
+    assert len(read.problems) == 20
+    assert time.process_time() - start < 1
 
 
 TEMPLATES = (

@@ -45,6 +45,9 @@ END = 5.0
 
 MOST_TOOLS = 1000
 
+_CLOSED = (CONNECTION_CLOSED, "Connection closed")
+"""What the library says of a server whose output has ended."""
+
 # What the library has to say about a server, our errors do.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
@@ -158,8 +161,7 @@ class Connection:
                 hint="ask for less at once, or give the server a longer `timeout`",
                 tool=name,
             )
-        lost = error.code in (CONNECTION_CLOSED, INVALID_REQUEST)
-        if not lost or await _is_there(live):  # these codes are the library's, and anybody's
+        if not self._says_lost(error) or await self._is_there(live):  # anybody can say so
             return broken(
                 "tool_execution_error",
                 "tool-failed",
@@ -173,6 +175,26 @@ class Connection:
             await asyncio.wait([self._owner], timeout=END)
         return self._failed(f"went away while `{name}` was at work: {message}")
 
+    def _says_lost(self, error: MCPError) -> bool:
+        """Whether this is what the library says of a connection that has ended."""
+        if self.command is not None:
+            return (error.code, error.message) == _CLOSED
+        return error.code in (CONNECTION_CLOSED, INVALID_REQUEST)
+
+    async def _is_there(self, live: _Live) -> bool:
+        """Whether the connection is open. That of a server of our own is, until its end is told: it
+        may know no pings."""
+        try:
+            async with asyncio.timeout(END):
+                await live.client.session.send_ping()
+        except MCPError as error:
+            return not self._says_lost(error) and error.code != REQUEST_TIMEOUT
+        except TimeoutError:
+            return self.command is not None
+        except Exception:  # whatever is left of a connection that is gone
+            return False
+        return True
+
     def _failed(self, why: str, reason: str = "tool_execution_error") -> Refusal:
         return failed(self.server.name, why, bytes(self._said), reason)
 
@@ -184,18 +206,6 @@ class Connection:
         if isinstance(error, TimeoutError):
             return self._failed(f"is not there after {START:g} seconds", "connection_error")
         return self._failed(f"cannot be used: {problem(error)}", "connection_error")
-
-
-async def _is_there(live: _Live) -> bool:
-    """Whether the server still answers."""
-    try:
-        async with asyncio.timeout(END):
-            await live.client.session.send_ping()
-    except MCPError as error:
-        return error.code not in (CONNECTION_CLOSED, INVALID_REQUEST, REQUEST_TIMEOUT)
-    except Exception:  # whatever is left of a connection that is gone
-        return False
-    return True
 
 
 def unknown(name: str, known: Any, server: str) -> Refusal:

@@ -1,13 +1,21 @@
 """What an index keeps of one file: the row, its metadata as text, the words that it is found by."""
 
+import re
 import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
 from sexplang.runtime.memory.history import NEVER, Change
 from sexplang.runtime.memory.kinds import extension_of
-from sexplang.runtime.memory.words import words
+from sexplang.tasks.words import words
 from sexplang.terms.node import frozen
+
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def on_one_line(text: str) -> str:
+    """A name as it is shown: none can break off the line and look like another."""
+    return _BREAKS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 @frozen(kw_only=True)
@@ -51,7 +59,7 @@ class Entry:
             "Author": self.change.author,
             "Date": self.change.date,
         }
-        return "\n".join(f"{name}: {line}" for name, line in lines.items() if line)
+        return "\n".join(f"{name}: {on_one_line(line)}" for name, line in lines.items() if line)
 
     def table(self) -> dict[str, Any]:
         """The metadata as plain data."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sexplang.runtime.memory.asking import Query
-from sexplang.runtime.memory.entries import SELECT, Entry, entry_of
+from sexplang.runtime.memory.entries import SELECT, Entry, entry_of, on_one_line
 from sexplang.runtime.memory.places import home_of, path_of
 from sexplang.runtime.memory.store import reading
 from sexplang.runtime.memory.words import terms
@@ -115,7 +115,7 @@ def _match(entry: Entry, path: str, score: float) -> Reply:
 def _summary(query: Query, matches: list[Reply]) -> str:
     if matches:
         count = "1 match" if len(matches) == 1 else f"{len(matches)} matches"
-        return f"{count}: {', '.join(match['source_path'] for match in matches)}"
+        return f"{count}: {', '.join(on_one_line(match['source_path']) for match in matches)}"
     if not terms((*query.wanted, *query.around)):
         return "the query has no words to look for"
     return "no file that may be read here has a word of the query"

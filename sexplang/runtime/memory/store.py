@@ -6,6 +6,7 @@ killed while it writes leaves the index as it was.
 
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic, sleep
@@ -43,9 +44,10 @@ _HEADER = b"SQLite format 3\0"
 def missing(path: str) -> bool:
     """Whether there is no index yet: no file, or one that an interrupted first run left empty."""
     try:
-        return os.path.getsize(path) == 0
+        status = os.stat(path)
     except OSError:
         return not os.path.lexists(path)
+    return status.st_size == 0 and stat.S_ISREG(status.st_mode)
 
 
 @contextmanager
@@ -131,6 +133,9 @@ def _opened(path: str) -> sqlite3.Connection:
 def _check_header(path: str) -> None:
     """SQLite takes a short file of any kind for an empty database, and would replace it."""
     try:
+        kind = os.stat(path).st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # a pipe would be waited for
+            raise _bad(path, "it is no regular file")
         with open(path, "rb") as file:
             head = file.read(len(_HEADER))
     except FileNotFoundError:

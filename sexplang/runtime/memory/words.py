@@ -1,14 +1,9 @@
-"""A text → the words that it is found by: the same for what is indexed and for what is asked.
+"""A text → the words that it is found by: the same for what is indexed and for what is asked."""
 
-`parseHeader` is also `parse` and `Header`. Scripts that put no space between words (Chinese,
-Japanese, Korean) are pairs of characters.
-"""
-
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import groupby
-from unicodedata import normalize
+from collections.abc import Iterable
+
+from sexplang.tasks.words import IDLE, words
 
 MOST_TERMS = 64
 """How many different words of a query are looked for: of a longer one those it says most often."""
@@ -16,53 +11,10 @@ MOST_TERMS = 64
 LONGEST = 100_000
 """Characters of a query that are looked at."""
 
-_UNSPACED = (
-    *(("\u3040", "\u30ff"), ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff")),
-    *(("\uac00", "\ud7af"), ("\uf900", "\ufaff"), ("\U00020000", "\U0003ffff")),
-)
-_RUN = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-
-_IDLE_WORDS = """
-    a about all also an and any are as at be been but by can could did do does for from get had
-    has have how i if in into is it its may me my no not of on one or our out should so some such
-    than that the their them then there these they this to up us use used was we were what when
-    where which who why will with would you your
-"""
-_IDLE = frozenset(_IDLE_WORDS.split())
-"""Words that every text has. A query of nothing else is looked for all the same."""
-
-
-def words(text: str) -> Iterator[str]:
-    """The words of a text, in order."""
-    for run in _RUN.findall(normalize("NFKC", text)):
-        if run.islower() or run.isdigit():
-            yield run
-        elif run.isascii():
-            yield from _humps(run)
-        else:
-            for is_unspaced, chars in groupby(run, _is_unspaced):
-                piece = "".join(chars)
-                yield from _pairs(piece) if is_unspaced else _humps(piece)
-
 
 def terms(texts: Iterable[str]) -> tuple[str, ...]:
     """The words to look for, each once: those said most often first, then by their place."""
     found = Counter(word.casefold() for text in texts for word in words(text[:LONGEST]))
-    telling = [(word, count) for word, count in found.items() if word not in _IDLE]
+    telling = [(word, count) for word, count in found.items() if word not in IDLE]
     ranked = sorted(telling or found.items(), key=lambda each: -each[1])
     return tuple([word for word, _ in ranked[:MOST_TERMS]])
-
-
-def _humps(piece: str) -> list[str]:
-    """`parseHeader` with its parts."""
-    parts = _HUMP.split(piece)
-    return [piece, *parts] if len(parts) > 1 else parts
-
-
-def _pairs(piece: str) -> list[str]:
-    return [piece[at : at + 2] for at in range(len(piece) - 1)] or [piece]
-
-
-def _is_unspaced(char: str) -> bool:
-    return any(first <= char <= last for first, last in _UNSPACED)

@@ -8,10 +8,11 @@ the name that is given.
 
 from collections.abc import Callable
 
-from sexplang.tasks.matching import CANDIDATES, THRESHOLD, match, words
+from sexplang.tasks.matching import CANDIDATES, THRESHOLD, match
 from sexplang.tasks.prepare import Prepared
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.window import tokens_in
+from sexplang.tasks.words import roots
 from sexplang.terms.template import Template
 from sexplang.terms.value import Value
 
@@ -58,11 +59,11 @@ def _fitness(subtask: dict[str, Value], template: Template) -> float:
         return 1.0
     tools = " ".join(template.allowed_tools)
     said = f"{template.name} {template.description} {template.criteria} {template.subtype}"
-    known, skills = words(said), words(f"{said} {tools}")
-    asked = words(" ".join((subtask.get("description") or "", *hints)))
+    known, skills = roots(said), roots(f"{said} {tools}")
+    asked = roots(" ".join((subtask.get("description") or "", *hints)))
     union = asked | known
     alike = len(asked & known) / len(union) if union else 0.0
-    capabilities = [words(each) for each in subtask.get("required_capabilities") or ()]
+    capabilities = [roots(each) for each in subtask.get("required_capabilities") or ()]
     if not capabilities:
         return alike
     met = sum([each <= skills for each in capabilities]) / len(capabilities)

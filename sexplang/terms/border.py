@@ -39,6 +39,12 @@ def too_large() -> Fault:
     )
 
 
+def endless() -> Fault:
+    """What is raised for data that holds itself."""
+    words = "a list or a table that holds itself is not a value"
+    return Fault("not-data", words, hint="give the part that matters, or refer to it by a name")
+
+
 def without_functions(value: Value, words: Callable[[Value], str]) -> Value:
     """The value with `words` of each function and continuation in their place: data. Raises Fault
     `limit-data` for more than LARGEST parts."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import isinf, isnan
 from typing import Any
 
-from sexplang.terms.border import LARGEST, bounded, holds_itself, too_large
+from sexplang.terms.border import LARGEST, bounded, endless, holds_itself, too_large
 from sexplang.terms.extent import text_size
 from sexplang.terms.small import FREE, USUAL, Unusual, small
 from sexplang.terms.value import Fault, Procedure, Record, Symbol, Value
@@ -256,7 +256,7 @@ def value_of(data: Any, record: Known | None = None) -> Value:
                     continue
             left -= len(part) + 1
             if left < 0:
-                raise _endless() if holds_itself(data) else too_large()
+                raise endless() if holds_itself(data) else too_large()
             work.append(part)
     for made, key in reversed(lists):  # those inside of others come first
         made[key] = tuple(made[key])
@@ -267,13 +267,12 @@ _FLAT = FREE | {int}
 _TEXT = frozenset((str,))
 
 
-def _endless() -> Fault:
-    words = "a list or a table that holds itself is not a value"
-    return Fault("not-data", words, hint="give the part that matters, or refer to it by a name")
-
-
 def _table(data: dict[Any, Any]) -> dict[str, Any]:
-    return {key if type(key) is str else str(key): item for key, item in data.items()}
+    others = [type(key).__name__ for key in data if not isinstance(key, str)]
+    if others:
+        words = f"a key of a table is a str, not {others[0]}"
+        raise Fault("not-data", words, hint="write such keys as text: {'1': …}, not {1: …}")
+    return {str.__str__(key): item for key, item in data.items()}
 
 
 def _other(item: Any, record: Known | None) -> tuple[Value, dict[str, Any] | None]:

@@ -27,6 +27,14 @@ def entering(border, data):
     return WAITING.resume(ASKED.id, data)
 
 
+@pytest.mark.parametrize("border", ["effects", "primitives", "inputs", "resume"])
+@pytest.mark.parametrize("key", [1, None, True, b"a", (1, 2), HUGE], ids="inbath")
+def test_a_key_that_is_no_text_is_not_converted(border, key):
+    """It could be the same text as another key."""
+    with pytest.raises((sexplang.Failed, sexplang.Diagnostics), match="a key of a table is a str"):
+        entering(border, {"1": 1, key: {"a": 1}})
+
+
 @pytest.mark.parametrize("nested", [False, True], ids=["bare", "nested"])
 @pytest.mark.parametrize("data", [HUGE, HALF], ids=["integer", "surrogate"])
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from sexplang.terms.value import Fault, Record, Value
 
 if TYPE_CHECKING:
     from sexplang.runtime.lost import Lost
+    from sexplang.runtime.order import Awaited, Recorded
 
 Performer: TypeAlias = Callable[[Request], Any]
 """A request → its value, or an awaitable of it. Raises `Refusal` to fail."""
@@ -40,6 +41,14 @@ class Answer:
 
     value: Value
     attempts: int
+
+
+@define(eq=False)
+class Later:
+    """What the performer of `model` gives for a recording: the run says when the reply comes."""
+
+    recorded: "Recorded"
+    last_message: str
 
 
 def settled(reply: Any, operation: str) -> tuple[Value, bool, int]:
@@ -73,7 +82,7 @@ def failure(error: BaseException, operation: str) -> Record:
     )
 
 
-def interrupted(request: Request, lost: "Lost | None") -> Record:
+def interrupted(request: Request, lost: "Lost | Awaited | None") -> Record:
     """The error of a request that was cut short for whoever goes on without its reply."""
     words = f"`{request.operation}` was interrupted"
     error = error_record("TASK_FAILURE", "cancelled", words)

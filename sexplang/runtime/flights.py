@@ -13,6 +13,7 @@ from sexplang.terms.value import Record, Value
 
 if TYPE_CHECKING:
     from sexplang.runtime.lost import Lost
+    from sexplang.runtime.order import Awaited
 
 
 @define(eq=False)
@@ -87,13 +88,13 @@ class Flown:
     """The ids of those that are in flight."""
     cut: dict[str, Row] = field(factory=dict)
     """By their ids, the rows of those that the last delivery withdrew."""
-    _calls: dict[str, tuple[Request, "Lost"]] = field(factory=dict)
+    _calls: dict[str, tuple[Request, "Lost | Awaited"]] = field(factory=dict)
 
-    def follow(self, request: Request, lost: "Lost") -> None:
+    def follow(self, request: Request, lost: "Lost | Awaited") -> None:
         """What a call gets that is made is in `lost`."""
         self._calls[request.id] = request, lost
 
-    def over(self, id: str) -> "Lost | None":
+    def over(self, id: str) -> "Lost | Awaited | None":
         """A call has its reply, or its error. Gives what it had got by then."""
         self.made.discard(id)
         return self._calls.pop(id, (None, None))[1]
@@ -101,11 +102,13 @@ class Flown:
     def so_far(self, id: str) -> Part | None:
         """What a call had got that is withdrawn now; None if only its performer could know."""
         part: Part
-        if id not in self.made:
-            part, asked = {"usage": {}, "text": "", "model": "", "unmade": True}, ""
-        elif id in self._calls:
+        if id in self._calls:
             request, lost = self._calls.pop(id)
-            part, asked = lost.so_far(), digest(request.operation, request.arguments)
+            part, asked = lost.so_far(), ""
+            if "unmade" not in part:
+                asked = digest(request.operation, request.arguments)
+        elif id not in self.made:
+            part, asked = {"usage": {}, "text": "", "model": "", "unmade": True}, ""
         else:
             return None
         self.cut[id] = withdrawn(id, asked, part)

@@ -4,17 +4,14 @@ Law: one reply at a time: its row is appended to the journal, then it is deliver
 only when every branch waits again. So the journal is the schedule.
 """
 
-from collections import OrderedDict, deque
+from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any
 
-from sexplang.interrupt import Interrupt
-from sexplang.machine import Done, Failed, Outcome, Suspended
+from sexplang.machine import Suspended
 from sexplang.runtime.answers import (
     FLAT,
-    Performers,
-    Watch,
+    Later,
     attempts_of,
     closed,
     failure,
@@ -23,68 +20,21 @@ from sexplang.runtime.answers import (
     unhandled,
 )
 from sexplang.runtime.events import Queued, begun, finished, task_of, withdrawal
-from sexplang.runtime.flights import Flights, Flown, Open
-from sexplang.runtime.journal import Journal, Row, attempted, cancellation
+from sexplang.runtime.flights import Flights, Open
+from sexplang.runtime.journal import ATTEMPT, attempted, cancellation
 from sexplang.runtime.refusal import Refusal
+from sexplang.runtime.standing import Standing
 from sexplang.terms.effect import Request
-from sexplang.terms.node import define, field
-from sexplang.terms.value import Record, Value
-
-if TYPE_CHECKING:
-    from sexplang.runtime.traces.tree import Trace
+from sexplang.terms.node import define
+from sexplang.terms.value import Value
 
 
 @define(eq=False)
-class Run:
-    """Where a drive stands. Mutable, as everything that touches the world is; the outcome in it
-    is not, so an interruption at any point leaves the last consistent one."""
-
-    outcome: Outcome
-    performers: Performers
-    journal: Journal
-    on_event: Watch | None = None
-    interrupt: Interrupt = field(factory=Interrupt)
-    parallel: int = 16
-    """How many model calls are in flight at most."""
-    single_flight: bool = False
-    """Whether equal model calls that are open at the same time are sent once."""
-    trace: "Trace | None" = None
-    abandoned: bool = False
-    """Whether the run has been cancelled from outside."""
-    waiting: list[tuple[Request, Any]] = field(factory=list)
-    """Awaitables that nobody awaits yet."""
-    withdrawn: list[str] = field(factory=list)
-    """Ids of requests whose awaitables shall end."""
-    cleaning: list[Any] = field(factory=list)
-    """Scopes of an event loop in which the run has some time to clean up."""
-    flown: Flown = field(factory=Flown)
-    """What model calls have got that are in flight."""
-    _fresh: "deque[Request]" = field(factory=deque)
-    """Requests that nobody has started yet."""
-    _gone: set[str] = field(factory=set)
-    """Those of them that were withdrawn before that."""
-    _queue: "OrderedDict[str, Request]" = field(factory=OrderedDict)
-    """Model calls for which there is no place yet: nothing of them exists but the request."""
-    _open: dict[str, Open] = field(factory=dict)
-    _arrived: "deque[tuple[str, Value, bool, int]]" = field(factory=deque)
-    _flights: Flights = field(factory=Flights)
+class Run(Standing):
+    """A run that is driven."""
 
     def __attrs_post_init__(self) -> None:
         self._open_all()
-
-    @property
-    def ended(self) -> bool:
-        return not isinstance(self.outcome, Suspended)
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether the run is to be abandoned before it goes on."""
-        return self.interrupt.pressed and not self.abandoned
-
-    def end(self) -> Done | Failed:
-        """How the run ended, once it has."""
-        assert not isinstance(self.outcome, Suspended)
-        return self.outcome
 
     def step(self) -> bool:
         """Deliver one reply, or start what can be started; False when all that is open waits, or
@@ -93,15 +43,68 @@ class Run:
             return False
         while self._arrived:
             id, value, failed, attempts = self._arrived.popleft()
-            if id in self._open:
-                self._deliver(id, value, failed, attempts)
+            if id in self._open and self._come(id, value, failed, attempts):
                 return True
         started = False
-        while (request := self._next()) is not None:
+        while True:
+            if self._order is not None and self._is_asked() and self._tell(exactly=True):
+                return True
+            if (request := self._next()) is None:
+                break
             if self._start(request):
                 return True
             started = True
-        return started
+        return started or (self._order is not None and self._go_on())
+
+    def _come(self, id: str, value: Value, failed: bool, attempts: int) -> bool:
+        """A reply is there: whether it is delivered, and not held until its turn."""
+        if self._order is not None and self._order.holds(id, value, failed, attempts):
+            return False
+        self._deliver(id, value, failed, attempts)
+        return True
+
+    def _is_asked(self) -> bool:
+        """Whether all model calls have been started: what follows in a recording was told when
+        they had been. They come first, since nothing of the world shows their order."""
+        return not self._fresh or self._fresh[0].operation != "model"
+
+    def _tell(self, *, exactly: bool) -> bool:
+        """Deliver what comes next in a recording, if that can be delivered now."""
+        assert self._order is not None
+        found = self._order.next(exactly=exactly)
+        if found is None:
+            return False
+        row, (id, value, failed, attempts) = found
+        if row.operation == ATTEMPT:
+            self.again(id, attempts, value)
+        else:
+            self._deliver(id, value, failed, attempts)
+        return True
+
+    def _go_on(self) -> bool:
+        """Nothing can be started: what is recorded goes on, or does not fit."""
+        assert self._order is not None
+        if self._tell(exactly=False):
+            return True
+        misfit = self._order.stuck([each.request for each in self._open.values()])
+        if misfit is not None:
+            self._stop(misfit.error)
+        return misfit is not None
+
+    def _recall(self, request: Request, later: Later) -> bool:
+        """A recording is asked, which says when its reply is due: whether the run ends, because it
+        does not hold one."""
+        if self._order is None:
+            from sexplang.runtime.order import Order
+
+            self._order = Order()
+        try:
+            others = (each.request for each in self._open.values())
+            self.flown.follow(request, self._order.asks(request, later, others))
+        except Refusal as refusal:
+            self._stop(refusal.error)
+            return True
+        return False
 
     def _next(self) -> Request | None:
         """The next request to perform, those that wait for a place first and in their order."""
@@ -113,7 +116,7 @@ class Run:
                 self._told_gone(request)
             elif request.operation != "model":
                 return request
-            elif self.single_flight and self._flights.joins(request):
+            elif self.single_flight and self._order is None and self._flights.joins(request):
                 self._opened(request)
             elif len(self.flown.made) >= self.parallel:
                 self._queue[request.id] = request
@@ -131,10 +134,6 @@ class Run:
         row = self.flown.cut.pop(request.id, None)
         if self.on_event is not None:
             self.on_event(withdrawal(request, row))
-
-    def arrive(self, id: str, value: Value, failed: bool, attempts: int) -> None:
-        """An awaited reply is there."""
-        self._arrived.append((id, value, failed, attempts))
 
     def again(self, id: str, attempt: int, usage: dict[str, int]) -> bool:
         """Whether an attempt that took so much may be followed by another: budgets have to hold
@@ -172,6 +171,7 @@ class Run:
             if self.trace is not None:
                 self.trace.moved(self.outcome, self.flown.cut)
             self.flown.made.clear()
+            self._order = None
             self._open_all()
             self._fail_cut(cut)
         for id, request in gone.items():
@@ -196,6 +196,8 @@ class Run:
         if self.on_event is not None:
             opened.told = begun(request)
             self.on_event(opened.told)
+        if self._order is not None:
+            self._order.performs(request)
         if self.trace is not None:
             self.trace.started(request)
 
@@ -210,16 +212,16 @@ class Run:
             reply = performer(request)
         # Performers may be a host's functions: what they raise fails the request, not the run.
         except Exception as error:
-            self._deliver(request.id, failure(error, request.operation), True, attempts_of(error))
-            return True
+            failed = failure(error, request.operation), True, attempts_of(error)
+            return self._come(request.id, *failed)
+        if reply.__class__ is Later:
+            return self._recall(request, reply)
         if reply.__class__ not in FLAT and hasattr(reply, "__await__"):
             self.waiting.append((request, reply))
             if request.operation == "model":
                 self.flown.made.add(request.id)
             return False
-        value, failed, attempts = settled(reply, request.operation)
-        self._deliver(request.id, value, failed, attempts)
-        return True
+        return self._come(request.id, *settled(reply, request.operation))
 
     def _deliver(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         opened = self._open.pop(id)
@@ -250,20 +252,10 @@ class Run:
         for gone in after.withdrawn:
             self._withdraw(gone)
         if isinstance(after, Suspended):
-            self._fresh.extend(after.opened)
+            self._fresh.extend(after.opened if self._order is None else models_first(after.opened))
         else:
             for request in self._fresh:
                 self._told_gone(request)
-
-    def _recorded(self, *rows: Row) -> bool:
-        """Whether the journal has the rows; else the run has ended."""
-        try:
-            for row in rows:
-                self.journal.append(row)
-        except Refusal as refusal:
-            self._stop(refusal.error)
-            return False
-        return True
 
     def _landed(self, id: str) -> None:
         """A model call is over; of equal ones that have waited for it, the next may be made."""
@@ -273,6 +265,8 @@ class Run:
 
     def _withdraw(self, id: str) -> None:
         queued, opened = self._queue.pop(id, None), self._open.pop(id, None)
+        if self._order is not None:
+            self._order.gone(id)
         self._landed(id)
         if opened is None:
             if queued is None:
@@ -289,11 +283,6 @@ class Run:
                 break
         self._told_gone(opened.request, True)
 
-    def _stop(self, error: Record) -> None:
-        """A reply that cannot be recorded must not be delivered: the run ends here. Nothing of
-        it runs any more, since that could not be recorded either."""
-        self.withdrawn.extend(self._open)
-        self._open.clear()
-        self._queue.clear()
-        self._arrived.clear()
-        self.outcome = Failed(error)
+
+def models_first(requests: Sequence[Request]) -> list[Request]:
+    return sorted(requests, key=lambda request: request.operation != "model")

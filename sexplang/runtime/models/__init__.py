@@ -4,7 +4,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from sexplang.runtime.answers import Watch
+from sexplang.runtime.answers import Later, Watch
 from sexplang.runtime.models.payload import checked
 from sexplang.runtime.pressure import Pressure, Retries
 from sexplang.runtime.redact import clean_data
@@ -103,7 +103,8 @@ def modelling(
             raise
         server = server_of(name)
         if server is None:
-            return clean_data(model(payload, request))
+            reply = model(payload, request)
+            return reply if reply.__class__ is Later else clean_data(reply)
         pressure = servers.get(server)
         if pressure is None:
             pressure = servers[server] = Pressure(server, patience)

@@ -1,0 +1,258 @@
+"""A recording that is a model, and a run that asks it → what this run is told next.
+
+Law: a run that asks for what was recorded is told it in the order of the recording, so that all
+that follows from the order follows again. Replies of models come out of the recording; what else
+is performed is performed again, and its reply held until its turn.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from heapq import heappop, heappush
+from typing import Any
+
+from sexplang.runtime.answers import Later
+from sexplang.runtime.journal import ATTEMPT, digest
+from sexplang.runtime.refusal import Refusal, refused
+from sexplang.terms.effect import Part, Request
+from sexplang.terms.node import define, field
+from sexplang.terms.value import Record, Value
+
+
+@define(eq=False)
+class Said:
+    """A row of a recording."""
+
+    id: str
+    operation: str
+    digest: str
+    value: Any
+    failed: bool = False
+    attempts: int = 1
+
+
+@define(eq=False)
+class Recorded:
+    """What a recording says, and how much of it nobody has been told yet."""
+
+    path: str
+    rows: list[Said] = field(factory=list)
+    replies: dict[str, deque[int]] = field(factory=dict)
+    """Places among the rows of replies of models, by what was asked."""
+    others: dict[tuple[str, str], int] = field(factory=dict)
+    """Those of all other replies, by their ids and what was asked."""
+    retries: dict[str, deque[int]] = field(factory=dict)
+    """Those of attempts that failed and were followed by another, by the ids of the calls."""
+    cut: dict[str, dict[str, Part]] = field(factory=dict)
+    """What calls had got that were withdrawn, by what was asked and their ids."""
+    unmade: dict[str, Part] = field(factory=dict)
+    """The same of those that nobody had begun with: of these only the ids are known."""
+    interrupted: set[str] = field(factory=set)
+    """What was asked for in vain, because the run was cancelled from outside."""
+    _told: set[int] = field(factory=set)
+    _next: int = 0
+
+    def add(self, row: Said) -> None:
+        at = len(self.rows)
+        self.rows.append(row)
+        if row.operation == "model":
+            self.replies.setdefault(row.digest, deque()).append(at)
+        elif row.operation == ATTEMPT:
+            self.retries.setdefault(row.id, deque()).append(at)
+        else:
+            self.others[row.id, row.digest] = at
+
+    def tell(self, at: int) -> None:
+        """A row is told, once."""
+        self._told.add(at)
+        while self._next in self._told:
+            self._told.remove(self._next)
+            self._next += 1
+
+    def is_told(self, at: int) -> bool:
+        return at < self._next or at in self._told
+
+    def is_next(self, at: int) -> bool:
+        """Whether everything before a row has been told."""
+        return at == self._next
+
+    def has_deadline(self) -> bool:
+        """Whether a deadline is still to pass."""
+        return any(
+            self.rows[at].operation == "timer" and not self.is_told(at)
+            for at in range(self._next, len(self.rows))
+        )
+
+    def expects(self, id: str, asked: str, others: int) -> bool:
+        """Whether a call was recorded, beside so many equal ones that are open."""
+        known = len(self.replies.get(asked, ())) + len(self.cut.get(asked, ()))
+        return known > others or bool(self.unmade)
+
+    def part(self, id: str, asked: str) -> Part:
+        """What a call had got that is withdrawn now."""
+        same = self.cut.get(asked, {})
+        if id not in same and id in self.unmade:
+            return self.unmade.pop(id)
+        if same:
+            return same.pop(id if id in same else next(iter(same)))
+        return {"usage": {}, "text": "", "model": "", "uncounted": True}
+
+
+@define(eq=False)
+class Awaited:
+    """A call that waits for its turn, or to be withdrawn."""
+
+    request: Request
+    later: Later
+    asked: str
+
+    def so_far(self) -> Part:
+        """What it has got when it is withdrawn now."""
+        return self.later.recorded.part(self.request.id, self.asked)
+
+    def missing(self, words: str, that: str) -> Refusal:
+        """The recording does not fit."""
+        path, last = self.later.recorded.path, self.later.last_message
+        refusal = refused(
+            "journal-mismatch",
+            f"{path} {words} this request: {last}",
+            hint=f"replay with the program and inputs {that} recorded",
+            path=path,
+            request=self.request.id,
+            last_message=last,
+        )
+        if self.request.span is not None:
+            fields = {**refusal.error.fields, "span": self.request.span.plain()}
+            refusal.error = Record(refusal.error.kind, fields)
+        return refusal
+
+
+Told = tuple[str, Value, bool, int]
+"""An id, a value or an error, whether it failed, and attempts."""
+
+
+@define(eq=False)
+class Order:
+    """What a run waits for that is in recordings. Mutable."""
+
+    _recorded: list[Recorded] = field(factory=list)
+    _calls: dict[str, Awaited] = field(factory=dict)
+    _equal: dict[tuple[int, str], dict[str, None]] = field(factory=dict)
+    """The ids of calls that ask for the same, in the order in which they were opened."""
+    _others: dict[str, list[tuple[int, int]]] = field(factory=dict)
+    """The places of other requests that are open, by their ids."""
+    _here: dict[str, Told] = field(factory=dict)
+    """Replies to them that wait for their turn."""
+    _places: list[tuple[int, int]] = field(factory=list)
+    """A heap of the rows that may be told: of those with equal digests the first."""
+
+    def asks(self, request: Request, later: Later, open: Iterable[Request]) -> Awaited:
+        """A call is made; these are `open` beside it. Raises a Refusal for one that was not
+        recorded."""
+        recorded = later.recorded
+        if recorded not in self._recorded:
+            self._recorded.append(recorded)
+            for other in open:
+                self.performs(other)
+        which, asked = self._recorded.index(recorded), digest(request.operation, request.arguments)
+        call, equal = Awaited(request, later, asked), self._equal.setdefault((which, asked), {})
+        if not recorded.expects(request.id, asked, len(equal)):
+            if asked in recorded.interrupted:
+                words = "is of a run that was interrupted while it waited for the reply to"
+                raise call.missing(words, "of a run that came to its end, and was")
+            further = "reply" if asked not in recorded.replies else "further reply"
+            raise call.missing(f"holds no {further} to", "that were")
+        self._calls[request.id], equal[request.id] = call, None
+        self._push(which, recorded.replies.get(asked))
+        self._push(which, recorded.retries.get(request.id))
+        return call
+
+    def performs(self, request: Request) -> None:
+        """Something else is asked for, and performed."""
+        if request.operation == "model":
+            return
+        asked = digest(request.operation, request.arguments)
+        for which, recorded in enumerate(self._recorded):
+            at = recorded.others.get((request.id, asked))
+            if at is not None and not recorded.is_told(at):
+                self._others.setdefault(request.id, []).append((at, which))
+                heappush(self._places, (at, which))
+
+    def holds(self, *told: Any) -> bool:
+        """Whether a reply that is there waits for its turn."""
+        if told[0] not in self._others:
+            return False
+        self._here[told[0]] = told
+        return True
+
+    def gone(self, id: str) -> None:
+        """Nobody wants a reply any more."""
+        call = self._calls.pop(id, None)
+        if call is not None:
+            which = self._recorded.index(call.later.recorded)
+            self._equal[which, call.asked].pop(id, None)
+        self._others.pop(id, None)
+        self._here.pop(id, None)
+
+    def next(self, *, exactly: bool) -> tuple[Said, Told] | None:
+        """The first row that can be told now, and what it tells; with `exactly` only if all rows
+        before it have been told, else as soon as none of them is waited for."""
+        while self._places:
+            at, which = self._places[0]
+            recorded, told = self._recorded[which], self._telling(at, which)
+            if told is None:
+                heappop(self._places)
+                continue
+            if exactly and not recorded.is_next(at):
+                return None
+            if told[0] in self._others:
+                if told[0] not in self._here:
+                    return None
+                told = self._here[told[0]]
+            heappop(self._places)
+            recorded.tell(at)
+            self._after(recorded.rows[at], told[0], which)
+            return recorded.rows[at], told
+        return None
+
+    def _telling(self, at: int, which: int) -> Told | None:
+        """What a row tells, and whom; None if nobody waits for it."""
+        recorded = self._recorded[which]
+        row = recorded.rows[at]
+        if recorded.is_told(at):
+            return None
+        id: str | None = None
+        if row.operation == "model":
+            equal = self._equal[which, row.digest]
+            id = row.id if row.id in equal else next(iter(equal), None)
+        elif row.operation == ATTEMPT:
+            id = row.id if row.id in self._calls else None
+        elif (at, which) in self._others.get(row.id, ()):
+            id = row.id
+        return None if id is None else (id, row.value, row.failed, row.attempts)
+
+    def _after(self, row: Said, id: str, which: int) -> None:
+        """A row has been told: the one behind it may be."""
+        recorded = self._recorded[which]
+        if row.operation == ATTEMPT:
+            recorded.retries[id].popleft()
+            self._push(which, recorded.retries[id])
+            return
+        self.gone(id)
+        if row.operation == "model":
+            recorded.replies[row.digest].popleft()
+            if self._equal[which, row.digest]:
+                self._push(which, recorded.replies[row.digest])
+
+    def _push(self, which: int, places: deque[int] | None) -> None:
+        if places:
+            heappush(self._places, (places[0], which))
+
+    def stuck(self, open: list[Request]) -> Refusal | None:
+        """Nothing can be told: the mismatch, if nothing is performed either that could go on."""
+        going = [each for each in open if each.id not in self._calls]
+        if not self._calls or any(each.operation != "timer" for each in going):
+            return None
+        if going and any(recorded.has_deadline() for recorded in self._recorded):
+            return None
+        call = next(iter(self._calls.values()))
+        return call.missing("holds no reply at this place to", "that were")

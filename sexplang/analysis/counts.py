@@ -71,11 +71,26 @@ def _multiply(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Ab
     left, right = arguments
     if isinstance(right, Exact):
         left, right = right, left
-    if isinstance(left, Exact) and type(left.value) is int and left.value >= 0:
-        if isinstance(right, Exact):
-            return values.exact(left.value * right.value) if type(right.value) is int else DATA
-        return upper(values, times(count_of(right, span), number(left.value)))
-    return DATA
+    if not isinstance(left, Exact) or type(left.value) is not int:
+        return DATA
+    if isinstance(right, Exact):
+        return values.exact(left.value * right.value) if type(right.value) is int else DATA
+    if left.value < 0:
+        return DATA
+    return upper(values, times(count_of(right, span), number(left.value)))
+
+
+def _divide(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """`(quotient a b)`: no more than a, where b is above zero."""
+    if len(arguments) != 2:
+        return DATA
+    left, right = arguments
+    if not isinstance(right, Exact) or type(right.value) is not int or right.value == 0:
+        return DATA
+    if isinstance(left, Exact) and type(left.value) is int:
+        size = abs(left.value) // abs(right.value)
+        return values.exact(size if (left.value < 0) == (right.value < 0) else -size)
+    return upper(values, count_of(left, span)) if right.value > 0 else DATA
 
 
 def _least(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
@@ -92,5 +107,12 @@ def _greatest(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Ab
     return upper(values, bound)
 
 
-SUMS = {"+": _add, "-": _subtract, "*": _multiply, "min": _least, "max": _greatest}
+SUMS = {
+    "+": _add,
+    "-": _subtract,
+    "*": _multiply,
+    "quotient": _divide,
+    "min": _least,
+    "max": _greatest,
+}
 """What a call of a primitive gives, by name."""

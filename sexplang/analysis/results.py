@@ -170,10 +170,14 @@ def _values(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abst
 
 
 def _length(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    return upper(values, size_of(arguments[0], span))
+
+
+def _string_length(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     only = arguments[0]
     if isinstance(only, Exact) and isinstance(only.value, str):
         return values.exact(len(only.value))
-    return upper(values, size_of(arguments[0], span))
+    return DATA
 
 
 def _get(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
@@ -236,7 +240,7 @@ RESULTS: dict[str, Result] = {
     "keys": _keys,
     "values": _values,
     "length": _length,
-    "string-length": lambda values, arguments, span: DATA,
+    "string-length": _string_length,
     **SUMS,
     "get": _get,
     "get-field": _get,

@@ -59,12 +59,26 @@ def car(items: Value) -> Value:
     raise _empty("car", items)
 
 
+def first(items: Value) -> Value:
+    if type(items) is tuple and items:
+        return items[0]
+    raise _empty("first", items)
+
+
 def cdr(items: Value) -> Value:
     if type(items) is tuple and items:
         if len(items) > SMALL:
             charge(len(items) - 1)
         return items[1:]
     raise _empty("cdr", items)
+
+
+def rest(items: Value) -> Value:
+    if type(items) is tuple and items:
+        if len(items) > SMALL:
+            charge(len(items) - 1)
+        return items[1:]
+    raise _empty("rest", items)
 
 
 def last(items: Value) -> Value:

@@ -155,7 +155,7 @@ def from_text(text: Value, radix: Value = 10) -> Value:
     if base == 10:
         match = number_pattern().fullmatch(text)
         return number_of("string->number", text, match) if match else False
-    digits = text[1:] if text[:1] in ("-", "+") else text
+    digits = text[1:] if text[:1] == "-" else text
     if not digits or not digits.isascii() or not set(digits.lower()) <= set(DIGITS[:base]):
         return False
     if len(digits) > INTEGER_BITS:
@@ -165,7 +165,7 @@ def from_text(text: Value, radix: Value = 10) -> Value:
 
 def _digits_value(text: str, base: int) -> int:
     value = 0
-    for digit in text.lower().lstrip("+-"):
+    for digit in text.lower().lstrip("-"):
         value = value * base + DIGITS.index(digit)
     return -value if text[0] == "-" else value
 

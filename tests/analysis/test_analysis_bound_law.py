@@ -229,6 +229,9 @@ def test_rows_of_an_unknown_list_have_no_bound():
     [
         "(if (> n 3) (loop n (say 1)) (loop 10 (say 1)))",
         "(loop (max n 2) (say 1))",
+        "(loop (* -2 -3) (say 1)) (loop (* -2 3) (say 1)) (loop (quotient 7 2) (say 1))",
+        "(loop (quotient -7 -2) (say 1)) (loop (quotient n 2) (say 1))",
+        '(loop (string-length "abcd") (say 1))',
         "(map say (range n)) (loop 3 (say 1))",
         "(loop ((i 0)) (say 1) (if (> i n) 0 (recur (+ i 1))))",
         "(loop ((i 0)) (say 1) (if (>= i x) 0 (recur (+ i 1))))",

@@ -77,6 +77,7 @@ VALUES = [
     (False, "string->number", [" 2"]),
     (False, "string->number", [".5"]),
     (False, "string->number", ["+5"]),
+    (False, "string->number", ["+ff", 16]),
     (False, "string->number", ["007"]),
     (False, "string->number", ["1_0"]),
     (False, "string->number", ["٣"]),

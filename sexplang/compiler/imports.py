@@ -133,6 +133,9 @@ def _alias(c: Lowering, form: ListForm) -> str | None:
     if not c.is_bindable(name):
         return None
     assert isinstance(name, Name)
+    if "." in name.text:
+        c.malformed(form, name, "I expected a name without a point here: `name.x` is its `x`")
+        return None
     return name.text
 
 

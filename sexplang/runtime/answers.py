@@ -97,8 +97,9 @@ def unhandled(operation: str, performers: Performers) -> Refusal:
     """Nobody answers this operation."""
     from difflib import get_close_matches
 
-    known = ", ".join(sorted(performers)) or "none"
-    near = get_close_matches(operation, list(performers), 1)
+    names = sorted(performers.keys() - {"timer"})  # what a deadline asks, and no program
+    known = ", ".join(names) or "none"
+    near = get_close_matches(operation, names, 1)
     guess = f"did you mean `{near[0]}`? " if near else ""
     around = _AROUND.get(operation, f"(handle … (({operation} …) resume …))")
     return refused(

@@ -90,6 +90,13 @@ def test_an_operation_is_reached_through_its_module():
     assert "wrong-arity" == complaint('(import "text.sexp" as: t) (perform t.ask)', **AFTER)[0]
 
 
+def test_the_name_of_a_module_has_no_point():
+    """Nothing could be said of it: `x.y.clean` is a field of a field."""
+    (found,) = findings('(import "text.sexp" as: x.y) 1', **AFTER)
+
+    assert ("malformed-form", "x.y") == (found.code, found.labels[0].span.text)
+
+
 def test_a_definition_hides_an_imported_name():
     """The file's own names come first."""
     assert "(bind width 3)\nwidth.0.2" == core(

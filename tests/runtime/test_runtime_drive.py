@@ -176,10 +176,11 @@ def test_a_request_withdrawn_before_it_was_started_never_starts():
 
 def test_an_operation_that_nobody_answers_is_an_error():
     """The hint names what this host answers, and the nearest of it."""
-    error = error_of(drive(begun(perform("ech")), {"echo": echo}))
+    error = error_of(drive(begun(perform("ech")), {"echo": echo, "timer": echo}))
 
     assert "unhandled-effect" == error["reason"]
     assert "did you mean `echo`?" in error["hint"]
+    assert error["hint"].endswith("this host answers: echo")
 
 
 def test_whatever_a_performer_raises_becomes_an_error_record():

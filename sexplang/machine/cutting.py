@@ -36,7 +36,7 @@ from sexplang.machine.loop import Limits
 from sexplang.machine.places import Placing
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step
 from sexplang.machine.timing import Timing, form_of, pending
-from sexplang.terms.effect import Part, Request, SoFar, known, unknown
+from sexplang.terms.effect import UNMADE, Part, Request, SoFar, known, unknown
 from sexplang.terms.node import evolve
 from sexplang.terms.task import Session, cut_off, error_record, with_part
 from sexplang.terms.value import Record, Value
@@ -158,9 +158,13 @@ class Cutting:
         return None
 
     def _taken_back(self, branch: Waiting) -> Part | None:
-        """Nobody wants the reply to a request any more: what a model call had got by then."""
-        request = branch.request
-        part = known(self.so_far, request.id) if request.operation == "model" else None
+        """Nobody wants the reply to a request any more: what a model call had got by then. One
+        that this delivery had asked for was never made."""
+        request, part = branch.request, None
+        if request.operation == "model":
+            before = self.weave.branches.get(branch.path)
+            is_open = isinstance(before, Waiting) and before.request is request
+            part = known(self.so_far, request.id) if is_open else UNMADE
         self.timing.withdrawn(branch, part)
         return part
 

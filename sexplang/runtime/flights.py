@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sexplang.runtime.events import Started
 from sexplang.runtime.journal import Row, digest, withdrawn
-from sexplang.terms.effect import Part, Request
+from sexplang.terms.effect import UNMADE, Part, Request
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
 
@@ -108,7 +108,7 @@ class Flown:
             if "unmade" not in part:
                 asked = digest(request.operation, request.arguments)
         elif id not in self.made:
-            part, asked = {"usage": {}, "text": "", "model": "", "unmade": True}, ""
+            part, asked = dict(UNMADE), ""
         else:
             return None
         self.cut[id] = withdrawn(id, asked, part)

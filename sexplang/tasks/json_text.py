@@ -1,9 +1,11 @@
 """A value to JSON text, at any depth: what a model reads, and what signatures are taken of."""
 
+import json
+from collections.abc import Callable
 from json.encoder import encode_basestring as quoted
 from typing import Any
 
-from sexplang.terms.text import number
+from sexplang.terms.text import number, value_of
 from sexplang.terms.value import Fault, Record, Symbol, Value
 
 
@@ -70,3 +72,11 @@ def _atom(item: Value) -> str:
         "a function cannot be sent to a model",
         hint="call it first and pass what it gives",
     )
+
+
+def read_json(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Value:
+    """The value of a text in JSON that a model wrote, `pairs` making its objects. Half of a
+    surrogate pair, which it may have escaped, becomes `?`, as in all that a model says. Raises
+    ValueError, RecursionError and Fault."""
+    read = json.loads(text, object_pairs_hook=pairs)
+    return value_of(json.loads(json.dumps(read, ensure_ascii=False).encode("utf-8", "replace")))

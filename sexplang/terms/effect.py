@@ -33,6 +33,9 @@ Part: TypeAlias = dict[str, Value]
 where an attempt was under way of which nothing was counted, `unmade` where nobody had begun with
 the call."""
 
+UNMADE: Part = {"usage": {}, "text": "", "model": "", "unmade": True}
+"""That of a call that nobody had begun with."""
+
 SoFar: TypeAlias = Callable[[str], Part | None]
 """A call's id → its part, at the time of one delivery; None where nobody knows."""
 

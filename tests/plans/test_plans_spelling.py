@@ -195,3 +195,33 @@ def test_what_was_understood_is_noted(tmp_path):
         "subtasks[1].dependsOn: it was understood as `depends_on_subtasks`",
         "subtasks[1].depends_on_subtasks: `0` was read as a list",
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "place", "name"),
+    [
+        (
+            {"subtasks": '[{"name": "a", "description": "b", "description": "c"}]'},
+            "subtasks",
+            "description",
+        ),
+        ({"subtasks": '[{"description": "b", "description": "b"}]'}, "subtasks", "description"),
+        (
+            {"subtasks": ({"description": "b", "budget_cap": '{"calls": 1, "calls": 99}'},)},
+            "subtasks[0].budget_cap",
+            "calls",
+        ),
+        ('{"subtasks": ["b"], "reason": "x", "reason": "y"}', "subplan", "reason"),
+    ],
+    ids=repr,
+)
+def test_a_field_that_stands_twice_in_a_text_is_refused(given, place, name):
+    """Whatever its values are: neither wins in silence."""
+    assert f"`{name}` stands twice" in proposal(given).problems[place]
+
+
+def test_half_of_a_surrogate_pair_in_a_text_is_a_question_mark():
+    """As in all that a model says; a whole pair is its character."""
+    text = '[{"description": "a\\ud800", "name": "\\ud83d\\ude00"}]'
+    (subtask,) = proposal({"subtasks": text}).fields["subtasks"]
+    assert ("a?", "😀") == (subtask["description"], subtask["name"])

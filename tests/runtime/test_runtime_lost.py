@@ -368,3 +368,16 @@ def test_a_call_that_nobody_had_begun_with_takes_nothing_of_a_budget():
     assert (1, sum(USED.values())) == (account.spent_calls, account.spent_tokens)
     assert (0, 0) == (account.held_calls, account.held_tokens)
     assert accounts(ended) == accounts(repeated(text, journal, {"tokens": 300, "calls": 3}))
+
+
+def test_a_call_that_is_withdrawn_as_soon_as_it_is_asked_for_was_never_made():
+    """By the delivery that asks for it, or at the very beginning: it does not count."""
+    cut_off = '(attempt (par (ask 50) (ask 51) (error "no")))'
+    text = f'{ASK} {cut_off} (ask 50) {cut_off} (ask 52) "fits"'
+    budget, journal = {"tokens": 1_000, "calls": 3}, Journal()
+    ended, times = ran([WHOLE], text, budget, journal=journal)
+
+    account = ended.accounts["0"]
+    assert ("fits", 2) == (ended.value, times)
+    assert (2, 2 * sum(USED.values())) == (account.spent_calls, account.spent_tokens)
+    assert accounts(ended) == accounts(repeated(text, journal, budget))

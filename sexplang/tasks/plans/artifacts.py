@@ -1,10 +1,9 @@
 """What a subtask gave to its artifacts, `[{name type path|text}]`, and what of them is missing."""
 
-import json
 import re
 
+from sexplang.tasks.json_text import read_json
 from sexplang.tasks.request import fields_of
-from sexplang.terms.text import value_of
 from sexplang.terms.value import Fault, Record, Value
 
 _FENCED = re.compile(r"\s*```[\w-]*\s*(.*?)\s*```\s*", re.DOTALL)
@@ -40,7 +39,7 @@ def object_in(text: str) -> dict[str, Value]:
     if not body.startswith("{"):
         return {}
     try:
-        return fields_of(value_of(json.loads(body))) or {}
+        return fields_of(read_json(body)) or {}
     except (ValueError, RecursionError, Fault):
         return {}
 

@@ -4,14 +4,14 @@ Law: what could mean two things is left as it is, for whoever reads it to refuse
 numbers.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
+from sexplang.tasks.json_text import read_json
 from sexplang.terms.allowance import GREATEST
 from sexplang.terms.node import frozen
-from sexplang.terms.text import number, value_of
+from sexplang.terms.text import number
 from sexplang.terms.value import Fault, Symbol, Value
 
 _UNITS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1}
@@ -27,6 +27,8 @@ class Meant:
 
     value: Any
     words: str
+    twice: str | None = None
+    """A field that stands twice in a text in JSON."""
 
 
 def letters(text: str) -> str:
@@ -35,15 +37,27 @@ def letters(text: str) -> str:
 
 
 def from_json(value: Value) -> Any:
-    """What a text is that holds a list or an object in JSON; else the value itself."""
+    """What a text is that holds a list or an object in JSON; else the value itself. Half of a
+    surrogate pair, which it may have escaped, becomes `?`, as in all that a model says."""
     if not isinstance(value, str) or value.strip()[:1] not in ("[", "{"):
         return value
+    twice: list[str] = []
+
+    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        for name, item in pairs:
+            if name in fields:
+                twice.append(name)
+            fields[name] = item
+        return fields
+
     try:
-        found = value_of(json.loads(value))
+        found = read_json(value, table)
     except (ValueError, RecursionError, Fault):
         return value
     kind = "an object" if isinstance(found, dict) else "a list"
-    return Meant(found, f"a text in JSON was read as {kind}")
+    name = twice[0][:40].encode("utf-8", "replace").decode() if twice else None
+    return Meant(found, f"a text in JSON was read as {kind}", name)
 
 
 def amount(value: Value, unit: str, *, whole: bool) -> Any:

@@ -46,7 +46,7 @@ def proposal(value: Value, trusted: bool = False) -> Proposal:
     and camelCase is accepted. What we say about a proposal is read only where it is `trusted`."""
     problems: dict[str, str] = {}
     warnings: list[str] = []
-    given = _table(_understood(value, "subplan", warnings), "", problems, warnings)
+    given = _table(_understood(value, "subplan", problems, warnings), "", problems, warnings)
     if given is None:
         return Proposal({}, {"subplan": "write an object with reason and subtasks"})
     if "subtasks" not in given and {"description", "name"} & given.keys():
@@ -63,11 +63,13 @@ def proposal(value: Value, trusted: bool = False) -> Proposal:
     return Proposal(fields, problems, tuple(warnings))
 
 
-def _understood(value: Value, place: str, warnings: list[str]) -> Value:
+def _understood(value: Value, place: str, problems: dict[str, str], warnings: list[str]) -> Value:
     """A value, or what its text in JSON holds."""
     found = from_json(value)
     if not isinstance(found, Meant):
         return value
+    if found.twice is not None:
+        problems[place] = f"`{found.twice}` stands twice in this text in JSON: keep one"
     warnings.append(f"{place}: {found.words}")
     inner: Value = found.value
     return inner
@@ -97,7 +99,7 @@ def _table(
 def _subtasks(
     listed: Value, problems: dict[str, str], warnings: list[str]
 ) -> tuple[dict[str, Any], ...]:
-    listed = _understood(listed, "subtasks", warnings)
+    listed = _understood(listed, "subtasks", problems, warnings)
     if {"description", "name"} & {letters(key) for key in fields_of(listed) or ()}:
         warnings.append("subtasks: a single object was read as a list of one")
         listed = (listed,)
@@ -131,7 +133,7 @@ def _dependency(word: str, names: dict[str, set[int]], at: int, warnings: list[s
 def _subtask(
     value: Value, place: str, problems: dict[str, str], warnings: list[str]
 ) -> dict[str, Any]:
-    value = _understood(value, place, warnings)
+    value = _understood(value, place, problems, warnings)
     if isinstance(value, str) and value.strip():
         warnings.append(f"{place}: a text was read as the description of a subtask")
         value = {"description": value}
@@ -162,7 +164,7 @@ def _fields(
             warnings.append(f"a subplan has no field `{place}{name}`; it was left out")
             continue
         if name not in _TEXTS:
-            item = _understood(item, f"{place}{name}", warnings)
+            item = _understood(item, f"{place}{name}", problems, warnings)
         try:
             found = read(item)
         except Unfit as unfit:

@@ -57,7 +57,7 @@ def _word_of(item: Value) -> str:
 
 _CAP = (
     'write a number of seconds, or an object such as {"seconds": 60, "calls": 5, "tokens": 9000, '
-    '"usd": 0.5} with numbers above 0'
+    '"usd": 0.5} with numbers above 0, calls and tokens whole'
 )
 
 

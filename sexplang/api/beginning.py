@@ -205,7 +205,7 @@ def started(
         default=default,
         all_tools=all_tools and not program.handles("tool"),
     )
-    costs = pipeline.meter(prices(flag))
+    costs = pipeline.meter(prices(flag, function=callable(model)))
     limits = watched(limits or Limits())
     return machine.start(program, values, system, limits, bounds, costs, traced=is_traced)
 

@@ -1,7 +1,10 @@
 """`name=value` arguments to the values of a program's declared inputs."""
 
+import json
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
 
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import INPUT_TYPES, Input
@@ -64,14 +67,34 @@ def _converted(declared: Input, given: str) -> Value:
         return os.path.abspath(given)
     if declared.type == "string":
         return given
-    from sexplang.primitives import PRIMITIVES
-
     try:
-        return PRIMITIVES["json-parse"].function(given)
+        return json_given(given)
     except Fault as fault:
         # Where in a document it is wrong helps; for a single number it would only be noise.
         notes = (fault.message,) if declared.type == "json" else ()
         raise _bad(declared, given, INPUT_TYPES[declared.type][0], *notes) from None
+
+
+def json_given(text: str) -> Value:
+    """The value of JSON on the command line. Raises Fault: where a key stands twice, too, because
+    nobody knows which value is meant."""
+    from sexplang.primitives import PRIMITIVES
+
+    value = PRIMITIVES["json-parse"].function(text)
+    if "{" in text:
+        # What Python's reader does not read, ours has read.
+        with suppress(ValueError, RecursionError):
+            json.loads(text, object_pairs_hook=_each_once, parse_int=str)
+    return value
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for key, item in pairs:
+        if key in made:
+            raise Fault("bad-json", f"the key `{key[:40]}` stands twice", hint="keep one of them")
+        made[key] = item
+    return made
 
 
 def _bad(declared: Input, given: str, wanted: str, *notes: str) -> Diagnostics:

@@ -192,10 +192,10 @@ def _form(argument: str, name: str) -> str:
 
 
 def _json(name: str, given: str, hint: str) -> Value:
-    from sexplang.primitives import PRIMITIVES
+    from sexplang.hosts.inputs import json_given
 
     try:
-        return PRIMITIVES["json-parse"].function(given)
+        return json_given(given)
     except Fault as fault:
         shown = given if len(given) <= 60 else given[:59] + "…"
         title = f"the input `{name}` takes JSON, not `{shown}`"

@@ -82,6 +82,8 @@ def _table(inputs: Value) -> Value:
         name = pair[0].name if isinstance(pair[0], Symbol) else pair[0]
         if not isinstance(name, str):
             return inputs
+        if name in table:
+            raise Fault("wrong-type", f"the input `{name}` is given twice", hint="give it once")
         table[name] = pair[1]
     return table if table else inputs
 

@@ -41,7 +41,8 @@ def configured(template: HistoryConfig, request: Value) -> HistoryConfig:
         raise bad_input(
             f"history_config has no such setting or value: {', '.join(wrong)}",
             "write use_session_history: true|false history_turns_to_include: 5 "
-            "record_in_session_history: true|false",
+            "record_in_session_history: true|false; there is at least 1 turn to include, and "
+            "use_session_history: false leaves all out",
             fields=tuple(f"history_config.{name}" for name in wrong),
         )
     return evolve(template, **chosen)

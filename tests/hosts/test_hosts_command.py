@@ -106,6 +106,7 @@ def test_help_of_a_program_lists_its_inputs(folder):
         (["fmt", "none.sexp"], "file-not-found"),
         (["run", "-e", "(define-input n) n", "n=@none.txt"], "file-not-found"),
         (["run", "-e", "(define-input n) n", "n=1", "n=2"], "given twice"),
+        (["run", "-e", "(define-input n type: json) n", 'n={"a":1,"a":2}'], "`a` stands twice"),
         (["run", "examples/one-task/summarize.xml"], "is a template"),
     ],
 )

@@ -97,6 +97,8 @@ def test_a_preview_shows_what_is_wrong_with_the_inputs(folder):
         (["reveiw"], 2, "there are `review`"),
         (["review", "plan=[1"], 1, "takes JSON, not `[1`"),
         (["review", "plan={}", "plan={}"], 1, "given twice"),
+        (["review", 'plan={"a": {"b": 1, "b": 2}}'], 1, "the key `b` stands twice"),
+        (["(str x)", 'x:={"a": 1, "a": 2}'], 1, "the key `a` stands twice"),
         (["review", "plan={}", "file_context=a.md"], 1, """write file_context='["a.md"]'"""),
         (["review", "plan={}", "style:={bad"], 1, "or style=… for text"),
         (["review", "plan={}", 'file_context={"a": 1}'], 1, "no list of paths"),

@@ -84,3 +84,15 @@ def test_a_prompt_cache_has_prices_of_its_own():
         plain + written + read + price(model, 0, 5)
     )
     assert 0 == prices("local")(model, 1, 1, 1, 1)
+
+
+def test_nobody_knows_the_price_of_a_function():
+    """Where no model is named that it stands for; a list of replies costs nothing."""
+    program = '(defatom say (instructions "Hi.") MODEL) (with-budget {usd: 9} (str (say)))'
+    plain = program.replace("MODEL", "")
+
+    with pytest.raises(sexplang.Failed, match="nobody knows the price"):
+        sexplang.run(plain, model=lambda payload: "x")
+    assert sexplang.run(plain, model=["x"]) == "x"
+    named = program.replace("MODEL", '(model "anthropic:claude-sonnet-4-5")')
+    assert sexplang.run(named, model=lambda payload: "x") == "x"

@@ -244,6 +244,16 @@ def test_overrides_are_checked(overrides, field):
     assert (field,) == error["details"]["fields"]
 
 
+@pytest.mark.parametrize("turns", [0, -1, True, "1"])
+def test_there_is_at_least_one_turn_to_include(turns):
+    """And the hint says how there is none."""
+    overrides = {"history": (), "history_config": {"history_turns_to_include": turns}}
+    error = error_of(begun(template(), {}, overrides)[1])
+
+    assert ("history_config.history_turns_to_include",) == error["details"]["fields"]
+    assert "at least 1 turn" in error["hint"] and "use_session_history: false" in error["hint"]
+
+
 def test_files_are_read_first_and_shown_with_their_paths():
     """Together, under attempt; what is missing is a warning; a file cannot close its wrapper."""
     task = template(file_paths=FilePaths(paths=("a.md", "b.md", "a.md")), system="Be terse.")

@@ -71,6 +71,15 @@ def test_direct_tools_of_a_turn_are_performed_together():
     assert json.loads(told["content"][1]["content"])["reason"] == "tool_execution_error"
 
 
+def test_the_id_of_a_call_is_its_own_within_a_turn():
+    """Another turn may have it again; each result follows its call."""
+    call = uses(("a", "lookup", {}))
+    run = converse(template(allowed_tools=TOOLS), [call, ("v",), call, ("w",), says("done")])
+    told = [message["content"][0] for message in run.requests[2]["messages"][2::2]]
+
+    assert [("a", "v"), ("a", "w")] == [(each["tool_use_id"], each["content"]) for each in told]
+
+
 def test_one_direct_tool_is_a_fork_as_well():
     """So that handlers around it see the same whatever the number."""
     run = converse(template(allowed_tools=TOOLS), [uses(("a", "lookup", {})), ("v",), says("done")])

@@ -36,6 +36,7 @@ def built(xml, program=None):
         (calling("map"), "unbound-name"),
         (calling("a b"), "bad-argument"),
         (calling(""), "bad-argument"),
+        (calling('{"a": 1, "a": 2}'), "bad-argument"),
         (calling("f", params="f", template="f"), "endless-call"),
         (calling("1", name="if"), "reserved-name"),
         (calling("a", params="a,a"), "duplicate-param"),

@@ -272,6 +272,12 @@ def test_a_fraction_is_no_integer_however_a_float_would_round_it(text):
     assert read(f'["\\ud800", {text}]', {"items": {"type": ["integer", "string"]}}).problem
 
 
+def test_a_format_is_a_remark_and_a_pattern_is_not():
+    """As JSON Schema has it."""
+    assert read('"soon"', {"type": "string", "format": "date"}).problem is None
+    assert read('"soon"', {"type": "string", "pattern": "^[0-9-]+$"}).problem
+
+
 def test_the_type_is_checked_after_a_repair():
     """A mended reply of another type is refused like a whole one."""
     reading = read_reply("[1, 2,]", OBJECT)

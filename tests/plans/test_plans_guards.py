@@ -100,7 +100,8 @@ def test_a_proposal_that_is_malformed_is_told_field_by_field(tmp_path):
         "a malformed subplan: reason: write one of TooLarge, MissingInfo, DependencyDiscovered, "
         "Ambiguity, ExternalToolRequired; subtasks[0].description: say what the subtask is to do; "
         "subtasks[1].budget_cap: write a number of seconds, or an object such as "
-        '{"seconds": 60, "calls": 5, "tokens": 9000, "usd": 0.5} with numbers above 0, calls and tokens whole'
+        '{"seconds": 60, "calls": 5, "tokens": 9000, "usd": 0.5} with numbers above 0, '
+        "calls and tokens whole"
     )
 
 

@@ -1,7 +1,6 @@
 """Subtasks: requests, CONTINUATION results, and the template that takes a request."""
 
 import json
-import time
 
 import pytest
 from tasks_driver import converse, failure, says, system, template, uses
@@ -243,13 +242,12 @@ def test_a_program_is_told_of_every_field_that_there_is_not(key):
     assert isinstance(system().match(given, (template(),)), Template)
 
 
+@pytest.mark.timeout(20)
 def test_many_unknown_fields_take_no_time():
     """Likely names are looked for in the first of them."""
-    start = time.process_time()
     read = subtask_request({"description": "d", **{f"input{at}": 1 for at in range(100_000)}})
 
     assert len(read.problems) == 20
-    assert time.process_time() - start < 1
 
 
 TEMPLATES = (

@@ -1,6 +1,5 @@
 """Macros end: expansion has limits, and no form is too deep for it."""
 
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,6 +1,5 @@
 """Reply texts to values, repairs and problems."""
 
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -153,7 +153,9 @@
 
 ; What is no number of anything (`0/0`) is not above 0.
 (define (_clamped score)
-  (cond ((not (number? score)) 0.5) ((> score 0) (min 1 score)) (else 0)))
+  (cond ((not (number? score)) 0.5)
+        ((> score 0) (min 1 score))
+        (else 0)))
 
 ; -- What is asked --------------------------------------------------------------------------------
 

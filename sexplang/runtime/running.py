@@ -152,15 +152,9 @@ class Run(Standing):
         self.abandoned = True
         cut = {id: each for id, each in self._open.items() if each.request.operation != "timer"}
         gone = {**self._queue, **{id: each.request for id, each in cut.items()}}
-        self.withdrawn.extend(self._open)
-        for _, awaitable in self.waiting:
-            closed(awaitable)
-        self.waiting.clear()
-        self._open.clear()
-        self._queue.clear()
+        self._let_go()
         self._fresh.clear()
         self._gone.clear()
-        self._arrived.clear()
         self._flights = Flights()
         if isinstance(self.outcome, Suspended):
             with suppress(Refusal):  # what is cleaned up matters more than its recording

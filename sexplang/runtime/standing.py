@@ -86,6 +86,11 @@ class Standing:
     def _stop(self, error: Record) -> None:
         """A reply that cannot be recorded must not be delivered: the run ends here. Nothing of
         it runs any more, since that could not be recorded either."""
+        self._let_go()
+        self.outcome = Failed(error)
+
+    def _let_go(self) -> None:
+        """Nobody wants what is on its way any more."""
         self.withdrawn.extend(self._open)
         for _, awaitable in self.waiting:
             closed(awaitable)
@@ -93,4 +98,3 @@ class Standing:
         self._open.clear()
         self._queue.clear()
         self._arrived.clear()
-        self.outcome = Failed(error)

@@ -168,9 +168,20 @@
 
 ; A quoted list of pairs is a table, too.
 (define (_table inputs)
-  (if (list? inputs)
-      (fold (lambda (t pair) (put t (str (first pair)) (nth pair 1))) {} inputs)
+  (if (and (list? inputs) (all? _pair? inputs))
+      (fold _with-input {} inputs)
       inputs))
+
+(define (_pair? item)
+  (match item
+    ([name _] (or (symbol? name) (string? name)))
+    (_ false)))
+
+(define (_with-input table pair)
+  (bind name (str (first pair)))
+  (when (has-key? table name)
+    (_refuse (format "the input `~a` is given twice" name) "give it once"))
+  (put table name (last pair)))
 
 (define (_strategy given)
   (cond ((nil? given) nil)

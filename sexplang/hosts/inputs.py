@@ -2,9 +2,8 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from typing import Any
 
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import INPUT_TYPES, Input
@@ -81,20 +80,29 @@ def json_given(text: str) -> Value:
     from sexplang.primitives import PRIMITIVES
 
     value = PRIMITIVES["json-parse"].function(text)
-    if "{" in text:
-        # What Python's reader does not read, ours has read.
-        with suppress(ValueError, RecursionError):
-            json.loads(text, object_pairs_hook=_each_once, parse_int=str)
+    key = _key_twice(text)
+    if key is not None:
+        raise Fault("bad-json", f"the key `{key[:40]}` stands twice", hint="keep one of them")
     return value
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for key, item in pairs:
-        if key in made:
-            raise Fault("bad-json", f"the key `{key[:40]}` stands twice", hint="keep one of them")
-        made[key] = item
-    return made
+_KEYS = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")\s*(:?)|[{}]')
+
+
+def _key_twice(text: str) -> str | None:
+    """A key that stands twice in one table of a text that is JSON, however deep."""
+    tables: list[set[str]] = []
+    for token in _KEYS.finditer(text):
+        if token[0] == "{":
+            tables.append(set())
+        elif token[0] == "}":
+            tables.pop()
+        elif token[2]:
+            key = json.loads(token[1]) if "\\" in token[1] else token[1][1:-1]
+            if key in tables[-1]:
+                return key
+            tables[-1].add(key)
+    return None
 
 
 def _bad(declared: Input, given: str, wanted: str, *notes: str) -> Diagnostics:

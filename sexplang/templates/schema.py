@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from sexplang.templates.jsontext import MAX_DEPTH, NotJson, depth, strict
+from sexplang.templates.jsontext import MAX_DEPTH, NotJson, certain, depth
 from sexplang.terms.node import frozen
 from sexplang.terms.template import OutputFormat
 
@@ -63,7 +63,7 @@ def resolved(schema: str | dict[str, Any] | None) -> str | dict[str, Any] | None
     if not isinstance(schema, str) or not schema.lstrip().startswith("{"):
         return schema
     try:
-        data: dict[str, Any] = strict(schema.strip())
+        data: dict[str, Any] = certain(schema.strip())
     except NotJson:
         return schema
     return data
@@ -191,7 +191,7 @@ def _a(word: str) -> str:
 
 def _json_problem(text: str) -> str | None:
     try:
-        strict(text)
+        certain(text)
     except NotJson as error:
         return f"this JSON Schema is not JSON: {error}"
     return None

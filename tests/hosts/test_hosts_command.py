@@ -14,6 +14,9 @@ ECHO = """<task name="echo"><description>Say it again.</description>
 <params><param name="words">What.</param></params>
 <instructions>Say: {{words}}</instructions></task>"""
 
+DEEP = "[" * 3000 + '{"a": 1, "a": 2}' + "]" * 3000
+"""JSON deeper than Python's own reader goes."""
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -107,6 +110,16 @@ def test_help_of_a_program_lists_its_inputs(folder):
         (["run", "-e", "(define-input n) n", "n=@none.txt"], "file-not-found"),
         (["run", "-e", "(define-input n) n", "n=1", "n=2"], "given twice"),
         (["run", "-e", "(define-input n type: json) n", 'n={"a":1,"a":2}'], "`a` stands twice"),
+        (
+            [
+                "run",
+                "-e",
+                "(define-input n type: json) n",
+                r'n={"a\n": "}", "b": {}, "\u0061\n": 2}',
+            ],
+            "stands twice",
+        ),
+        (["run", "-e", "(define-input n type: json) n", f"n={DEEP}"], "`a` stands twice"),
         (["run", "examples/one-task/summarize.xml"], "is a template"),
     ],
 )

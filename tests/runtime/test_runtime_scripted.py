@@ -103,6 +103,8 @@ def test_when_nothing_fits_the_request_is_shown(tmp_path, data):
         ('[{"text": "x", "usage": {"input_tokens": "three"}}]', "`input_tokens` is not a whole"),
         ('[{"reply": "x", "usage": {"output_tokens": true}}]', "`output_tokens` is not a whole"),
         ('[{"text": "x", "stop_reason": 3}]', "`stop_reason` is not a string"),
+        ('[{"text": "x", "text": "y"}]', "the key `text` twice"),
+        ('[{"tool_use": {"name": "f", "input": {"a": 1, "a": 1}}}]', "the key `a` twice"),
         ("[" * 100_000, "nested"),
         ("\udcff", "UTF-8"),
     ],

@@ -43,10 +43,21 @@ def query_of(given: Value) -> Query:
     """The query that a value is. Raises Malformed."""
     fields = given.fields if isinstance(given, Record) else given
     if isinstance(fields, dict) and not _is_text(given):
-        return _from_fields({snake(key): value for key, value in fields.items()})
+        return _from_fields(_spelled(fields))
     if given is None or not _is_text(given):
         raise Malformed(f"a query is a text or a table of {', '.join(FIELDS)}")
     return Query((_said(given),))
+
+
+def _spelled(given: dict[str, Value]) -> dict[str, Value]:
+    """The fields by their names in snake_case."""
+    fields: dict[str, Value] = {}
+    for key, value in given.items():
+        name = snake(key)
+        if name in fields:
+            raise Malformed(f"`{name}` stands twice, in two spellings: keep one")
+        fields[name] = value
+    return fields
 
 
 def _from_fields(fields: dict[str, Value]) -> Query:

@@ -71,7 +71,9 @@ def read_script(path: str) -> list[Any]:
     """The replies or the Rules of a file, checked."""
     try:
         with open(path, encoding="utf-8-sig") as file:
-            script = json.load(file)
+            script = json.load(file, object_pairs_hook=_each_once)
+    except _Twice as twice:
+        raise bad(path, f"has the key `{twice}` twice in one table: keep one") from None
     except OSError as error:
         raise bad(path, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -83,6 +85,18 @@ def read_script(path: str) -> list[Any]:
     except RecursionError:
         raise bad(path, "is nested too deep") from None
     return checked(script, path)
+
+
+class _Twice(Exception):
+    """A key that stands twice in a table."""
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [key for key, _ in pairs]
+        raise _Twice(next(key for key in made if names.count(key) > 1)[:40])
+    return made
 
 
 def checked(script: Any, path: str) -> list[Any]:

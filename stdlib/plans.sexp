@@ -2,7 +2,7 @@
 
 ; Checks and runs the text of a program. It sees the names of every program and its `inputs:`, may
 ; perform the operations that `allow:` lists and that the caller may perform, and has what `budget:`
-; gives. Gives `{status: "done" value}`, `{status: "refused" diagnostics}` or
-; `{status: "failed" error}`.
-(define (eval-plan text (inputs {}) (allow []) (budget nil))
+; gives, by default as much as its caller. Gives `{status: "done" value}`,
+; `{status: "refused" diagnostics}` or `{status: "failed" error}`.
+(define (eval-plan text (inputs {}) (allow []) (budget {}))
   (run-plan text inputs allow budget))

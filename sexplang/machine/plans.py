@@ -103,12 +103,13 @@ def _is_text(value: Value) -> bool:
 
 
 def _bounds(budget: Value) -> dict[str, Value]:
-    """The budget of a plan, checked. Its `steps` are nil where nobody says."""
-    if budget is None:
+    """The budget of a plan, checked. Its `steps` are nil where nobody says. What is nil was looked
+    for and not found: it is no plan without a budget, which is `{}`."""
+    if budget == {}:
         return {"steps": None}
-    steps = budget.get("steps") if isinstance(budget, dict) else None
-    if steps is None:
+    if not isinstance(budget, dict) or "steps" not in budget:
         return {**allowed(budget), "steps": None}
+    steps = budget["steps"]
     if type(steps) is not int or steps < 0:
         words = f"`steps` of a plan's budget is an integer from 0 on, not {shown(steps)}"
         raise Fault("wrong-type", words)

@@ -4,14 +4,24 @@
 ; checked where the task begins.
 
 ; What answers `subtask` where no handler of the program does: the task that fits the request is run,
-; one deeper, with what the request says.
+; one deeper, with what the request says. An error says of which subtask it is.
 (define (default-subtask request)
-  (run-task (match-task request) (or request.inputs {})
-    {asked_for: request.name
-     subtype: (or request.subtype "subtask")
-     file_paths: request.file_paths
-     previous_outputs: request.previous_outputs
-     context_management: request.context_management
-     return_expectations: request.return_expectations
-     history_config: request.history_config
-     max_depth: request.max_depth}))
+  (handle
+      (run-task (match-task request) (or request.inputs {})
+        {asked_for: request.name
+         subtype: (or request.subtype "subtask")
+         file_paths: request.file_paths
+         previous_outputs: request.previous_outputs
+         context_management: request.context_management
+         return_expectations: request.return_expectations
+         history_config: request.history_config
+         max_depth: request.max_depth})
+    ((error err) resume (forward resume error (_of-subtask err request)))))
+
+; Once: the innermost subtask is the one that failed.
+(define (_of-subtask err request)
+  (if (has-key? err.details "subtaskRequest")
+      err
+      (let ((place (if (nil? request.depth) {} {nestingDepth: request.depth}))
+            (asked {subtaskRequest: (remove (remove request "result") "depth")}))
+        (merge err {details: (merge place err.details asked)}))))

@@ -2,7 +2,8 @@
 
 By name, else by subtype if exactly one template has it, else by words: the Jaccard index of the
 words of the request (name, description, hints) and of the template (name, description,
-criteria), at least 0.1, ties by name. A hint that is a template's name counts as 1.
+criteria), at least 0.1, ties by name. A hint that is a template's name counts as 1. A request that
+asks for no subtype and finds nothing is taken by the only template of subtype `subtask`.
 """
 
 from sexplang.tasks.failures import bad_input, nobody
@@ -15,6 +16,8 @@ from sexplang.terms.value import Fault, Record, Value
 
 THRESHOLD = 0.1
 CANDIDATES = 5
+DEFAULT = "subtask"
+"""The subtype that a request has where it names none."""
 
 
 def match(request: Value, templates: tuple[Template, ...]) -> Template | Record:
@@ -68,6 +71,9 @@ def _match(request: dict[str, Value], templates: tuple[Template, ...]) -> Templa
     )
     if ranked and ranked[0][0] >= THRESHOLD:
         return ranked[0][1]
+    default = [template for template in templates if template.subtype == DEFAULT]
+    if subtype is None and len(default) == 1:
+        return default[0]
     raise nobody(_message(request, ranked), _listed(ranked))
 
 

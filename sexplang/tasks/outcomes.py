@@ -118,6 +118,10 @@ def error_words(failed: Record) -> str:
     hidden = ("span", "hint") if error.get("reason") in _DENIED else ("span",)
     if error.get("reason") == _NOBODY:
         error = {**error, "hint": _ON_YOUR_OWN}
+    details = fields_of(error.get("details")) or {}
+    if _ASKED in details:
+        known = {key: item for key, item in details.items() if key != _ASKED}
+        error = {**error, "details": known}
     told = {
         key: item for key, item in error.items() if key not in hidden and item not in (None, {}, "")
     }
@@ -125,6 +129,8 @@ def error_words(failed: Record) -> str:
 
 
 _DENIED = frozenset({"path-denied", "run-denied", "net-denied"})
+_ASKED = "subtaskRequest"
+"""The detail that a failed subtask has for programs: a model knows what it asked for itself."""
 _NOBODY = "no-answer"
 _ON_YOUR_OWN = (
     "nobody can be asked now: go on with what you know and say what you assumed, or say what is "

@@ -305,6 +305,24 @@ def test_no_template_is_an_error_with_candidates():
     assert system().match({"name": "x"}, ()).fields["reason"] == "template_not_found"
 
 
+@pytest.mark.parametrize(
+    ("subtypes", "request_", "expected"),
+    [
+        (("standard", "subtask"), {}, "t1"),
+        (("standard", "subtask"), {"name": "nobody"}, "t1"),
+        (("standard", "subtask"), {"subtype": "evaluator"}, None),
+        (("subtask", "subtask"), {}, None),
+        (("standard", "director"), {}, None),
+    ],
+)
+def test_the_only_template_for_subtasks_takes_what_fits_no_other(subtypes, request_, expected):
+    """Not where another subtype is asked for, nor where there are two."""
+    known = tuple(template("", name=f"t{at}", subtype=each) for at, each in enumerate(subtypes))
+    found = system().match({"description": "brew", **request_}, known)
+
+    assert expected == (found.name if isinstance(found, Template) else None)
+
+
 def test_what_a_child_was_warned_of_reaches_its_parent():
     """The model that asked reads it, and the result says it."""
     said = "file `nofile` could not be read: there is none"

@@ -1,0 +1,172 @@
+"""Settings of one call: template over defaults, request over template; what no setting changes."""
+
+import json
+from typing import Any
+
+import pytest
+from tasks_driver import converse, says, template, uses
+
+from sexplang.tasks import task_system
+from sexplang.templates import json_schema, read_reply, xml_words
+from sexplang.terms.task import Conversation, Finished, Perform, task_result
+from sexplang.terms.template import ContextManagement, FilePaths, OutputFormat, Param, Template
+
+LEGAL = [
+    ("full", False, "disabled"),
+    ("full", True, "disabled"),
+    ("none", False, "disabled"),
+    ("none", True, "disabled"),
+    ("none", False, "enabled"),
+    ("none", True, "enabled"),
+    ("subset", False, "disabled"),
+    ("subset", True, "disabled"),
+]
+ABOVE = (Conversation("p", "s", 0, ({"source": "memo", "text": "Green tea leaves."},)),)
+NOTHING: dict[str, Any] = {"summary": "", "matches": (), "error": None}
+FOUND: dict[str, Any] = {**NOTHING, "matches": ({"id": "m.md", "source_path": "m.md"},)}
+EARLIER = (task_result("all", notes={"score": 1}),)
+
+
+def seen(run: Any) -> tuple[bool, bool, bool]:
+    """Whether the model saw what was inherited, what was done before, and what was found."""
+    system = run.requests[0]["system"]
+    return "memo" in system, "<previous_outputs>" in system, "m.md" in system
+
+
+@pytest.mark.parametrize(("inherit", "accumulate", "fresh"), LEGAL)
+@pytest.mark.parametrize("way", ["template", "request"])
+def test_each_legal_combination_shows_what_it_says(way, inherit, accumulate, fresh):
+    """Whoever sets it; a named file is there in all eight, and comes first."""
+    chosen = {
+        "inherit_context": inherit,
+        "accumulate_data": accumulate,
+        "fresh_context": fresh,
+    }
+    overrides: dict[str, Any] = {"previous_outputs": EARLIER}
+    task = template("Brew tea.")
+    if way == "template":
+        settings, files = ContextManagement(**chosen), FilePaths(paths=("a.md",))
+        task = template("Brew tea.", context_management=settings, file_paths=files)
+    else:
+        overrides |= {"context_management": chosen, "file_paths": ("a.md",)}
+    is_fresh = fresh == "enabled"
+    script = [(FOUND,), ("A", "M"), says("ok")] if is_fresh else [("A",), says("ok")]
+    run = converse(task, script, overrides=overrides, conversations=ABOVE, memory=True)
+
+    # With a request's own files these are the subset.
+    inherits = inherit == "full" or (inherit == "subset" and way == "template")
+    assert (inherits, accumulate, is_fresh) == seen(run)
+    assert '<file path="a.md">\nA\n</file>' in run.requests[0]["system"]
+    assert "a.md" == run.performed[-2].asks[0].arguments[0]
+
+
+@pytest.mark.parametrize(
+    ("subtype", "sees"),
+    [
+        ("standard", (True, True, False)),
+        ("director", (True, True, False)),
+        ("evaluator", (True, True, False)),
+        ("subtask", (False, True, True)),
+        ("aider_interactive", (False, True, True)),
+        ("aider_automatic", (False, True, True)),
+    ],
+)
+@pytest.mark.parametrize("way", ["template", "request"])
+def test_what_nobody_sets_follows_the_subtype(way, subtype, sees):
+    """That of the request, else that of the template; without `previous_outputs` there are none."""
+    task = template(subtype=subtype if way == "template" else "director")
+    overrides = {} if way == "template" else {"subtype": subtype}
+    script = [(FOUND,), ("M",), says("ok")] if sees[2] else [says("ok")]
+    given = {"conversations": ABOVE, "memory": True}
+    run = converse(task, script, overrides={**overrides, "previous_outputs": EARLIER}, **given)
+    assert sees == seen(run)
+
+    run = converse(task, script, overrides=overrides, **given)
+    assert (sees[0], False, sees[2]) == seen(run)
+
+
+@pytest.mark.parametrize(
+    ("template_has", "request_has", "shown"),
+    [
+        (None, {}, '"score": 1'),
+        ("full_output", {}, "all"),
+        ("notes_only", {"accumulation_format": "full_output"}, "all"),
+        ("full_output", {"accumulation_format": "notes_only"}, '"score": 1'),
+    ],
+)
+def test_a_request_wins_over_its_template_and_that_over_the_defaults(
+    template_has, request_has, shown
+):
+    task = template(context_management=ContextManagement(accumulation_format=template_has))
+    overrides = {"previous_outputs": EARLIER, "context_management": request_has}
+    run = converse(task, [says("ok")], overrides=overrides)
+
+    assert shown in run.requests[0]["system"]
+
+
+def test_the_search_knows_what_the_task_is_about():
+    """Its description with the values of the call, its inputs and its subtype."""
+    task = Template("t", (Param("what"),), "Do it.", "Writes of {{what}}.", subtype="subtask")
+    run = converse(task, [(NOTHING,), says("ok")], {"what": "tea"}, memory=True)
+
+    assert {
+        "template_description": "Writes of tea.",
+        "template_type": "atomic",
+        "template_subtype": "subtask",
+        "inputs": {"what": "tea"},
+        "matching_strategy": "content",
+        "limit": 10,
+    } == run.performed[0].asks[0].arguments[0]
+
+
+def test_a_template_is_prepared_once_and_each_call_is_a_conversation_of_its_own():
+    """However often it is called; what was said in one call is in no other."""
+    schemas = []
+
+    def counted(format_: OutputFormat) -> Any:
+        schemas.append(format_)
+        return json_schema(format_)
+
+    tasks = task_system(read_reply, counted, xml_words)
+    task = template(output_format=OutputFormat("json", "object"), allowed_tools=("look",))
+    first = tasks.begin(task, {}, {}, ())
+    session, want = tasks.advance(first[1], (uses(("a", "look", {})),))
+    assert isinstance(want, Perform)
+    _, want = tasks.advance(session, ("found",))
+    assert isinstance(want, Perform)
+    again = tasks.begin(task, {}, {}, ())
+
+    assert first == again and 1 == len(schemas)
+    _, want = tasks.advance(again[1], (says("{}"),))
+    assert isinstance(want, Finished)
+    assert 1 == want.result.fields["notes"]["turns"]
+
+
+@pytest.mark.timeout(20)
+def test_a_task_is_found_at_once_among_many():
+    """By its name, and by a subtype that one alone has."""
+    many = tuple(template(name=f"t{at}") for at in range(5_000))
+    many = (*many, template(name="last", subtype="rare"))
+    tasks = task_system(read_reply, json_schema, xml_words)
+
+    for request in ({"name": "last"}, {"description": "x", "subtype": "rare"}) * 100:
+        assert "last" == tasks.match(request, many).name
+
+
+def test_context_assembly_orders_what_is_shown():
+    """Primary first, secondary last, what is excluded not at all, and not read either."""
+    task = template(
+        file_paths=FilePaths(paths=("a.md", "b.md", "c.log", "d.md")),
+        context_assembly=(
+            ("primary_elements", "d.md, previous_outputs"),
+            ("secondary_elements", "a.*"),
+            ("excluded_elements", "*.log"),
+        ),
+    )
+    overrides = {"previous_outputs": "one"}
+    run = converse(task, [("A", "B", "D"), says("ok")], overrides=overrides)
+    system = run.requests[0]["system"]
+
+    assert ["a.md", "b.md", "d.md"] == [ask.arguments[0] for ask in run.performed[0].asks]
+    places = [system.index(words) for words in ('"d.md"', "<previous_outputs>", '"b.md"', '"a.md"')]
+    assert sorted(places) == places and "c.log" not in json.dumps(system)

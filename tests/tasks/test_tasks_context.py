@@ -242,11 +242,13 @@ def test_the_tokens_of_subtasks_are_the_chains():
     task = template(allowed_tools=("spawn_subtask",))
     child = task_result("done", usage={"input_tokens": 7, "output_tokens": 3})
     deep = task_result("x", usage={"input_tokens": 1}, notes={"chain_usage": {"input_tokens": 50}})
+    details: dict[str, Any] = {"usage": {"input_tokens": 500, "output_tokens": 100}}
+    failed = failed_result(error_record("TASK_FAILURE", "llm_error", "no", details=details))
     call = ("1", "spawn_subtask", {"description": "d", "inputs": {}})
-    run = converse(task, [uses(call), child, uses(call), deep, says("ok")])
+    run = converse(task, [uses(call), child, uses(call), deep, uses(call), failed, says("ok")])
 
-    assert run.result.fields["usage"] == {"input_tokens": 30, "output_tokens": 6}
-    assert run.notes["chain_usage"] == {"input_tokens": 87, "output_tokens": 9}
+    assert run.result.fields["usage"] == {"input_tokens": 40, "output_tokens": 8}
+    assert run.notes["chain_usage"] == {"input_tokens": 597, "output_tokens": 111}
 
 
 def test_a_failed_task_says_what_it_took():

@@ -7,6 +7,7 @@ import pytest
 from tasks_driver import converse, says, template, uses
 
 from sexplang.tasks import task_system
+from sexplang.tasks.settings import MINIMAL
 from sexplang.templates import json_schema, read_reply, xml_words
 from sexplang.terms.task import Conversation, Finished, Perform, task_result
 from sexplang.terms.template import ContextManagement, FilePaths, OutputFormat, Param, Template
@@ -58,6 +59,8 @@ def test_each_legal_combination_shows_what_it_says(way, inherit, accumulate, fre
     assert (inherits, accumulate, is_fresh) == seen(run)
     assert '<file path="a.md">\nA\n</file>' in run.requests[0]["system"]
     assert "a.md" == run.performed[-2].asks[0].arguments[0]
+    nothing = (inherit, accumulate, fresh) == ("none", False, "disabled")
+    assert nothing == (MINIMAL in run.notes["warnings"])
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from sexplang.terms.task import Broke, Perform, error_record, failed_result, tas
 from sexplang.terms.template import Limits, OutputFormat
 
 TOOLS = ("read_file", "list_files", "lookup", "spawn_subtask", "request_user_input")
+BAD = '{"status": "CONTINUATION", "notes": {"subtask_request": {}}}'
 
 
 def test_a_text_is_the_result():
@@ -36,6 +37,26 @@ def test_the_payload_is_a_plain_table_of_the_messages_protocol():
         }
     ]
     assert not run.performed[0].asks[0].attempt
+
+
+def test_the_payload_says_all_that_its_template_sets():
+    """Its texts with their values, its limits, its tools, the form of its answer."""
+    task = template(
+        *("Say {{x}}.", "x"),
+        system="Of {{x}}.",
+        allowed_tools=("look",),
+        limits=Limits(max_turns=3, max_output_tokens=900, timeout=7),
+        output_format=OutputFormat("json", "object"),
+    )
+    (asked,) = converse(task, [says("{}")], {"x": "tea"}).requests
+
+    assert "Of tea.\n\n===\n\nAnswer with one JSON value" in asked["system"]
+    assert (900, 7, {"type": "object"}) == (
+        *(asked["max_tokens"], asked["timeout"]),
+        asked["output_schema"],
+    )
+    assert ["look"] == [tool["name"] for tool in asked["tools"]]
+    assert "Say tea." == asked["messages"][0]["content"][0]["text"]
 
 
 def test_a_string_is_a_reply_of_text():
@@ -214,6 +235,31 @@ def test_every_other_stop_reason_breaks_the_task_and_keeps_the_text(stop, type_,
     assert (type_, reason, "half an ans") == (error["type"], error["reason"], error["content"])
 
 
+@pytest.mark.parametrize(
+    ("script", "fields", "words"),
+    [
+        ([says("x", "max_tokens")], {}, "max_output_tokens"),
+        ([says("x", "model_context_window_exceeded")], {}, "split the task"),
+        ([says("x", "refusal")], {}, "catch llm_error"),
+        ([says("x", None)], {}, "run it again"),
+        ([uses(("a", "lookup", {}))], {"limits": Limits(max_turns=1)}, "max_turns"),
+        ([says("x")] * 3, {"output_format": OutputFormat("json")}, "loosen the schema"),
+        ([says(BAD)] * 3, {"allowed_tools": TOOLS}, "write {description"),
+    ],
+)
+def test_what_ends_a_task_says_what_to_do_and_is_tried_no_more(script, fields, words):
+    """Trying again is the program's: nothing is asked beside the script."""
+    assert words in converse(template(**fields), script).error["hint"]
+
+
+def test_a_reply_that_is_cut_off_says_how_long_it_was():
+    """Used and allowed, in tokens of output."""
+    task = template(limits=Limits(max_output_tokens=900))
+    error = converse(task, [says("x", "max_tokens")]).error
+
+    assert {"used": 2, "limit": 900} == error["details"]["metrics"]
+
+
 def test_a_refusal_names_its_category():
     """The category of the provider is in the details."""
     error = converse(template(), [says("", "refusal", stop_details={"category": "cyber"})]).error
@@ -275,11 +321,27 @@ def test_a_request_lowers_the_turn_limit_and_never_raises_it():
 
 def test_four_fifths_of_the_turns_are_a_warning_once():
     """The warning is in the notes of the result."""
-    task = template(allowed_tools=TOOLS, limits=Limits(max_turns=5))
+    task = template(allowed_tools=TOOLS, limits=Limits(max_turns=10))
     call = uses(("a", "lookup", {}))
-    run = converse(task, [call, ("1",)] * 4 + [says("done")])
+    run = converse(task, [call, ("1",)] * 9 + [says("done")])
 
-    assert run.notes["warnings"] == ("4 of 5 turns are used",)
+    assert run.notes["warnings"] == ("8 of 10 turns are used",)
+    assert 10 == run.notes["turns"]
+
+
+def test_what_others_say_is_no_turn():
+    """Tools, a person and subtasks answer as often as they are asked."""
+    task = template(allowed_tools=TOOLS, limits=Limits(max_turns=2))
+    asked = uses(
+        ("a", "lookup", {}),
+        ("b", "lookup", {}),
+        ("c", "request_user_input", {"prompt": "Tea?"}),
+        ("d", "request_user_input", {"prompt": "Hot?"}),
+        ("e", "spawn_subtask", {"description": "d"}),
+    )
+    run = converse(task, [asked, ("1", "2"), "yes", "no", "child", says("done")])
+
+    assert 2 == run.notes["turns"] == run.notes["metrics"]["turns"]["used"]
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,66 @@ GOOD = {
              controller: (lambda (e v in i) (if (= e 3) ['stop e] ['continue (+ e 1)])))""",
         3,
     ),
+    "where it stands may be a name of its own": (
+        """(define most 2)
+           (director-evaluator-loop max_iterations: most initial: "q"
+             director: (lambda (in i) (str in i "/" most)) executor: (lambda (p i) p)
+             evaluator: (lambda (e p i) (get-field {ok: (eq? i most)} "ok"))
+             controller: (lambda (v p e i) (if v ['stop e] ['continue e])))""",
+        "q1/22/2",
+    ),
+    "an execution that fails is judged": (
+        """(director-evaluator-loop max_iterations: 1 initial: "q"
+             director: (lambda (in i) in) executor: (lambda (p i) (error "no tea"))
+             evaluator: (lambda (e p i) e.status)
+             controller: (lambda (v p e i) ['stop v]))""",
+        "FAILED",
+    ),
+    "an error of a phase says where it was": (
+        """(try (director-evaluator-loop max_iterations: 2 initial: "q"
+                  director: (lambda (in i) (if (= i 2) (error "no tea") in))
+                  executor: (lambda (p i) p) evaluator: (lambda (e p i) true)
+                  controller: (lambda (v p e i) ['continue e]))
+                (catch (e) [e.reason e.details.phase e.details.iteration]))""",
+        ["raised", "director", 2],
+    ),
+    "an iterative loop ends after its last iteration": (
+        """(iterative-loop max_iterations: 2 initial: 1 test_command: "t"
+             executor: (lambda (in i) (* 10 in)) validator: (lambda (c i) {exit_code: 1})
+             controller: (lambda (e v in i) ['continue (+ in 1)]))""",
+        20,
+    ),
+    "or before its first": (
+        """(iterative-loop max_iterations: 0 initial: 1 test_command: "t"
+             executor: (lambda (in i) (error "no")) validator: (lambda (c i) nil)
+             controller: (lambda (e v in i) ['stop e]))""",
+        [],
+    ),
+    "its validator knows the command": (
+        """(iterative-loop max_iterations: 1 initial: 1 test_command: "t"
+             executor: (lambda (in i) in) validator: (lambda (c i) {stdout: (str c i)})
+             controller: (lambda (e v in i) ['stop v.stdout]))""",
+        "t1",
+    ),
+    "what a task fails with can be caught": (
+        """(try (handle (write-code "p") ((model p) k (k {content: [] stop_reason: "refusal"})))
+                (catch (e llm_error) e.type))""",
+        "TASK_FAILURE",
+    ),
+    "a local name hides a task": ('(let ((write-code (lambda (p) "own"))) (write-code 1))', "own"),
+    "and a primitive": ("(let ((+ -)) (+ 3 1))", 2),
+    "a missing field is nil": ("(get-field {a: 1} 'b)", None),
+    "a memory that fails says so": (
+        """(handle (get-in (get-context query: "x") ["error" "message"])
+             ((search-memory q) k (k {summary: "" matches: [] error: {message: "gone"}})))""",
+        "gone",
+    ),
+    "both strategies": (
+        """(handle (map (lambda (s) (get (get-context query: "x" matching_strategy: s) "summary"))
+                        ['content "metadata"])
+             ((search-memory q) k (k {summary: q.matching_strategy matches: [] error: nil})))""",
+        ["content", "metadata"],
+    ),
     "get-context gives a record": (
         '(bind found (get-context query: "tea")) (list found.matches found.error)',
         [[], None],
@@ -193,6 +253,76 @@ BAD = {
              executor: (lambda (a i) a) evaluator: (lambda (a b i) {success: true})
              controller: (lambda (v p e i) 5))""",
         "bad-decision",
+    ),
+    "a loop of less than none": (
+        """(director-evaluator-loop max_iterations: -1 initial: 1 director: list
+             executor: list evaluator: list controller: list)""",
+        "wrong-type",
+    ),
+    "a phase that is no function": (
+        """(director-evaluator-loop max_iterations: 1 initial: 1 director: list
+             executor: 3 evaluator: list controller: list)""",
+        "wrong-type",
+    ),
+    "a phase twice": (
+        """(director-evaluator-loop max_iterations: 1 initial: 1 director: list director: list
+             executor: list evaluator: list controller: list)""",
+        "duplicate-label",
+    ),
+    "a decision of one": (
+        """(director-evaluator-loop max_iterations: 1 initial: 1 director: list
+             executor: list evaluator: list controller: (lambda (v p e i) ['stop]))""",
+        "bad-decision",
+    ),
+    "a decision of three": (
+        """(director-evaluator-loop max_iterations: 1 initial: 1 director: list
+             executor: list evaluator: list controller: (lambda (v p e i) ['stop 1 2]))""",
+        "bad-decision",
+    ),
+    "a decision of another word": (
+        """(iterative-loop max_iterations: 1 initial: 1 test_command: "t" executor: list
+             validator: (lambda (c i) {exit_code: 0}) controller: (lambda (e v in i) ['go e]))""",
+        "bad-decision",
+    ),
+    "an iterative loop without its executor": (
+        '(iterative-loop max_iterations: 1 initial: 1 test_command: "t" controller: list)',
+        "wrong-arity",
+    ),
+    "a test command that is none": (
+        """(iterative-loop max_iterations: 1 initial: 1 test_command: 3
+             executor: list controller: list)""",
+        "wrong-type",
+    ),
+    "clauses of the documents": (
+        '(director-evaluator-loop (max-iterations 3) (initial-director-input "q"))',
+        "named-argument",
+    ),
+    "pairs of the documents": ('(write-code (plan "p"))', "named-argument"),
+    "a list that is text": ('(map str "[1, 2]")', "wrong-type"),
+    "a map ends at the first failure": (
+        """(map (lambda (x) (if (= x 1) (error "first") (raise {reason: "second"}))) [1 2])""",
+        "raised",
+    ),
+    "recur elsewhere than at the end": ("(loop ((i 0)) (+ 1 (recur 1)))", "recur-outside-loop"),
+    "recur of too few": ("(loop ((i 0) (j 1)) (if (= i 1) j (recur 1)))", "recur-arity"),
+    "a loop without a body": ("(loop 1)", "malformed-form"),
+    "an equality of one": ("(eq? 1)", "wrong-arity"),
+    "text that is a table": ("(string-append {a: 1})", "wrong-type"),
+    "less than a boolean": ("(< true 2)", "wrong-type"),
+    "less by a boolean": ("(- 2 true)", "wrong-type"),
+    "a model that fails": (
+        '(handle (write-code "p") ((model p) k (error "the model is gone")))',
+        "raised",
+    ),
+    "parameters of defatom that are none": (
+        '(defatom t (params 3) (instructions "x"))',
+        "malformed-form",
+    ),
+    "instructions that are no text": ("(defatom t (instructions 3))", "malformed-form"),
+    "a model that is no text": ('(defatom t (instructions "x") (model 3))', "malformed-form"),
+    "a task defined twice": (
+        '(defatom t (instructions "x")) (defatom t (instructions "x"))',
+        "defined-twice",
     ),
     "a strategy that is none": (
         '(get-context query: "x" matching_strategy: \'odd)',

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.running import UNANSWERED, begun, built, delivered, in_order
 
+import sexplang
 from sexplang.machine import Done, Failed, Suspended
 from sexplang.pipeline import inspect
 from sexplang.terms.text import plain
@@ -19,7 +20,7 @@ STEPS = {
     '{id: "less" do: (lambda (x) (- x 3))}': lambda x: x - 3,
     "{do: -}": lambda x: -x,
 }
-BREAKING = '(lambda (x) (raise {reason: "odd"}))'
+BREAKING = '{id: "broken" do: (lambda (x) (raise {reason: "odd" message: "no"}))}'
 
 chosen = st.lists(st.sampled_from(sorted(STEPS)), max_size=8)
 
@@ -43,7 +44,8 @@ def test_a_sequence_is_nested_calls(steps, x):
 def test_a_sequence_that_fails_keeps_what_was_done(before, after, x, most):
     """The outputs of the steps before, the latest of them where there are many."""
     steps = " ".join([*before, BREAKING, *after])
-    details = value(f"(try (sequence [{steps}] {x} history: {most}) (catch (e odd) e.details))")
+    tried = f"(try (sequence [{steps}] {x} history: {most}) (catch (e odd) [e.message e.details]))"
+    message, details = value(tried)
     outputs = []
     for step in before:
         x = STEPS[step](x)
@@ -55,8 +57,12 @@ def test_a_sequence_that_fails_keeps_what_was_done(before, after, x, most):
         assert f"[{left_out} earlier output" in marker["output"]
         assert {"omitted": left_out} == marker["notes"]
 
-    assert len(before) == details["failed_step"]
-    assert len(before) + 1 + len(after) == details["total_steps"]
+    at, total = len(before), len(before) + 1 + len(after)
+    assert f"error in step {at + 1} of {total} (broken): no" == message
+    assert (at, "broken", total) == tuple(
+        details[key] for key in ("failed_step", "failed_step_id", "total_steps")
+    )
+    assert "odd" == details["step_error"]["reason"]
     assert [*enumerate(outputs)][left_out:] == [
         (each["step_index"], each["output"]) for each in partial
     ]
@@ -194,3 +200,36 @@ TASKS = '(defatom say (params a) (instructions "{{a}}"))\n(define-input n type: 
 def test_model_calls_are_bounded(text, bound):
     """`check` sees through them; of different steps it takes the most that one may ask."""
     assert bound == str(inspect(built(TASKS + text)).calls)
+
+
+DRAFTS = """
+(defatom draft (params text) (instructions "Go on: {{text}}")
+  (context_management accumulate_data: true accumulation_format: full_output))
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "shown"),
+    [
+        ('(sequence [draft draft draft draft] "a")', ["", "1", "1\n\n2", "1\n\n2\n\n3"]),
+        (
+            '(sequence [draft draft draft draft] "a" history: 1)',
+            ["", "1", *[f"[{at} earlier output{'s' * (at > 1)} left out]\n\n{at + 1}"
+                        for at in (1, 2)]],
+        ),
+        ('(draft (draft (draft "a")))', ["", "", ""]),
+        ('(begin (draft "a") (draft "b"))', ["", ""]),
+    ],
+)  # fmt: skip
+def test_earlier_outputs_are_shown_by_a_sequence_alone(program, shown):
+    """The latest of them, with a mark; tasks that are called one after another see nothing."""
+    seen = []
+
+    def model(payload):
+        seen.append(payload["system"])
+        return str(len(seen))
+
+    sexplang.run(f"{DRAFTS} (str {program})", model=model)
+
+    around = "<previous_outputs>\n{}\n</previous_outputs>"
+    assert [around.format(text) if text else "" for text in shown] == seen

@@ -130,6 +130,14 @@ def place(diagnostic: Diagnostic) -> str:
             'type="sequential"',
             "write (let*",
         ),
+        ("legacy-task-type", '<task type="reduce"/>', 'type="reduce"', "write (fold"),
+        ("legacy-task-type", '<task type="script"/>', 'type="script"', "write (system:run_script"),
+        (
+            "legacy-task-type",
+            '<task type="director_evaluator_loop"><director/></task>',
+            'type="director_evaluator_loop"',
+            "write (director-evaluator-loop",
+        ),
         (
             "unbound-name",
             "<templates>"

@@ -80,6 +80,14 @@ def test_a_program_sees_the_inputs_as_names_and_the_tasks(library):
     assert str(result) == "Hi."
 
 
+def test_a_continuation_that_nobody_can_answer_is_a_failed_result(library):
+    """As the value of a program: there is no conversation that could go on."""
+    program = '(task-result {content: "c" status: "CONTINUATION" notes: {}})'
+    error = failure(sexplang.dispatch(program, library=library))
+
+    assert error["reason"] == "tool_execution_error"
+
+
 def test_a_name_that_is_a_task_and_a_tool_is_refused(library):
     error = failure(sexplang.dispatch("shout", library=library, tools=[shout]))
 

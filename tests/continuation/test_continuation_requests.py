@@ -130,6 +130,39 @@ def test_a_handler_sees_the_continuation(ask):
     )
 
 
+def test_what_is_wrong_with_a_request_has_its_own_name(ask):
+    """Malformed, for nobody, for a task that takes other inputs, too deep, the same again: each
+    says what it is about."""
+    what = {"inputs": {"what": "tea"}}
+    wrong = {
+        "fields": {"inputs": 3, "name": "clerk"},
+        "candidates": {"description": "zzz", **what},
+        "missing": {"name": "clerk", "inputs": {"about": "tea"}},
+        "limit": {"name": "clerk", **what, "max_depth": 0},
+        "cycle": {"name": "chief", "inputs": {}},
+    }
+    told = {key: json.loads(ask(request)["told"]["content"]) for key, request in wrong.items()}
+
+    assert {
+        "fields": "input_validation_failure",
+        "candidates": "template_not_found",
+        "missing": "input_validation_failure",
+        "limit": "execution_halted",
+        "cycle": "execution_halted",
+    } == {key: error["reason"] for key, error in told.items()}
+    assert "a malformed subtask request: inputs: write a table" == told["fields"]["message"]
+    details = {key: error.get("details", {}) for key, error in told.items()}
+    for key in ("candidates", "missing", "limit", "cycle"):
+        assert [key] == [each for each in wrong if key in details[each]]
+
+
+def test_a_program_without_tasks_has_nobody_to_ask():
+    """That is said, and no candidates are named."""
+    program = '(try (subtask {name: "x"}) (catch (err template_not_found) err.message))'
+
+    assert "no tasks" in sexplang.run(program) or "no templates" in sexplang.run(program)
+
+
 FAILING = """
 (defatom chief (instructions "Chief") (allowed_tools spawn_subtask))
 (defatom clerk (params what) (instructions "on {{what}}") (allowed_tools spawn_subtask))

@@ -4,13 +4,15 @@ import json
 from typing import Any
 
 import pytest
-from tasks_driver import converse, says, template, uses
+from attrs import evolve
+from tasks_driver import converse, failure, says, template, uses
 
 from sexplang.tasks import task_system
 from sexplang.tasks.settings import MINIMAL
 from sexplang.templates import json_schema, read_reply, xml_words
 from sexplang.terms.task import Conversation, Finished, Perform, task_result
 from sexplang.terms.template import ContextManagement, FilePaths, OutputFormat, Param, Template
+from sexplang.terms.text import value_of
 
 LEGAL = [
     ("full", False, "disabled"),
@@ -105,6 +107,58 @@ def test_a_request_wins_over_its_template_and_that_over_the_defaults(
     run = converse(task, [says("ok")], overrides=overrides)
 
     assert shown in run.requests[0]["system"]
+
+
+@pytest.mark.parametrize(
+    ("subtype", "set_", "sees"),
+    [
+        ("subtask", {"inherit_context": "full"}, (True, False, False)),
+        ("subtask", {"inherit_context": "none"}, (False, False, True)),
+        ("standard", {"fresh_context": "enabled"}, (False, False, True)),
+        ("standard", {"fresh_context": "disabled"}, (True, False, False)),
+    ],
+)
+@pytest.mark.parametrize("way", ["template", "request"])
+def test_what_is_defaulted_adjusts_to_what_is_set(way, subtype, set_, sees):
+    """Where both could not stand together, and with a warning only there."""
+    task = template(subtype=subtype)
+    overrides: dict[str, Any] = {"context_management": set_}
+    if way == "template":
+        task, overrides = evolve(task, context_management=ContextManagement(**set_)), {}
+    script = [(FOUND,), ("M",), says("ok")] if sees[2] else [says("ok")]
+    run = converse(task, script, overrides=overrides, conversations=ABOVE, memory=True)
+
+    adjusted = set_ in ({"inherit_context": "full"}, {"fresh_context": "enabled"})
+    assert sees == seen(run)
+    assert adjusted == bool(run.notes["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("files", "reply", "source"),
+    [
+        (FilePaths(paths=("m.md",)), None, "template_literal"),
+        (FilePaths("command", text="ls"), {"exit_code": 0, "stdout": "m.md\n"}, "template_command"),
+        (FilePaths("description", text="tea"), FOUND, "template_description"),
+        (FilePaths("context_description", text="tea"), FOUND, "template_context_description"),
+        (FilePaths("description", text="tea"), NOTHING, "none"),
+        (FilePaths("command", text="ls"), {"exit_code": 1, "stdout": ""}, "resolution_failed"),
+        (FilePaths(), None, "none"),
+    ],
+)
+def test_the_notes_say_where_files_come_from(files, reply, source):
+    """And how many there are; a file that is not there is a warning and not counted."""
+    script: list[Any] = [] if reply is None else [(value_of(reply),)]
+    is_found = source not in ("none", "resolution_failed")
+    run = converse(template(file_paths=files), [*script, *[("M",)] * is_found, says("ok")])
+    assert (source, is_found) == (
+        *(run.notes["context_source"],),
+        run.notes["context_files_count"] == 1,
+    )
+    if is_found:
+        gone = [*script, (failure("file-not-found"),), says("ok")]
+        run = converse(template(file_paths=files), gone)
+        assert 0 == run.notes["context_files_count"]
+        assert "`m.md` could not be read" in run.notes["warnings"][0]
 
 
 def test_the_search_knows_what_the_task_is_about():

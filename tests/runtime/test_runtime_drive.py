@@ -114,6 +114,16 @@ def test_the_journal_holds_replies_in_the_order_of_delivery():
     assert [1, "early", "late"] == [row.reply for row in journal.rows]
 
 
+def test_each_row_says_when_it_was_asked_for_and_answered():
+    """In seconds since 1970: so it is known of each turn of a model too."""
+    journal = Journal()
+    before = time.time()
+    drive(begun(perform("wait", 0.01, "a")), {"wait": slow_echo}, journal=journal)
+
+    (row,) = journal.rows
+    assert before <= row.started <= row.ended <= time.time()
+
+
 def test_a_run_is_a_fold_over_its_journal():
     """Delivering the rows in their order to a run from its start gives the same end."""
     program = par(perform("wait", 0.02, "a"), seq(perform("wait", 0, "b"), perform("fail")))

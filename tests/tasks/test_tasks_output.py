@@ -44,6 +44,15 @@ def test_after_two_repairs_it_is_an_output_format_failure():
     assert len(error["details"]["repairs"]) == 2
 
 
+def test_a_reply_that_cannot_be_read_says_why():
+    """Where the JSON ends to be some, beside the reply as it was."""
+    error = converse(template(output_format=JSON), [says('{"a": ?}')] * 3).error
+
+    assert "output_format_failure" == error["reason"]
+    assert error["details"]["parseError"]
+    assert '{"a": ?}' == error["content"] == error["details"]["originalOutput"]
+
+
 def test_without_a_turn_left_nothing_is_asked_again():
     """The failure is that of the format, which says more than the limit."""
     task = template(output_format=JSON, limits=Limits(max_turns=1))

@@ -1,12 +1,20 @@
 ; More than one attempt: one after the other until one succeeds; side by side, by majority; or one
 ; more when the first takes long.
 
+(define _MOST 1000000)  ; calls side by side
+
 ; Calls `f` until it gives a value, `times` times at most. `on:` says which errors are worth another
 ; attempt: a word, a list of words, or a function of the error; without it all are. `backoff:` is the
 ; seconds to wait, doubled each time, or a function of how often it has failed; with `jitter: true` it
 ; waits a random part of them. The last attempt is a plain call: its error is the error of the whole.
 (define (retry f (times 3) (on nil) (backoff nil) (jitter false))
   (_check "retry" f "times" times)
+  (unless (or (nil? on) (procedure? on) (_word? on) (and (list? on) (all? _word? on)))
+    (_refuse (format "`on:` is a word, a list of words or a function, not ~s" on)
+             "write on: 'llm_error, or on: (lambda (err) (equal? err.message \"busy\"))"))
+  (unless (boolean? jitter)
+    (_refuse (format "`jitter:` is true or false, not ~s" jitter)
+             "write (retry f backoff: 2 jitter: true)"))
   (unless (or (nil? backoff) (procedure? backoff) (and (number? backoff) (>= backoff 0)))
     (_refuse (format "`backoff:` is a number of seconds or a function, not ~s" backoff)
              "write backoff: 1, or backoff: (lambda (failures) (* 5 failures))"))
@@ -21,6 +29,8 @@
            (_wait backoff jitter attempt-number)
            (recur (+ attempt-number 1))))
         (f))))
+
+(define (_word? value) (or (string? value) (symbol? value)))
 
 (define (_is-on? on err)
   (cond ((nil? on) true)
@@ -42,7 +52,7 @@
 ; Calls `f`, and once more each `after` seconds while nothing has come, `n` times at most; gives the
 ; first value and cancels the others. Where all have failed, the first one's error counts.
 (define (hedge f (after 1) (n 2))
-  (_check "hedge" f "n" n)
+  (_check "hedge" f "n" n _MOST)
   (unless (and (number? after) (>= after 0))
     (_refuse (format "`hedge` takes seconds as `after:`, not ~s" after)
              "write (hedge (lambda () …) after: 5)"))
@@ -66,7 +76,13 @@
 ; compared: of a task's result what it says, else the value. Those that fail are counted among the n,
 ; but for no answer.
 (define (vote f (n 3) (by _answer) (limit nil))
-  (_check "vote" f "n" n)
+  (_check "vote" f "n" n _MOST)
+  (unless (procedure? by)
+    (_refuse (format "`vote` takes a function of an answer as `by:`, not ~s" by)
+             "write by: (lambda (answer) (string-downcase (str answer)))"))
+  (unless (or (nil? limit) (and (integer? limit) (>= limit 1)))
+    (_refuse (format "`vote` takes an integer from 1 on as `limit:`, not ~s" limit)
+             "write (vote (lambda () …) n: 9 limit: 3)"))
   (bind cast (par-map (lambda (_) (try {answer: (f)} (catch (err) {error: err}))) (range n) limit))
   (bind valid (filter (lambda (each) (has-key? each "answer")) cast))
   (when (empty? valid) (raise (get (first cast) "error")))
@@ -90,12 +106,16 @@
     ({status: _ content: _ parsed_content: parsed} parsed)
     (_ value)))
 
-(define (_check name f label count)
+(define (_check name f label count (most nil))
   (unless (procedure? f)
     (_refuse (format "`~a` takes a function without parameters, not ~s" name f)
              (format "write (~a (lambda () …) ~a: 3)" name label)))
-  (unless (and (integer? count) (>= count 1))
-    (_refuse (format "`~a` takes an integer from 1 on as `~a:`, not ~s" name label count)
+  (unless (and (integer? count) (>= count 1) (or (nil? most) (<= count most)))
+    (_refuse (format "`~a` takes an integer from 1 ~a as `~a:`, not ~s"
+                     name
+                     (if (nil? most) "on" (str "to " most))
+                     label
+                     count)
              (format "write (~a (lambda () …) ~a: 3)" name label))))
 
 (define (_refuse message hint)

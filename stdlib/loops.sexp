@@ -12,7 +12,7 @@
 ; `report: true` a table of value, success, iterations_completed and history.
 (define (director-evaluator-loop max_iterations initial director executor evaluator controller
           (report false))
-  (_check "director-evaluator-loop" max_iterations
+  (_check "director-evaluator-loop" max_iterations report
     [["director" director "input i"]
      ["executor" executor "plan i"]
      ["evaluator" evaluator "execution plan i"]
@@ -37,8 +37,8 @@
 (define (iterative-loop max_iterations initial test_command executor controller (validator nil)
           (report false))
   (bind words (_words test_command))
-  (bind validate (or validator (lambda (_ i) (_run-test words))))
-  (_check "iterative-loop" max_iterations
+  (bind validate (if (nil? validator) (lambda (_ i) (_run-test words)) validator))
+  (_check "iterative-loop" max_iterations report
     [["executor" executor "input i"]
      ["validator" validate "test_command i"]
      ["controller" controller "execution validation input i"]])
@@ -157,10 +157,13 @@
 
 ; -- What they are given --------------------------------------------------------------------------
 
-(define (_check name most functions)
+(define (_check name most report functions)
   (unless (and (integer? most) (>= most 0))
     (_refuse (format "`~a` counts to an integer from 0 on, not ~s" name most)
              (format "write (~a max_iterations: 5 …)" name)))
+  (unless (boolean? report)
+    (_refuse (format "`~a` takes true or false as `report:`, not ~s" name report)
+             "leave it out, or write report: true"))
   (for-each (lambda (row)
               (match row
                 ([label function params]

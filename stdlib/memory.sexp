@@ -29,14 +29,13 @@
              matching_strategy: (_strategy matching_strategy)
              limit: limit}))
   (bind chosen (if (nil? matcher) (task-of "associative_matching") matcher))
-  (unless (or (not chosen) (procedure? chosen))
-    (_refuse "`matcher:` is a task or a function"
-             "write matcher: (lambda (input candidates) …), or matcher: false for none"))
+  (when chosen (_check-matcher chosen))
   (if chosen (match-memory chosen input) (search-memory input)))
 
 ; Calls `body`, a function without parameters, and answers its `search-memory` by a matcher, so that
 ; the fresh context of its tasks is found by it too.
 (define (with-matcher matcher body)
+  (_check-matcher matcher)
   (handle (body)
     ((search-memory query) resume (resume (match-memory matcher query)))))
 
@@ -44,6 +43,10 @@
 ; error}`. It is asked about candidates in shards, side by side; a shard that fails does not spoil the
 ; others.
 (define (match-memory matcher query (token_size_per_shard _SHARD) (max_shards _SHARDS))
+  (_check-matcher matcher)
+  (unless (and (_count? token_size_per_shard) (_count? max_shards))
+    (_refuse "`token_size_per_shard:` and `max_shards:` are integers from 1 on"
+             (format "they are ~a and ~a where you leave them out" _SHARD _SHARDS)))
   (bind input (if (table? query) query {query: query}))
   (bind wanted (merge {query: (str input.template_description)} input))
   (bind found (search-memory (merge input {limit: _CANDIDATES include_unmatched: true})))
@@ -190,6 +193,13 @@
         (else
          (_refuse "`matching_strategy:` is \"content\" or \"metadata\""
                   "leave it out for \"content\""))))
+
+(define (_check-matcher matcher)
+  (unless (procedure? matcher)
+    (_refuse (format "a matcher is a task or a function, not ~s" matcher)
+             "write (lambda (input candidates) …); get-context takes matcher: false for none")))
+
+(define (_count? value) (and (integer? value) (>= value 1)))
 
 (define (_refuse message hint)
   (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint}))

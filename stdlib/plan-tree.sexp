@@ -2,7 +2,16 @@
 ; of it. Plans in plans stand in their place.
 
 ; A plan and what became of it as text, with a line for each node.
-(define (subplan-tree given) (string-join (_tree (_plans given) "") "\n"))
+(define (subplan-tree given)
+  (_check "subplan-tree" given)
+  (string-join (_tree (_plans given) "") "\n"))
+
+(define (_check name given)
+  (unless (table? given)
+    (raise {type: "PROGRAM_ERROR"
+            reason: "wrong-type"
+            message: (format "`~a` takes what a task or `subplan` gave, not ~s" name given)
+            hint: "write (subplan-tree (subplan plan))"})))
 
 (define (_plans given)
   (match given
@@ -19,6 +28,7 @@
 
 ; A plan and what became of it as the text of a Mermaid graph.
 (define (subplan-mermaid given)
+  (_check "subplan-mermaid" given)
   (bind plans (_plans given))
   (bind parents (distinct (map (lambda (plan) plan.parent) plans)))
   (bind roots (map (lambda (id) (format "  ~a[\"~a\"]" (_mark id) (_plain id))) parents))

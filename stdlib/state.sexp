@@ -19,6 +19,11 @@
 ; Calls `body`, a function without parameters, with cells of these names and values; gives
 ; `{value cells}`, its value and the last value of each cell.
 (define (run-cells cells body)
+  (unless (table? cells)
+    (raise {type: "PROGRAM_ERROR"
+            reason: "wrong-type"
+            message: (format "the cells are a table of their names and values, not ~s" cells)
+            hint: "write (with-cells {count: 0} (lambda () …))"}))
   ; A put ends the step that it is made in; the next step begins there, with other cells. So a get
   ; is answered where it is made, also in the branches of a `par`, and no put takes any stack.
   (define (begin-body)

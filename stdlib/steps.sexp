@@ -85,7 +85,7 @@
 ; Calls `f` with each input, one after the other; the list of its results. An error says at which
 ; input it was and holds the results before it.
 (define (map-tasks f inputs)
-  (_check-inputs "map-tasks" inputs)
+  (_check-inputs "map-tasks" [f] inputs)
   (fold (lambda (results input)
           (append results [(_at-input inputs results {} (lambda () (f input)))]))
         []
@@ -94,7 +94,7 @@
 ; Calls `(work input)` for each input, and `(combine result accumulator input)` at once, in order;
 ; gives the last accumulator. An error says at which input it was and holds what there is.
 (define (reduce-tasks work combine initial inputs)
-  (_check-inputs "reduce-tasks" inputs)
+  (_check-inputs "reduce-tasks" [work combine] inputs)
   (bind end
     (fold (lambda (so-far input)
             (bind known {current_accumulator: so-far.accumulator})
@@ -120,7 +120,13 @@
                                                  results)})})
             body))
 
-(define (_check-inputs name inputs)
+(define (_check-inputs name functions inputs)
+  (unless (all? procedure? functions)
+    (_refuse (format "`~a` takes ~a, not ~s"
+                     name
+                     (if (= (length functions) 1) "a function" "two functions")
+                     (first (filter (lambda (f) (not (procedure? f))) functions)))
+             "write (map-tasks (lambda (input) …) inputs) or (reduce-tasks work combine 0 inputs)"))
   (unless (list? inputs)
     (_refuse (format "`~a` goes through a list, not ~s" name inputs)
              "write a list such as [1 2 3]; (json-parse text) reads one from text")))

@@ -243,6 +243,11 @@
 ; How far the bids for a subtask lie apart, from 0 to 1: by fitness or by cost, whichever is more.
 ; A subtask for which they lie far apart is ambiguous.
 (define (bid-spread bids)
+  (unless (and (list? bids) (all? table? bids))
+    (raise {type: "PROGRAM_ERROR"
+            reason: "wrong-type"
+            message: (format "`bid-spread` takes a list of bids, not ~s" bids)
+            hint: "write [{fitness: 0.9 cost: 2} …]"}))
   (if (< (length bids) 2)
       0
       (max (_apart (map (lambda (bid) bid.fitness) bids))

@@ -21,16 +21,32 @@
 
 ; Whether a TaskResult is COMPLETE and holds no error.
 (define (is-task-successful? result)
+  (_check "is-task-successful?" result)
   (and (equal? result.status "COMPLETE") (nil? result.notes.error)))
 
 ; What a TaskResult says, as text.
-(define (get-task-content result) result.content)
+(define (get-task-content result)
+  (_check "get-task-content" result)
+  result.content)
 
 ; What a TaskResult says, as data; nil where only text was asked for.
-(define (get-task-parsed-content result) result.parsed_content)
+(define (get-task-parsed-content result)
+  (_check "get-task-parsed-content" result)
+  result.parsed_content)
 
 ; What went wrong, of a FAILED TaskResult; else nil.
-(define (get-task-error-message result) result.notes.error.message)
+(define (get-task-error-message result)
+  (_check "get-task-error-message" result)
+  result.notes.error.message)
 
 ; The exit code of a script, of its TaskResult; else nil.
-(define (get-task-exit-code result) result.notes.exit_code)
+(define (get-task-exit-code result)
+  (_check "get-task-exit-code" result)
+  result.notes.exit_code)
+
+(define (_check name result)
+  (unless (and (table? result) (has-key? result "status"))
+    (raise {type: "PROGRAM_ERROR"
+            reason: "wrong-type"
+            message: (format "`~a` takes a TaskResult, not ~s" name result)
+            hint: "it is what a task gives, and what `attempt` makes of an error"})))

@@ -144,7 +144,7 @@ def test_what_is_asked_is_what_was_given():
     [
         ('matching_strategy: "both"', '"content" or "metadata"'),
         ("matching_strategy: 3", '"content" or "metadata"'),
-        ('matcher: "pick"', "is a task or a function"),
+        ('matcher: "pick"', "a matcher is a task or a function"),
         ("inputs: '((cups 2) (cups 3))", "the input `cups` is given twice"),
         ("inputs: '((cups 2) (\"cups\" 2))", "the input `cups` is given twice"),
     ],

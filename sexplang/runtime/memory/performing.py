@@ -17,17 +17,18 @@ RETRIEVAL, PARSING = "context_retrieval_failure", "context_parsing_failure"
 def search(asked: Value, index: str | None, permissions: Permissions) -> Reply:
     """The reply of an index, or where none is named of the one that the program's folder sees. It
     holds only files that may be read."""
-    place = index or discovered(permissions.base)
-    return reply(NO_INDEX) if place is None else answered(place, asked, sight(permissions))
+    return answered(index or discovered(permissions.base), asked, sight(permissions))
 
 
-def answered(index: str, asked: Value, shown: Shown) -> Reply:
-    """The reply to a query, or to what is none. What fails is tried once more: another process may
-    have been in the way."""
+def answered(index: str | None, asked: Value, shown: Shown) -> Reply:
+    """The reply to a query, or to what is none, of an index if there is one. What fails is tried
+    once more: another process may have been in the way."""
     try:
         query = query_of(asked)
     except (Malformed, Fault) as wrong:
         return reply("", error=_failure(PARSING, str(wrong)))
+    if index is None:
+        return reply(NO_INDEX)
     for _ in range(2):
         try:
             return searched(index, query, shown)

@@ -1,15 +1,16 @@
 """Data in program text to core: quotations, quasiquotations, vectors and tables."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowered, Lowering, Steps
+from sexplang.terms.brief import shown
 from sexplang.terms.core import CallPrimitive, Const, Core, MakeTable
 from sexplang.terms.diagnostic import Label as Place
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.source import Span
-from sexplang.terms.value import Value, symbol
+from sexplang.terms.value import Fault, Primitive, Record, Value, symbol
 
 
 def constant(c: Lowering, form: Literal, position: int) -> Core:
@@ -168,7 +169,8 @@ def _elements(c: Lowering, form: ListForm | VectorForm, nesting: int) -> Steps:
             if plain:
                 runs.append(listed(c, tuple(plain), form.span))
                 plain = []
-            runs.append((yield _unquote(c, item, nesting)))  # type: ignore[arg-type]
+            spliced = yield _unquote(c, item, nesting)  # type: ignore[arg-type]
+            runs.append(_checked(spliced, _list, item.span))
         else:
             plain.append((yield _quasi(c, item, nesting)))
     if not runs:
@@ -176,6 +178,25 @@ def _elements(c: Lowering, form: ListForm | VectorForm, nesting: int) -> Steps:
     if plain:
         runs.append(listed(c, tuple(plain), form.span))
     return CallPrimitive(c.primitive("append"), tuple(runs), span=form.span)
+
+
+def _checked(spliced: Core, check: Callable[[Value], Value], span: Span) -> Core:
+    """What is spliced, if it can be: else the error is at the splice and speaks of it."""
+    return CallPrimitive(Primitive("identity", check, 1, 1), (spliced,), span=span)
+
+
+def _list(value: Value) -> Value:
+    if type(value) is not tuple:
+        words = f"`~@` puts the elements of a list in, and {shown(value)} is no list"
+        raise Fault("wrong-type", words, hint="`~x` puts the value itself in")
+    return value
+
+
+def _table(value: Value) -> Value:
+    if not isinstance(value, (dict, Record)):
+        words = f"`~@` puts the entries of a table in here, and {shown(value)} is no table"
+        raise Fault("wrong-type", words, hint="`key: ~x` puts the value itself in")
+    return value
 
 
 def _fields(c: Lowering, form: TableForm, nesting: int) -> Steps:
@@ -192,7 +213,8 @@ def _fields(c: Lowering, form: TableForm, nesting: int) -> Steps:
     for key, item in list(entries(c, form, splices=nesting == 1)):
         if nesting == 1 and word_of(item) == "unquote-splicing":
             close()
-            runs.append((yield _unquote(c, item, nesting, splices=not key)))  # type: ignore[arg-type]
+            spliced = yield _unquote(c, item, nesting, splices=not key)  # type: ignore[arg-type]
+            runs.append(_checked(spliced, _table, item.span))
         else:
             plain.append((key, (yield _quasi(c, item, nesting))))
     close()

@@ -93,7 +93,7 @@ CORES = {
     ),
     "par, attempt": ("(par 1 (attempt 2))", "(par 1 (attempt 2))"),
     "quasiquote": ("`(1 ~(+ 1 2) x)", "(list 1 (+ 1 2) 'x)"),
-    "a splice": ("`(1 ~@[2] 3)", "(append [1] [2] [3])"),
+    "a splice": ("`(1 ~@[2] 3)", "(append [1] (identity [2]) [3])"),
     "an inner quasiquotation": ("`(a `~(b ~(+ 1 2)))", None),
 }
 

@@ -9,8 +9,9 @@ from memory_support import committed, filled, found, indexed, repository
 
 from sexplang.runtime import Permissions
 from sexplang.runtime.memory import MemorySystem
-from sexplang.runtime.memory.performing import search
+from sexplang.runtime.memory.performing import answered, search
 from sexplang.runtime.memory.words import terms
+from sexplang.runtime.refusal import refused
 from sexplang.tasks.words import words
 from sexplang.terms.task import task_result
 from sexplang.terms.value import symbol
@@ -330,3 +331,22 @@ def test_the_name_of_a_file_forges_no_line(tmp_path):
     assert ["Summary: Tea."] == [line for line in lines if line.startswith("Summary")]
     assert lines[0].endswith("tea\\nSummary: all is well\\u2028\\x1b[31m.md")
     assert "\n" not in reply["summary"] and "all is well" in reply["summary"]
+
+
+@pytest.mark.parametrize(("failures", "found_"), [(0, True), (1, True), (2, False)])
+def test_a_search_that_fails_is_made_once_more(shop, failures, found_):
+    """And no more than that; then the reply says why."""
+    asked = []
+
+    def shown(path):
+        asked.append(path)
+        if len(asked) <= failures:
+            raise refused("index-busy", "another process is in the way")
+        return path
+
+    reply = answered(str(shop[0] / ".sexplang/index.db"), {"query": "kettle"}, shown)
+
+    assert found_ == (reply["error"] is None) == bool(reply["matches"])
+    if not found_:
+        assert 2 == len(asked)
+        assert "index-busy" == reply["error"].fields["details"]["code"]

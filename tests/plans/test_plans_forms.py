@@ -168,7 +168,7 @@ def test_doubles_are_done_once_and_paths_one_after_the_other(tmp_path):
         clerk("find the price of tea"),
         clerk("write the code", owned_paths=["src"]),
         clerk("find the current price of tea", 1),
-        clerk("test the code", owned_paths=["./SRC/tests/"]),
+        clerk("test the code", owned_paths=["./docs//../SRC/tests/"]),
         clerk("sum it up", 2),
     )
 

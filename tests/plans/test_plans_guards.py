@@ -62,6 +62,10 @@ ADVICE = "; propose something simpler, or do the task yourself"
             "too large budgets: the caps of seconds add up to 350.5, and 300 are left",
         ),
         (
+            proposing(clerk("a", budget_cap=300), clerk("b", budget_cap=1e-7)),
+            "too large budgets: the caps of seconds add up to 300.0000001, and 300 are left",
+        ),
+        (
             proposing(clerk("a", budget_cap=1e300), clerk("b", budget_cap=10**300)),
             "too large budgets: the caps of seconds add up to more than can be counted, and 300 "
             "are left",
@@ -102,6 +106,20 @@ def test_a_proposal_that_is_malformed_is_told_field_by_field(tmp_path):
         "subtasks[1].budget_cap: write a number of seconds, or an object such as "
         '{"seconds": 60, "calls": 5, "tokens": 9000, "usd": 0.5} with numbers above 0, '
         "calls and tokens whole"
+    )
+
+
+@pytest.mark.parametrize("path", ["../tea", "src/../../tea", "/etc", "..\\\\tea", "src/.//../.."])
+def test_a_path_that_leaves_the_folder_is_nobodys(tmp_path, path):
+    """What lies elsewhere cannot be given away, however it is spelled."""
+    played = play(
+        tmp_path, '(str (chief "g"))', chief_says(proposing(clerk("a", owned_paths=[path])))
+    )
+
+    (told,) = played.told
+    assert told["message"] == (
+        "a malformed subplan: subtasks[0].owned_paths: write paths below the program's folder, "
+        "such as src/parser"
     )
 
 
@@ -249,7 +267,7 @@ def test_what_is_being_done_elsewhere_is_not_begun_again(tmp_path):
         if task == "lead" and turn == 0:
             return proposing(clerk("find the price of tea"))
         if task == "lead" and turn == 1:
-            return proposing(clerk("write it down", owned_paths=["DOCS/prices.md"]))
+            return proposing(clerk("write it down", owned_paths=["src/../DOCS\\prices.md"]))
         if task == "lead" and turn == 2:
             return proposing(clerk("code it", owned_paths=["src/a/b.py"]))
         return "done"

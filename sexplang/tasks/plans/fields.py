@@ -34,6 +34,27 @@ def _texts(value: Value) -> Any:
     return tuple(dict.fromkeys(names))
 
 
+def _owned(value: Value) -> Any:
+    """Paths below the program's folder, each in its shortest spelling."""
+    found = _texts(value)
+    if isinstance(found, Meant):
+        return Meant(tuple(map(_path, found.value)), found.words)
+    return tuple(dict.fromkeys(map(_path, found)))
+
+
+def _path(text: str) -> str:
+    text = text.strip().replace("\\", "/")
+    parts: list[str] = []
+    for part in text.split("/"):
+        if text.startswith("/") or (part == ".." and not parts):
+            raise Unfit("write paths below the program's folder, such as src/parser")
+        if part == "..":
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts) or "."
+
+
 def _indexes(value: Value) -> Any:
     """As texts: what is no index of this plan is for the judge to say."""
     found = indexes(value)
@@ -146,7 +167,7 @@ SUBTASK: dict[str, Read] = {
     "budget_cap": _cap,
     "expected_output_types": _texts,
     "expected_files": _texts,
-    "owned_paths": _texts,
+    "owned_paths": _owned,
     "allow_no_op_completion": _flag,
 }
 

@@ -229,7 +229,7 @@ def _shown(value: float) -> str:
         return "more than can be counted"
     if value >= 1e15:
         return f"{value:g}"
-    return number(int(value) if value == int(value) else round(value, 6))
+    return number(int(value)) if value == int(value) else f"{value:.15g}"
 
 
 def _parent(around: Standing) -> str:

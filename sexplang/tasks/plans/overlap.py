@@ -1,6 +1,7 @@
 """Two subtasks to whether they do the same, or work on the same paths."""
 
 import re
+from unicodedata import normalize
 
 from sexplang.tasks.json_text import json_text
 from sexplang.terms.value import Value
@@ -51,7 +52,8 @@ def _inputs(subtask: dict[str, Value]) -> str:
 
 
 def same_paths(one: Value, other: Value) -> bool:
-    """Whether of two lists of paths one names what another holds, in any case of letters."""
+    """Whether of two lists of paths one names what another holds, in any case of letters and any
+    way in which their accents are encoded."""
     return any(
         _holds(left, right) or _holds(right, left)
         for left in map(_parts, one or ())
@@ -60,7 +62,8 @@ def same_paths(one: Value, other: Value) -> bool:
 
 
 def _parts(path: str) -> tuple[str, ...]:
-    return tuple([part for part in path.casefold().split("/") if part not in ("", ".")])
+    spelled = normalize("NFC", normalize("NFC", path).casefold())
+    return tuple([part for part in spelled.split("/") if part not in ("", ".")])
 
 
 def _holds(above: tuple[str, ...], below: tuple[str, ...]) -> bool:

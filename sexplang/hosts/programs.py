@@ -63,7 +63,7 @@ def check_index(path: str) -> None:
         raise Diagnostics([Diagnostic("file-not-found", title, hint=hint)])
 
 
-_MEASURE = "([0-9]{1,18}([.][0-9]*)?|[.][0-9]+)(e-?[0-9]{1,2})?"
+_MEASURE = "([0-9]{1,18}([.][0-9]*)?|[.][0-9]+)(e[-+]?[0-9]{1,2})?"
 
 
 def budget_of(text: str) -> dict[str, Value]:

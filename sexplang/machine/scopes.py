@@ -118,7 +118,8 @@ class Scope:
             return self.more
         if self.span is not None or self.node is not None:
             return f"raise `{resource}:` there, or catch `{resource}` and go on with what there is"
-        return f"give the run more: --budget {resource}={_rounded(max(2 * limit, used) or 1)}"
+        more = max(2 * limit, used) or 1
+        return f"give the run more: --budget {resource}={_rounded(more) or more}"
 
     def _otherwise(self) -> str:
         """What to write where money cannot be counted."""

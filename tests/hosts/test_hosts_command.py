@@ -380,6 +380,16 @@ def test_the_configuration_says_whether_equal_calls_are_sent_once(folder, said, 
 
 
 @pytest.mark.parametrize(
+    ("seconds", "more"), [("1e-9", "2e-09"), ("0.01", "0.02"), (".000001", "2e-06")]
+)
+def test_a_hint_for_more_time_can_be_typed(seconds, more):
+    """However little was allowed: what is typed next is more, and understood."""
+    done = sexplang("run", "-e", "(sleep 1)", "--budget", f"seconds={seconds}")
+    assert f"give the run more: --budget seconds={more}\n" in done.stderr
+    assert sexplang("run", "-e", "7", "--budget", f"seconds={more}").stdout == "7\n"
+
+
+@pytest.mark.parametrize(
     ("words", "status", "about"),
     [
         (["-e", "(/ 1 0)"], 1, "division-by-zero"),

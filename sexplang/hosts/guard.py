@@ -38,7 +38,9 @@ def guarded(command: Callable[[], int]) -> int:
                 return _unwritten("")
             if error.errno in _UNWRITABLE:
                 why = os.strerror(error.errno).lower()
-                return _unwritten(f"cannot write the result: {why}")
+                return _unwritten(
+                    f"cannot write the result: {why}; make room, or send it elsewhere"
+                )
         if os.environ.get(TRACEBACK):
             import traceback
 

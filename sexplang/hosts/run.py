@@ -16,7 +16,7 @@ from sexplang.hosts.options import Settings, check_files
 from sexplang.hosts.programs import budget_of, built, check_index, outcome_of, permissions_of
 from sexplang.hosts.serving import described, servers_of
 from sexplang.process import hide
-from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
@@ -135,12 +135,13 @@ def performed(
 
         warm_up(settings.model, [task.template.model for task in program.tasks])
     journal = progress = trace = None
+    unwritten: list[str] = []
     if _is_followed(settings, program):  # before anything happens, and also when nothing will
         from sexplang.hosts.tracing import followed
         from sexplang.runtime import Refusal
 
         try:
-            journal, progress, trace = followed(settings, source)
+            journal, progress, trace = followed(settings, source, unwritten.append)
         except Refusal as refusal:
             return say_error(refusal.error, program, source, settings)
     gc.freeze()
@@ -177,9 +178,11 @@ def performed(
                     sys.stdout.flush()
             except Fault as fault:
                 error = error_of(fault)
-        if error is not None:
-            return say_error(error, program, source, settings)
-        return DONE
+        status = DONE if error is None else say_error(error, program, source, settings)
+    if unwritten:  # the value is out already
+        hint = "make room, or name another file: --trace FILE"
+        return say_all((Diagnostic("trace-failed", unwritten[0], hint=hint),), status or FAILED)
+    return status
 
 
 def _say_spending(outcome: Any) -> None:

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from sexplang.runtime.traces.tree import Trace
 
 
-def followed(settings: Settings, source: Source) -> "tuple[Journal, Progress, Trace | None]":
+def followed(
+    settings: Settings, source: Source, unwritten: Callable[[str], None]
+) -> "tuple[Journal, Progress, Trace | None]":
     """The recording of a run that begins now, what a person sees of it, and what feeds both and
-    whoever collects traces. Raises a Refusal."""
+    whoever collects traces. `unwritten` takes what is to be said of traces that their file could
+    not take. Raises a Refusal."""
     from sexplang.hosts.progress import watching
     from sexplang.runtime import Journal
     from sexplang.runtime.traces import Tracing, traced
@@ -39,6 +42,7 @@ def followed(settings: Settings, source: Source) -> "tuple[Journal, Progress, Tr
         model=settings.model,
         parent=os.environ.get("TRACEPARENT"),
         warn=_warning(settings),
+        unwritten=unwritten,
     )
     return journal, progress, traced(tracing, *beside)
 

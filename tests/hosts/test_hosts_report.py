@@ -1,8 +1,10 @@
 """`sexplang runs report`: a recorded run as one page, or as data."""
 
 import json
+import os
 import re
 import stat
+import subprocess
 from base64 import b64encode
 from hashlib import sha256
 
@@ -269,6 +271,17 @@ def test_the_page_goes_where_it_should(plan, tmp_path):
     assert (2, True) == (over.returncode, "take the place of the recording" in over.stderr)
     assert (1, True) == (nowhere.returncode, "error[file-failed]" in nowhere.stderr)
     assert (1, True) == (missing.returncode, "error[bad-recording]" in missing.stderr)
+
+
+def test_a_pipe_gets_the_page_and_stays_one(plan, tmp_path):
+    """What is no file is not replaced by one."""
+    pipe = tmp_path / "page"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
+        done = sexplang("runs", "report", str(plan), "-o", str(pipe))
+        text, _ = reader.communicate(timeout=20)
+
+    assert (0, True, True) == (done.returncode, b"<html" in text, pipe.is_fifo())
 
 
 def test_a_key_is_in_no_page(tmp_path):

@@ -37,10 +37,8 @@ def test_a_full_disk_is_said_plainly(words):
     """What cannot be written is no bug of ours and no success."""
     done = shell(f"sexplang {shlex.join(words)} >/dev/full")
 
-    assert (1, "sexplang: cannot write the result: no space left on device\n") == (
-        done.returncode,
-        done.stderr,
-    )
+    why = "no space left on device; make room, or send it elsewhere"
+    assert (1, f"sexplang: cannot write the result: {why}\n") == (done.returncode, done.stderr)
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -75,6 +75,16 @@ def test_the_environment_turns_it_on(folder):
     assert f"trace_id={root.trace} span_id={collector.named('execute_tool log').id}" in done.stderr
 
 
+@pytest.mark.parametrize("more", [[], ["--json"], ["--quiet"]])
+def test_a_file_that_takes_no_more_is_named(folder, more):
+    """The value stands where it belongs; that the traces are lost is an error, and no bug."""
+    done = run(folder, "--trace", "/dev/full", *more)
+
+    assert ("1", 1) == (done.stdout.strip().strip('"'), done.returncode)
+    words = "spans could not be written to /dev/full: no space left on device"
+    assert f"{words}\n  = hint: make room, or name another file: --trace FILE" in done.stderr
+
+
 def test_a_failure_is_a_status(folder):
     """On what failed and what it stands in, but not on what went on."""
     with Collector() as collector:

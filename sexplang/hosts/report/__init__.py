@@ -52,6 +52,10 @@ def _put(path: str, text: str) -> None:
     """A whole new file in the place of an old one. Nobody else may read it: it holds what was said
     to models."""
     path = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device stays one
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return
     folder, name = os.path.split(path)
     handle, written = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
     try:

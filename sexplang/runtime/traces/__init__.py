@@ -42,6 +42,8 @@ class Tracing:
     """When the run began, in seconds since the epoch; None is now."""
     warn: Callable[[str], None] = lambda words: None
     """Takes what is to be said of spans that cannot be delivered."""
+    unwritten: Callable[[str], None] | None = None
+    """The same of those that a file could not take; without it, `warn` does."""
 
 
 def is_wanted(target: "Target | None") -> bool:
@@ -110,7 +112,8 @@ def _provider(tracing: Tracing) -> tuple["TracerProvider", Callable[[], None]]:
     from sexplang.runtime.traces.variables import not_done
 
     exporter, to = _exporter(None if target is None else os.fspath(target))
-    for words in not_done(to_file=target is not None and to == os.fspath(target)):
+    to_file = target is not None and to == os.fspath(target)
+    for words in not_done(to_file=to_file):
         tracing.warn(clean(words))
     resource = Resource.create()
     if str(resource.attributes.get(SERVICE_NAME, "unknown_service")).startswith("unknown_service"):
@@ -122,8 +125,12 @@ def _provider(tracing: Tracing) -> tuple["TracerProvider", Callable[[], None]]:
     def close() -> None:
         provider.shutdown()
         if sending.lost:
-            why = f": {sending.why}" if sending.why else ""
-            tracing.warn(clean(f"{sending.lost} spans could not be delivered to {to}{why}"))
+            reason = sending.why.rpartition("] ")[2].lower() if to_file else sending.why
+            why = f": {reason}" if reason else ""
+            tell = (to_file and tracing.unwritten) or tracing.warn
+            spans = "1 span" if sending.lost == 1 else f"{sending.lost} spans"
+            done = "written" if to_file else "delivered"
+            tell(clean(f"{spans} could not be {done} to {to}{why}"))
 
     return provider, close
 

@@ -71,7 +71,10 @@ class Sending(SpanProcessor):
             self.lost += len(self._waiting)
             self._waiting.clear()
             self._state.notify_all()
-        self.exporter.shutdown()
+        try:
+            self.exporter.shutdown()
+        except OSError as error:  # a file that takes no more
+            self._heard.last = str(error)
         self._heard.close()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:

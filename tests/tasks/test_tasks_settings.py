@@ -114,6 +114,7 @@ def test_a_request_wins_over_its_template_and_that_over_the_defaults(
     [
         ("subtask", {"inherit_context": "full"}, (True, False, False)),
         ("subtask", {"inherit_context": "none"}, (False, False, True)),
+        ("subtask", {"fresh_context": "disabled"}, (False, False, False)),
         ("standard", {"fresh_context": "enabled"}, (False, False, True)),
         ("standard", {"fresh_context": "disabled"}, (True, False, False)),
     ],
@@ -130,7 +131,8 @@ def test_what_is_defaulted_adjusts_to_what_is_set(way, subtype, set_, sees):
 
     adjusted = set_ in ({"inherit_context": "full"}, {"fresh_context": "enabled"})
     assert sees == seen(run)
-    assert adjusted == bool(run.notes["warnings"])
+    assert adjusted == any("because" in said for said in run.notes["warnings"])
+    assert (MINIMAL in run.notes["warnings"]) == (sees == (False, False, False))
 
 
 @pytest.mark.parametrize(

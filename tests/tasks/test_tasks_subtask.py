@@ -273,6 +273,7 @@ TEMPLATES = (
         ({"description": "put this into French"}, "translate"),
         ({"description": "check the accuracy"}, "judge"),
         ({"description": "zzz", "template_hints": ("summarize",)}, "summarize"),
+        ({"description": "summarize a long text", "template_hints": ("judge",)}, "judge"),
         ({"name": "summarise", "description": "a long text"}, "summarize"),
     ],
 )

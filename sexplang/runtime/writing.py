@@ -51,13 +51,13 @@ def _no_folder(path: str) -> Refusal:
 
 
 def _mode(folder: int, name: str, path: str) -> int | None:
-    """The permissions of a file to be replaced; None if there is none, or a link."""
+    """The permissions of a file to be replaced; None if there is none."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
     if stat.S_ISLNK(status.st_mode):
-        return None
+        raise denied(path, "it is a link", "write", "name the file that it leads to")
     if stat.S_ISDIR(status.st_mode):
         raise unsuited(path, "it is a folder", "write")
     if not stat.S_ISREG(status.st_mode):
@@ -70,7 +70,8 @@ def _mode(folder: int, name: str, path: str) -> int | None:
 
 
 def _replaced(folder: int, name: str, data: bytes, path: str) -> None:
-    """`name` in the open folder gets new content; a link of that name is replaced, not followed."""
+    """`name` in the open folder gets new content; a link of that name is neither replaced nor
+    followed."""
     mode = _mode(folder, name, path)
     fresh = f".{name[:60]}.{os.urandom(6).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -217,23 +217,42 @@ def test_writing_needs_its_own_permission(home):
 
 
 def test_writing_replaces_a_file_whole_and_follows_no_link(home):
-    """A link is replaced, and what it pointed to stays as it was."""
+    """A link on the way is no way out, and what is beyond it stays as it was."""
     evil = home.parent / "home-evil"
-    (home / "link").symlink_to(evil / "secret.txt")
     (home / "away").symlink_to(evil)
     allowed = Permissions(folder=home, write=[home])
 
-    writing.write_file("link", "mine", allowed)
     writing.write_file("a.txt", "new", allowed)
     with pytest.raises(Refusal) as raised:
         writing.write_file("away/secret.txt", "mine", allowed)
 
     assert "path-denied" == raised.value.error.fields["reason"]
     assert "secret" == (evil / "secret.txt").read_text()
-    assert ("mine", "new") == ((home / "link").read_text(), (home / "a.txt").read_text())
+    assert "new" == (home / "a.txt").read_text()
     for path in ("none/x", "docs", ".env", "../x", "docs/"):
         with pytest.raises(Refusal):
             writing.write_file(path, "x", allowed)
+
+
+@pytest.mark.parametrize(
+    "target", ["a.txt", "../home-evil/secret.txt", "/dev/zero", "nowhere", "link"]
+)
+def test_a_link_is_not_replaced(home, target):
+    """Wherever it leads: it stays a link, and what it leads to stays as it was."""
+    (home / "link").symlink_to(target)
+    before = (home / "a.txt").read_text()
+    allowed = Permissions(folder=home, write=[home])
+
+    error = error_of(drive(begun(perform("write-file", "link", "x")), table(permissions=allowed)))
+
+    assert ("path-denied", "link may not be written: it is a link") == (
+        error["reason"],
+        error["message"],
+    )
+    assert "name the file that it leads to" == error["hint"]
+    assert target == os.readlink(home / "link")
+    assert before == (home / "a.txt").read_text()
+    assert [] == [name for name in os.listdir(home) if name.startswith(".link")]
 
 
 def test_writing_keeps_the_permissions_of_a_file(home):

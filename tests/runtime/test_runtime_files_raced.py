@@ -140,24 +140,27 @@ def test_a_folder_that_goes_away_meanwhile_takes_only_itself_along(home):
 
 
 def unlike(folder):
-    """The names in a folder that are no regular files, but pipes."""
-    return [name for name in os.listdir(folder) if stat.S_ISFIFO(os.lstat(folder / name).st_mode)]
+    """The names in a folder that are neither regular files nor folders."""
+    modes = [(name, os.lstat(folder / name).st_mode) for name in os.listdir(folder)]
+    return [name for name, mode in modes if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)]
 
 
-def test_a_pipe_that_is_swapped_in_is_not_replaced(home):
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("mine.txt", path)])
+def test_a_pipe_or_link_that_is_swapped_in_is_not_replaced(home, make):
     """Whenever it comes: it is there afterwards, under one of its names, and the text was written
     to a file or not at all."""
     allowed = Permissions(folder=home, write=[home])
     docs = home / "docs"
-    os.mkfifo(docs / "pipe")
-    with swapping((docs / "a.txt", docs / "pipe")):
+    make(docs / "other")
+    with swapping((docs / "a.txt", docs / "other")):
         seen = {
             tried(writing.write_file, "docs/a.txt", str(at), allowed) for at in range(ROUNDS * 5)
         }
 
     assert {None, "path-denied"} == seen
     assert 1 == len(unlike(docs))
-    assert {"a.txt", "pipe", "deep", "mine.txt"} == set(os.listdir(docs))
+    assert {"a.txt", "other", "deep", "mine.txt"} == set(os.listdir(docs))
+    assert "mine" == (docs / "mine.txt").read_text()
 
 
 def test_nothing_is_left_where_names_come_and_go(home):

@@ -86,10 +86,12 @@ async def _later(reply: Any, request: Request) -> Any:
 
 def whole_reply(reply: Any, request: Request) -> Any:
     """A reply with all its parts: a short one is that of a scripted model."""
-    from sexplang.runtime.models.scripted import checked, shaped
+    from sexplang.runtime.models.scripted import check_usage, checked, shaped
 
     said = plain(reply)
     if isinstance(said, dict) and "stop_reason" in said:
+        if said.get("usage") is not None:
+            check_usage(said["usage"], "the function", 1)
         return value_of(said)
     return value_of(shaped(checked([said], "the function")[0], "function", request))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sexplang.runtime.events import Started
 from sexplang.runtime.journal import Row, digest, withdrawn
-from sexplang.terms.effect import UNMADE, Part, Request
+from sexplang.terms.effect import UNCOUNTED, UNMADE, Part, Request
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
 
@@ -84,8 +84,8 @@ class Flights:
 class Flown:
     """What calls have got that are in flight, and what those had that were withdrawn."""
 
-    made: set[str] = field(factory=set)
-    """The ids of those that are in flight."""
+    made: dict[str, Request] = field(factory=dict)
+    """Those that are in flight, by their ids."""
     cut: dict[str, Row] = field(factory=dict)
     """By their ids, the rows of those that the last delivery withdrew."""
     _calls: dict[str, tuple[Request, "Lost | Awaited"]] = field(factory=dict)
@@ -96,21 +96,17 @@ class Flown:
 
     def over(self, id: str) -> "Lost | Awaited | None":
         """A call has its reply, or its error. Gives what it had got by then."""
-        self.made.discard(id)
+        self.made.pop(id, None)
         return self._calls.pop(id, (None, None))[1]
 
-    def so_far(self, id: str) -> Part | None:
-        """What a call had got that is withdrawn now; None if only its performer could know."""
-        part: Part
-        if id in self._calls:
-            request, lost = self._calls.pop(id)
-            part, asked = lost.so_far(), ""
-            if "unmade" not in part:
-                asked = digest(request.operation, request.arguments)
-        elif id not in self.made:
-            part, asked = dict(UNMADE), ""
-        else:
-            return None
+    def so_far(self, id: str) -> Part:
+        """What a call had got that is withdrawn now. What a host's own function had got, nobody
+        knows."""
+        request, lost = self._calls.pop(id, (self.made.get(id), None))
+        part = dict(UNMADE if request is None else UNCOUNTED) if lost is None else lost.so_far()
+        asked = ""
+        if request is not None and "unmade" not in part:
+            asked = digest(request.operation, request.arguments)
         self.cut[id] = withdrawn(id, asked, part)
         return part
 

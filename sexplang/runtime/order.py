@@ -13,7 +13,7 @@ from typing import Any
 from sexplang.runtime.answers import Later
 from sexplang.runtime.journal import ATTEMPT, digest
 from sexplang.runtime.refusal import Refusal, refused
-from sexplang.terms.effect import Part, Request
+from sexplang.terms.effect import UNCOUNTED, Part, Request
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
 
@@ -94,7 +94,7 @@ class Recorded:
             return self.unmade.pop(id)
         if same:
             return same.pop(id if id in same else next(iter(same)))
-        return {"usage": {}, "text": "", "model": "", "uncounted": True}
+        return dict(UNCOUNTED)
 
 
 @define(eq=False)

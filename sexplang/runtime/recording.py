@@ -13,6 +13,7 @@ from sexplang.runtime.pack import unpacked
 from sexplang.runtime.prices import Rates
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.shared import Whole
+from sexplang.terms.brief import shown
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record
 
@@ -85,8 +86,8 @@ def recording(path: str) -> Recording:
                     )
             else:
                 reading.take(line)
-        except WRONG:
-            raise bad(path, f"is no recording: line {at} cannot be read") from None
+        except WRONG as wrong:
+            raise unread(path, at, wrong) from None
     if not reading.entries:
         raise bad(path, "holds no run: it stops before the first request")
     for entry in reading.entries.values():
@@ -120,6 +121,28 @@ def lines(path: str, *, to_torn: bool = False) -> Iterator[tuple[int, Any]]:
         raise bad(path, f"is no recording: line {at or 1} cannot be read") from None
     if not at:
         raise bad(path, "is no recording: it is empty")
+
+
+def unread(path: str, at: int, wrong: Exception) -> Refusal:
+    """What a line is that cannot be read: how it is written is nobody's business but ours, what it
+    counts is said."""
+    why = f": {wrong}" if isinstance(wrong, Miscounted) else ""
+    return bad(path, f"is no recording: line {at} cannot be read{why}")
+
+
+class Miscounted(ValueError):
+    """A reply says that it took what nobody can have counted."""
+
+
+COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+def check_usage(row: Row) -> None:
+    """Raises Miscounted."""
+    for name in COUNTS:
+        count = row.usage.get(name)
+        if count is not None and (type(count) is not int or not 0 <= count < LATEST):
+            raise Miscounted(f"its `{name}` is {shown(count)}, which is no number of tokens")
 
 
 _AS_UTF_8 = "save it as UTF-8, as `--record FILE` writes it"
@@ -195,6 +218,7 @@ class _Reading:
         reply = _error(line["error"]) if failed else unpacked(line["reply"])
         attempts, times = _count(line["attempts"]), (_time(line["started"]), _time(line["ended"]))
         row = Row(str(line["id"]), str(line["operation"]), given, reply, failed, attempts, *times)
+        check_usage(row)
         if row.operation == ATTEMPT:  # how it failed, a note says
             return
         if row.operation == CUT:

@@ -213,7 +213,7 @@ class Run(Standing):
         if reply.__class__ not in FLAT and hasattr(reply, "__await__"):
             self.waiting.append((request, reply))
             if request.operation == "model":
-                self.flown.made.add(request.id)
+                self.flown.made[request.id] = request
             return False
         return self._come(request.id, *settled(reply, request.operation))
 
@@ -268,7 +268,7 @@ class Run(Standing):
             else:
                 self._told_gone(queued)
             return
-        self.flown.made.discard(id)
+        self.flown.made.pop(id, None)
         self.withdrawn.append(id)
         for at, (request, awaitable) in enumerate(self.waiting):
             if request.id == id:

@@ -36,6 +36,9 @@ the call."""
 UNMADE: Part = {"usage": {}, "text": "", "model": "", "unmade": True}
 """That of a call that nobody had begun with."""
 
+UNCOUNTED: Part = {"usage": {}, "text": "", "model": "", "uncounted": True}
+"""That of a call of which nothing is known but that it was made."""
+
 SoFar: TypeAlias = Callable[[str], Part | None]
 """A call's id → its part, at the time of one delivery; None where nobody knows."""
 

@@ -12,6 +12,7 @@ import pytest
 from support.command import sexplang
 from support.recorded import diamond, example, page_of, recorded, rows_in, rows_of
 
+from sexplang.runtime.models.replay import recorded as recorded_replies
 from sexplang.runtime.recording import recording
 from sexplang.runtime.refusal import Refusal
 
@@ -236,6 +237,22 @@ def test_a_number_that_is_none_is_no_recording(plan, tmp_path, name, number):
 
     with pytest.raises(Refusal, match=f"line {at + 1} cannot be read"):
         recording(str(path))
+
+
+@pytest.mark.parametrize("number", ["-5", "1e400", "3.5", "true", "10000000000000", '"7"'])
+@pytest.mark.parametrize("name", ["input_tokens", "output_tokens"])
+def test_what_is_no_number_of_tokens_is_no_recording(plan, tmp_path, name, number):
+    """It is not taken for 0, neither in a report nor in a replay: line and count are named."""
+    lines = plan.read_text().splitlines()
+    at = next(at for at, line in enumerate(lines) if f'"{name}": ' in line and "reply" in line)
+    lines[at] = re.sub(f'"{name}": [0-9]+', f'"{name}": {number}', lines[at])
+    path = tmp_path / "run.jsonl"
+    path.write_text("\n".join([*lines, ""]))
+
+    for read in (recording, recorded_replies):
+        with pytest.raises(Refusal, match=f"line {at + 1} cannot be read") as raised:
+            read(str(path))
+        assert number == "1e400" or f"its `{name}` is" in raised.value.error.fields["message"]
 
 
 def test_what_is_no_json_is_in_no_report(plan, tmp_path):

@@ -6,11 +6,14 @@ from attrs import evolve
 from runtime_support import QUICK, SHORT, table
 from support.messages_server import MessagesServer
 
+import sexplang
 from sexplang.machine import Limits, start
 from sexplang.pipeline import build, meter, tasks
 from sexplang.runtime import Endpoint, Journal, Retries, drive
 from sexplang.runtime.events import Finished, Withdrawn
 from sexplang.runtime.journal import replay
+from sexplang.runtime.pack import unpacked
+from sexplang.runtime.recording import lines
 from sexplang.runtime.running import Run
 from sexplang.runtime.waiting import finish
 from sexplang.terms.source import Source
@@ -352,6 +355,23 @@ def test_a_recording_is_a_model_that_is_as_slow_where_calls_were_withdrawn(body,
 
     assert said(outcome) == said(again)
     assert accounts(outcome) == accounts(again)
+
+
+def test_a_model_that_is_a_function_is_in_the_recording_when_it_is_withdrawn(tmp_path):
+    """What it had got nobody knows, but that it was asked: so the recording replays."""
+
+    async def slow(payload):
+        await anyio.sleep(20)
+
+    path = str(tmp_path / "run.jsonl")
+    program = (
+        '(race (str (model {messages: [{role: "user" content: "tea?"}]})) (begin (sleep 0.1) 7))'
+    )
+
+    assert 7 == sexplang.run(program, model=slow, record=path)
+    (cut,) = [row for _, row in lines(path) if row.get("operation") == "cut"]
+    assert ("0.0.0", True) == (cut["id"], unpacked(cut["reply"])["uncounted"])
+    assert 7 == sexplang.run(program, model=f"replay:{path}")
 
 
 def test_a_call_that_nobody_had_begun_with_takes_nothing_of_a_budget():

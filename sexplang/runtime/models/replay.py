@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from sexplang.runtime.answers import Later, settled
-from sexplang.runtime.journal import CANCEL, CUT
+from sexplang.runtime.journal import CANCEL, CUT, Row
 from sexplang.runtime.models.scripted import last_message
 from sexplang.runtime.order import Recorded, Said
 from sexplang.runtime.pack import unpacked
-from sexplang.runtime.recording import WRONG, bad, is_row, lines
+from sexplang.runtime.recording import WRONG, check_usage, is_row, lines, unread
 from sexplang.runtime.redact import clean_data
 from sexplang.terms.effect import Request
 from sexplang.terms.value import Record
@@ -34,14 +34,15 @@ def recorded(path: str) -> Recorded:
             last = line["operation"]
             if last != CANCEL:
                 found.add(_said(line))
-        except WRONG:
-            raise bad(path, f"is no recording: line {at} cannot be read") from None
+        except WRONG as wrong:
+            raise unread(path, at, wrong) from None
     return found
 
 
 def _said(line: dict[str, Any]) -> Said:
     failed, operation, attempts = "error" in line, line["operation"], line["attempts"]
     value = unpacked(line["error" if failed else "reply"])
+    check_usage(Row(line["id"], operation, (), value, failed, attempts, 0, 0))
     if operation == "model" and not failed:
         value, failed, _ = settled(clean_data(value), operation)
     elif failed and not isinstance(value, Record):
@@ -52,6 +53,7 @@ def _said(line: dict[str, Any]) -> Said:
 def _cut(found: Recorded, line: dict[str, Any], is_interrupted: bool) -> None:
     """A call that was withdrawn; `is_interrupted` when the whole run was."""
     (asked,), part = line["arguments"], unpacked(line["reply"])
+    check_usage(Row(line["id"], CUT, (), part, False, 1, 0, 0))
     if is_interrupted:
         found.interrupted.add(asked)
     elif asked:

@@ -151,12 +151,7 @@ def _check_reply(reply: Any, path: str, at: int) -> None:
     said = [key for key in _SAYS if key in reply]
     if len(said) != 1:
         raise bad(path, f"item {at} must have exactly one of {', '.join(_SAYS)}", at)
-    usage = reply.get("usage", {})
-    if not isinstance(usage, dict):
-        raise bad(path, f"item {at}: `usage` is not a table", at)
-    for key in ("input_tokens", "output_tokens"):
-        if type(usage.get(key, 0)) is not int or usage.get(key, 0) < 0:
-            raise bad(path, f"item {at}: `{key}` is not a whole number from 0", at)
+    check_usage(reply.get("usage", {}), path, at)
     if not isinstance(reply.get("stop_reason", ""), str):
         raise bad(path, f"item {at}: `stop_reason` is not a string", at)
     value = reply[said[0]]
@@ -171,6 +166,18 @@ def _check_reply(reply: Any, path: str, at: int) -> None:
         )
     if not fits:
         raise bad(path, f"item {at}: `{said[0]}` has not the right form", at)
+
+
+_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+def check_usage(usage: Any, path: str, at: int) -> None:
+    """Raises a Refusal `bad-script` where tokens are not counted in whole numbers."""
+    if not isinstance(usage, dict):
+        raise bad(path, f"item {at}: `usage` is not a table", at)
+    for key in ("input_tokens", "output_tokens", *_CACHED):
+        if type(usage.get(key, 0)) is not int or usage.get(key, 0) < 0:
+            raise bad(path, f"item {at}: `{key}` is not a whole number from 0", at)
 
 
 def _is_tool_use(call: Any) -> bool:

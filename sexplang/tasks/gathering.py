@@ -47,7 +47,7 @@ def split_words(command: str) -> list[str]:
 
 def searching(query: dict[str, Value]) -> Ask:
     """The request for what the memory knows about a ContextGenerationInput."""
-    known = {key: value for key, value in query.items() if value not in (None, "", {}, ())}
+    known = {key: value for key, value in query.items() if value not in (None, "", {})}
     asked = {**known, "template_type": "atomic", "matching_strategy": "content", "limit": MATCHES}
     return Ask("search-memory", (asked,), attempt=True)
 

@@ -31,7 +31,7 @@ from sexplang.tasks.tools import with_tools
 from sexplang.tasks.turns import started
 from sexplang.tasks.window import check_room, filled, tokens_in, tokens_of
 from sexplang.terms.node import evolve
-from sexplang.terms.task import Conversation, Want
+from sexplang.terms.task import Ask, Conversation, Want
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.text import text
 from sexplang.terms.value import Value
@@ -67,8 +67,7 @@ def opened(
         warnings += overrides.warnings + left_out
         if said := taken_by(overrides.asked_for, template.name):
             warnings += (said,)
-        around: dict[str, Value] = {"inherited_context": items, "previous_outputs": previous}
-        lookups = _lookups(rules, prepared, overrides, settings, prompt, body, values, around)
+        lookups = _lookups(rules, prepared, overrides, settings, prompt, body, values)
         if paths or items or previous or lookups:
             wanted = prompt if settings.inherit_context == "subset" else ""
             gathering = _gathering(payload["system"], paths, items, previous, wanted, rules.folder)
@@ -163,18 +162,15 @@ def _lookups(
     prompt: str,
     body: Body,
     values: dict[str, Value],
-    around: dict[str, Value],
 ) -> tuple[Lookup, ...]:
-    """How files are found that nobody named: as the template says, and by fresh context. A search
-    is told what else the task sees."""
+    """How files are found that nobody named: as the template says, and by fresh context."""
     template = prepared.template
     source = template.file_paths.source
     lookups: tuple[Lookup, ...] = ()
     if overrides.file_paths is None and source != "literal":
-        words, is_command = body.files_text, source == "command"
-        ask = running(words) if is_command else searching({"query": words, **around})
-        lookups = (Lookup(f"template_{source}", ask),)
-        if not is_command:
+        asked = running if source == "command" else _about
+        lookups = (Lookup(f"template_{source}", asked(body.files_text)),)
+        if source != "command":
             # The template says what to look for: that takes the place of the lookup by itself.
             return lookups
     if settings.fresh_context == "enabled" and rules.memory:
@@ -184,10 +180,13 @@ def _lookups(
             "template_description": body.description,
             "template_subtype": overrides.subtype or template.subtype,
             "inputs": relevant,
-            **around,
         }
         lookups += (Lookup(AUTOMATIC, searching(query)),)
     return lookups
+
+
+def _about(words: str) -> Ask:
+    return searching({"query": words})
 
 
 def _check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> None:

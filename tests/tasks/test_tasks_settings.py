@@ -179,18 +179,16 @@ def test_the_search_knows_what_the_task_is_about():
 
 
 @pytest.mark.parametrize("inherit", ["full", "subset", "none"])
-@pytest.mark.parametrize("accumulate", [True, False])
-def test_a_search_knows_what_is_around_if_the_task_does(inherit, accumulate):
-    """What is inherited and what was done before; disabled, they are not in the search either."""
-    settings = ContextManagement(inherit_context=inherit, accumulate_data=accumulate)
+def test_a_search_asks_for_what_the_task_is_about_alone(inherit):
+    """Words of what is inherited, or was done before, would find files by themselves."""
+    settings = ContextManagement(inherit_context=inherit, accumulate_data=True)
     files = FilePaths("context_description", text="tea")
     task = template("Brew tea.", file_paths=files, context_management=settings)
     overrides = {"previous_outputs": "one"}
     run = converse(task, [(NOTHING,), says("ok")], overrides=overrides, conversations=ABOVE)
     (query,) = run.performed[0].asks[0].arguments
 
-    assert (ABOVE[0].items if inherit != "none" else None) == query.get("inherited_context")
-    assert ("one" if accumulate else None) == query.get("previous_outputs")
+    assert {"query", "template_type", "matching_strategy", "limit"} == set(query)
 
 
 def test_a_template_is_prepared_once_and_each_call_is_a_conversation_of_its_own():

@@ -88,3 +88,22 @@ def test_a_task_is_refused_or_can_be_called(name):
             continue
         found = (source,)
         assert build(Source("main", f'(import "a.xml") {call}'), lambda *_, found=found: found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "form"),
+    [
+        ("sequential", "(let* "),
+        ("reduce", "(fold "),
+        ("script", "(system:run_script "),
+        ("director_evaluator_loop", "(director-evaluator-loop "),
+    ],
+)
+def test_each_task_type_of_the_past_is_refused_with_its_form(kind, form):
+    """Whatever it holds, and whatever else is wrong with it."""
+    with pytest.raises(Diagnostics) as raised:
+        built(f'<task name="old" type="{kind}"><steps/><inner_task/></task>')
+    (found,) = raised.value.diagnostics
+
+    assert ("legacy-task-type", f'type="{kind}"') == (found.code, found.span.text)
+    assert found.hint.startswith(f"write {form}")

@@ -19,17 +19,13 @@ def execute_body(prepared: Prepared, values: dict[str, Value]) -> tuple[str, Bod
     if prepared.still is not None and not missing:
         return prompt, prepared.still
     system = rendered(prepared.system, values, missing)
-    paths: tuple[str, ...] = ()
-    if prepared.paths:
-        found = [rendered(path, values, missing) for path in prepared.paths]
-        paths = tuple(dict.fromkeys(found))
     files_text = rendered(prepared.files_text, values, missing)
     description = rendered(prepared.description, values, missing)
     if prepared.criteria:
         rendered(prepared.criteria, values, missing)
     if missing:
         raise _missing(prepared, missing)
-    return prompt, Body(system, paths, files_text, description)
+    return prompt, Body(system, prepared.paths, files_text, description)
 
 
 def _blank(prepared: Prepared) -> Fault:

@@ -4,7 +4,7 @@ from sexplang.tasks.context import sections
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.session import HandlerPayload, Rules, Setup
 from sexplang.tasks.settings import ContextSettings, effective
-from sexplang.tasks.substitute import Parts, parts
+from sexplang.tasks.substitute import Parts, parts, plain
 from sexplang.tasks.tools import offered
 from sexplang.tasks.window import tokens_in
 from sexplang.terms.node import node
@@ -37,7 +37,7 @@ class Prepared:
     description: Parts
     criteria: Parts
     """Not sent, but its slots must lead somewhere all the same; empty if it has none."""
-    paths: tuple[Parts, ...]
+    paths: tuple[str, ...]
     files_text: Parts
     still: Body | None
     """All texts but the prompt, if no input changes them."""
@@ -67,13 +67,16 @@ def prepare(rules: Rules, template: Template) -> Prepared:
     schema = rules.json_schema(format_) if format_.type == "json" else None
     has_instructions = template.instructions.strip() != ""
     description, criteria = parts(template.description), parts(template.criteria)
-    literal = template.file_paths.source == "literal"
+    source = template.file_paths.source
+    literal = source == "literal"
     system, format_words = parts(template.system), _format_words(rules, template, schema)
     payload = _payload(rules, template, tools, schema)
     if isinstance(system, str):
         payload["system"] = sections(rules.base_prompt, system, format_words)
-    paths = tuple([parts(path) for path in template.file_paths.paths]) if literal else ()
-    files_text = "" if literal else parts(template.file_paths.text)
+    named = template.file_paths.paths if literal else ()
+    paths = tuple(dict.fromkeys([plain(path) for path in named]))
+    looked_for = "" if literal else template.file_paths.text
+    files_text = plain(looked_for) if source == "command" else parts(looked_for)
     criteria = "" if isinstance(criteria, str) else criteria
     tool_tokens = tokens_in(json_text(tools)) if tools else 0
 
@@ -103,17 +106,15 @@ def prepare(rules: Rules, template: Template) -> Prepared:
 
 
 def _still(
-    system: Parts, paths: tuple[Parts, ...], files_text: Parts, description: Parts, criteria: Parts
+    system: Parts, paths: tuple[str, ...], files_text: Parts, description: Parts, criteria: Parts
 ) -> Body | None:
-    texts = [path for path in paths if isinstance(path, str)]
     if (
         isinstance(system, str)
-        and len(texts) == len(paths)
         and isinstance(files_text, str)
         and isinstance(description, str)
         and criteria == ""
     ):
-        return Body(system, tuple(dict.fromkeys(texts)), files_text, description)
+        return Body(system, paths, files_text, description)
     return None
 
 

@@ -56,6 +56,11 @@ def parts(source: str) -> Parts:
     return Form(literal, slots) if slots else "".join(literal)
 
 
+def plain(source: str) -> str:
+    """A text that no value changes, such as a path or a command: `{{{{` writes `{{` in it too."""
+    return source.replace("{{{{", "{{")
+
+
 def _path(path: str) -> tuple[str, tuple[str | int, ...]]:
     if _PATH.fullmatch(path) is None:
         return "", ()

@@ -51,6 +51,7 @@ def _all(template: Template) -> Iterator[Finding]:
     yield from _context(template)
     yield from _schemas(template)
     yield from _command(template)
+    yield from _fixed(template)
     yield from check_tools(template.allowed_tools)
     for part, text in _texts(template):
         yield from _placeholders(template, part, text)
@@ -174,13 +175,33 @@ def _texts(template: Template) -> Iterator[tuple[str, str]]:
     """Every text in which a call fills placeholders, and the element it stands in."""
     for part in ("instructions", "system", "description", "criteria"):
         yield part, getattr(template, part)
+    if template.file_paths.source != "command":
+        yield "file_paths", template.file_paths.text
+
+
+_INSTEAD = {
+    "model": 'give it in the call: model: "…"',
+    "provider": "write the name of one",
+    "context_assembly": f"write a path, * stands for any characters; {_ESCAPE}",
+    "file_paths": f'give files in the call, file_paths: ["…"]; or find them; {_ESCAPE}',
+}
+
+
+def _fixed(template: Template) -> Iterator[Finding]:
+    """What is run, opened or asked is said by the template alone: a value could say anything."""
     files = template.file_paths
-    for text in (files.text, *files.paths):
-        yield "file_paths", text
+    command = files.text if files.source == "command" else ""
+    fixed = [("model", template.model or ""), ("provider", template.provider or "")]
+    fixed += [("context_assembly", text) for _, text in template.context_assembly]
+    fixed += [("file_paths", text) for text in (*files.paths, command)]
+    for part, text in fixed:
+        for placeholder in placeholders(text):
+            title = f"no parameter may stand here: {_shown(placeholder)}"
+            yield Finding("placeholder-misplaced", title, _INSTEAD[part], part, placeholder.raw)
 
 
 def _command(template: Template) -> Iterator[Finding]:
-    """A command is split into words as a shell would, but for what a call fills in."""
+    """A command is split into words as a shell would."""
     files = template.file_paths
     if files.source != "command":
         return
@@ -206,8 +227,7 @@ def _placeholders(template: Template, part: str, text: str) -> Iterator[Finding]
 
 
 def _placeholder(placeholder: Placeholder, names: dict[str, None], part: str) -> Finding:
-    name, raw = placeholder.name, placeholder.raw
-    shown = raw.strip() if len(raw) <= 40 else f"{raw[:37]}…"
+    name, raw, shown = placeholder.name, placeholder.raw, _shown(placeholder)
     match placeholder.kind:
         case "name":
             code, title = "undeclared-placeholder", f"{shown} names no parameter of this task"
@@ -222,6 +242,11 @@ def _placeholder(placeholder: Placeholder, names: dict[str, None], part: str) ->
             code, title = "bad-placeholder", f"{shown} is not a parameter or a path into one"
             hint = f"write {{{{name}}}} or {{{{name.field[0]}}}}; or {_ESCAPE}"
     return Finding(code, title, hint, part, raw)
+
+
+def _shown(placeholder: Placeholder) -> str:
+    raw = placeholder.raw
+    return raw.strip() if len(raw) <= 40 else f"{raw[:37]}…"
 
 
 def _near(word: str, known: Any) -> str | None:

@@ -213,7 +213,8 @@ PLACED = [
     ('(defatom a (instructions "Hi.") (allowed_tools \'(b "c d")))', "bad-name", '"c d"'),
     ('(defatom a (instructions "Hi.") (allowed_tools ""))', "malformed-form", '""'),
     ('(defatom a (returns strange) (instructions "Hi."))', "bad-schema", "strange"),
-    ('(defatom a (file_paths "{{c}}") (instructions "Hi."))', "undeclared-placeholder", "{{c}}"),
+    ('(defatom a (file_paths "{{c}}") (instructions "Hi."))', "placeholder-misplaced", "{{c}}"),
+    ('(defatom a (model "{{c}}") (description "d"))', "placeholder-misplaced", "{{c}}"),
 ]
 
 

@@ -293,11 +293,13 @@ def test_files_of_a_request_replace_those_of_the_template():
     assert run.notes["context_source"] == "explicit_request"
 
 
-def test_a_path_may_hold_a_placeholder():
-    """It is a text of the template like the others."""
-    task = template("x", "name", file_paths=FilePaths(paths=("docs/{{name}}.md",)))
+def test_no_value_becomes_part_of_a_path():
+    """Where a template came past the check, its path is what it says; `{{{{` writes two braces."""
+    paths = ("docs/{{name}}.md", "{{{{name}}.md")
+    task = template("x", "name", file_paths=FilePaths(paths=paths))
 
-    assert begun(task, {"name": "tea"})[1].asks[0].arguments == ("docs/tea.md",)
+    asks = begun(task, {"name": "../tea"})[1].asks
+    assert [ask.arguments for ask in asks] == [("docs/{{name}}.md",), ("{{name}}.md",)]
 
 
 def test_a_source_that_finds_nothing_leaves_the_task_without_files():

@@ -130,14 +130,6 @@ def place(diagnostic: Diagnostic) -> str:
             'type="sequential"',
             "write (let*",
         ),
-        ("legacy-task-type", '<task type="reduce"/>', 'type="reduce"', "write (fold"),
-        ("legacy-task-type", '<task type="script"/>', 'type="script"', "write (system:run_script"),
-        (
-            "legacy-task-type",
-            '<task type="director_evaluator_loop"><director/></task>',
-            'type="director_evaluator_loop"',
-            "write (director-evaluator-loop",
-        ),
         (
             "unbound-name",
             "<templates>"
@@ -309,6 +301,28 @@ def test_all_undeclared_placeholders_are_reported_together_and_once_each():
 
     assert sorted("abcdqs") == sorted(place(diagnostic).strip("{}") for diagnostic in found)
     assert {"undeclared-placeholder"} == {diagnostic.code for diagnostic in found}
+
+
+@pytest.mark.parametrize(
+    ("element", "where"),
+    [
+        ('<file_paths source="command"><command>ls {{p.a}}</command></file_paths>', "{{p.a}}"),
+        ("<file_paths><path>a.md</path><path>docs/{{p}}</path></file_paths>", "{{p}}"),
+        ("<file_paths><path>docs/{{q}}</path></file_paths>", "{{q}}"),
+        ("<file_paths><path>docs/{{q</path></file_paths>", "{{q"),
+        ("<model>{{p}}</model>", "{{p}}"),
+        ("<provider>{{p}}</provider><model>m</model>", "{{p}}"),
+        (
+            "<context_assembly><primary_elements>{{p}}.md</primary_elements></context_assembly>",
+            "{{p}}",
+        ),
+    ],
+)
+def test_no_parameter_stands_in_what_is_run_opened_or_asked(element, where):
+    """Whether it is declared or not: whoever gives the input would say what is done."""
+    found = only(TASK.format(f'{SAID}<params><param name="p"/></params>{element}'))
+
+    assert ("placeholder-misplaced", where) == (found.code, place(found))
 
 
 def test_escaped_braces_are_no_placeholder():

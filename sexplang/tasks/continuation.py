@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from sexplang.tasks.plans.artifacts import object_in
 from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.request import SubtaskRequest, fields_of, snake, subtask_request
+from sexplang.terms.node import evolve
 from sexplang.terms.value import Value
 
 
@@ -57,5 +58,5 @@ def _evaluation(value: Value) -> SubtaskRequest:
         "inputs": {key: item for key, item in old.items() if key != "type"},
     }
     made = subtask_request(request)
-    warning = "notes.evaluation_request is the older form; write notes.subtask_request"
-    return SubtaskRequest(made.fields, made.problems, (*made.warnings, warning))
+    remark = "notes.evaluation_request is the older form; write notes.subtask_request"
+    return evolve(made, remarks=(remark,))

@@ -17,12 +17,14 @@ class SubtaskRequest:
     problems: dict[str, str] = field(factory=dict)
     unknown: tuple[str, ...] = ()
     """Fields that no request has and that are like none: a model may add what it likes."""
+    remarks: tuple[str, ...] = ()
+    """What else is to be noted of it."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is noted of a model's request."""
         said = "a subtask request has no field `{}`; it was left out"
-        return tuple([said.format(key) for key in self.unknown])
+        return (*[said.format(key) for key in self.unknown], *self.remarks)
 
     def complaint(self) -> str:
         """All problems in one line."""

@@ -267,6 +267,8 @@ def _unplanned(rules: Rules, session: HandlerSession, reason: str) -> HandlerSes
 
 
 def _paused(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
+    if reply.uses:  # no call is sent back without its result
+        return _calling(rules, session, reply)
     session = evolve(session, said=session.said + reply.text)
     session = going_on(session, session.said)
     return session, ask_model(session)

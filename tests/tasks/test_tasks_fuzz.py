@@ -63,6 +63,16 @@ replies = st.fixed_dictionaries(
 answers = st.one_of(values, replies, replies)
 
 
+def paired(payload):
+    """Whether each call has its result in the next message, and there is no other result."""
+    messages = [(), *[each["content"] for each in payload["messages"]], ()]
+    return all(
+        [block["id"] for block in said if block["type"] == "tool_use"]
+        == [block["tool_use_id"] for block in told if block["type"] == "tool_result"]
+        for said, told in zip(messages, messages[1:], strict=False)
+    )
+
+
 @given(st.lists(answers, min_size=1, max_size=8), st.sampled_from(["text", "json"]))
 def test_whatever_is_replied_a_conversation_wants_something(script, kind):
     """Every advance is a Perform of well-formed asks, a Finished or a Broke; never an exception."""
@@ -75,6 +85,7 @@ def test_whatever_is_replied_a_conversation_wants_something(script, kind):
         assert want.together or len(want.asks) == 1
         assert all(ask.attempt == (ask.operation != "model") for ask in want.asks)
         plain(tuple(ask.arguments for ask in want.asks))
+        assert all(paired(ask.arguments[0]) for ask in want.asks if ask.operation == "model")
         session, want = tasks.advance(session, (value,) * len(want.asks))
     assert isinstance(want, (Perform, Finished, Broke))
 

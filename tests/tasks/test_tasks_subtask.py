@@ -137,7 +137,9 @@ def test_the_older_evaluation_request_is_converted_with_a_warning():
 
     assert (request["subtype"], request["description"]) == ("evaluator", "evaluate fast")
     assert request["inputs"] == {"criteria": ("fast",), "target": "t"}
-    assert "evaluation_request" in run.notes["warnings"][0]
+    assert run.notes["warnings"] == (
+        "notes.evaluation_request is the older form; write notes.subtask_request",
+    )
 
 
 def test_a_malformed_continuation_is_told_to_the_model():

@@ -196,7 +196,7 @@
 
 (define (_check-matcher matcher)
   (unless (procedure? matcher)
-    (_refuse (format "a matcher is a task or a function, not ~s" matcher)
+    (_refuse "a matcher is a task or a function"
              "write (lambda (input candidates) …); get-context takes matcher: false for none")))
 
 (define (_count? value) (and (integer? value) (>= value 1)))

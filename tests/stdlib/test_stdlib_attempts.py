@@ -219,6 +219,7 @@ DRAFTS = """
         ),
         ('(draft (draft (draft "a")))', ["", "", ""]),
         ('(begin (draft "a") (draft "b"))', ["", ""]),
+        ("(loop 2 (call-atomic-task 'draft inputs: {text: \"a\"} max_turns: 1))", ["", ""]),
     ],
 )  # fmt: skip
 def test_earlier_outputs_are_shown_by_a_sequence_alone(program, shown):

@@ -11,12 +11,14 @@ from sexplang.tasks.context import pieces, sections, wanted_paths
 from sexplang.tasks.media import is_kind, kind_of, media_blocks
 from sexplang.tasks.outcomes import outcome
 from sexplang.tasks.paths import unique
+from sexplang.tasks.printed import paths_printed
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block, Gathering, HandlerSession, Lookup
 from sexplang.tasks.substitute import value_text
 from sexplang.tasks.window import room_for, tokens_in, tokens_of, with_more
 from sexplang.terms.node import evolve
 from sexplang.terms.task import Ask, Perform
+from sexplang.terms.text import text
 from sexplang.terms.value import Record, Value
 
 AUTOMATIC = "automatic"
@@ -125,15 +127,19 @@ def _why(failed: Value) -> str:
 
 
 def _printed(lookup: Lookup, reply: dict[str, Value]) -> tuple[tuple[str, ...], str]:
-    """The lines that a command wrote."""
+    """The paths that a command wrote."""
     written, code = reply.get("stdout"), reply.get("exit_code")
-    lines = written.splitlines() if isinstance(written, str) else []
-    paths = tuple(line.strip() for line in lines if line.strip())
+    name, words = lookup.ask.arguments[:2]
+    assert isinstance(name, str) and isinstance(words, tuple)
     if code in (0, None):
+        output = written if isinstance(written, str) else ""
+        paths = paths_printed(name, tuple(map(text, words)), output)
+        if paths is None:
+            return (), f"`{name}` says with these options no paths; `find FOLDER -type f` does"
         return paths, ""
     said = reply.get("stderr")
     told = f": {said.strip()}" if isinstance(said, str) and said.strip() else ""
-    return (), f"`{lookup.ask.arguments[0]}` ended with exit code {code}{told}"
+    return (), f"`{name}` ended with exit code {code}{told}"
 
 
 def _reading(session: HandlerSession, gathering: Gathering) -> Gathered:

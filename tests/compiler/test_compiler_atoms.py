@@ -214,7 +214,7 @@ PLACED = [
     ('(defatom a (instructions "Hi.") (allowed_tools ""))', "malformed-form", '""'),
     ('(defatom a (returns strange) (instructions "Hi."))', "bad-schema", "strange"),
     ('(defatom a (file_paths "{{c}}") (instructions "Hi."))', "placeholder-misplaced", "{{c}}"),
-    ('(defatom a (model "{{c}}") (description "d"))', "placeholder-misplaced", "{{c}}"),
+    ('(defatom a (model "{{c}}") (instructions "Do."))', "placeholder-misplaced", "{{c}}"),
 ]
 
 

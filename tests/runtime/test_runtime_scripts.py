@@ -238,7 +238,13 @@ def home(tmp_path):
         (("ls",), "a.md"),
         (("ls", "-1t", "a.md", "docs/b.md"), "a.md docs/b.md"),
         (("dir", "-1"), "a.md"),
-        (("ls", "docs"), ""),
+        (("dir",), ""),
+        (("ls", "docs"), "docs/b.md docs/d.txt"),
+        (("ls", "-t", "docs/"), "docs/b.md docs/d.txt"),
+        (("ls", "-d", "docs", "a.md"), "a.md"),
+        (("ls", "docs", "a.md", "docs/deep"), "a.md docs/b.md docs/d.txt docs/deep/c.md"),
+        (("ls", "-R"), "a.md docs/b.md docs/d.txt docs/deep/c.md"),
+        (("ls", "-R1", "docs"), "docs/b.md docs/d.txt docs/deep/c.md"),
     ],
 )
 def test_a_command_that_names_files_needs_no_permission(home, words, files):
@@ -280,6 +286,24 @@ def test_whatever_else_such_a_command_can_do_is_denied(home, words):
     """Another option, and every place that may not be read."""
     assert "run-denied" == refused(words[0], words[1:], run=(), folder=home)["reason"]
     assert not (home / "x").exists()
+
+
+def test_what_ls_says_of_a_folder_is_no_file_above_it(home):
+    """Though there is one of the same name."""
+    (home / "docs" / "a.md").write_text("")
+    done = script("ls", ("docs",), run=(), folder=home)
+
+    assert "docs/a.md\ndocs/b.md\ndocs/d.txt\n" == done.value["stdout"]
+
+
+def test_what_find_says_is_sorted(home):
+    """The order of the disk is another on each machine."""
+    for name in ("q", "b", "z", "c"):
+        (home / "docs" / "deep" / name).write_text("")
+    done = script("find", ("docs/deep",), run=(), folder=home)
+
+    names = ["docs/deep/b", "docs/deep/c", "docs/deep/c.md", "docs/deep/q", "docs/deep/z", ""]
+    assert names == done.value["stdout"].split("\n")
 
 
 def test_a_program_that_may_read_nothing_lists_nothing(home, monkeypatch):

@@ -369,23 +369,6 @@ def test_a_warning_says_in_words_what_went_wrong():
     assert run.notes["warnings"][0].endswith("could not be found: there is no a.md (look)")
 
 
-def test_a_command_whose_quotation_mark_is_never_closed_is_a_warning_that_says_so():
-    """Where a template came past the check; the host refuses to run it."""
-    task = template(file_paths=FilePaths("command", text='find a"'))
-    run = converse(task, [(failure("run-denied"),), says("ok")])
-
-    (warning,) = run.notes["warnings"]
-    assert warning.endswith('a quotation mark in the command `find a"` is never closed')
-
-
-def test_no_value_becomes_part_of_a_command():
-    """Not even where a template came past the check."""
-    task = template("Do it.", "word", file_paths=FilePaths("command", text="find {{word}}"))
-    run = converse(task, [(failure("run-denied"),), says("ok")], {"word": "docs -delete"})
-
-    assert [ask.arguments[:2] for ask in run.performed[0].asks] == [("find", ("{{word}}",))]
-
-
 def test_a_file_that_is_named_in_several_ways_is_read_once():
     """By its relative path, with detours, absolutely, or by a search; the first name stays."""
     same = ("f.txt", "./f.txt", "a/../f.txt", "../x/f.txt", "/w/x/f.txt", "//w/x/./f.txt")

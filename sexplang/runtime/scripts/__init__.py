@@ -36,5 +36,6 @@ async def _run(script: Any, permissions: Permissions) -> dict[str, Any]:
 
     reply = await ran(script.command, script.given, script.most)
     if script.lists:
-        reply["stdout"] = listed(reply["stdout"], reply["truncated"], permissions)
+        words = script.command.words
+        reply["stdout"] = listed(words, reply["stdout"], reply["truncated"], permissions)
     return reply

@@ -6,18 +6,17 @@ line by line, because a link may have been put where there was a folder.
 """
 
 import os
-import re
 import stat
 
 from sexplang.runtime.beneath import open_beneath
 from sexplang.runtime.files import located, no_dots_inside, shown
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal
+from sexplang.tasks.printed import LISTS, LS_OPTIONS, paths_printed
 
 SECONDS = 5.0
 MOST_BYTES = 10_000
 
-_LS = re.compile(r"-[1AadRrtS]+")
 _BRACKETS = ("!", "(", ")")
 _ALONE = frozenset(
     ("-a", "-and", "-o", "-or", "-not", "-print", "-empty", "-prune", "-xdev", "-depth")
@@ -32,20 +31,20 @@ def is_listing(words: tuple[str, ...], permissions: Permissions) -> bool:
     name, *arguments = words
     if name == "find":
         places = _places_of_find(arguments)
-    elif name in ("ls", "dir"):
+    elif name in LISTS:
         places = _places_of_ls(arguments)
     else:
         return False
     return places is not None and all(_is_open(place, permissions) for place in places or ["."])
 
 
-def listed(output: str, cut: bool, permissions: Permissions) -> str:
-    """Of the lines of an output those that are files which may be read, as `list-files` says
+def listed(words: tuple[str, ...], output: str, cut: bool, permissions: Permissions) -> str:
+    """Of what a command names those that are files which may be read, as `list-files` says
     them."""
-    lines = output.split("\n")
     if cut:
-        lines.pop()  # maybe another file's name, cut short
-    found = [_shown(line, permissions) for line in lines if line]
+        output = output.rpartition("\n")[0]  # maybe another file's name, cut short
+    paths = paths_printed(words[0], words[1:], output) or ()
+    found = [_shown(path, permissions) for path in paths]
     return "".join(f"{name}\n" for name in dict.fromkeys(found) if name is not None)
 
 
@@ -65,7 +64,7 @@ def _places_of_find(arguments: list[str]) -> list[str] | None:
 
 def _places_of_ls(arguments: list[str]) -> list[str] | None:
     options = [word for word in arguments if word.startswith("-")]
-    if not all(_LS.fullmatch(word) for word in options):
+    if not all(LS_OPTIONS.fullmatch(word) for word in options):
         return None
     return [word for word in arguments if not word.startswith("-")]
 
@@ -79,14 +78,14 @@ def _is_open(place: str, permissions: Permissions) -> bool:
     return True
 
 
-def _shown(line: str, permissions: Permissions) -> str | None:
+def _shown(path: str, permissions: Permissions) -> str | None:
     try:
-        root, relative = located(line, permissions, "read")
+        root, relative = located(path, permissions, "read")
         file = open_beneath(root, relative, os.O_PATH | os.O_NOFOLLOW)
     except (Refusal, OSError):
         return None
     try:
-        no_dots_inside(file, root, relative, line)
+        no_dots_inside(file, root, relative, path)
         is_file = stat.S_ISREG(os.fstat(file).st_mode)
     except Refusal:
         return None

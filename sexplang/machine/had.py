@@ -1,5 +1,6 @@
 """What branches had come to that are cut short → the errors that tell it."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from sexplang.machine.branch import Forked, Queued, Waiting
@@ -68,16 +69,27 @@ def values_of(fork: Forked) -> list[Value]:
 
 
 def naming(error: Record, waiting: list[Waiting | Queued]) -> Record:
-    """The error of a deadline that ends several branches: how many wait, and for what the first of
-    them does."""
+    """The error of a deadline that ends several branches: how many wait, and for what most of
+    them do."""
     if len(waiting) < 2:
         return error
-    first, what = waiting[0], "a place"
-    if isinstance(first, Waiting):
-        payload = first.request.arguments[0] if first.request.arguments else None
-        task = payload.get("task") if isinstance(payload, dict) else None
-        what = f"`{first.request.operation}`" + (f" of task `{task}`" if task else "")
+    things = Counter(map(_awaited, waiting)).most_common()
+    listed = [f"{many} for {what}" for what, many in things[:_NAMED]]
+    if len(things) > _NAMED:
+        listed.append(f"{sum([many for _, many in things[_NAMED:]])} for others")
     count, words = len(waiting), error.fields["message"]
-    words = f"{words}, and {count} branches waited, the first of them for {what}"
+    words = f"{words}, and {count} branches waited: {', '.join(listed)}"
     details = {**error.fields["details"], "waiting": count}
     return Record(error.kind, {**error.fields, "message": words, "details": details})
+
+
+_NAMED = 3
+"""Of so many things it is said that branches wait for them."""
+
+
+def _awaited(branch: Waiting | Queued) -> str:
+    if not isinstance(branch, Waiting):
+        return "a place"
+    payload = branch.request.arguments[0] if branch.request.arguments else None
+    task = payload.get("task") if isinstance(payload, dict) else None
+    return f"`{branch.request.operation}`" + (f" of task `{task}`" if task else "")

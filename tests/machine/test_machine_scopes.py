@@ -56,7 +56,8 @@ def test_a_deadline_ends_all_branches_inside_of_it():
 
 LATE = {
     "one": ("(ask 1)", None, "allowed"),
-    "two": ("(par (ask 1) (note 2))", 2, "and 2 branches waited, the first of them for `ask`"),
+    "two": ("(par (ask 1) (note 2))", 2, "and 2 branches waited: 1 for `ask`, 1 for `note`"),
+    "many": ("(par (note 1) (ask 1) (note 2))", 3, "waited: 2 for `note`, 1 for `ask`"),
     "in each other": ("(par (par (ask 1) 2 (ask 3)) (ask 4))", 3, "and 3 branches waited"),
     "of a task": ('(par (model {task: "tea"}) (ask 1))', 2, "for `model` of task `tea`"),
     "for a place": ("(par (in-place (lambda () (ask 1))) (in-place x) (in-place x))", 3, "`ask`"),
@@ -65,7 +66,7 @@ LATE = {
 
 @pytest.mark.parametrize(("body", "count", "words"), LATE.values(), ids=LATE)
 def test_a_deadline_says_how_many_waited(body, count, words):
-    """And for what the first of them did."""
+    """And for what, what most of them waited for first."""
     effects = "(define-effect (model payload))"
     text = f"{effects} (try (with-timeout 5 {body}) (catch (e seconds) [e.details e.message]))"
     outcome = answered(started(text), "timer")

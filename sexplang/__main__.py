@@ -2,7 +2,6 @@
 
 import gc
 import sys
-from contextlib import suppress
 
 INTERRUPTED = 130
 
@@ -13,7 +12,7 @@ def main() -> None:
     gc.disable()
     status = INTERRUPTED
     try:
-        with suppress(KeyboardInterrupt):  # before there is anything to interrupt, or after
+        try:
             sys.unraisablehook = _dropped
             from sexplang.process import heed
 
@@ -24,6 +23,8 @@ def main() -> None:
             from sexplang.hosts import main as command
 
             status = command()
+        except KeyboardInterrupt:  # before there is anything to interrupt, or after
+            pass  # nothing is loaded yet, not even `suppress`
         status = _left(status)
     except KeyboardInterrupt:  # while we were leaving
         status = _left(INTERRUPTED)

@@ -14,10 +14,18 @@ ReadText = Callable[[str], str]
 """A path, or `-` for standard input, to the text there; raises Diagnostics."""
 
 
+TO_THE_COMMAND = "add {given} to the command"
+"""How to give an input that is missing."""
+
+
 def values_of(
-    arguments: Iterable[str], inputs: tuple[Input, ...], read: ReadText
+    arguments: Iterable[str],
+    inputs: tuple[Input, ...],
+    read: ReadText,
+    hint: str = TO_THE_COMMAND,
 ) -> dict[str, Value]:
-    """The values by name. Raises Diagnostics with everything that does not fit."""
+    """The values by name. Raises Diagnostics with everything that does not fit; `hint` says how to
+    give the input `{name}` as `{given}`."""
     declared = {each.name: each for each in inputs}
     values: dict[str, Value] = {}
     wrong: list[Diagnostic] = []
@@ -37,7 +45,7 @@ def values_of(
             wrong += found.diagnostics
     for each in inputs:
         if each.required and each.name not in values and f"{each.name}=" not in _begun(arguments):
-            wrong.append(_missing(each))
+            wrong.append(_missing(each, hint))
     if wrong:
         raise Diagnostics(wrong)
     return values
@@ -123,12 +131,12 @@ def _twice(name: str) -> Diagnostic:
     return Diagnostic("bad-input", f"the input `{name}` is given twice", hint=f"give {name}= once")
 
 
-def _missing(declared: Input) -> Diagnostic:
+def _missing(declared: Input, hint: str) -> Diagnostic:
     about = f": {declared.doc}" if declared.doc else ""
     return Diagnostic(
         "missing-input",
         f"the program needs the input `{declared.name}`{about}",
-        hint=f"add {declared.name}={_sample(declared)} to the command",
+        hint=hint.format(name=declared.name, given=f"{declared.name}={_sample(declared)}"),
     )
 
 

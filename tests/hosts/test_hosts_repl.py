@@ -208,6 +208,18 @@ def test_a_file_is_run_first_with_its_inputs_and_folder(tmp_path):
     assert '"for Ada"\n"hello"\n"Ada"\n' == done.stdout
 
 
+def test_an_input_that_is_missing_is_given_here(tmp_path):
+    """There is no command to add it to: what the hints say works."""
+    (tmp_path / "p.sexp").write_text("(define-input who)\n(str who 1)\n")
+    path = tmp_path / "p.sexp"
+    done = sexplang("repl", text=f":load {path}\n(define-input n type: integer)\n")
+    right = sexplang("repl", text=f":load {path} who=Ada\n(define n 2)\nn\n")
+
+    assert "type :load FILE who=TEXT" in done.stderr and "to the command" not in done.stderr
+    assert "type :load FILE n=3, or (define n …) in its place" in done.stderr
+    assert '"Ada1"\n2\n' == right.stdout
+
+
 def test_a_script_of_replies_goes_on_from_input_to_input(tmp_path):
     """The model is the same one all through a session."""
     (tmp_path / "replies.json").write_text('["one", "two"]')

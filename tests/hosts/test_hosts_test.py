@@ -203,6 +203,14 @@ def test_of_long_values_only_what_differs_is_shown():
     assert "{number: 0}" in shown and "{number: 500}" in shown and "{number: 999}" not in shown
 
 
+@pytest.mark.parametrize("more", ["", " tea" * 40, "\\nanother line" * 20])
+def test_what_looks_the_same_is_shown_apart(more):
+    """One letter in two encodings, a space that does not break."""
+    shown = findings(f'(test "t" "cafe\u0301 x{more}" expect: "caf\u00e9\u00a0x{more}")')
+
+    assert "caf\\u00e9\\u00a0x" in shown and "cafe\\u0301 x" in shown
+
+
 def test_a_deep_test_is_no_trouble():
     """Forms and values may be nested as deep as anywhere."""
     deep = "[" * 5_000 + "]" * 5_000

@@ -152,7 +152,8 @@ class Session:
             return self.standing
         from sexplang.hosts.inputs import values_of
 
-        values = values_of(given, declared, text_at)
+        hint = "type :load FILE {given}, or (define {name} …) in its place"
+        values = values_of(given, declared, text_at, hint)
         known, *rest = self.standing.env
         return evolve(self.standing, env=({**known, **values}, *rest))
 
@@ -222,6 +223,8 @@ class Session:
                 person=person_at(sys.stdin, self.err),
                 on_event=self._watch,
                 model=self.settings.model,
+                default_model=self.settings.default_model,
+                is_own_default=self.settings.is_own_default,
                 memory=self.settings.index,
                 servers=self._servers(),
             )

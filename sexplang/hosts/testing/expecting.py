@@ -1,8 +1,10 @@
 """What a program did, and what its test expects, to what is different: both sides are shown."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 from typing import Any
+from unicodedata import normalize
 
 from sexplang.hosts.testing.cases import Test, malformed
 from sexplang.hosts.testing.patterns import fits, operation_of, shown
@@ -199,10 +201,14 @@ def _differs(title: str, form: Form, *notes: str) -> Diagnostic:
 def _sides(wanted: Value, given: Value) -> tuple[str, ...]:
     """Both sides, or what is different between them if they are long."""
     one, other = written(wanted), written(given)
+    texts = isinstance(wanted, str) and isinstance(given, str)
+    left, right = (str(wanted), str(given)) if texts else (one, other)
+    show = _escaped if normalize("NFKC", left) == normalize("NFKC", right) else str
+    one, other = show(one), show(other)
     if len(one) <= SHORT and len(other) <= SHORT:
         return f"expected {one}", f"given    {other}"
-    if isinstance(wanted, str) and isinstance(given, str):
-        before, after = wanted.splitlines(), given.splitlines()
+    if texts:
+        before, after = show(left).splitlines(), show(right).splitlines()
     else:
         before, after = _laid(one), _laid(other)
     lines = [
@@ -215,6 +221,11 @@ def _sides(wanted: Value, given: Value) -> tuple[str, ...]:
     more = [f"… {len(lines) - _MOST} more lines"] if len(lines) > _MOST else []
     head = "- is expected, + is given"
     return ("\n".join([head, *[_cut(line) for line in lines[:_MOST]], *more]),)
+
+
+def _escaped(text: str) -> str:
+    """A text whose letters look like those of another, in ASCII."""
+    return "".join([sign if sign.isascii() else json.dumps(sign)[1:-1] for sign in text])
 
 
 def _laid(line: str) -> list[str]:

@@ -1,13 +1,12 @@
 """What happens in a run → records for whoever watches it (progress on a terminal)."""
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from time import monotonic, time
+from typing import Any, TypeAlias
 
+from sexplang.runtime.journal import Row
 from sexplang.terms.effect import Request
 from sexplang.terms.node import field, node
 from sexplang.terms.value import Record, Value
-
-if TYPE_CHECKING:
-    from sexplang.runtime.journal import Row
 
 
 @node
@@ -18,29 +17,102 @@ class Queued:
     task: str | None
 
 
-@node
-class Started:
+class _Told:
+    """Reads what it says off what it holds, when somebody asks: most events are never read."""
+
+    __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        said = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__match_args__])
+        return f"{type(self).__name__}({said})"
+
+
+class Started(_Told):
     """A request is being performed; `task` and `turn` when it is a conversation's model call."""
 
-    id: str
-    operation: str
-    task: str | None = None
-    turn: int | None = None
+    __slots__ = ("_clock", "_since", "request")
+    __match_args__ = ("id", "operation", "task", "turn")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self._since = time()
+        self._clock = monotonic()
+
+    @property
+    def id(self) -> str:
+        return self.request.id
+
+    @property
+    def operation(self) -> str:
+        return self.request.operation
+
+    @property
+    def task(self) -> str | None:
+        return task_of(self.request)
+
+    @property
+    def turn(self) -> int | None:
+        return turn_of(self.request)
+
+    def answered(self, value: Value, failed: bool, attempts: int) -> Row:
+        """Its row, now that its reply is there."""
+        asked, since = self.request, self._since
+        ended = since + monotonic() - self._clock
+        return Row(
+            asked.id, asked.operation, asked.arguments, value, failed, attempts, since, ended
+        )
 
 
-@node
-class Finished:
+class Finished(_Told):
     """A request has its answer. `usage` holds `input_tokens` and `output_tokens` if known."""
 
-    id: str
-    operation: str
-    task: str | None
-    turn: int | None
-    seconds: float
-    model: str | None = None
-    usage: dict[str, Any] = field(factory=dict)
-    error: Record | None = None
-    attempts: int = 1
+    __slots__ = ("_row", "request")
+    # fmt: off
+    __match_args__ = (
+        "id", "operation", "task", "turn", "seconds", "model", "usage", "error", "attempts",
+    )
+    # fmt: on
+
+    def __init__(self, request: Request, row: Row) -> None:
+        self.request = request
+        self._row = row
+
+    @property
+    def id(self) -> str:
+        return self._row.id
+
+    @property
+    def operation(self) -> str:
+        return self._row.operation
+
+    @property
+    def task(self) -> str | None:
+        return task_of(self.request)
+
+    @property
+    def turn(self) -> int | None:
+        return turn_of(self.request)
+
+    @property
+    def seconds(self) -> float:
+        return self._row.ended - self._row.started
+
+    @property
+    def model(self) -> str | None:
+        return self._row.model
+
+    @property
+    def usage(self) -> dict[str, int]:
+        return _counts(self._row.usage)
+
+    @property
+    def error(self) -> Record | None:
+        return self._row.reply if self._row.failed else None
+
+    @property
+    def attempts(self) -> int:
+        return self._row.attempts
 
 
 @node
@@ -105,28 +177,7 @@ def turn_of(request: Request) -> int | None:
     return turn
 
 
-def begun(request: Request) -> Started:
-    """What is told of a request that is about to be performed."""
-    return Started(request.id, request.operation, task_of(request), turn_of(request))
-
-
-def finished(row: "Row", told: Started) -> Finished:
-    """What is told of a request that has its reply."""
-    model, usage = row.counted()
-    return Finished(
-        row.id,
-        row.operation,
-        told.task,
-        told.turn,
-        row.ended - row.started,
-        model,
-        _counts(usage),
-        row.reply if row.failed else None,
-        row.attempts,
-    )
-
-
-def withdrawal(request: Request, row: "Row | None") -> Withdrawn:
+def withdrawal(request: Request, row: Row | None) -> Withdrawn:
     """What is told of a request that was withdrawn; `row` says what it had got."""
     if row is None:
         return Withdrawn(request.id, request.operation)

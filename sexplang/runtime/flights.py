@@ -2,10 +2,8 @@
 are withdrawn → rows of what they had got.
 """
 
-from time import monotonic
 from typing import TYPE_CHECKING
 
-from sexplang.runtime.events import Started
 from sexplang.runtime.journal import Row, digest, withdrawn
 from sexplang.terms.effect import UNCOUNTED, UNMADE, Part, Request
 from sexplang.terms.node import define, field
@@ -14,25 +12,6 @@ from sexplang.terms.value import Record, Value
 if TYPE_CHECKING:
     from sexplang.runtime.lost import Lost
     from sexplang.runtime.order import Awaited
-
-
-@define(eq=False)
-class Open:
-    """A request that is being performed."""
-
-    request: Request
-    started: float
-    clock: float
-    told: Started | None = None
-    """What whoever watches was told of its beginning."""
-
-    def answered(self, value: Value, failed: bool, attempts: int) -> Row:
-        """Its row, now that its reply is there."""
-        asked, begun = self.request, self.started
-        ended = begun + monotonic() - self.clock
-        return Row(
-            asked.id, asked.operation, asked.arguments, value, failed, attempts, begun, ended
-        )
 
 
 NOTHING: dict[str, Value] = {"input_tokens": 0, "output_tokens": 0}

@@ -6,7 +6,6 @@ only when every branch waits again. So the journal is the schedule.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from time import monotonic, time
 
 from sexplang.machine import Suspended
 from sexplang.runtime.answers import (
@@ -19,8 +18,8 @@ from sexplang.runtime.answers import (
     settled,
     unhandled,
 )
-from sexplang.runtime.events import Queued, begun, finished, task_of, withdrawal
-from sexplang.runtime.flights import Flights, Open
+from sexplang.runtime.events import Finished, Queued, Started, task_of, withdrawal
+from sexplang.runtime.flights import Flights
 from sexplang.runtime.journal import ATTEMPT, attempted, cancellation
 from sexplang.runtime.refusal import Refusal
 from sexplang.runtime.standing import Standing
@@ -176,7 +175,7 @@ class Run(Standing):
         if isinstance(self.outcome, Suspended):
             self._fresh.extend(self.outcome.requests)
 
-    def _fail_cut(self, cut: dict[str, Open]) -> None:
+    def _fail_cut(self, cut: dict[str, Started]) -> None:
         """What was cut short for somebody who goes on, who was ending already, has failed: it
         may have been done, and is not done again."""
         for request in [request for request in self._fresh if request.id in cut]:
@@ -186,10 +185,9 @@ class Run(Standing):
             self.arrive(request.id, error, True, 1)
 
     def _opened(self, request: Request) -> None:
-        opened = self._open[request.id] = Open(request, time(), monotonic())
+        opened = self._open[request.id] = Started(request)
         if self.on_event is not None:
-            opened.told = begun(request)
-            self.on_event(opened.told)
+            self.on_event(opened)
         if self._order is not None:
             self._order.performs(request)
         if self.trace is not None:
@@ -227,8 +225,8 @@ class Run(Standing):
         row = opened.answered(value, failed, attempts)
         if not self._recorded(row):
             return
-        if self.on_event is not None and opened.told is not None:
-            self.on_event(finished(row, opened.told))
+        if self.on_event is not None:
+            self.on_event(Finished(opened.request, row))
         if self.trace is not None:
             self.trace.finished(row)
         before = self.outcome

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from sexplang.interrupt import Interrupt
 from sexplang.machine import Done, Failed, Outcome, Suspended
 from sexplang.runtime.answers import Performers, Watch, closed
-from sexplang.runtime.flights import Flights, Flown, Open
+from sexplang.runtime.events import Started
+from sexplang.runtime.flights import Flights, Flown
 from sexplang.runtime.journal import Journal, Row
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.effect import Request
@@ -49,7 +50,7 @@ class Standing:
     """Those of them that were withdrawn before that."""
     _queue: "OrderedDict[str, Request]" = field(factory=OrderedDict)
     """Model calls for which there is no place yet: nothing of them exists but the request."""
-    _open: dict[str, Open] = field(factory=dict)
+    _open: dict[str, Started] = field(factory=dict)
     _arrived: "deque[tuple[str, Value, bool, int]]" = field(factory=deque)
     _flights: Flights = field(factory=Flights)
     _order: "Order | None" = None

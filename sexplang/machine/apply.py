@@ -120,16 +120,20 @@ def task_inputs(
 ) -> dict[str, Value]:
     """What a call binds a task's declared parameters to, the last arguments by `labels`; the tasks
     room checks the rest."""
-    order = _order(task.template.name, task.names, len(arguments), labels)
+    order = inputs_order(task, len(arguments), labels)
     return dict(zip(order, arguments, strict=True))
+
+
+def inputs_order(task: Task, count: int, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The parameters of a task that so many arguments are for, the last of them by label. Raises
+    Fault where they are not for any."""
+    return _order(task.template.name, task.names, count, labels)
 
 
 @lru_cache(maxsize=1_000)
 def _order(
     name: str, names: tuple[str, ...], count: int, labels: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The parameters that so many arguments are for, the last of them by label. The same for
-    every call that a place in a program makes."""
     unlabelled = count - len(labels)
     named = dict(zip(labels, range(unlabelled, count), strict=True))
     return tuple(_by_name(name, names, tuple(range(unlabelled)), named))

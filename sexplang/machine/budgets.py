@@ -50,10 +50,8 @@ Learned = Map[str, tuple[int, int]]
 """By model: input tokens as they were first estimated, and as they were reported; in all."""
 
 
-def corrected(guess: int, learned: tuple[int, int] | None) -> int:
+def corrected(guess: int, learned: tuple[int, int]) -> int:
     """An estimate in the light of what was reported so far: a quarter more than its share."""
-    if learned is None:
-        return guess
     guessed, reported = learned
     return -(-guess * reported * 5 // (guessed * 4)) + 8
 
@@ -109,7 +107,7 @@ class Refused:
 
 def reserve(
     accounts: Accounts,
-    scopes: tuple[str, ...],
+    budgets: list[Scope],
     payload: Any,
     meter: Meter,
     learned: Learned = _NOTHING,
@@ -117,23 +115,21 @@ def reserve(
     """A model call enters its budgets: the accounts after it, the payload with as many output
     tokens as are left, and what is held; or what does not fit, outermost first. Raises Fault
     where a payload does not say how many tokens it asks for."""
-    budgets = []
     is_metered = False
-    for name in scopes:
-        budget = accounts[name]
-        if budget.calls is not None and budget.spent_calls >= budget.calls:
-            return Refused(name, budget.error("calls", budget.calls, budget.spent_calls + 1))
-        if budget.tokens is not None or budget.usd is not None:
+    for budget in budgets:
+        bounds, calls = budget.bounds, budget.spent[0]
+        if bounds.calls is not None and calls >= bounds.calls:
+            return Refused(budget.id, budget.error("calls", bounds.calls, calls + 1))
+        if bounds.tokens is not None or bounds.usd is not None:
             is_metered = True
-        elif budget.calls is None:
-            continue
-        budgets.append(budget)
-    names = scopes if len(budgets) == len(scopes) else tuple([budget.id for budget in budgets])
+    names = tuple([budget.id for budget in budgets])
     if is_metered:
         held = _held(budgets, names, payload, meter, learned)
         if isinstance(held, Refused):
             return held
-        payload = {**payload, "max_tokens": held.tokens - held.taken}
+        most = held.tokens - held.taken
+        if payload.get("max_tokens") != most:
+            payload = {**payload, "max_tokens": most}
     else:
         held = Held(names, "", 0, 0.0)
     tokens, usd = held.tokens, held.usd
@@ -149,16 +145,17 @@ def _held(
     is_table = isinstance(payload, dict)
     model = str(payload.get("model") or "") if is_table else ""
     guess, given = meter.estimate(payload), _most(payload)
-    taken = corrected(guess, learned.get(model))
+    taken = corrected(guess, learned[model]) if model in learned else guess
     price: Callable[[int], float | None] | None = None
     for budget in budgets:
-        if budget.tokens is not None:
-            left = budget.tokens - budget.spent_tokens - taken
-            if left < 1:
-                used = budget.spent_tokens + taken + 1
-                return Refused(budget.id, budget.error("tokens", budget.tokens, used))
-            given = min(given, left)
-        if budget.usd is not None:
+        bounds = budget.bounds
+        if bounds.tokens is not None:
+            used = budget.spent[1] + taken
+            if used >= bounds.tokens:
+                return Refused(budget.id, budget.error("tokens", bounds.tokens, used + 1))
+            if given > bounds.tokens - used:
+                given = bounds.tokens - used
+        if bounds.usd is not None:
             price = price or _price(meter, model, taken, is_table and bool(payload.get("tools")))
             fitting = _fitting(budget, given, price)
             if isinstance(fitting, Refused):
@@ -193,16 +190,16 @@ def _most(payload: Any) -> int:
 
 def _fitting(budget: Scope, given: int, price: Callable[[int], float | None]) -> int | Refused:
     """How many output tokens a budget of money has room for, at least one and at most `given`."""
-    assert budget.usd is not None
+    limit, spent = budget.bounds.usd, budget.spent_usd
+    assert limit is not None
     while True:
         cost = price(given)
         if cost is None:
-            return Refused(budget.id, budget.error("usd", budget.usd, None))
-        if budget.spent_usd + cost <= budget.usd:
+            return Refused(budget.id, budget.error("usd", limit, None))
+        if spent + cost <= limit:
             return given
         if given <= 1:
-            used = round(budget.spent_usd + cost, 6)
-            return Refused(budget.id, budget.error("usd", budget.usd, used))
+            return Refused(budget.id, budget.error("usd", limit, round(spent + cost, 6)))
         given //= 2
 
 
@@ -214,16 +211,17 @@ def settle(
     usage = reply.get("usage") if isinstance(reply, dict) else None
     if not isinstance(usage, dict):
         return _over(accounts, held, held.tokens, held.usd), learned
-    counts, lost = _counts(usage), reply.get("lost")
-    taken = sum(counts) - counts[0]
-    if isinstance(lost, dict):
+    counts = _counts(usage)
+    given, fresh, written, read = counts
+    told = taken = fresh + written + read
+    if "lost" in reply and isinstance(reply["lost"], dict):
         # Of attempts before the one that gave the reply nothing is learned.
-        taken -= sum(_counts(lost)[1:])
-    if held.guess and taken > 0:
+        told -= sum(_counts(reply["lost"])[1:])
+    if held.guess and told > 0:
         guessed, reported = learned.get(held.model, (0, 0))
-        learned = learned.set(held.model, (guessed + held.guess, reported + taken))
-    tokens, usd = _took(counts, held, meter)
-    return _over(accounts, held, tokens, usd), learned
+        learned = learned.set(held.model, (guessed + held.guess, reported + told))
+    usd = _took(counts, held, meter)[1] if held.is_priced else 0.0
+    return _over(accounts, held, given + taken, usd), learned
 
 
 _COUNTS = {
@@ -270,9 +268,10 @@ def regrown(
     tokens, usd = _took(_counts(usage), held, meter)
     for name in held.scopes:
         budget = accounts[name]
-        if budget.tokens is not None and budget.spent_tokens + tokens > budget.tokens:
+        bounds = budget.bounds
+        if bounds.tokens is not None and budget.spent_tokens + tokens > bounds.tokens:
             return None
-        if budget.usd is not None and budget.spent_usd + usd > budget.usd:
+        if bounds.usd is not None and budget.spent_usd + usd > bounds.usd:
             return None
         accounts = accounts.set(name, budget.grown(tokens, usd))
     return accounts, held.grown(tokens, usd)

@@ -1,13 +1,15 @@
 """Makers of calls: of primitives, of named functions, of whatever the head turns out to be."""
 
+from contextlib import suppress
 from operator import attrgetter
 from typing import Any
 
 from sexplang.machine import operands
 from sexplang.machine import simple as pure
-from sexplang.machine.apply import apply, apply_labelled
+from sexplang.machine.apply import apply, apply_labelled, inputs_order
 from sexplang.machine.binary import both
 from sexplang.machine.control import perform, resume
+from sexplang.machine.converse import call_task
 from sexplang.machine.finding import calling
 from sexplang.machine.gather import enter, gather
 from sexplang.machine.generate import (
@@ -25,7 +27,7 @@ from sexplang.machine.simple import at
 from sexplang.machine.stack import Closure, Code, Continuation, Frame, Run, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.source import Span
-from sexplang.terms.value import Fault, Operation, Value
+from sexplang.terms.value import Fault, Operation, Task, Value
 
 
 @combines(core.CallPrimitive, attrgetter("arguments"))
@@ -128,6 +130,10 @@ def _call(maker: Maker, node: core.Call, pieces: list[Piece]) -> Piece:
 def _applied(node: core.Call, pieces: list[Piece]) -> Piece:
     pieces = capped(pieces)
     labels, span = node.labels, node.span
+    if (task := _task_of(pieces[0])) is not None:
+        with suppress(Fault):  # what does not fit its parameters is said when it is called
+            order = inputs_order(task, len(pieces) - 1, labels)
+            return _task_call(task, order, pieces[1:], span)
     if not labels and all(piece.simple is not None for piece in pieces):
         simples = [piece.simple for piece in pieces]
         known = pieces[0].constant
@@ -140,6 +146,24 @@ def _applied(node: core.Call, pieces: list[Piece]) -> Piece:
             if labels:
                 return apply_labelled(found[0], found[1:], labels, k, s, span)
             return apply(found[0], found[1:], k, s, span)
+        except Fault as fault:
+            raise at(fault, span) from None
+
+    return Piece(code=gather(pieces, finish), height=height(pieces) + 1)
+
+
+def _task_of(callee: Piece) -> Task | None:
+    """The task that a call is of, if that is known."""
+    known = callee.constant
+    return known[0] if known is not None and type(known[0]) is Task else None
+
+
+def _task_call(task: Task, order: tuple[str, ...], pieces: list[Piece], span: Span) -> Piece:
+    """A call of a task that is known, and which of its parameters each argument is for."""
+
+    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        try:
+            return call_task(task, dict(zip(order, found, strict=True)), {}, k, s)
         except Fault as fault:
             raise at(fault, span) from None
 

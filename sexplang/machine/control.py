@@ -54,9 +54,9 @@ def perform(
         arguments = (blamed(_error_alone(arguments, span), k, s),)
         refusal = arguments[0].fields.get("reason") == "resume-across-par"
     while True:
-        clauses = node[0].clauses.get(operation)
-        if clauses is not None:
-            for clause in clauses:
+        kind = node[0]
+        if kind.clauses:
+            for clause in kind.clauses.get(operation, ()):
                 if clause.words and not clause.takes(arguments):
                     continue
                 if level < 0:
@@ -73,8 +73,8 @@ def perform(
             parent = parent.onward or parent
             node, level = parent.s, parent.level
             continue
-        if node[0].guard is not None:
-            node[0].guard(node, operation, arguments)
+        if kind.guard is not None:
+            kind.guard(node, operation, arguments)
         node = below
     if operation == "error":
         # What is around this branch accounts for itself, if the error ends it too.

@@ -29,11 +29,11 @@ def call_task(
     task: Task, inputs: dict[str, Value], overrides: dict[str, Value], k: Frame, s: Segment
 ) -> Step:
     """Begins the conversation; its TaskResult goes to `k`."""
-    context, call = s[3], (task, inputs, overrides)
+    context = s[3]
     if context.conversations or context.work is not None:
-        counts = bool(context.conversations)
+        call, counts = (task, inputs, overrides), bool(context.conversations)
         return leave, Spawned(_begin, call, k, s, "task", task.template.name, counts), k, s
-    return _begin((None, *call), k, s)
+    return _begin((None, task, inputs, overrides), k, s)
 
 
 Call = tuple[Work | None, Task, dict[str, Value], dict[str, Value]]
@@ -58,12 +58,11 @@ def _converse(call: Call, k: Frame, s: Segment) -> Step:
             "TASK_FAILURE", "configuration_error", "this program runs without a task system"
         )
         return _over(work, error, (fail, error, k, s))
-    conversation, session, want = system.begin(
-        task.template, inputs, overrides, context.conversations
-    )
+    around = context.conversations
+    conversation, session, want = system.begin(task.template, inputs, overrides, around)
     if isinstance(want, Broke):
         return _over(work, want.error, (fail, want.error, k, s))
-    inner = context.talking((*context.conversations, conversation), work)
+    inner = context.talking((*around, conversation), work)
     return _go_on(session, want, k, s, inner)
 
 
@@ -83,7 +82,7 @@ def _go_on(session: Session, want: Want, k: Frame, s: Segment, context: Ctx) -> 
         starts = tuple([(start_ask, ask) for ask in want.asks])
         k = (_all_answered, BOTTOM)
         return leave, Forked(starts, k, s), k, s
-    return start_ask(want.asks[0], (_answered, BOTTOM), s)
+    return start_ask(want.asks[0], _ANSWERED, s)
 
 
 def _over(work: Work | None, error: Record | None, step: Step) -> Step:
@@ -110,6 +109,9 @@ def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
 def _answered(value: Value, k: Frame, s: Segment) -> Step:
     session, want = s[3].linked.tasks.advance(s[4], (value,))
     return _go_on(session, want, s[1], s[2], s[3])
+
+
+_ANSWERED: Frame = (_answered, BOTTOM)
 
 
 def _all_answered(values: Value, k: Frame, s: Segment) -> Step:

@@ -28,12 +28,13 @@ from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Fault, Higher, Operation, Primitive, Record, Symbol, Task, symbol
 from sexplang.terms.work import Work
 
-_VERSION = 2
+_VERSION = 3
 
 _NOUNS: tuple[type, ...] = (
     *(branch.Weave, branch.Times, branch.Waiting, branch.Forked, branch.Queued, branch.Ready),
-    *(places.Places, scopes.Scope, scopes.Held, stack.Parent, exits.Lost, exits.Settled),
-    *(effect.Request, task.Context, task.Conversation, task.Ask, plan.PlanNode, Work),
+    *(places.Places, scopes.Scope, scopes.Bounds, scopes.Held, stack.Parent),
+    *(exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work),
+    *(task.Context, task.Conversation, task.Ask),
     *(template.Template, template.Param, template.OutputFormat, template.ContextManagement),
     *(template.FilePaths, template.Limits, template.HistoryConfig),
 )

@@ -216,7 +216,7 @@ def _standing(
         for name, limit, spent in scope.spending():
             left[name] = min(left.get(name, limit - spent), limit - spent)
     return Standing(
-        nodes=tuple([scope.node for scope in scopes if scope.node is not None]),
+        nodes=tuple([each.bounds.node for each in scopes if each.bounds.node is not None]),
         planned=planned,
         frontier=tuple(_frontier(branches)),
         left=tuple(left.items()),

@@ -5,7 +5,7 @@ the same account and meets the same deadline. Which deadlines are counted down f
 waits: a timer is open while a branch waits under it.
 """
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from immutables import Map
 
@@ -15,46 +15,85 @@ from sexplang.terms.plan import PlanNode
 from sexplang.terms.task import error_record
 from sexplang.terms.value import Record
 
+Spent: TypeAlias = tuple[int, int, float, int, int, float]
+"""Calls, tokens and US dollars that are spent, and the part of each that calls have reserved whose
+replies are not there yet."""
+
+NOTHING: Spent = (0, 0, 0.0, 0, 0, 0.0)
+
 
 @node
-class Scope:
-    """One scope: what it allows and what it has spent. Nil means no bound. `held_…` is the part
-    of it that calls have reserved whose replies are not there yet."""
+class Bounds:
+    """What a scope allows. Nil means no bound."""
 
-    id: str
     span: Any = None
     seconds: float | None = None
     calls: int | None = None
     tokens: int | None = None
     usd: float | None = None
-    spent_calls: int = 0
-    spent_tokens: int = 0
-    spent_usd: float = 0.0
-    fired: bool = False
     node: PlanNode | None = None
     """The node of a plan that it is the budget of."""
-    held_calls: int = 0
-    held_tokens: int = 0
-    held_usd: float = 0.0
     steps: int | None = None
     """Of a program from a model: how many steps it may take."""
-    spent_steps: int = 0
     more: str | None = None
     """What to write for more time, where the scope is no budget but a deadline."""
 
+
+@node
+class Scope:
+    """One scope: what it allows, and what of that is gone."""
+
+    id: str
+    bounds: Bounds
+    spent: Spent = NOTHING
+    fired: bool = False
+    spent_steps: int = 0
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it may take; None where nobody says."""
+        return self.bounds.seconds
+
+    @property
+    def steps(self) -> int | None:
+        """How many steps a program from a model may take; None in what is none."""
+        return self.bounds.steps
+
+    @property
+    def spent_calls(self) -> int:
+        return self.spent[0]
+
+    @property
+    def spent_tokens(self) -> int:
+        return self.spent[1]
+
+    @property
+    def spent_usd(self) -> float:
+        return self.spent[2]
+
+    @property
+    def held_calls(self) -> int:
+        return self.spent[3]
+
+    @property
+    def held_tokens(self) -> int:
+        return self.spent[4]
+
+    @property
+    def held_usd(self) -> float:
+        return self.spent[5]
+
     def spending(self) -> list[tuple[str, float, float]]:
         """What is bounded besides time: its name, the bound, and what is spent."""
-        rows = (
-            ("calls", self.calls, self.spent_calls),
-            ("tokens", self.tokens, self.spent_tokens),
-            ("usd", self.usd, self.spent_usd),
-        )
+        bounds = self.bounds
+        limits = (bounds.calls, bounds.tokens, bounds.usd)
+        rows = zip(_RESOURCES, limits, self.spent, strict=False)
         return [(name, limit, spent) for name, limit, spent in rows if limit is not None]
 
     @property
     def is_metered(self) -> bool:
         """Whether it bounds what model calls take."""
-        return self.tokens is not None or self.usd is not None
+        return self.bounds.tokens is not None or self.bounds.usd is not None
 
     def grown(self, tokens: int, usd: float) -> "Scope":
         """The scope when a call on its way may take so much more."""
@@ -68,26 +107,17 @@ class Scope:
         self, calls: int, tokens: int, usd: float, held: int, held_tokens: int, held_usd: float
     ) -> "Scope":
         """The scope with so much more spent, what is held included, and so much more held."""
-        now = self.held_calls + held
-        return Scope(
-            self.id,
-            self.span,
-            self.seconds,
-            self.calls,
-            self.tokens,
-            self.usd,
-            self.spent_calls + calls,
-            self.spent_tokens + tokens,
-            self.spent_usd + usd,
-            self.fired,
-            self.node,
+        all_calls, all_tokens, all_usd, now, now_tokens, now_usd = self.spent
+        now += held
+        spent = (
+            all_calls + calls,
+            all_tokens + tokens,
+            all_usd + usd,
             now,
-            self.held_tokens + held_tokens,
-            self.held_usd + held_usd if now else 0.0,  # no rest of rounding stays behind
-            self.steps,
-            self.spent_steps,
-            self.more,
+            now_tokens + held_tokens,
+            now_usd + held_usd if now else 0.0,  # no rest of rounding stays behind
         )
+        return Scope(self.id, self.bounds, spent, self.fired, self.spent_steps)
 
     def timer(self) -> Request:
         return Request(self.id, "timer", (self.seconds,))
@@ -108,28 +138,34 @@ class Scope:
             (_WORDS[resource] if used is not None else _UNPRICED).format(limit=limit, used=used),
             details=details,
             hint=self._hint(resource, limit, used),
-            span=self.span.plain() if self.span is not None else None,
+            span=self.bounds.span.plain() if self.bounds.span is not None else None,
         )
 
     def _hint(self, resource: str, limit: Any, used: Any) -> str:
         if used is None:
             return f"{self._otherwise()}; pip install 'sexplang[prices]' knows those of many models"
-        if self.more is not None:
-            return self.more
-        if self.span is not None or self.node is not None:
+        if self.bounds.more is not None:
+            return self.bounds.more
+        if self._has_form():
             return f"raise `{resource}:` there, or catch `{resource}` and go on with what there is"
         more = max(2 * limit, used) or 1
         return f"give the run more: --budget {resource}={_rounded(more) or more}"
 
     def _otherwise(self) -> str:
         """What to write where money cannot be counted."""
-        if self.span is not None or self.node is not None:
+        if self._has_form():
             return "bound `tokens:` or `calls:` there instead, or name a model with a known price"
         return "type --budget tokens=50000 or calls=20 instead, or name a model with a known price"
+
+    def _has_form(self) -> bool:
+        """Whether a program or a plan says what it allows, and not who runs the program."""
+        return self.bounds.span is not None or self.bounds.node is not None
 
     def expired(self) -> Record:
         return self.error("seconds", self.seconds, self.seconds)
 
+
+_RESOURCES = ("calls", "tokens", "usd")
 
 _WORDS = {
     "seconds": "the time is up: {limit} seconds were allowed",

@@ -200,6 +200,8 @@ class Ctx:
 class Exit(Exception):
     """The loop is left: somebody outside decides what comes next."""
 
+    __slots__ = ()
+
 
 def leave(exit: Exit, k: Frame, s: Segment) -> Step:
     """Leaves the loop in a step of its own, for whoever stands deep: Python keeps each frame that

@@ -6,7 +6,7 @@ from sexplang.machine.branch import Times, Waiting
 from sexplang.machine.budgets import Meter, Refused, refund, reserve, settle, take_back
 from sexplang.machine.exits import Asked, Entered
 from sexplang.machine.leaving import SCOPE
-from sexplang.machine.scopes import Accounts, Held, Scope
+from sexplang.machine.scopes import Accounts, Bounds, Held, Scope
 from sexplang.machine.stack import Segment
 from sexplang.terms.effect import Part, Request
 from sexplang.terms.node import evolve
@@ -73,7 +73,7 @@ class Timing:
 
     def entered(self, id: str, left: Entered) -> Segment:
         """Opens a scope: the segment that stands for it."""
-        self.accounts = self.accounts.set(id, Scope(id, left.span, **left.settings))
+        self.accounts = self.accounts.set(id, Scope(id, Bounds(left.span, **left.settings)))
         context = left.s[3]
         return (SCOPE, left.k, left.s, context.within(id), id)
 
@@ -82,27 +82,32 @@ class Timing:
         more = (
             f"let `finally` bodies do less: where others wait for them, they have {GRACE} seconds"
         )
-        self.accounts = self.accounts.set(id, Scope(id, seconds=GRACE, more=more))
+        self.accounts = self.accounts.set(id, Scope(id, Bounds(seconds=GRACE, more=more)))
 
     def asked(self, left: Asked) -> tuple[Refused | None, Held | None]:
         """A branch is about to wait: whether a scope breaks instead, and what is held. Raises
         Fault for a model call that no budget of tokens can hold."""
-        scopes = left.s[3].scopes
+        scopes, accounts = left.s[3].scopes, self.accounts
         is_timed = False
+        budgets = []
         for id in scopes:
-            scope = self.accounts[id]
+            scope = accounts[id]
             if scope.fired:
                 return Refused(id, scope.expired()), None
-            is_timed = is_timed or scope.seconds is not None
+            bounds = scope.bounds
+            if bounds.seconds is not None:
+                is_timed = True
+            if bounds.calls is not None or bounds.tokens is not None or bounds.usd is not None:
+                budgets.append(scope)
         held = None
         if left.operation == "model":
             payload = left.arguments[0] if left.arguments else None
-            fits = reserve(self.accounts, scopes, payload, self._meter, self.learned)
+            fits = reserve(accounts, budgets, payload, self._meter, self.learned)
             if isinstance(fits, Refused):
                 return fits, None
-            self.accounts, payload, held = fits
-            if left.arguments:
-                left.arguments = (payload, *left.arguments[1:])
+            self.accounts, fitting, held = fits
+            if fitting is not payload:
+                left.arguments = (fitting, *left.arguments[1:])
         if is_timed:
             self.count(scopes, 1)
         return None, held
@@ -137,8 +142,8 @@ class Timing:
         found = None
         for id in s[3].scopes:
             scope = self.accounts[id]
-            if scope.steps is not None:
-                left = scope.steps - scope.spent_steps
+            if scope.bounds.steps is not None:
+                left = scope.bounds.steps - scope.spent_steps
                 if (left > 0 or form_of(id, s, 0)[0] is not None) and (
                     found is None or left < found[1]
                 ):
@@ -168,7 +173,7 @@ class Timing:
     def count(self, scopes: tuple[str, ...], by: int) -> None:
         """A branch begins or ends to wait under the scopes."""
         for id in scopes:
-            if self.accounts[id].seconds is not None:
+            if self.accounts[id].bounds.seconds is not None:
                 self.waiting = self.waiting.set(id, self.waiting.get(id, 0) + by)
                 self._touched.add(id)
 

@@ -219,7 +219,10 @@ def repeated(text, journal, budget=None):
 
 def accounts(outcome):
     """What a run's budgets and deadlines ended with."""
-    return {id: evolve(scope, span=None) for id, scope in outcome.accounts.items()}
+    return {
+        id: evolve(scope, bounds=evolve(scope.bounds, span=None))
+        for id, scope in outcome.accounts.items()
+    }
 
 
 def said(outcome):

@@ -103,9 +103,10 @@ def said(session: HandlerSession) -> str:
 def sources_of(session: HandlerSession) -> tuple[str, ...]:
     """What the conversation's tools have read: the paths of files, and the `sources` that the
     results of other tools name; each once."""
-    said = session.messages[session.setup.earlier + 1 :]
-    if len(said) < 2:  # results stand behind the turn that asked for them
+    first = session.setup.earlier + 1
+    if len(session.messages) < first + 2:  # results stand behind the turn that asked for them
         return ()
+    said = session.messages[first:]
     uses: dict[Value, Block] = {}
     whole = {each.get("tool_use_id"): each["content"] for each in session.shortened}
     found: list[str] = []

@@ -4,8 +4,6 @@ Checks come before anything is asked: depth, inputs, cycles, context settings. I
 to see, they are read first; then the model is asked.
 """
 
-from hashlib import blake2b
-
 from sexplang.tasks.context import inherited_items, previous_text, sections, wanted_paths
 from sexplang.tasks.executor import execute_body
 from sexplang.tasks.failures import halted
@@ -31,7 +29,7 @@ from sexplang.tasks.tools import with_tools
 from sexplang.tasks.turns import started
 from sexplang.tasks.window import check_room, filled, tokens_in, tokens_of
 from sexplang.terms.node import evolve
-from sexplang.terms.task import Ask, Conversation, Want
+from sexplang.terms.task import Ask, Conversation, Want, signed
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.text import text
 from sexplang.terms.value import Value
@@ -50,9 +48,9 @@ def opened(
     if depth >= rules.max_task_depth or overrides.max_depth is not None:
         _check_depth(rules, template.name, depth, overrides.max_depth)
     values = bound(prepared, inputs)
-    signature = _signature(template.name, values, overrides.file_paths)
+    asked = _asked(template.name, values, overrides.file_paths)
     if conversations:
-        _check_cycle(template.name, signature, conversations)
+        _check_cycle(Conversation(template.name, asked, depth), conversations)
     settings = prepared.settings if overrides is NO_OVERRIDES else None
     if settings is None:
         settings = _settings(prepared, overrides)
@@ -85,7 +83,7 @@ def opened(
         check_room(0, tokens, setup.window, "the prompt")
     taken, warnings = filled((0, 0), warnings, tokens, setup.window)
     session = HandlerSession(setup, payload, messages, taken, warnings, gathering)
-    conversation = Conversation(template.name, signature, depth, own)
+    conversation = Conversation(template.name, asked, depth, own)
     return conversation, *started(session)
 
 
@@ -203,16 +201,15 @@ def _check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> 
         )
 
 
-def _signature(name: str, values: dict[str, Value], file_paths: tuple[str, ...] | None) -> str:
-    """The same for calls that differ in order of keys and in white space alone."""
-    # Values come in the order of the parameters; text, the usual case, needs no JSON.
-    if _TEXT.issuperset(map(type, values.values())):
-        written = " ".join(" \0text ".join((name, *values.values())).split())
-    else:
-        written = "\0".join([name, *map(_normalised, values.values())])
-    if file_paths:
-        written += "\0files " + json_text(tuple(sorted(file_paths)))
-    return blake2b(written.encode("utf-8", "replace"), digest_size=16).hexdigest()
+def _asked(
+    name: str, values: dict[str, Value], file_paths: tuple[str, ...] | None
+) -> str | tuple[str, ...]:
+    """What tells the call from others: texts as they are, and all else as a hash."""
+    texts = tuple(values.values())  # in the order of the parameters
+    if not file_paths and _TEXT.issuperset(map(type, texts)):
+        return texts
+    written = "\0".join([name, *map(_normalised, texts)])
+    return signed(f"{written}\0files {json_text(tuple(sorted(file_paths or ())))}")
 
 
 _TEXT = frozenset((str,))
@@ -224,10 +221,11 @@ def _normalised(value: Value) -> str:
     return "json " + json_text(value, canonical=True)
 
 
-def _check_cycle(name: str, signature: str, conversations: tuple[Conversation, ...]) -> None:
+def _check_cycle(child: Conversation, conversations: tuple[Conversation, ...]) -> None:
     # Ancestors only: two siblings may do the same.
+    name = child.name
     for at, conversation in enumerate(conversations):
-        if conversation.signature == signature:
+        if conversation.name == name and conversation.signature == child.signature:
             path = (*(above.name for above in conversations[at:]), name)
             raise halted(
                 f"task `{name}` was started with these inputs by itself: {' -> '.join(path)}",

@@ -1,5 +1,7 @@
 """The value that answers `model` to a Reply, or the reason why it is none."""
 
+from collections.abc import Sequence
+
 from sexplang.tasks.failures import bad_reply
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block
@@ -47,6 +49,24 @@ def model_reply(value: Value) -> Reply:
     content = fields.get("content")
     if not isinstance(content, (tuple, list)):
         raise bad_reply("the model's reply has no list of content blocks", field="content")
+    text = _only_text(content)
+    if text is not None:
+        return _reply(fields, content, content, text, ())
+    return _of_blocks(fields, content)
+
+
+def _only_text(content: Sequence[Value]) -> str | None:
+    """The text of most replies, which have one block and need no mending."""
+    block = content[0] if len(content) == 1 else None
+    if type(block) is dict and block.get("type") == "text":
+        text = block.get("text")
+        if type(text) is str and text.isascii() and text and not text.isspace():
+            return text
+    return None
+
+
+def _of_blocks(fields: dict[str, Value], content: Sequence[Value]) -> Reply:
+    """A reply of any blocks."""
     texts: list[str] = []
     uses: list[ToolUse] = []
     blocks: list[Block] = []
@@ -75,10 +95,22 @@ def model_reply(value: Value) -> Reply:
                 block = {**block, "input": {}}
         blocks.append(block)
         kept.append(block)
+    return _reply(fields, tuple(blocks), tuple(kept), "".join(texts), tuple(uses))
+
+
+def _reply(
+    fields: dict[str, Value],
+    blocks: Sequence[Block],
+    kept: Sequence[Block],
+    text: str,
+    uses: tuple[ToolUse, ...],
+) -> Reply:
+    """A reply whose blocks are right, with what stands beside them."""
     stop_reason, model = fields.get("stop_reason"), fields.get("model")
-    for name, said in (("stop_reason", stop_reason), ("model", model)):
-        if said is not None and not isinstance(said, str):
-            raise bad_reply(f"the `{name}` of the model's reply is no text", field=name)
+    if stop_reason is not None and not isinstance(stop_reason, str):
+        raise bad_reply("the `stop_reason` of the model's reply is no text", field="stop_reason")
+    if model is not None and not isinstance(model, str):
+        raise bad_reply("the `model` of the model's reply is no text", field="model")
     usage = own = _usage(fields.get("usage"))
     if "lost" in fields:
         lost = _usage(fields["lost"])
@@ -86,8 +118,8 @@ def model_reply(value: Value) -> Reply:
     return Reply(
         tuple(blocks),
         tuple(kept),
-        "".join(texts),
-        tuple(uses),
+        text,
+        uses,
         stop_reason,
         usage,
         model,

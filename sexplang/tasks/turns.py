@@ -41,7 +41,7 @@ def _or_model(gathered: Gathered) -> Next:
 def advanced(rules: Rules, session: HandlerSession, replies: tuple[Value, ...]) -> Next:
     """Goes on with the replies to the last Perform. Raises Fault where the task breaks."""
     if session.waits == "model":
-        return _model_answered(rules, session, replies[0])
+        return _model_answered(rules, session, model_reply(replies[0]))
     if session.waits == "lookups":
         return _or_model(looked_up(session, replies))
     if session.waits == "files":
@@ -73,8 +73,7 @@ def ask_again(session: HandlerSession, content: tuple[Block, ...]) -> Next:
     return session, ask_model(session)
 
 
-def _model_answered(rules: Rules, session: HandlerSession, value: Value) -> Next:
-    reply = model_reply(value)
+def _model_answered(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     session = _spoken(session, reply)
     if reply.stop_reason in _ENDS:
         if reply.uses:
@@ -100,7 +99,8 @@ def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
     message = {"role": "assistant", "content": reply.kept or _NOTHING}
     before, given, setup = session.usage, reply.usage, session.setup
     # What the model counted is right; where it counts nothing, the estimates go on.
-    used = sum(reply.own) if given[0] else session.taken[0] + tokens_of(reply.content)
+    own, used = reply.own, session.taken[0]
+    used = own[0] + own[1] if given[0] else used + tokens_of(reply.content)
     taken, warnings = filled(session.taken, session.warnings, used, setup.window)
     return HandlerSession(
         setup,

@@ -150,14 +150,31 @@ def failed_result(error: Record, **notes: Value) -> Record:
 class Conversation:
     """An entry of the context: a conversation that the work is done for.
 
-    `signature` is a hash of name and normalised inputs, for cycles; `items` are the context
-    items `{source text}` that children may inherit; the outermost one has depth 0.
+    `asked` tells its inputs from others: they themselves, in the order of the parameters, where
+    all are text, else their hash; `items` are the context items `{source text}` that children may
+    inherit; the outermost one has depth 0.
     """
 
     name: str
-    signature: str
+    asked: str | tuple[str, ...]
     depth: int
     items: tuple[Value, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """A hash of name and normalised inputs, for cycles: the same for calls that differ in order
+        of keys and in white space alone. Made when it is read: most conversations begin no other
+        one."""
+        if isinstance(self.asked, str):
+            return self.asked
+        return signed(" ".join(" \0text ".join((self.name, *self.asked)).split()))
+
+
+def signed(written: str) -> str:
+    """A text as its hash."""
+    from hashlib import blake2b
+
+    return blake2b(written.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 @node

@@ -3,8 +3,9 @@
 The program calls a task in a loop. In the first row a host answers each request for `model` at
 once, with everything on that a run has: context settings, substitution, accounts of turns, window
 and budget, the journal in memory, and a watcher that is told of every request. The rows below take
-that away. LangGraph's is a graph of one node with the same stub in it; it is no dependency, and
-without it its row is left out.
+that away. LangGraph's are graphs of nodes with the same stub in them, one node and a hundred in a
+row; it is no dependency, and without it its rows are left out. The last row is Python alone: how
+long this machine takes for a thousand calls of a function.
 
 A call with all accounts on costs at most 40 µs; the status is 1 where it costs more.
 
@@ -96,8 +97,9 @@ def whole(size: int) -> Timed:
     return run
 
 
-def peer(size: int) -> Timed | None:
-    """A graph of one node in LangGraph, invoked as often; None if it is not installed."""
+def peer(size: int, nodes: int) -> Timed | None:
+    """A graph of so many nodes in a row in LangGraph, as often as makes `size` nodes; None if it is
+    not installed."""
     try:
         from langgraph.graph import END, START, StateGraph
     except ModuleNotFoundError:
@@ -106,20 +108,34 @@ def peer(size: int) -> Timed | None:
 
     def node(state: dict[str, Any]) -> dict[str, Any]:
         asked = prompt.format(**state)
-        return {"answer": REPLY["content"][0]["text"], "asked": asked}
+        return {**state, "answer": REPLY["content"][0]["text"], "asked": asked}
 
-    graph = StateGraph(dict)
-    graph.add_node("summarize", node)
-    graph.add_edge(START, "summarize")
-    graph.add_edge("summarize", END)
+    graph: Any = StateGraph(dict)
+    before = START
+    for at in range(nodes):
+        graph.add_node(f"summarize {at}", node)
+        graph.add_edge(before, f"summarize {at}")
+        before = f"summarize {at}"
+    graph.add_edge(before, END)
     compiled = graph.compile()
     given = {"text": "Tea grows in wet hills, and in dry ones only with care.", "style": "dry"}
 
     def run() -> None:
-        for _ in range(size):
-            compiled.invoke(given)
+        for _ in range(size // nodes):
+            compiled.invoke(given, {"recursion_limit": nodes + 1})
 
     return run
+
+
+def plain_calls(size: int) -> None:
+    """Calls of a function of Python, a thousand for each of `size`."""
+
+    def called(value: int) -> int:
+        return value + 1
+
+    for _ in range(size):
+        for value in range(1_000):
+            called(value)
 
 
 def main() -> int:
@@ -134,16 +150,18 @@ def main() -> int:
         "a bare request of the host": driven(OPERATION, options.calls),
         "a turn of the loop": driven(NOTHING, options.calls),
     }
-    graph = peer(options.calls)
-    if graph is not None:
-        rows["a LangGraph node"] = graph
+    for name, nodes in (("a LangGraph run of one node", 1), ("a LangGraph node of 100", 100)):
+        graph = peer(options.calls, nodes)
+        if graph is not None:
+            rows[name] = graph
+    rows["a thousand calls of Python"] = lambda: plain_calls(options.calls)
     print(f"{'µs per':38}{'CPU µs':>9}{'× first':>9}")
     took = interleaved(list(rows.values()), options.rounds)
     found = [each / options.calls * 1e6 for each in took]
     for name, each in zip(rows, found, strict=True):
         print(f"{name:38}{each:9.2f}{each / found[0]:9.2f}")
     if graph is None:
-        print("a LangGraph node: left out, langgraph is not installed")
+        print("LangGraph: left out, langgraph is not installed")
     is_within = found[0] <= COST * 1e6
     print(f"bound: {COST * 1e6:.0f} µs for the first row; {'kept' if is_within else 'not kept'}")
     return 0 if is_within else 1

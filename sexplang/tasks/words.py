@@ -1,20 +1,24 @@
 """A text to its words: the same wherever texts are compared, in an index, with a template, with a
 prompt.
 
-`parseHeader` is also `parse` and `Header`. Scripts that put no space between words (Chinese,
-Japanese, Korean) are pairs of characters.
+Words are in small letters without accents. `parseHeader` is also `parse` and `header`. Scripts that
+put no space between words (Chinese, Japanese, Korean, Thai) are pairs of characters.
 """
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
-from unicodedata import normalize
+from unicodedata import category, combining, name, normalize
 
 _UNSPACED = (
-    *(("\u3040", "\u30ff"), ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff")),
-    *(("\uac00", "\ud7af"), ("\uf900", "\ufaff"), ("\U00020000", "\U0003ffff")),
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
 )
-_RUN = re.compile(r"[^\W_]+")
+_PIECE = re.compile(rf"([{_UNSPACED}]+)|([^\W_{_UNSPACED}][^{_UNSPACED}]*)")
+_RUN = re.compile(r"[^\W_][0-9A-Za-z\x80-\U0010ffff]*")  # beyond ASCII all else is a space by then
+# Unicode takes these for letters without a mark; who has no such key types the plain one.
+_ODD = str.maketrans(
+    {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe"}
+)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:ings?|ed|es|e|(?<!s)s)$")
@@ -31,43 +35,63 @@ IDLE = frozenset(_IDLE_WORDS.split())
 
 def words(text: str) -> Iterator[str]:
     """The words of a text, in order."""
-    for run in _RUN.findall(normalize("NFKC", text)):
-        if run.islower() or run.isdigit():
+    for run in _RUN.findall(text if text.isascii() else _plain(text)):
+        if not run.isascii():
+            for unspaced, other in _PIECE.findall(run):
+                if unspaced:
+                    yield from _pairs(unspaced)
+                else:
+                    yield from [word.translate(_ODD) for word in _humps(other)]
+        elif run.islower() or run.isdigit():
             yield run
-        elif run.isascii():
-            yield from _humps(run)
         else:
-            for is_unspaced, chars in groupby(run, _is_unspaced):
-                piece = "".join(chars)
-                yield from _pairs(piece) if is_unspaced else _humps(piece)
+            yield from _humps(run)
+
+
+class _Letters(dict[int, int | str | None]):
+    """What becomes of each character, by its code. A mark that is a letter of its own, as those of
+    Devanagari and the voicing of kana, stays; whatever is in no word becomes a space."""
+
+    def __missing__(self, code: int) -> int | str | None:
+        char = chr(code)
+        kept: int | str | None = code
+        is_accent = combining(char) and char not in "\u3099\u309a"
+        if is_accent or category(char) in ("Cf", "Me") or "VARIATION SEL" in name(char, ""):
+            kept = None
+        elif code > 127 and not (char.isalnum() or category(char).startswith("M")):
+            kept = " "
+        self[code] = kept
+        return kept
+
+
+_LETTERS = _Letters({ord("\u0640"): None, ord("\u200b"): " "})  # a drawn-out line; a thin space
+
+
+def _plain(text: str) -> str:
+    """A text without accents, widths and ligatures, its letters in one spelling."""
+    return normalize("NFC", normalize("NFKD", text).translate(_LETTERS))
 
 
 def roots(text: str) -> frozenset[str]:
-    """The words of a text in small letters, each once, without simple endings: `parsing` is
-    `parse`."""
+    """The words of a text, each once, without simple endings: `parsing` is `parse`."""
     return frozenset(map(_root, words(text)))
 
 
 def telling(text: str) -> frozenset[str]:
     """What of that tells what a text is about: not the words that every text has."""
-    return frozenset([_root(word) for word in words(text) if word.casefold() not in IDLE])
+    return frozenset([_root(word) for word in words(text) if word not in IDLE])
 
 
 def _root(word: str) -> str:
-    small = word.casefold()
-    ending = _ENDING.search(small, len(small) - 4) if small.isascii() else None
-    return small if ending is None else small[: ending.start()]
+    ending = _ENDING.search(word, len(word) - 4) if word.isascii() else None
+    return word if ending is None else word[: ending.start()]
 
 
 def _humps(piece: str) -> list[str]:
-    """`parseHeader` with its parts."""
+    """`parseHeader` with its parts, in small letters."""
     parts = _HUMP.split(piece)
-    return [piece, *parts] if len(parts) > 1 else parts
+    return [each.casefold() for each in ([piece, *parts] if len(parts) > 1 else parts)]
 
 
 def _pairs(piece: str) -> list[str]:
     return [piece[at : at + 2] for at in range(len(piece) - 1)] or [piece]
-
-
-def _is_unspaced(char: str) -> bool:
-    return any(first <= char <= last for first, last in _UNSPACED)

@@ -1,6 +1,7 @@
 """What a query finds and in which order; a query may be anything."""
 
 import os
+from unicodedata import category, normalize
 
 import pytest
 from hypothesis import given, settings
@@ -216,8 +217,50 @@ def test_any_text_is_a_query(shop, query):
 
 @given(st.text(max_size=40))
 def test_words_are_letters_and_digits(text):
-    """Nothing else goes to the index or to the search."""
-    assert all(word.isalnum() for word in words(text))
+    """And marks that are letters of their own; nothing else goes to the index or to the search."""
+    for word in words(text):
+        assert all(char.isalnum() or category(char).startswith("M") for char in word)
+
+
+@given(st.text(max_size=40))
+def test_a_text_has_the_same_words_however_it_is_spelled(text):
+    """Composed or not."""
+    found_ = list(words(text))
+
+    assert found_ == list(words(normalize("NFD", text))) == list(words(normalize("NFC", text)))
+
+
+SPELLED = [
+    # What stands in a file, and what somebody types to find it.
+    *(("Fuß", "fuss"), ("Fuß", "FUSS"), ("Fuß", "Fuß"), ("Größe", "grosse"), ("Größe", "GRÖSSE")),
+    *(("STRASSE", "Straße"), ("Straße", "strasse"), ("weiß", "WEIẞ"), ("ﬁne", "fine")),
+    *(("αρχείο", "αρχειο"), ("ΑΡΧΕΙΟ", "αρχείο"), ("σοφός", "ΣΟΦΟΣ"), ("Ἀθήνα", "αθηνα")),
+    *(("İstanbul", "istanbul"), ("ISPARTA", "ısparta"), ("ılık", "ILIK"), ("İĞDE", "iğde")),
+    *(("Đà Nẵng", "da nang"), ("tiếng Việt", "TIENG VIET"), ("Łódź", "lodz"), ("Œuvre", "oeuvre")),
+    *(("ёлка", "елка"), ("ЁЛКА", "ёлка"), ("йод", "ЙОД"), ("и\u0306од", "йод")),
+    *(("مَدْرَسَة", "مدرسة"), ("أحمد", "احمد"), ("كتـــاب", "كتاب"), ("שָׁלוֹם", "שלום")),
+    *(("한국", normalize("NFD", "한국")), (normalize("NFD", "검색기"), "검색")),
+    *(("ガス", "ｶﾞｽ"), ("ＷＩＤＥ", "wide"), ("検索", "検索窓"), ("pdf変換", "変換")),
+    *(("हिन्दी", "हिन्दी"), ("ค้นหาไฟล์", "ค้นหา"), ("so\u00adft", "soft")),
+]
+
+
+@pytest.mark.parametrize(("kept", "asked"), SPELLED)
+def test_a_word_is_found_however_it_is_spelled(tmp_path, kept, asked):
+    """Without case, accents and widths, in whatever script; in names and summaries alike."""
+    memory = indexed(filled(tmp_path, {"one.md": f"# {kept}\n", f"{kept}.py": "", "no.md": "# x"}))
+
+    assert {f"{kept}.py", "one.md"} == set(found(memory, asked, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked"), [("ガス", "カス"), ("हिन्दी", "हद"), ("Straße", "strase"), ("가나", "각난")]
+)
+def test_other_letters_are_other_words(tmp_path, kept, asked):
+    """What is no accent is not left out."""
+    memory = indexed(filled(tmp_path, {"one.md": f"# {kept}\n"}))
+
+    assert [] == found(memory, asked, tmp_path)
 
 
 def test_idle_words_are_left_out_unless_there_are_no_others():

@@ -17,7 +17,7 @@ from support.markdown import ROOT
 
 from sexplang.runtime import Refusal
 from sexplang.runtime.memory import MemorySystem, place_for
-from sexplang.runtime.memory.store import changing
+from sexplang.runtime.memory.store import VERSION, changing
 
 # A process that sends itself a signal when so many files have been put into the index.
 KILLED = """
@@ -278,11 +278,53 @@ def test_an_index_of_a_newer_version_is_not_touched(tmp_path):
     """Who has an older version is told."""
     memory = indexed(filled(tmp_path))
     with sqlite3.connect(memory.index) as connection:
-        connection.execute("pragma user_version = 2")
+        connection.execute(f"pragma user_version = {VERSION + 1}")
     connection.close()
 
     assert {"index-too-new"} == unusable(memory, tmp_path)
     assert "newer version" in memory.search("tea")["error"].fields["message"]
+
+
+def aged(memory):
+    """Makes an index one of version 1, which left it to SQLite to say what a word is."""
+    connection = sqlite3.connect(memory.index)
+    with connection:
+        connection.execute("drop table words")
+        connection.execute(
+            """create virtual table words using fts5 (
+            names, summary, identifiers, facts, tokenize = 'porter unicode61')"""
+        )
+        connection.execute("insert into words (rowid, summary) select id, summary from files")
+        connection.execute("pragma user_version = 1")
+    connection.close()
+
+
+def version(memory):
+    connection = sqlite3.connect(memory.index)
+    (found_,) = connection.execute("pragma user_version").fetchone()
+    connection.close()
+    return found_
+
+
+@pytest.mark.parametrize("use", ["search", "add", "update", "entries"])
+def test_an_index_of_an_older_version_is_renewed(tmp_path, use):
+    """By whatever is done with it first; nothing that was known is lost."""
+    folder = filled(tmp_path, FILES | {"wide.md": "# Die Straße\n"})
+    memory = indexed(folder)
+    memory.update({"/else/where.md": "Porcelain."})
+    known = memory.entries()
+    aged(memory)
+    {
+        "search": lambda: memory.search("street"),
+        "add": lambda: memory.add(folder / "src"),
+        "update": lambda: memory.update({"/else/where.md": "Porcelain."}),
+        "entries": memory.entries,
+    }[use]()
+
+    assert VERSION == version(memory)
+    assert known == memory.entries()
+    assert ["wide.md"] == found(memory, "STRASSE", folder)
+    assert ["/else/where.md"] == [match["id"] for match in memory.search("porcelain")["matches"]]
 
 
 def test_a_damaged_index_is_never_an_exception(tmp_path):
@@ -313,11 +355,14 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
         assert "index-failed" == reason(lambda place=place: MemorySystem(place).add(folder))
 
 
-def test_an_index_that_is_read_only_is_read(tmp_path):
-    """Though nothing can be written beside it."""
+@pytest.mark.parametrize("is_old", [False, True])
+def test_an_index_that_is_read_only_is_read(tmp_path, is_old):
+    """Though nothing can be written beside it, nor an old one renewed."""
     with TemporaryDirectory() as place:
         folder = filled(Path(place).resolve())
         memory = indexed(folder)
+        if is_old:
+            aged(memory)
         folder.chmod(0o755)
         (folder / ".sexplang").chmod(0o555)
         # To root everything can be written, so a process of nobody's has to look.

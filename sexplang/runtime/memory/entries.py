@@ -83,6 +83,9 @@ _COLUMNS = (
 )
 SELECT = f"select {', '.join(f'files.{name}' for name in _COLUMNS)} from files"
 _INSERT = f"insert into files ({', '.join(_COLUMNS[1:])}) values ({', '.join('?' * 11)})"
+_INSERT_WORDS = (
+    "insert into words (rowid, names, summary, identifiers, facts) values (?, ?, ?, ?, ?)"
+)
 
 
 def entry_of(row: Iterable[Any]) -> Entry:
@@ -113,10 +116,14 @@ def put(connection: sqlite3.Connection, entry: Entry) -> None:
     )
     id = connection.execute(_INSERT, row).lastrowid
     if entry.skipped is None:
-        connection.execute(
-            "insert into words (rowid, names, summary, identifiers, facts) values (?, ?, ?, ?, ?)",
-            (id, *map(_spread, _columns(entry))),
-        )
+        connection.execute(_INSERT_WORDS, (id, *map(_spread, _columns(entry))))
+
+
+def put_words(connection: sqlite3.Connection) -> None:
+    """Keeps the words of every file that is known, where none are kept."""
+    for row in connection.execute(f"{SELECT} where skipped is null").fetchall():
+        words_of = map(_spread, _columns(entry_of(row)))
+        connection.execute(_INSERT_WORDS, (row[0], *words_of))
 
 
 def drop(connection: sqlite3.Connection, key: str) -> None:

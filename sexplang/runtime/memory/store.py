@@ -8,13 +8,14 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import monotonic, sleep
 
+from sexplang.runtime.memory.entries import put_words
 from sexplang.runtime.memory.places import FOLDER
 from sexplang.runtime.refusal import Refusal, refused
 
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x73657870
 """What tells this kind of file from other databases: `sexp`."""
 
@@ -22,7 +23,7 @@ PATIENCE = 60.0
 """Seconds for which another process that changes the index is waited for."""
 _TICK = 0.05
 
-_SCHEMA = (
+_FILES = (
     """create table roots (
         path text primary key, include text not null, exclude text not null,
         head text not null, indexed real not null)""",
@@ -31,12 +32,15 @@ _SCHEMA = (
         digest text, summary text not null, identifiers text not null,
         commit_id text not null, author text not null, date text not null,
         given text, skipped text)""",
-    """create virtual table words using fts5 (
-        names, summary, identifiers, facts, tokenize = 'porter unicode61')""",
     f"pragma application_id = {APPLICATION}",
+)
+# What is a word is said by `tasks.words` alone: to this tokenizer it is whatever has no space.
+_WORDS = (
+    "drop table if exists words",
+    """create virtual table words using fts5 (
+        names, summary, identifiers, facts, tokenize = 'porter ascii')""",
     f"pragma user_version = {VERSION}",
 )
-
 
 _HEADER = b"SQLite format 3\0"
 
@@ -52,8 +56,8 @@ def missing(path: str) -> bool:
 
 @contextmanager
 def reading(path: str) -> Iterator[sqlite3.Connection | None]:
-    """The index to look into; None where there is none. Raises a Refusal: `bad-index`,
-    `index-too-new`, `index-failed`."""
+    """The index to look into; None where there is none. One of an older version is renewed first,
+    if it can be written. Raises a Refusal: `bad-index`, `index-too-new`, `index-failed`."""
     if missing(path):
         yield None
         return
@@ -61,8 +65,14 @@ def reading(path: str) -> Iterator[sqlite3.Connection | None]:
         _check_header(path)
         connection = _opened(path)
         try:
+            version = _version(connection, path)
+            if 0 < version < VERSION:
+                connection.close()
+                with suppress(Refusal), changing(path):
+                    pass
+                connection = _opened(path)
             connection.execute("pragma trusted_schema = off")
-            yield connection if _is_index(connection, path) else None
+            yield connection if version else None
         finally:
             connection.close()
 
@@ -79,9 +89,7 @@ def changing(path: str, patience: float = PATIENCE) -> Iterator[sqlite3.Connecti
         try:
             _begin(connection, path, patience)
             try:
-                if not _is_index(connection, path):
-                    for statement in _SCHEMA:
-                        connection.execute(statement)
+                _renew(connection, _version(connection, path))
                 yield connection
                 connection.execute("commit")
             finally:
@@ -91,12 +99,23 @@ def changing(path: str, patience: float = PATIENCE) -> Iterator[sqlite3.Connecti
             connection.close()
 
 
+def _renew(connection: sqlite3.Connection, version: int) -> None:
+    """Makes the tables of an index that has none, or its words anew from what it knows of files."""
+    if version == 0:
+        for statement in _FILES:
+            connection.execute(statement)
+    if version < VERSION:
+        for statement in _WORDS:
+            connection.execute(statement)
+        put_words(connection)
+
+
 def _begin(connection: sqlite3.Connection, path: str, patience: float) -> None:
     """Begins to change; between two looks whether it is our turn, Ctrl-C is heard."""
     until = monotonic() + patience
     while True:
         try:
-            _is_index(connection, path)  # nobody else's database is touched
+            _version(connection, path)  # nobody else's database is touched
             connection.execute("pragma journal_mode = wal")
             connection.execute("begin immediate")
             return
@@ -146,14 +165,14 @@ def _check_header(path: str) -> None:
         raise _bad(path, "it is no database")
 
 
-def _is_index(connection: sqlite3.Connection, path: str) -> bool:
-    """Whether this is an index of ours; an empty database is none yet. Raises a Refusal for
-    whatever else it is."""
+def _version(connection: sqlite3.Connection, path: str) -> int:
+    """The version of an index of ours; 0 for an empty database, which is none yet. Raises a Refusal
+    for whatever else it is."""
     (application,) = connection.execute("pragma application_id").fetchone()
     (version,) = connection.execute("pragma user_version").fetchone()
     (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
     if application == 0 and version == 0 and tables == 0:
-        return False
+        return 0
     if application != APPLICATION:
         raise _bad(path, "it is a database of something else")
     if version > VERSION:
@@ -165,7 +184,7 @@ def _is_index(connection: sqlite3.Connection, path: str) -> bool:
             version=version,
             known=VERSION,
         )
-    return True
+    return int(version)
 
 
 def _make_folder(path: str) -> None:

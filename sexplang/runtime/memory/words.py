@@ -14,7 +14,7 @@ LONGEST = 100_000
 
 def terms(texts: Iterable[str]) -> tuple[str, ...]:
     """The words to look for, each once: those said most often first, then by their place."""
-    found = Counter(word.casefold() for text in texts for word in words(text[:LONGEST]))
+    found = Counter(word for text in texts for word in words(text[:LONGEST]))
     telling = [(word, count) for word, count in found.items() if word not in IDLE]
     ranked = sorted(telling or found.items(), key=lambda each: -each[1])
     return tuple([word for word, _ in ranked[:MOST_TERMS]])

@@ -4,6 +4,7 @@ A program that is not stopped by the language is stopped by the operating system
 then sees: a signal or a traceback.
 """
 
+import gc
 import traceback
 from collections.abc import Iterable, Iterator
 from multiprocessing import get_context
@@ -94,6 +95,8 @@ def all_ended(
 
 
 def _all(pipe: Connection, texts: list[str], limits: Limits, memory: int) -> None:
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)  # as the command has it
     setrlimit(RLIMIT_AS, (memory, memory))
     setrlimit(RLIMIT_CPU, (SECONDS * len(texts), SECONDS * len(texts)))
     for text in texts:

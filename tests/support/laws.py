@@ -4,6 +4,7 @@ A law gives None, or what it found: so the same laws judge the real machine and 
 planted in it (`python -m support.laws LAW FIRST COUNT`).
 """
 
+import gc
 import json
 import sys
 from collections import Counter
@@ -345,6 +346,7 @@ def first_finding(law: Law, seeds: range) -> str | None:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(100_000, 20, 20)  # as the command has it
     name, start, count = sys.argv[1:]
     finding = first_finding(LAWS[name], range(int(start), int(start) + int(count)))
     print(finding or "")

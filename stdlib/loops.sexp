@@ -3,7 +3,7 @@
 ; Director and controller stand unprotected: an error of theirs ends the loop, and says in which
 ; phase and iteration. What executor and evaluator fail with is data for whoever comes next.
 
-(define _NOT_RUN ["run-denied" "not-available" "script-not-found" "script-failed" "script-timeout"])
+(define _NOT_RUN ["run-denied" "not-available" "script-not-found" "script-failed"])
 
 ; Works in rounds until the controller is content, `max_iterations` at most; i is counted from 1.
 ; `(director input i)` gives a plan, `(executor plan i)` does it, `(evaluator execution plan i)` judges
@@ -58,15 +58,26 @@
       (_outcome report () false 0 [])
       (loop ((i 1) (input initial) (history []))
         (bind done (turn input i history))
-        (bind turns (append history [done]))
+        (bind turns (_with history done))
         (bind next (nth done.decision 1))
         (cond ((equal? (first done.decision) 'stop) (_outcome report next true i turns))
               ((>= i most) (_outcome report done.execution false i turns))
               (else (recur (+ i 1) next turns))))))
 
+; A history is lists of turns, the latest first, each list longer than those before it: one turn more
+; copies few others.
+(define (_with history done)
+  (loop ((latest [done]) (earlier history))
+    (if (and (not (empty? earlier)) (= (length (first earlier)) (length latest)))
+        (recur (append (first earlier) latest) (rest earlier))
+        (cons latest earlier))))
+
+(define (_turns history)
+  (fold (lambda (later each) (append each later)) [] history))
+
 (define (_outcome report value success count history)
   (if report
-      {value: value success: success iterations_completed: count history: history}
+      {value: value success: success iterations_completed: count history: (_turns history)}
       value))
 
 ; The error goes on from where it was raised, so a handler further out may still resume it.
@@ -75,7 +86,7 @@
     ((error err) resume (forward resume error (_placed err phase turn history)))))
 
 (define (_placed err phase turn history)
-  (bind place {phase: phase iteration: turn.iteration history: history unfinished: turn})
+  (bind place {phase: phase iteration: turn.iteration history: (_turns history) unfinished: turn})
   ; A loop in a loop has a phase of its own.
   (bind inner (if (has-key? err.details "phase") {inner: err.details} {}))
   (merge err
@@ -118,7 +129,7 @@
      (bind output {stdout: out stderr: err exit_code: code})
      (_noted given {success: (= code 0) feedback: said script_output: output}))
     ({status: "FAILED" notes: {error: err}}
-     (_noted given {success: false feedback: err.message}))
+     (_noted given {success: false feedback: err.message script_output: (_cut-off err)}))
     ({status: _ notes: _ parsed_content: {success: _}}
      (_noted given given.parsed_content))
     ({status: _ notes: _} (_noted given {}))
@@ -148,8 +159,17 @@
     ({status: _ notes: {exit_code: code stdout: out stderr: err}}
      {stdout: out stderr: err exit_code: code})
     ({status: "FAILED" notes: {error: err}}
-     {stdout: "" stderr: "" exit_code: nil error: err})
+     (bind said (or (_cut-off err) {stdout: "" stderr: "" exit_code: nil}))
+     (put said "error" err))
     (_ given)))
+
+; What a script had said whose time was up, with the exit code of one that was ended; else nil.
+(define (_cut-off err)
+  (if (equal? err.details.code "script-timeout")
+      {stdout: (or err.details.script_stdout "")
+       stderr: (or err.details.script_stderr "")
+       exit_code: 137}
+      nil))
 
 (define (_run-test words)
   (bind done (run-script (first words) (rest words)))

@@ -36,3 +36,18 @@
   files: {}
   script: [[(run-script) (raise {reason: "run-denied" message: "`python3` may not be run here"})]]
   error: ["run-denied" "evaluator phase (iteration 1)"])
+
+(test "a test that takes too long is told to the director"
+  file: "improve.sexp"
+  replies: "replies.json"
+  files: {}
+  inputs: {turns: 2}
+  script: [[(run-script)
+            (raise {type: "TASK_FAILURE"
+                    reason: "execution_timeout"
+                    message: "`python3` was ended: it takes longer than 20 seconds"
+                    details: {code: "script-timeout" limit: 20}})]
+           [(run-script) passed]]
+  expect: "slug.py passes its tests in turn 2."
+  requests: [(model {task: "write"}) (write-file "slug.py") (run-script) (model {task: "write"})
+             (write-file "slug.py") (run-script)])

@@ -7,7 +7,7 @@ between two replies, so a continuation captured here captures the conversation.
 from typing import Any
 
 from sexplang.machine.control import fail, perform
-from sexplang.machine.exits import Closed, Entered, Forked, Spawned
+from sexplang.machine.exits import Closed, Delegated, Entered, Forked, Spawned
 from sexplang.machine.leaving import CONVERSATION, HandlerKind, Taking
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step, leave
 from sexplang.terms.node import evolve
@@ -29,11 +29,10 @@ def call_task(
     task: Task, inputs: dict[str, Value], overrides: dict[str, Value], k: Frame, s: Segment
 ) -> Step:
     """Begins the conversation; its TaskResult goes to `k`."""
-    context = s[3]
-    if context.conversations or context.work is not None:
-        call, counts = (task, inputs, overrides), bool(context.conversations)
-        return leave, Spawned(_begin, call, k, s, "task", task.template.name, counts), k, s
-    return _begin((None, task, inputs, overrides), k, s)
+    context, call = s[3], (task, inputs, overrides)
+    if context.work is not None:
+        return leave, Spawned(_begin, call, k, s, "task", task.template.name), k, s
+    return _begin((None, *call), k, s)
 
 
 Call = tuple[Work | None, Task, dict[str, Value], dict[str, Value]]
@@ -58,11 +57,19 @@ def _converse(call: Call, k: Frame, s: Segment) -> Step:
             "TASK_FAILURE", "configuration_error", "this program runs without a task system"
         )
         return _over(work, error, (fail, error, k, s))
-    around = context.conversations
-    conversation, session, want = system.begin(task.template, inputs, overrides, around)
+    conversation, session, want = system.begin(
+        task.template, inputs, overrides, context.conversations
+    )
     if isinstance(want, Broke):
         return _over(work, want.error, (fail, want.error, k, s))
-    inner = context.talking((*around, conversation), work)
+    inner = context.talking((*context.conversations, conversation), work)
+    if context.conversations:
+        return leave, Delegated(work, (_begun, (session, want, inner), k, s)), k, s
+    return _go_on(session, want, k, s, inner)
+
+
+def _begun(begun: tuple[Session, Want, Ctx], k: Frame, s: Segment) -> Step:
+    session, want, inner = begun
     return _go_on(session, want, k, s, inner)
 
 

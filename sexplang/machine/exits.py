@@ -106,8 +106,7 @@ class Limited(Exit):
 
 
 class Spawned(Exit):
-    """A piece of work is to begin: goes on with `fn` of it, or of None where nobody traces the run,
-    and `data`. One that `counts`, a conversation on behalf of another, may be one too many."""
+    """A piece of work that is traced is to begin: goes on with `fn` of it and `data`."""
 
     def __init__(
         self,
@@ -117,7 +116,6 @@ class Spawned(Exit):
         s: Segment,
         kind: str,
         name: str,
-        counts: bool = False,
     ) -> None:
         self.fn = fn
         self.data = data
@@ -125,7 +123,15 @@ class Spawned(Exit):
         self.s = s
         self.kind = kind
         self.name = name
-        self.counts = counts
+
+
+class Delegated(Exit):
+    """A conversation on behalf of another begins: goes on with `step`, unless it is one too many.
+    `work` is what it is in traces."""
+
+    def __init__(self, work: Work | None, step: Step) -> None:
+        self.work = work
+        self.step = step
 
 
 class Closed(Exit):

@@ -164,16 +164,21 @@ class Turn(Limiting):
         self._go(changed, (left.body, left.env, BOTTOM, segment))
 
     def _spawn(self, branch: Branch, left: exits.Spawned) -> None:
-        if left.counts and self.spawned >= self.limits.subtasks:
-            self._go(branch, (raise_error, too_many_subtasks(self.limits.subtasks), left.k, left.s))
-            return
-        self.spawned += left.counts
-        work = None
-        if left.s[3].work is not None:
-            work = Work(f"w{self.begun}", left.kind, left.name, left.s[3].work)
-            self.begun += 1
-            self.told.append(Begins(work, branch.path))
+        work = Work(f"w{self.begun}", left.kind, left.name, left.s[3].work)
+        self.begun += 1
+        self.told.append(Begins(work, branch.path))
         self._go(branch, (left.fn, (work, *left.data), left.k, left.s))
+
+    def _delegate(self, branch: Branch, left: exits.Delegated) -> None:
+        if self.spawned < self.limits.subtasks:
+            self.spawned += 1
+            self._go(branch, left.step)
+            return
+        error = too_many_subtasks(self.limits.subtasks)
+        if left.work is not None:
+            self.told.append(Ends(left.work.id, error))
+        _, _, k, s = left.step
+        self._go(branch, (raise_error, error, k, s))
 
     def _propose(self, branch: Branch, left: exits.Proposed) -> None:
         """Judges a plan, and counts its nodes in the same step."""
@@ -270,6 +275,7 @@ _AFTER: dict[type[Exit], Callable[[Turn, Branch, Any], None]] = {
     exits.Placed: Turn._place,
     exits.Limited: Turn._tell_limits,
     exits.Spawned: Turn._spawn,
+    exits.Delegated: Turn._delegate,
     exits.Proposed: Turn._propose,
     exits.Closed: Turn._close,
     exits.Aborted: Turn._abort,

@@ -224,3 +224,30 @@ def test_of_a_chain_that_is_halted_the_innermost_request_is_told():
 
     assert (2, "max_depth") == (details["nestingDepth"], details["limit_kind"])
     assert {"what": "after on after on tea"} == details["subtaskRequest"]["inputs"]
+
+
+def test_only_what_began_counts_as_begun():
+    """What was too deep, a cycle or without its inputs takes no place."""
+    whole = {"name": "clerk", "inputs": {"what": "tea"}}
+    wrong = (
+        {"name": "clerk", "inputs": {}},
+        {**whole, "max_depth": 0},
+        {"name": "chief", "inputs": {}},
+    )
+    good = tuple({**whole, "inputs": {"what": what}} for what in ("tea", "milk", "cups"))
+    told = []
+
+    def model(payload):
+        if payload["task"] == "clerk":
+            return "done"
+        said = len(payload["messages"])
+        told.extend(block["content"] for block in payload["messages"][-1]["content"] if said > 1)
+        asked = {1: wrong, 3: good}.get(said, ())
+        calls = [{"name": "spawn_subtask", "input": {"description": "d", **each}} for each in asked]
+        return {"tool_use": calls} if calls else "over"
+
+    sexplang.run(FAILING + "(str (chief))", model=model, limits=sexplang.Limits(subtasks=2))
+
+    assert all("TASK_FAILURE" in each for each in told[:3])
+    assert ["done", "done"] == told[3:5]
+    assert "a run may begin at most 2 subtasks" == json.loads(told[5])["message"]

@@ -161,8 +161,8 @@ def test_names_cannot_command_a_terminal(shop):
 
 def test_a_terminal_shows_how_far_it_is(tmp_path):
     """On one line that is gone at the end; not with --quiet."""
-    for number in range(3000):
-        (tmp_path / f"{number}.md").write_text("# Tea\n\n" + "word " * 2000)
+    for number in range(500):
+        (tmp_path / f"{number}.md").write_text("# Tea\n\n" + "word " * 200)
     words = [*SEXPLANG[1:], "index", str(tmp_path)]
     shown = {}
     for more in ([], ["--quiet"]):
@@ -174,9 +174,9 @@ def test_a_terminal_shows_how_far_it_is(tmp_path):
         child.expect(pexpect.EOF)
         shown[len(more)] = child.before
 
-    assert "of 3000 files" in shown[0]
-    assert shown[0].index("reading") < shown[0].rindex("\r\x1b[K") < shown[0].index("3000 new")
-    assert "reading" not in shown[1] and "3000 new" in shown[1]
+    assert "of 500 files" in shown[0]
+    assert shown[0].index("reading") < shown[0].rindex("\r\x1b[K") < shown[0].index("500 new")
+    assert "reading" not in shown[1] and "500 new" in shown[1]
 
 
 @pytest.mark.parametrize("pattern", ["[", "", " ", "# a comment"])

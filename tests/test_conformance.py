@@ -147,6 +147,13 @@ GOOD = {
              controller: (lambda (v p e i) ['stop v]))""",
         "FAILED",
     ),
+    "an evaluation that fails is told the controller": (
+        """(director-evaluator-loop max_iterations: 1 initial: "q"
+             director: (lambda (in i) in) executor: (lambda (p i) p)
+             evaluator: (lambda (e p i) (error "no judge"))
+             controller: (lambda (v p e i) ['stop [v.notes.success v.notes.feedback]]))""",
+        [False, "no judge"],
+    ),
     "an error of a phase says where it was": (
         """(try (director-evaluator-loop max_iterations: 2 initial: "q"
                   director: (lambda (in i) (if (= i 2) (error "no tea") in))

@@ -29,6 +29,17 @@ def test_a_result_has_both_outputs_and_the_exit_code(code, status):
     assert ("error" in notes) == (code != 0)
 
 
+@pytest.mark.parametrize("cut", ["true", "false"])
+def test_a_result_says_whether_its_output_was_cut(cut):
+    """As whoever ran the script does."""
+    answer = (
+        f'((run-script c a i t) k (k {{exit_code: 0 stdout: "x" stderr: "" truncated: {cut}}}))'
+    )
+    result = said(f'(handle (system:run_script "sh") {answer})')
+
+    assert (cut == "true") is result["notes"]["truncated"]
+
+
 def test_a_failure_is_a_task_error_with_all_that_the_script_said():
     """A value until somebody raises it."""
     program = f'(system:run_script "sh" args: ["-c" "{SPLIT}3"])'

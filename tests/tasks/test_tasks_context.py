@@ -264,6 +264,16 @@ def test_a_failed_task_says_what_it_took():
     assert result["notes"]["metrics"]["context"]["limit"] == 80_000
 
 
+def test_a_failed_task_accounts_for_its_subtasks():
+    """Also where they have succeeded."""
+    task = template(allowed_tools=("spawn_subtask",))
+    child = task_result("done", usage={"input_tokens": 7, "output_tokens": 3})
+    call = uses(("1", "spawn_subtask", {"description": "d"}))
+    run = converse(task, [call, child, says("cut", "max_tokens")])
+
+    assert run.error["details"]["usage"] == {"input_tokens": 27, "output_tokens": 7}
+
+
 def test_a_task_that_runs_out_of_turns_has_been_warned():
     """The warning at four fifths is in the error's details and in the FAILED result."""
     task = template(allowed_tools=("look",), limits=Limits(max_turns=5))

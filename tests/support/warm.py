@@ -23,7 +23,7 @@ LOADED = (
     *("sexplang.hosts.run", "sexplang.hosts.options", "sexplang.hosts.commands"),
     *("sexplang.runtime.recording", "sexplang.runtime.traces", "click", "lxml.etree"),
     *("xmlschema", "jsonschema_rs", "rapidfuzz.fuzz", "anyio", "asyncio", "aiohttp", "anthropic"),
-    *("mcp", "genai_prices", "pathspec", "pygments", "sexplang.hosts.language_server.server"),
+    *("mcp", "genai_prices", "pygments", "sexplang.hosts.language_server.server"),
 )
 USED = (
     ("run", "-e", "(map (lambda (n) (str n)) (range 3))"),

@@ -14,13 +14,13 @@ from typing import Any
 
 from sexplang.runtime.beneath import open_beneath
 from sexplang.runtime.memory.ignoring import (
-    LARGEST,
     NAME,
     Rules,
     is_ignored,
+    is_within,
     pattern,
-    rules,
     rules_above,
+    rules_in,
 )
 from sexplang.runtime.memory.kinds import is_named_binary
 from sexplang.runtime.surrogates import is_text
@@ -51,8 +51,8 @@ class Walk:
     exclude: tuple[str, ...] = ()
     largest: int = LARGEST_FILE
     skipped: Counter[str] = field(factory=Counter)
-    _included: Any = None
-    _excluded: Any = None
+    _included: Rules | None = None
+    _excluded: Rules | None = None
 
     def __attrs_post_init__(self) -> None:
         self._included, self._excluded = pattern(self.include), pattern(self.exclude)
@@ -63,25 +63,23 @@ class Walk:
         while work:
             prefix, stack = work.pop()
             try:
-                entries, text = self._listed(prefix)
+                entries, own = self._listed(prefix)
             except OSError:
                 if not prefix:
                     raise
                 self.skipped["unreadable"] += 1
                 continue
-            if text is not None:
-                stack += rules(text, len(prefix))
+            stack += own
             for entry, status in entries:
                 path = prefix + entry
                 is_folder = stat.S_ISDIR(status.st_mode)
-                shown = path + "/" if is_folder else path
-                if is_ignored(shown, stack) or not self._is_wanted(shown, is_folder):
+                if is_ignored(path, is_folder, stack) or not self._is_wanted(path, is_folder):
                     continue
                 if not is_text(entry):
                     self.skipped["misnamed"] += 1
                     continue
                 if is_folder:
-                    work.append((shown, stack))
+                    work.append((path + "/", stack))
                 elif self._suits(path, status):
                     yield Found(path, status.st_size, status.st_mtime_ns)
 
@@ -108,14 +106,14 @@ class Walk:
         with os.fdopen(self.opened(found.path), "rb") as file:
             return file.read(self.largest + 1)
 
-    def _listed(self, prefix: str) -> tuple[list[tuple[str, os.stat_result]], str | None]:
-        """Folders and regular files of a folder, and the text of its `.gitignore`."""
+    def _listed(self, prefix: str) -> tuple[list[tuple[str, os.stat_result]], tuple[Rules, ...]]:
+        """Folders and regular files of a folder, and what its `.gitignore` says."""
         folder = open_beneath(self.root, prefix.rstrip("/"), _FLAGS | os.O_DIRECTORY)
         try:
             with os.scandir(folder) as entries:
                 listed = [(entry.name, self._status(entry)) for entry in entries]
             names = {name for name, _ in listed}
-            text = self._rules(folder) if NAME in names else None
+            own = rules_in(folder, len(prefix)) if NAME in names else ()
         finally:
             os.close(folder)
         kept = [
@@ -123,7 +121,7 @@ class Walk:
             for name, status in listed
             if status is not None and not name.startswith(".")
         ]
-        return kept, text
+        return kept, own
 
     def _status(self, entry: Any) -> os.stat_result | None:
         try:
@@ -134,21 +132,11 @@ class Walk:
             self.skipped["unreadable"] += 1
         return None
 
-    def _rules(self, folder: int) -> str | None:
-        try:
-            file = os.open(NAME, _FLAGS, dir_fd=folder)
-        except OSError:
-            return None
-        with os.fdopen(file, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(file).st_mode):
-                return None
-            return stream.read(LARGEST).decode("utf-8", "replace")
-
     def _is_wanted(self, path: str, is_folder: bool = False) -> bool:
         """Whether the patterns choose it; in a folder they may choose something."""
-        if self._excluded is not None and self._excluded.match_file(path):
+        if self._excluded is not None and self._excluded.says(path, is_folder):
             return False
-        return is_folder or self._included is None or bool(self._included.match_file(path))
+        return is_folder or self._included is None or is_within(path, self._included)
 
     def _suits(self, path: str, status: os.stat_result) -> bool:
         if status.st_nlink > 1:

@@ -147,7 +147,7 @@ def test_what_a_paused_turn_had_said_stands_before_what_a_cut_one_said():
 def test_a_call_whose_time_is_up_tells_too_what_it_took():
     """Of the attempt that was under way as well."""
     slow = cut("some text", "silence")
-    program = f'{ASK} (model {{timeout: 0.3 messages: [{{role: "user" content: "tea?"}}]}})'
+    program = f'{ASK} (model {{timeout: 1.5 messages: [{{role: "user" content: "tea?"}}]}})'
     outcome, _ = ran([cut("the counts"), slow], program, {"tokens": 10_000}, Retries(first=0.01))
     error = outcome.error.fields
 

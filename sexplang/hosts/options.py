@@ -102,6 +102,10 @@ class Settings:
     """The program's own folder, where it is not that of the file."""
     inputs: tuple[str, ...] = ()
     model: str | None = None
+    default_model: str | None = None
+    """The configuration's, where neither the command line nor the program names one."""
+    is_own_default: bool = False
+    """Whether that is the person's own configuration, and no project's."""
     json: bool = False
     allow_read: tuple[str, ...] = ()
     allow_write: tuple[str, ...] = ()

@@ -2,15 +2,19 @@
 
 import json
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from sexplang.dispatcher import Dispatched
-from sexplang.hosts.ending import say_error
-from sexplang.hosts.guard import DONE
+from sexplang.hosts.configuration import configured
+from sexplang.hosts.ending import say_all, say_error
+from sexplang.hosts.guard import DONE, MISUSE
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import outcome_of, permissions_of
 from sexplang.hosts.serving import described, servers_of
 from sexplang.hosts.show import drawn
+from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
 from sexplang.terms.text import plain, value_of, written
@@ -23,12 +27,24 @@ SAYING = ("print", "log", "progress", "sleep")
 """What is passed over: nobody is told, and nothing waited for."""
 
 
+class _Over(OSError):
+    """The preview has ended, and the program goes on."""
+
+
 def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
     """Writes system prompt, messages, tools, model and the estimated tokens; with --json the
-    payload itself."""
-    from sexplang.runtime import Journal, drive, performers
+    payload itself. It ends at the first request of a model, or of what it does not perform: that
+    fails, and nothing that the program does then is performed."""
+    from sexplang.runtime import Journal, Refusal, drive, performers
     from sexplang.runtime import Settings as RunSettings
+    from sexplang.runtime.answers import OutputLost
+    from sexplang.runtime.models import Named, foreseen
 
+    try:
+        settings = configured(settings, settings.folder)
+        servers = servers_of(settings, settings.folder)
+    except Diagnostics as found:
+        return say_all(found.diagnostics, MISUSE, settings)
     seen: list[Any] = []
     left: list[Any] = []
 
@@ -40,19 +56,23 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
         left.append(request)
         raise LookupError(f"a preview performs no `{request.operation}`")
 
+    def until_then(performer: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def perform(request: Any) -> Any:
+            if seen or left:
+                raise OutputLost(_Over())
+            return performer(request)
+
+        return perform
+
     def run(request: Any) -> Any:
         # A task may find its files by a command.
         return table["run-script"](request) if request.context.conversations else leave(request)
 
     journal = Journal()
     permissions = permissions_of(settings, settings.folder)
+    named = Named(settings.model, settings.default_model, settings.is_own_default, permissions)
     table = performers(
-        RunSettings(
-            run_id=journal.run_id,
-            permissions=permissions,
-            model=settings.model,
-            memory=settings.index,
-        )
+        RunSettings(run_id=journal.run_id, permissions=permissions, memory=settings.index)
     )
     answers = {
         **dict.fromkeys(table, leave),
@@ -61,7 +81,6 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
         "run-script": run,
         "model": model,
     }
-    servers = servers_of(settings, settings.folder)
     try:
         tools = described(servers, asked.program)
     except Fault as fault:  # a server that the task needs
@@ -71,7 +90,9 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
             servers.close()
     outcome = outcome_of(asked.program, asked.inputs, tools=tools, settings=settings)
     if hasattr(outcome, "requests"):
-        outcome = drive(outcome, answers, journal=journal)
+        held = {name: until_then(performer) for name, performer in answers.items()}
+        with suppress(_Over):
+            outcome = drive(outcome, held, journal=journal)
     if not seen and left:
         return _left(left[0], settings)
     if not seen:
@@ -83,10 +104,13 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
             sys.stdout.write('{"payload": null}\n')
         return DONE
     payload = plain(seen[0])
-    sizes = _sizes(seen[0], payload, settings)
+    try:
+        sizes = _sizes(seen[0], foreseen(payload.get("model"), named))
+    except Refusal as refusal:
+        return say_error(refusal.error, asked.program, source, settings)
     # The run has ended at the question, and says what it was warned of until then.
     end = outcome.error.fields["details"] if hasattr(outcome, "error") else {}
-    sizes["warnings"] = list(end.get("warnings", ()))
+    sizes["warnings"] = [*end.get("warnings", ()), *_unread(payload, sizes["model"])]
     sys.stdout.write(_as_json(payload, sizes) if settings.json else _shown(payload, sizes))
     return DONE
 
@@ -108,26 +132,30 @@ def _as_json(payload: Any, sizes: dict[str, Any]) -> str:
     return json.dumps({"payload": payload, **sizes}, ensure_ascii=False) + "\n"
 
 
-def _sizes(asked: Any, payload: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    """Tokens of the request, estimated or as the model's own server counts them."""
-    from sexplang.runtime.models import default_model
-    from sexplang.runtime.models.counting import counted
+def _sizes(asked: Any, model: str | None) -> dict[str, Any]:
+    """Estimated tokens of the request, and those that the model takes."""
     from sexplang.tasks.window import estimate, windows
 
-    model = settings.model or payload.get("model") or default_model()
-    exact = counted(model, payload) if model else None
-    return {
-        "input_tokens": estimate(asked) if exact is None else exact,
-        "counted": exact is not None,
-        "window": windows()(model),
-        "model": model,
-    }
+    return {"input_tokens": estimate(asked), "window": windows()(model), "model": model}
+
+
+def _unread(payload: Any, model: str | None) -> tuple[str, ...]:
+    """What the model in the process cannot take of the request."""
+    if model is None or model.partition(":")[0] != "local":
+        return ()
+    from sexplang.runtime import Refusal
+    from sexplang.runtime.models.openai import asked
+
+    try:
+        asked(payload)
+    except Refusal as refusal:
+        return (str(refusal.error.fields["message"]),)
+    return ()
 
 
 def _shown(payload: dict[str, Any], sizes: dict[str, Any]) -> str:
-    about = "" if sizes["counted"] else "about "
     lines = [f"model   {sizes['model'] or 'none: name one with --model'}"]
-    lines.append(f"tokens  {about}{sizes['input_tokens']} of {sizes['window']} in")
+    lines.append(f"tokens  about {sizes['input_tokens']} of {sizes['window']} in")
     lines.append(f"        at most {payload.get('max_tokens')} out")
     for tool in payload.get("tools") or []:
         lines.append(f"tool    {tool['name']}  {tool.get('description') or ''}".rstrip())
@@ -142,10 +170,19 @@ def _shown(payload: dict[str, Any], sizes: dict[str, Any]) -> str:
 def _words(content: Value) -> str:
     if isinstance(content, str):
         return content
-    return "\n".join(
-        block["text"] if block.get("type") == "text" else json.dumps(block, ensure_ascii=False)
-        for block in content
-    )
+    return "\n".join(map(_of_block, content))
+
+
+def _of_block(block: Any) -> str:
+    """A text as it is; of an image or a document what it is, and how large."""
+    match block:
+        case {"type": "text", "text": str(words)}:
+            return words
+        case {"type": str(kind), "source": {"type": "base64", "data": str(data)} as source}:
+            size = len(data) * 3 // 4 - data[-2:].count("=")
+            return f"[{kind} {source.get('media_type')}, {size:,} bytes]"
+        case _:
+            return json.dumps(block, ensure_ascii=False)
 
 
 def _indented(words: str) -> list[str]:

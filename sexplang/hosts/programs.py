@@ -107,16 +107,16 @@ def outcome_of(
     settings = settings or Settings()
     system = system_of(program, settings, tools)
     limits = limits or Limits(held=growth())
-    costs = meter(_price(settings.model))
+    costs = meter(_price(settings.model, settings.default_model))
     return start(program, inputs, system, limits, budget, costs, traced=traced)
 
 
-def _price(flag: str | None) -> Callable[..., float | None]:
+def _price(flag: str | None, default: str | None) -> Callable[..., float | None]:
     def price(*asked: Any) -> float | None:
         # Most programs have no budget in dollars, and start without the runtime.
         from sexplang.runtime.prices import prices
 
-        return prices(flag)(*asked)
+        return prices(flag, default)(*asked)
 
     return price
 
@@ -142,6 +142,6 @@ def system_of(program: Program, settings: Settings, tools: dict[str, Any] | None
         model=settings.model,
         memory=has_index,
         folder=start,
-        default=default_model(),
+        default=default_model(settings.default_model),
         all_tools=not program.handles("tool"),
     )

@@ -63,7 +63,7 @@ def watching(settings: Settings) -> "Progress":
         live=sys.stderr.isatty() and not settings.quiet,
         quiet=settings.quiet,
         paint=paint_for(sys.stderr, os.environ),
-        price=prices(settings.model),
+        price=prices(settings.model, settings.default_model),
     )
 
 

@@ -133,7 +133,8 @@ def performed(
     if program.tasks:
         from sexplang.runtime.models import warm_up
 
-        warm_up(settings.model, [task.template.model for task in program.tasks])
+        default = settings.default_model
+        warm_up(settings.model, [task.template.model or default for task in program.tasks])
     journal = progress = trace = None
     unwritten: list[str] = []
     if _is_followed(settings, program):  # before anything happens, and also when nothing will
@@ -229,6 +230,8 @@ def driven(
             person=person_at(sys.stdin, sys.stderr),
             on_event=progress if trace is None else trace.watching(progress),
             model=settings.model,
+            default_model=settings.default_model,
+            is_own_default=settings.is_own_default,
             memory=settings.index,
             servers=servers,
         )

@@ -5,6 +5,7 @@ import os
 import stat
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sexplang.runtime.beneath import open_beneath, open_inside, place_of
 from sexplang.runtime.names import matches, split_pattern
@@ -44,15 +45,26 @@ def read_file(path: str, permissions: Permissions, most: int = MOST_BYTES) -> st
         ) from None
 
 
+def whereabouts(path: str, permissions: Permissions) -> str:
+    """Where a file lies that may be read, for who opens it by its name: no link is left in it."""
+    with _readable(path, permissions) as file:
+        return place_of(file) or os.path.realpath(os.path.join(permissions.base, path))
+
+
 def _data(path: str, permissions: Permissions, most: int) -> bytes:
-    """The bytes of a regular file that has no other name."""
+    with _readable(path, permissions) as file:
+        return _bytes(file, most, path)
+
+
+@contextmanager
+def _readable(path: str, permissions: Permissions) -> Iterator[int]:
+    """A regular file that has no other name, open."""
     root, relative = located(path, permissions, "read")
     file = _opened(root, relative, os.O_RDONLY | os.O_NONBLOCK, path)
     try:
-        status = os.fstat(file)
-        _check(status, path)
+        _check(os.fstat(file), path)
         no_dots_inside(file, root, relative, path)
-        return _bytes(file, most, path)
+        yield file
     finally:
         os.close(file)
 

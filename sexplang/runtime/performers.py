@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sexplang.runtime import files, world, writing
 from sexplang.runtime.answers import Performer, Watch
 from sexplang.runtime.asking import Person, asking
-from sexplang.runtime.models import Endpoint, modelling
+from sexplang.runtime.models import Endpoint, Named, modelling
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.pressure import Retries
 from sexplang.runtime.redact import redacted
@@ -44,6 +44,8 @@ class Settings:
     """`--model`: it wins over what templates say."""
     default_model: str | None = None
     """The configuration's."""
+    is_own_default: bool = False
+    """Whether that is the person's own, and not that of a project."""
     endpoint: Endpoint = Endpoint()
     retries: Retries = Retries()
     person: Person | None = None
@@ -74,8 +76,7 @@ def performers(settings: Settings) -> dict[str, Performer]:
         "search-memory": lambda request: _search(request, settings),
         "tool": _using(settings.tools, settings.servers),
         "model": modelling(
-            settings.model,
-            settings.default_model,
+            Named(settings.model, settings.default_model, settings.is_own_default, permissions),
             settings.endpoint,
             settings.on_event,
             settings.retries,

@@ -42,6 +42,18 @@ def _host(name: str) -> str:
     return name.lower()
 
 
+def host_of(address: str) -> tuple[str, str]:
+    """What permits an address: HOST, or HOST:PORT. It has a host, and is of HTTP."""
+    from urllib.parse import urlsplit  # only where something is at an address
+
+    parts = urlsplit(address)
+    host = (parts.hostname or "").lower()
+    return host, f"{host}:{parts.port or _PORTS[parts.scheme]}"
+
+
+_PORTS = {"http": 80, "https": 443}
+
+
 def _several(given: Any, names: bool = False) -> tuple[Any, ...]:
     """A list, and no text: its letters would each be granted. Raises TypeError."""
     if isinstance(given, (str, bytes, os.PathLike)) or not isinstance(given, Iterable):

@@ -10,15 +10,17 @@ FREE = ("local", "scripted", "replay")
 """Models that cost nothing."""
 
 
-def prices(flag: str | None = None, *, function: bool = False) -> Callable[..., float | None]:
+def prices(
+    flag: str | None = None, default: str | None = None, *, function: bool = False
+) -> Callable[..., float | None]:
     """The function from a template's model, input and output tokens, and input tokens that the
     provider's prompt cache keeps and gives, to US dollars; None where nobody knows. `flag` is the
-    model that wins over what templates say. With `function`, one of the host's answers, and no
-    model stands behind a name that nobody gave. The table is loaded when the first price is asked
-    for."""
+    model that wins over what templates say, `default` the configuration's. With `function`, one of
+    the host's answers, and no model stands behind a name that nobody gave. The table is loaded when
+    the first price is asked for."""
 
     def price(model: str, taken: int, given: int, written: int = 0, read: int = 0) -> float | None:
-        name = flag or model or (None if function else default_model()) or ""
+        name = flag or model or (None if function else default_model(default)) or ""
         if name.partition(":")[0] in FREE:
             return 0.0
         each = rates(name)

@@ -57,7 +57,7 @@ UNSHOWN = {
     "a model's server, or what stands for it, is at fault": """
         bad-key bad-model-file bad-payload bad-reply bad-script broken-install
         configuration_error missing-key missing-model model-busy model-failed
-        model-not-found model-overloaded
+        model-not-found model-overloaded model-redirected
         model-refused-request model-timeout no-connection no-model reply-cut-short
         script-mismatch scripted-error unknown-model""",
     "the files of the machine and the journal of a run": """

@@ -11,7 +11,7 @@ from support.messages_server import MessagesServer
 
 from sexplang.machine import start
 from sexplang.pipeline import build
-from sexplang.runtime import Endpoint, Journal, Refusal, Retries, drive
+from sexplang.runtime import Endpoint, Journal, Permissions, Refusal, Retries, drive
 from sexplang.runtime.events import Retrying, Withdrawn
 from sexplang.runtime.models.failures import timed_out
 from sexplang.runtime.pressure import Pressure
@@ -80,7 +80,7 @@ def test_a_run_goes_on_with_its_other_models():
 
     with MessagesServer(limited) as server:
         one, other = ({**ASK, "model": f"{server.url}#{name}", "timeout": 9} for name in "ab")
-        performers = table(retries=Retries())
+        performers = table(retries=Retries(), permissions=Permissions(net=["127.0.0.1"]))
         calls = [perform("model", {**one, "max_tokens": at + 1}) for at in range(2)]
         for call in calls:
             error = error_of(drive(begun(call), performers))

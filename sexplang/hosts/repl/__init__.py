@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
+from sexplang.hosts.configuration import configured
 from sexplang.hosts.ending import say_all
 from sexplang.hosts.files import source_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
@@ -33,6 +34,7 @@ def repl(settings: Settings) -> int:
         if settings.file not in (None, "-") and not os.path.exists(settings.file or ""):
             source_at(settings.file)
         limits_of(settings, None)
+        settings = configured(settings, None)
     except Diagnostics as found:
         return say_all(found.diagnostics, MISUSE)
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()

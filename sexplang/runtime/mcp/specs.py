@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from sexplang.runtime.permissions import host_of
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import field, frozen
 
@@ -35,12 +36,8 @@ class Server:
     @property
     def host(self) -> tuple[str, str]:
         """What a permission for its address says: HOST, or HOST:PORT."""
-        parts = urlsplit(self.url or "")
-        host = (parts.hostname or "").lower()
-        return host, f"{host}:{parts.port or _PORTS[parts.scheme]}"
-
-
-_PORTS = {"http": 80, "https": 443}
+        assert self.url is not None
+        return host_of(self.url)
 
 
 def servers_of(given: Mapping[str, Any]) -> dict[str, Server]:
@@ -112,7 +109,7 @@ def _environment(name: str, given: Any) -> dict[str, str]:
 def _address(name: str, given: Any) -> str:
     try:
         parts = urlsplit(given)
-        if parts.scheme in _PORTS and parts.hostname and parts.port != 0:
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
             return str(given)
     except (TypeError, ValueError, AttributeError):
         pass

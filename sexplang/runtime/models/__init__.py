@@ -6,6 +6,7 @@ from typing import Any
 
 from sexplang.runtime.answers import Later, Watch
 from sexplang.runtime.models.payload import checked
+from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.pressure import Pressure, Retries
 from sexplang.runtime.redact import clean_data
 from sexplang.runtime.refusal import Refusal, broken
@@ -26,6 +27,21 @@ WAYS = (
     "--model scripted:FILE (replies from a file), "
     "--model replay:FILE (replies from a recording)"
 )
+
+
+@frozen
+class Named:
+    """The models that are named for a run from outside of its program, and what permits others."""
+
+    flag: str | None = None
+    """A person's word, on the command line or in Python: it wins, and whatever it names may be
+    reached."""
+    default: str | None = None
+    """The configuration's, where neither the flag nor the program names one."""
+    is_own: bool = False
+    """Whether that is the person's own configuration, which is their word, too; that of a project
+    may come with the program."""
+    permissions: Permissions = Permissions()
 
 
 @frozen
@@ -67,17 +83,17 @@ def _has_key() -> bool:
     return bool(os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_AUTH_TOKEN"))
 
 
-def default_model() -> str | None:
-    """The model that is asked where nobody names one; None where there is none."""
+def default_model(configured: str | None = None) -> str | None:
+    """The model that is asked where neither a person nor the program names one; None where there
+    is none."""
     try:
-        return choose_model()
+        return choose_model(configured=configured)
     except Refusal:
         return None
 
 
 def modelling(
-    flag: str | None,
-    configured: str | None,
+    named: Named,
     endpoint: Endpoint,
     on_event: Watch | None = None,
     retries: Retries | None = None,
@@ -85,15 +101,17 @@ def modelling(
     """The performer of `model`. Each model is opened once, at its first call; what one call finds
     out about a server, all of them know."""
     patience = retries or Retries()
-    opened: dict[str, Model] = {}
+    opened: dict[tuple[str, bool], Model] = {}
     servers: dict[str, Pressure] = {}
 
     def found(request: Request) -> tuple[dict[str, Any], str, Model]:
         payload = checked(request.arguments[0] if request.arguments else None)
-        name = choose_model(flag, payload.get("model"), configured)
-        if name not in opened:
-            opened[name] = open_model(name, endpoint, on_event)
-        return payload, name, opened[name]
+        asked_for = payload.get("model")
+        name = choose_model(named.flag, asked_for, named.default)
+        at = name, is_granted(name, asked_for, named)
+        if at not in opened:
+            opened[at] = open_model(name, endpoint, on_event, None if at[1] else named)
+        return payload, name, opened[at]
 
     def perform(request: Request) -> Any:
         try:
@@ -139,6 +157,23 @@ async def _when_ready(call: Callable[[], Awaitable[Any]], request: Request) -> A
     return await call()
 
 
+_UNMET = ("no-model", "missing-key", "missing-model")
+
+
+def foreseen(asked_for: str | None, named: Named) -> str | None:
+    """The name of the model that would be asked, and nobody is; None where there is none. Raises a
+    Refusal as a call would, but not for a key or weights that are not here."""
+    name = None
+    try:
+        name = choose_model(named.flag, asked_for, named.default)
+        held = None if is_granted(name, asked_for, named) else named
+        open_model(name, Endpoint(), None, held)
+    except Refusal as refusal:
+        if refusal.error.fields["details"].get("code") not in _UNMET:
+            raise
+    return name
+
+
 def server_of(name: str) -> str | None:
     """What a model's calls have in common with those of others at the same server; None for a
     model whose replies are there already."""
@@ -150,9 +185,25 @@ def server_of(name: str) -> str | None:
     return "Anthropic" if scheme == "anthropic" else name
 
 
-def open_model(name: str, endpoint: Endpoint, on_event: Watch | None = None) -> Model:
-    """The model that a name stands for, telling `on_event` what arrives. Raises a Refusal for a
-    name that stands for none."""
+def is_granted(name: str, asked_for: str | None, named: Named) -> bool:
+    """Whether a person's word grants a model: it names it, or its server, or nobody names any."""
+    if named.flag:
+        return True
+    if named.default is None or not named.is_own:
+        return not (asked_for or named.default)
+    return name.partition("#")[0] == choose_model(named.default).partition("#")[0]
+
+
+def open_model(
+    name: str, endpoint: Endpoint, on_event: Watch | None = None, held: Named | None = None
+) -> Model:
+    """The model that a name stands for, telling `on_event` what arrives. One that no person's word
+    grants is `held` to what is permitted, and no key goes there. Raises a Refusal for a name that
+    stands for none, or for one that may not be reached."""
+    if held is not None:
+        from sexplang.runtime.models.granting import permitted
+
+        name = permitted(name, held)
     scheme, _, rest = name.partition(":")
     if scheme == "scripted":
         from sexplang.runtime.models.scripted import scripted
@@ -169,7 +220,7 @@ def open_model(name: str, endpoint: Endpoint, on_event: Watch | None = None) -> 
     if scheme in ("http", "https", "anthropic") and rest:
         from sexplang.runtime.models.messages import messages
 
-        return messages(name, endpoint, on_event)
+        return messages(name, endpoint, on_event, with_key=held is None or scheme == "anthropic")
     raise unknown(name)
 
 

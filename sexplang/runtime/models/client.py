@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from sexplang.runtime.models.messages import Target
 
 
+PLAIN = ("accept", "anthropic-version")
+"""Those of the SDK's headers that a server is sent which no person named: others may be what
+ANTHROPIC_CUSTOM_HEADERS says."""
+
+
 @frozen
 class Server:
     """Where requests go, and what opens it."""
@@ -26,10 +31,11 @@ class Server:
     headers: dict[str, str]
 
     def asked(self, body: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
-        """The response to a request, whose body has not arrived yet."""
+        """The response to a request, whose body has not arrived yet. No redirect is followed: where
+        it leads, nobody has permitted."""
         data = dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         asked: AbstractAsyncContextManager[Any] = self.http.stream(
-            "POST", self.url, content=data, headers=self.headers
+            "POST", self.url, content=data, headers=self.headers, follow_redirects=False
         )
         return asked
 
@@ -46,7 +52,10 @@ def server_at(at: "Target", silence: float) -> Server:
         client = AsyncAnthropic(
             api_key=at.api_key, auth_token=at.auth_token, base_url=at.base_url, http_client=http
         )
-        said = {**client.default_headers, **client.auth_headers}
+        said = {name.lower(): value for name, value in client.default_headers.items()}
+        if not at.has_secrets:
+            said = {name: said[name] for name in PLAIN}
+        said |= {name.lower(): value for name, value in client.auth_headers.items()}
         headers = {name: value for name, value in said.items() if isinstance(value, str)}
         base = client.base_url
         url = base.copy_with(path=f"{base.path.rstrip('/')}/v1/messages")
@@ -55,7 +64,7 @@ def server_at(at: "Target", silence: float) -> Server:
     async def close(server: Server) -> None:
         await server.http.aclose()
 
-    return keep((at.base_url, at.api_key, at.auth_token), make, close)  # type: ignore[no-any-return]
+    return keep((at.base_url, at.api_key, at.auth_token, at.has_secrets), make, close)  # type: ignore[no-any-return]
 
 
 def _connections(silence: float) -> Any:

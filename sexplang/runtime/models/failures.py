@@ -137,6 +137,19 @@ def retry_after(headers: Any) -> float | None:
     return None
 
 
+def redirected(response: Any, server: str) -> Refusal:
+    """A status of 3xx: where it leads, nobody has permitted, and what is asked would go there."""
+    to = str(response.headers.get("location") or "nowhere")[:LONGEST]
+    return broken(
+        "configuration_error",
+        "model-redirected",
+        f"{server} answered {response.status_code}: it leads to {to}, which is not followed",
+        hint="name the address of the server itself: --model http://HOST:PORT#NAME",
+        status=response.status_code,
+        server=server,
+    )
+
+
 def _is_transport(error: Exception) -> bool:
     """Whatever carries the connection: each library has classes of its own, with these names."""
     return isinstance(error, OSError) or any(
@@ -152,11 +165,16 @@ def _no_connection(error: Exception, server: str) -> Refusal:
     return broken(
         "connection_error",
         "no-connection",
-        f"the connection to {server} failed: {str(inner)[:LONGEST] or 'it broke off'}",
+        f"the connection to {server} failed: {_words(inner)[:LONGEST] or 'it broke off'}",
         hint="check that the server runs and the address is right",
         again=True,
         server=server,
     )
+
+
+def _words(error: BaseException) -> str:
+    """What an error says: of an address without TLS, too, aiohttp says `ssl:default`."""
+    return str(error).replace(" ssl:default", "")
 
 
 def cannot(problem: str, hint: str) -> Refusal:

@@ -19,6 +19,7 @@ from sexplang.runtime.models.failures import (
     answered,
     cut_short,
     not_a_reply,
+    redirected,
     refusal_of,
     timed_out,
     told,
@@ -49,6 +50,8 @@ class Target:
     base_url: str | None
     api_key: str | None = field(repr=False)
     auth_token: str | None = field(repr=False)
+    has_secrets: bool = True
+    """Whether what the environment says for servers is for this one: a key, headers."""
 
     @property
     def shown(self) -> str:
@@ -60,10 +63,10 @@ class Target:
 
 
 def messages(
-    name: str, endpoint: Endpoint, on_event: Watch | None = None
+    name: str, endpoint: Endpoint, on_event: Watch | None = None, *, with_key: bool = True
 ) -> Callable[[dict[str, Any], Request, Growing], Awaitable[dict[str, Any]]]:
     """The model called `anthropic:ID` or `http(s)://HOST:PORT[/PATH][#ID]`."""
-    at = target(name)
+    at = target(name, with_key=with_key)
 
     async def reply(payload: dict[str, Any], request: Request, said: Growing) -> dict[str, Any]:
         import anyio
@@ -80,10 +83,11 @@ def messages(
     return reply
 
 
-def target(name: str) -> Target:
-    """Where the model called `name` is; a Refusal if a key is needed and missing."""
-    key = os.environ.get("ANTHROPIC_API_KEY") or None
-    token = None if key else os.environ.get("ANTHROPIC_AUTH_TOKEN") or None
+def target(name: str, *, with_key: bool = True) -> Target:
+    """Where the model called `name` is; a Refusal if a key is needed and missing. Without
+    `with_key` the environment's is not for that server."""
+    key = (with_key and os.environ.get("ANTHROPIC_API_KEY")) or None
+    token = None if key or not with_key else os.environ.get("ANTHROPIC_AUTH_TOKEN") or None
     scheme, _, rest = name.partition(":")
     if scheme == "anthropic":
         base = os.environ.get("ANTHROPIC_BASE_URL") or None
@@ -111,9 +115,8 @@ def target(name: str) -> Target:
         )
     path = parts.path.rstrip("/").removesuffix("/messages").removesuffix("/v1")
     base = urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
-    return Target(
-        name, parts.fragment or "default", base, key or (None if token else PLACEHOLDER), token
-    )
+    opens = key or (None if token else PLACEHOLDER)
+    return Target(name, parts.fragment or "default", base, opens, token, with_key)
 
 
 def wire(payload: dict[str, Any], model: str) -> dict[str, Any]:
@@ -186,6 +189,8 @@ async def _call(
     try:
         async with server_at(at, endpoint.silence).asked({**body, "stream": True}) as response:
             parts = Bounded(response, at.shown, endpoint.most_bytes)
+            if 300 <= response.status_code < 400:
+                raise redirected(response, at.shown)
             if response.status_code >= 400:
                 raise answered(await parts.whole(), response, at.shown, at.name)
             async for event in AsyncStream.raw_events(parts):  # type: ignore[arg-type]

@@ -1,0 +1,64 @@
+"""A model that no person has named → whether it may be asked.
+
+Law: a program, a template, data and the configuration of a project reach with a model what they may
+reach without one. The host of an address is permitted as it is for any other, and a file too.
+"""
+
+import os
+import re
+import shlex
+
+from sexplang.runtime.files import whereabouts
+from sexplang.runtime.models import Named
+from sexplang.runtime.models.messages import target
+from sexplang.runtime.permissions import Permissions, host_of
+from sexplang.runtime.refusal import broken, refused
+from sexplang.terms.node import evolve
+
+_HOST = re.compile(
+    r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?(/[^\\]*)?(#.*)?", re.I | re.S
+)
+"""An address that no two libraries take for different ones: nothing stands before its host."""
+
+
+def permitted(name: str, named: Named) -> str:
+    """The name, with the place of a file that it stands for. Raises a Refusal `net-denied`,
+    `path-denied` or of a file that is not there."""
+    scheme, _, rest = name.partition(":")
+    if scheme in ("http", "https"):
+        _check_host(name, name, named.permissions)
+    elif scheme == "anthropic" and named.default and not _is_anthropics(named.default):
+        # What the configuration says is asked in its place; a key alone permits nothing then.
+        server = target(name).base_url or "https://api.anthropic.com"
+        _check_host(name, server, named.permissions)
+    elif scheme in ("scripted", "replay"):
+        return f"{scheme}:{whereabouts(rest, named.permissions)}"
+    elif scheme == "local" and rest:
+        # Its engine is told to read it, and trusts it: lying in the program's folder is not enough.
+        given = evolve(named.permissions, folder=None)
+        return f"{scheme}:{whereabouts(os.path.join(named.permissions.base, rest), given)}"
+    return name
+
+
+def _is_anthropics(name: str) -> bool:
+    return name.startswith(("anthropic:", "claude"))
+
+
+def _check_host(name: str, address: str, permissions: Permissions) -> None:
+    if address is name and not _HOST.fullmatch(name):
+        raise broken(
+            "configuration_error",
+            "unknown-model",
+            f"`{name}` is not an address",
+            hint="write it like http://127.0.0.1:8080#model-name",
+            model=name,
+        )
+    hosts = host_of(address)
+    if not set(hosts) & set(permissions.net):
+        raise refused(
+            "net-denied",
+            f"{hosts[0]} may not be reached, where the model `{name}` is that no person has named",
+            hint=f"allow it with --allow-net {shlex.quote(hosts[0])}, or name the model yourself: "
+            f"--model {shlex.quote(name)}",
+            host=hosts[0],
+        )

@@ -44,18 +44,18 @@
 ; others.
 (define (match-memory matcher query (token_size_per_shard _SHARD) (max_shards _SHARDS))
   (_check-matcher matcher)
-  (unless (and (_count? token_size_per_shard) (_count? max_shards))
-    (_refuse "`token_size_per_shard:` and `max_shards:` are integers from 1 on"
-             (format "they are ~a and ~a where you leave them out" _SHARD _SHARDS)))
+  (_check-bound "token_size_per_shard" token_size_per_shard _SHARD)
+  (_check-bound "max_shards" max_shards _SHARDS)
   (bind input (if (table? query) query {query: query}))
   (bind wanted (merge {query: (str input.template_description)} input))
   (bind found (search-memory (merge input {limit: _CANDIDATES include_unmatched: true})))
+  (bind packed (_packed (or found.matches []) token_size_per_shard max_shards))
   (if (or found.error (empty? found.matches))
       found
       (_merged input
                found.matches
-               (par-map (lambda (shard) (_asked matcher wanted shard))
-                        (take (_packed found.matches token_size_per_shard max_shards) _SHARDS)))))
+               (_left-out found.matches packed)
+               (par-map (lambda (shard) (_asked matcher wanted shard)) (take packed _SHARDS)))))
 
 ; -- Shards ---------------------------------------------------------------------------------------
 
@@ -73,6 +73,17 @@
         ((and (<= cost size) (< (length shards) most))
          (cons {load: cost rows: [row]} ranked))
         (else shards)))
+
+; What no matcher is shown: what fits into no shard, and what is beyond the bound of a search.
+(define (_left-out candidates shards)
+  (bind all (length candidates))
+  (bind shown (fold (lambda (sum shard) (+ sum (length shard.rows))) 0 shards))
+  (append (if (< shown all)
+              [(format "~a of ~a files were not judged: the shards had no room" (- all shown) all)]
+              [])
+          (if (< all _CANDIDATES)
+              []
+              [(format "no more than ~a files of the index were looked at" _CANDIDATES)])))
 
 ; What fails is tried once more, and outside of what failed.
 (define (_asked matcher input shard)
@@ -109,12 +120,12 @@
   (bind lines (string-split (str text) "\n"))
   (string-join (filter (lambda (line) (not (string-contains? line "```"))) lines) "\n"))
 
-(define (_merged input candidates replies)
+(define (_merged input candidates left-out replies)
   (bind good (filter (lambda (reply) (has-key? reply "rows")) replies))
   (bind bad (filter (lambda (reply) (has-key? reply "failed")) replies))
   (if (and (empty? good) (not (empty? bad)))
       {summary: "" matches: [] error: (_failure (get (first bad) "failed"))}
-      {summary: (_summary good bad)
+      {summary: (_summary good bad left-out)
        matches: (take (_ranked candidates (apply append (map (lambda (reply) reply.rows) good)))
                       (or input.limit (if (equal? input.matching_strategy "metadata") 5 10)))
        error: nil}))
@@ -128,13 +139,13 @@
                            span: nil}))
           ["notes" "error"]))
 
-(define (_summary good bad)
+(define (_summary good bad left-out)
   (bind said (map (lambda (reply) reply.summary) good))
   (bind failed
     (map (lambda (reply)
            (str "a part of the files could not be matched: " reply.failed.message))
          bad))
-  (bind lines (filter (lambda (line) (not (empty? line))) (append said failed)))
+  (bind lines (filter (lambda (line) (not (empty? line))) (append said failed left-out)))
   (string-join (distinct lines) "\n"))
 
 ; Each path once, with its best score; what is not in the index was made up.
@@ -154,8 +165,12 @@
       score: (_clamped (or fields.relevance_score fields.score))})
     (_ {path: "" score: 0})))
 
-; What is no number of anything (`0/0`) is not above 0.
-(define (_clamped score)
+; A number in a text is one. What is no number of anything (`0/0`) is not above 0.
+(define (_clamped given)
+  (bind score
+    (if (string? given)
+        (try (string->number (string-trim given)) (catch (_) nil))
+        given))
   (cond ((not (number? score)) 0.5)
         ((> score 0) (min 1 score))
         (else 0)))
@@ -199,7 +214,10 @@
     (_refuse "a matcher is a task or a function"
              "write (lambda (input candidates) …); get-context takes matcher: false for none")))
 
-(define (_count? value) (and (integer? value) (>= value 1)))
+(define (_check-bound label value most)
+  (unless (and (integer? value) (<= 1 value most))
+    (_refuse (format "`~a:` is an integer from 1 to ~a, not ~s" label most value)
+             (format "leave it out for ~a" most))))
 
 (define (_refuse message hint)
   (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint}))

@@ -196,6 +196,10 @@ def test_a_matcher_chooses(shop):
         ('[{path: "1.md" score: (/ -1.0 0.0)}]', [("1.md", 0)]),
         ('[{path: "1.md" relevance_score: "high"} {path: "1.md" relevance_score: 0.6}]',
          [("1.md", 0.6)]),
+        ('[{path: "1.md" relevance_score: "0.9"} {path: "0.md" score: " 7e-1 "}]',
+         [("1.md", 0.9), ("0.md", 0.7)]),
+        ('[{path: "1.md" score: "1e999999999999"} {path: "0.md" score: ""}]',
+         [("0.md", 0.5), ("1.md", 0.5)]),
         ('["made-up.md" "x/1.md" {path: nil} 3 {}]', []),
         ('"[\\"1.md\\"]"', [("1.md", 0.5)]),
         ('"Here:\\n```json\\n{\\"matches\\": []}\\n```"', None),
@@ -264,6 +268,40 @@ def test_loads_are_balanced():
     calls = shards(reply)
 
     assert [["0.md", "2.md"], ["3.md", "4.md", "5.md", "6.md"], ["7.md"]] == sorted(calls)
+
+
+def matched_by(labels, reply):
+    """What `match-memory` says of a reply, when each file of a shard is chosen."""
+    text = f"""
+        (import std/memory)
+        (match-memory (lambda (input cs) (map (lambda (c) c.path) cs)) "tea" {labels})
+    """
+    return sexplang.run(text, effects={"search-memory": answering(reply)[1]})
+
+
+@pytest.mark.parametrize(
+    ("count", "labels", "says"),
+    [
+        (8, "", ""),
+        (60, "token_size_per_shard: 500 max_shards: 2", "50 of 60 files were not judged"),
+        (3, "token_size_per_shard: 1", "3 of 3 files were not judged: the shards had no room"),
+        (1000, "", "no more than 1000 files of the index were looked at"),
+    ],
+)
+def test_what_no_matcher_was_shown_is_said(count, labels, says):
+    """In the summary: nobody takes silence for a judgement."""
+    result = matched_by(labels, candidates(count, size=395))
+
+    assert result["error"] is None
+    assert (says in result["summary"]) if says else result["summary"] == ""
+
+
+@pytest.mark.parametrize("name", ["token_size_per_shard", "max_shards"])
+@pytest.mark.parametrize("value", ["0", "-1", "true", "1.5", '"3"', "nil", "4001"])
+def test_bounds_of_shards_are_integers_in_their_range(name, value):
+    """Nothing is asked before."""
+    with pytest.raises(sexplang.Failed, match=f"`{name}:` is an integer from 1 to"):
+        matched_by(f"{name}: {value}", candidates(1))
 
 
 def test_a_shard_that_fails_does_not_spoil_the_others():

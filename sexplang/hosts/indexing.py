@@ -36,6 +36,9 @@ def index(settings: Settings) -> int:
     from sexplang.runtime.memory import MemorySystem, place_for
     from sexplang.runtime.refusal import Refusal
 
+    if settings.index == "":  # as an unset variable gives it
+        hint = "name a file: --index memory.db; or leave it out"
+        return _refused({"reason": "file-not-found", "message": "no index is named", "hint": hint})
     start = settings.paths[0] if settings.paths else os.curdir
     memory = MemorySystem(settings.index or place_for(start))
     try:

@@ -119,6 +119,9 @@ def test_a_list_changes_nothing(shop):
     [
         ([], 2, "Name a folder: sexplang index PATH"),
         (["nowhere"], 2, "error[file-not-found]: cannot index `nowhere`: there is nothing"),
+        ([""], 2, "error[file-not-found]: cannot index ``: an empty path names nothing"),
+        ([".", "--index", ""], 2, "error[file-not-found]: no index is named"),
+        (["--list", "--index", ""], 2, "error[file-not-found]: no index is named"),
         ([".", "--include", "!"], 2, "error[bad-pattern]: `!` is no pattern"),
         ([".", "--index", "main.sexp"], 1, "error[bad-index]"),
         ([".", "--index", "main.sexp/x.db"], 1, "error[index-failed]"),

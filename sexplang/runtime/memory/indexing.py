@@ -100,6 +100,8 @@ def indexed(
 
 
 def _check_place(target: str, path: str, index: str) -> None:
+    if not target:  # as an unset variable gives it; it is no name for the folder one is in
+        raise _unusable("file-not-found", target, "an empty path names nothing")
     if not is_text(path + index):
         raise _unusable("not-text", target, "a name on the way to it is not UTF-8")
     try:

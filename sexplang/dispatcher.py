@@ -10,7 +10,7 @@ from typing import Literal
 from sexplang.builder import Builder, Find
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.node import frozen
-from sexplang.terms.program import Program
+from sexplang.terms.program import Input, Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_record, failed_result, task_result
 from sexplang.terms.text import plain, text, value_of
@@ -89,7 +89,7 @@ def dispatch(
         declared = "\n".join(f"(define-input {name} type: json)" for name in inputs)
         program = _built(f"{declared}\n{identifier}" if declared else identifier, tasks, find)
         return Dispatched(program, dict(inputs), "s_expression")
-    task = _found(identifier, tasks)
+    task = found(identifier, tasks)
     own = _SYSTEM.get(identifier)
     if task is not None and (identifier in tools or own is not None):
         raise _failure(
@@ -104,7 +104,9 @@ def dispatch(
         given = {"name": identifier, "inputs": dict(inputs)}
         return Dispatched(_built(_TOOL, tasks, find), given, "direct_tool")
     if own is not None:
-        return Dispatched(_built(own, tasks, find), dict(inputs), "direct_tool")
+        program = _built(own, tasks, find)
+        _check_inputs(identifier, program.inputs, inputs)
+        return Dispatched(program, dict(inputs), "direct_tool")
     known = ", ".join(f"`{name}`" for name in sorted({*tasks, *tools}))
     others = ", ".join(f"`{name}`" for name in _SYSTEM)
     raise _failure(
@@ -114,13 +116,52 @@ def dispatch(
     )
 
 
+def types_of(identifier: str, tasks: Mapping[str, Task], find: Find) -> dict[str, str]:
+    """The inputs of a task or of one of the language's own tools, with their types; of anything
+    else none."""
+    task = found(identifier, tasks)
+    if task is not None:
+        return {param.name: param.type for param in task.template.params}
+    return {each.name: each.type for each in own_inputs(identifier, find) or ()}
+
+
+def own_inputs(identifier: str, find: Find) -> tuple[Input, ...] | None:
+    """What one of the language's own tools takes; None where there is no such tool."""
+    own = _SYSTEM.get(identifier)
+    return None if own is None else _built(own, {}, find).inputs
+
+
+def _check_inputs(tool: str, declared: tuple[Input, ...], given: Mapping[str, Value]) -> None:
+    """Raises Fault for inputs that a tool of the language does not take."""
+    names = [each.name for each in declared]
+    unknown = [name for name in given if name not in names]
+    missing = [each.name for each in declared if each.required and each.name not in given]
+    unfit = [
+        f"`{each.name}` takes {wanted}"
+        for each in declared
+        if each.name in given and (wanted := each.wants(given[each.name])) is not None
+    ]
+    said = [
+        *[f"it has no `{name}`" for name in unknown],
+        *[f"`{name}` is missing" for name in missing],
+    ]
+    if said or unfit:
+        raise bad_input(
+            f"the inputs of the tool `{tool}` do not fit: {'; '.join([*said, *unfit])}",
+            f"`{tool}` takes {' '.join(names)}",
+            missing=tuple(missing),
+            unknown=tuple(unknown),
+        )
+
+
 def _built(program: str, tasks: Mapping[str, Task], find: Find) -> Program:
     builder = Builder(find, dict(tasks), dict(tasks))
     builder.main(Source("<task>", program))
     return builder.program()
 
 
-def _found(identifier: str, tasks: Mapping[str, Task]) -> Task | None:
+def found(identifier: str, tasks: Mapping[str, Task]) -> Task | None:
+    """The task of this name, or the only one that there is for `atomic:subtype`."""
     if identifier in tasks:
         return tasks[identifier]
     type_, colon, subtype = identifier.partition(":")
@@ -162,6 +203,11 @@ def told(value: Value, path: Path) -> Record:
             return failed(error_record("TASK_FAILURE", "tool_execution_error", message), path)
         notes = {**value.fields["notes"], "execution_path": path}
         return Record(value.kind, {**value.fields, "notes": notes})
+    if path == "direct_tool" and isinstance(value, dict) and value.get("status") == "CONTINUATION":
+        message = (
+            "a tool gave a CONTINUATION, and there is no conversation that could go on with it"
+        )
+        return failed(error_record("TASK_FAILURE", "tool_execution_error", message), path)
     try:
         plain(value)
     except Fault as fault:

@@ -18,10 +18,15 @@ if TYPE_CHECKING:
 def servers_of(settings: Settings, folder: str | None) -> "Servers | None":
     """The servers that a program may name; None if there are none. Raises Diagnostics."""
     given = section("mcp", folder or os.getcwd())
+    named: set[str] = set()
     for each in settings.mcp:
         name, equals, said = each.partition("=")
         if not equals or not name.strip() or not said.strip() or " " in name.strip():
             raise _nameless(each)
+        if name in named:
+            title = f"the MCP server `{name}` is named twice"
+            raise Diagnostics([Diagnostic("bad-server", title, hint="give each a name of its own")])
+        named.add(name)
         given[name] = said
     if not given:
         return None
@@ -53,13 +58,49 @@ def _permission(server: str) -> str:
     )
 
 
+def in_json(servers: "Servers", tool: str) -> set[str]:
+    """The inputs of a server's tool that take no text, and so are written as JSON. Raises Fault
+    where the server cannot be asked."""
+    schema: Any = _told(servers, [tool])[tool].get("input_schema")
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    known = properties if isinstance(properties, dict) else {}
+    return {name for name, said in known.items() if not _takes_text(said, schema, 9)}
+
+
+def _takes_text(said: Any, whole: Any, deep: int) -> bool:
+    """Whether a text may fit a schema: one that says no type takes any. It looks `deep` levels
+    deep."""
+    if not isinstance(said, dict) or deep == 0:
+        return True
+    kinds = said.get("type")
+    if kinds is not None:
+        return "string" in (kinds if isinstance(kinds, (list, tuple)) else (kinds,))
+    if "enum" in said or "const" in said:
+        listed = said.get("enum", [said.get("const")])
+        return not isinstance(listed, (list, tuple)) or any(
+            isinstance(each, str) for each in listed
+        )
+    of = str(said.get("$ref", ""))
+    if of.startswith("#/$defs/"):
+        defined = whole.get("$defs")
+        inner = defined.get(of.removeprefix("#/$defs/")) if isinstance(defined, dict) else None
+        return _takes_text(inner, whole, deep - 1)
+    choices = said.get("anyOf", said.get("oneOf"))
+    if not isinstance(choices, (list, tuple)):
+        return True
+    return any(_takes_text(each, whole, deep - 1) for each in choices)
+
+
 def described(servers: "Servers | None", program: Program) -> dict[str, Any]:
     """The servers' tools that the program's tasks may use, described. Raises Fault."""
     if servers is None:
         return {}
+    return _told(servers, [tool for task in program.tasks for tool in task.template.allowed_tools])
+
+
+def _told(servers: "Servers", tools: list[str]) -> dict[str, Any]:
     from sexplang.runtime import Refusal
 
-    tools = [tool for task in program.tasks for tool in task.template.allowed_tools]
     try:
         return servers.describe(tools)
     except Refusal as refusal:

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.ending import say_all, say_fault
 from sexplang.hosts.files import folder_of, status_of, text_at
@@ -11,13 +11,16 @@ from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import budget_of
 from sexplang.hosts.run import performed
-from sexplang.hosts.serving import servers_of
+from sexplang.hosts.serving import in_json, servers_of
 from sexplang.hosts.show import drawn
+from sexplang.tasks.inputs import values_of
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import evolve
 from sexplang.terms.source import Source
-from sexplang.terms.template import Template
-from sexplang.terms.value import Fault, Task, Value
+from sexplang.terms.value import Fault, Record, Task, Value
+
+if TYPE_CHECKING:
+    from sexplang.runtime.mcp import Servers
 
 EXTRA = "file_context"
 """The argument that names files a task is to see, as in the documents."""
@@ -31,7 +34,7 @@ def task(
     preview: bool,
 ) -> int:
     """Runs what `name` names with `name=value` arguments, or shows what its model would get."""
-    from sexplang.dispatcher import dispatch, library, told
+    from sexplang.dispatcher import dispatch, found, library, told, types_of
 
     places = places or (".",)
     settings = evolve(settings, folder=_folder(places[0]), way="")
@@ -39,18 +42,32 @@ def task(
     try:
         find = _finding(places, settings)
         tasks = library(_modules(places), find)
-        known = tasks.get(name)
-        inputs = _inputs(arguments, known.template if known is not None else None)
-        files = _files(inputs.pop(EXTRA, None)) if known is None or not _has(known, EXTRA) else None
+    except Diagnostics as wrong:
+        return say_all(wrong.diagnostics, status_of(wrong.diagnostics), settings)
+    try:
         servers = servers_of(settings, settings.folder)
         tools = servers.mentioned([name]) if servers is not None else ()
-        asked = dispatch(name, inputs, tasks=tasks, tools=tools, files=files, find=find)
+        known = found(name, tasks)
+        if tools and servers is not None and known is None:
+            in_json = _of_server(servers, name, preview) if arguments else set()
+        else:
+            types = types_of(name, tasks, find)
+            in_json = {each for each, type_ in types.items() if type_ not in _TEXTS}
+        inputs = _inputs(arguments, in_json)
+        files = _files(inputs.pop(EXTRA, None)) if known is None or not _has(known, EXTRA) else None
         budget = budget_of(settings.budget) if settings.budget is not None else None
-    except Diagnostics as found:
-        return say_all(found.diagnostics, status_of(found.diagnostics), settings)
+        if known is not None:
+            values_of(known.template, inputs)
+    except Diagnostics as wrong:
+        return say_all(wrong.diagnostics, MISUSE, settings)
     except Fault as fault:
-        status = MISUSE if fault.code == "template_not_found" else FAILED
-        return say_fault(fault, status, settings)
+        return say_fault(fault, _status(fault), settings)
+    try:
+        asked = dispatch(name, inputs, tasks=tasks, tools=tools, files=files, find=find)
+    except Diagnostics as wrong:
+        return say_all(wrong.diagnostics, status_of(wrong.diagnostics), settings)
+    except Fault as fault:
+        return say_fault(fault, _status(fault), settings)
     settings = evolve(settings, way=asked.path)
     source = asked.program.units[-1].items[0].span.source if asked.program.units else source
     if preview:
@@ -60,12 +77,38 @@ def task(
 
     def shaped(value: Value) -> Value:
         result = told(value, asked.path)
+        error = result.fields["notes"].get("error")
+        if error is not None and not _has_failed(value):  # the value is what is wrong
+            raise Fault(error.fields["reason"], error.fields["message"], error=error)
         if not (settings.json or settings.quiet):
             for warning in result.fields["notes"].get("warnings") or ():
                 print(f"warning: {drawn(warning)}", file=sys.stderr)
         return result
 
     return performed(settings, asked.program, asked.inputs, source, budget, shaped)
+
+
+_TEXTS = ("any", "string")
+"""The types of an input that take a text."""
+
+
+def _status(fault: Fault) -> int:
+    """Misuse where what was typed does not fit what there is."""
+    misuse = fault.code in ("template_not_found", "input_validation_failure")
+    return MISUSE if misuse else FAILED
+
+
+def _of_server(servers: "Servers", tool: str, preview: bool) -> set[str]:
+    """The inputs of a server's tool that are written as JSON. Raises Fault where the server may not
+    be asked; a preview, which performs nothing, takes them for texts then."""
+    try:
+        return in_json(servers, tool)
+    except Fault:
+        if preview:
+            return set()
+        raise
+    finally:
+        servers.close()
 
 
 def described(settings: Settings, places: tuple[str, ...], name: str | None) -> int:
@@ -103,7 +146,7 @@ def described(settings: Settings, places: tuple[str, ...], name: str | None) -> 
 def _tool(settings: Settings, name: str, find: Any) -> tuple[str, ...]:
     """The lines that describe a tool of the language or of a server; none if it is no tool.
     Raises Fault where its server cannot be asked."""
-    from sexplang.dispatcher import dispatch
+    from sexplang.dispatcher import own_inputs
     from sexplang.hosts.inputs import described as inputs_described
     from sexplang.runtime import Refusal
 
@@ -128,14 +171,16 @@ def _tool(settings: Settings, name: str, find: Any) -> tuple[str, ...]:
         ]
         about = known.get("description") or "no description"
     else:
-        if name.startswith("("):
+        inputs = own_inputs(name, find)
+        if inputs is None:
             return ()
-        try:
-            program = dispatch(name, {}, tasks={}, find=find).program
-        except Fault:
-            return ()
-        rows, about = inputs_described(program.inputs), "a tool of the language"
+        rows, about = inputs_described(inputs), "a tool of the language"
     return (f"{name}: {about}", *[f"  {each}  {said}".rstrip() for each, said in rows])
+
+
+def _has_failed(value: Value) -> bool:
+    is_result = isinstance(value, Record) and value.kind == "TaskResult"
+    return is_result and value.fields["status"] == "FAILED"
 
 
 def _has(task: Task, name: str) -> bool:
@@ -148,14 +193,17 @@ def _folder(place: str) -> str:
 
 def _modules(places: Iterable[str]) -> list[str]:
     """A folder stands for its templates: its programs are there to be run, not to be imported."""
-    found: list[str] = []
+    modules: list[str] = []
     for place in map(os.path.abspath, places):
         if os.path.isdir(place):
             names = sorted(os.listdir(place))
-            found += [os.path.join(place, each) for each in names if each.endswith(".xml")]
+            modules += [os.path.join(place, each) for each in names if each.endswith(".xml")]
+        elif os.path.exists(place):
+            modules.append(place)
         else:
-            found.append(place)
-    return found
+            hint = "name a file, or a folder of templates"
+            raise Diagnostics([Diagnostic("file-not-found", f"there is no {place}", hint=hint)])
+    return modules
 
 
 def _finding(places: Iterable[str], settings: Settings) -> Any:
@@ -166,20 +214,18 @@ def _finding(places: Iterable[str], settings: Settings) -> Any:
     return finding(Permissions(read=read, folder=settings.folder))
 
 
-def _inputs(arguments: tuple[str, ...], template: Template | None) -> dict[str, Value]:
-    """Values by name: text as it is where text is taken, else JSON; `name:=` is always JSON."""
+def _inputs(arguments: tuple[str, ...], in_json: set[str]) -> dict[str, Value]:
+    """Values by name: JSON where it is the name of one `in_json`, else text as it is; `name:=` is
+    always JSON."""
     values: dict[str, Value] = {}
     for argument in arguments:
         name, _, given = argument.partition("=")
-        is_json = name.endswith(":")
+        is_json = name.endswith(":") or name in in_json
         name = name.removesuffix(":")
         if name in values:
             raise _bad(f"the input `{name}` is given twice", f"give {name}= once")
         if given == "-" or given.startswith("@"):
             given = text_at(given.removeprefix("@"))
-        param = template.param(name) if template is not None else None
-        if param is not None and param.type not in ("any", "string"):
-            is_json = True
         values[name] = _json(name, given, _form(argument, name)) if is_json else given
     return values
 

@@ -37,10 +37,11 @@ def bound(prepared: Prepared, given: dict[str, Value]) -> dict[str, Value]:
     default."""
     if tuple(given) == prepared.names and tuple(map(type, given.values())) == prepared.usual:
         return given
-    return _bound(prepared.template, given)
+    return values_of(prepared.template, given)
 
 
-def _bound(template: Template, given: dict[str, Value]) -> dict[str, Value]:
+def values_of(template: Template, given: dict[str, Value]) -> dict[str, Value]:
+    """The values of a template's parameters, as `bound` gives them. Raises Fault."""
     values: dict[str, Value] = {}
     missing: list[str] = []
     unfit: list[str] = []

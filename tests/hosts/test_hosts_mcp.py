@@ -15,6 +15,7 @@ from support.markdown import ROOT
 
 import sexplang as package
 from sexplang import Permissions
+from sexplang.hosts.serving import in_json
 
 PYTHON = sys.executable
 SERVER = {"demo": {"command": PYTHON, "args": [mcp_server.__file__]}}
@@ -232,6 +233,71 @@ def test_an_option_that_names_no_server_is_misuse(given, hint):
     assert 2 == done.returncode
     assert "bad-server" in done.stderr
     assert f"= hint: {hint}" in done.stderr
+
+
+def test_a_server_that_is_named_twice_is_misuse():
+    """Nobody knows which is meant; the configuration's may be named again."""
+    done = sexplang("run", "-e", "1", "--mcp", "demo=true", "--mcp", "demo=cat")
+
+    assert 2 == done.returncode
+    assert "the MCP server `demo` is named twice" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["a=1", "b=2"], ["a:=1", "b=2"]])
+def test_inputs_are_of_the_types_of_the_tool(words):
+    """A server says which of them take no text; its permission is wanted before."""
+    server = f"demo={PYTHON} {mcp_server.__file__}"
+    done = sexplang("task", "demo:add", *words, "--mcp", server, "--allow-run", PYTHON)
+    refused = sexplang("task", "demo:add", *words, "--mcp", server)
+    told = sexplang("task", "demo:greet", "name=3", "--mcp", server, "--allow-run", PYTHON)
+
+    assert ("{result: 3}\n", 0) == (done.stdout, done.returncode), done.stderr
+    assert (1, True) == (refused.returncode, "may not be run here" in refused.stderr)
+    assert "Hello, 3.\n" == told.stdout
+
+
+def test_an_input_that_is_no_json_where_no_text_is_taken_is_misuse():
+    """Before the tool is called; a preview says what would be sent."""
+    words = ["--mcp", f"demo={PYTHON} {mcp_server.__file__}", "--allow-run", PYTHON]
+    done = sexplang("task", "demo:add", "a=x", "b=2", *words)
+    shown = sexplang("task", "demo:add", "a=1", "b=2", "--preview", *words)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert "the input `a` takes JSON, not `x`" in done.stderr
+    assert '(tool "demo:add" {a: 1 b: 2})' in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("said", "takes"),
+    [
+        ({}, True),
+        (None, True),
+        ({"type": "string"}, True),
+        ({"type": ["string", "null"]}, True),
+        ({"type": ["integer", "null"]}, False),
+        ({"type": "array"}, False),
+        ({"enum": ["a", 1]}, True),
+        ({"enum": [1, 2]}, False),
+        ({"const": "a"}, True),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, False),
+        ({"oneOf": [{"type": "integer"}, {"type": "string"}]}, True),
+        ({"$ref": "#/$defs/Cup"}, False),
+        ({"$ref": "#/$defs/Loop"}, True),
+        ({"$ref": "#/$defs/None"}, True),
+        ({"anyOf": "x"}, True),
+        ({"enum": 3}, True),
+    ],
+)
+def test_which_schemas_take_a_text(said, takes):
+    """As far as they say; what says nothing that can be understood takes any."""
+    defined = {"Cup": {"type": "object"}, "Loop": {"$ref": "#/$defs/Loop"}}
+    schema = {"properties": {"x": said}, "$defs": defined}
+
+    class Known:
+        def describe(self, names):
+            return {"m:t": {"input_schema": schema}}
+
+    assert takes is ("x" not in in_json(Known(), "m:t"))
 
 
 # -- Nothing is left

@@ -213,6 +213,8 @@ def test_what_a_server_says_is_bounded(servers, name):
         ("no ping", "tool-failed", "Connection closed"),
         ("bare", "tool-failed", "its answer is none of the protocol"),
         ("nonsense", "tool-failed", "it broke"),
+        ("long", "tool-failed", "its answer is none of the protocol"),
+        ("deep", "tool-failed", "its answer is none of the protocol"),
     ],
 )
 def test_a_call_that_goes_wrong_is_an_error(serving, kind, code, words):
@@ -235,7 +237,7 @@ def test_inputs_are_a_table(servers):
     ("given", "words"),
     [
         (odd("many"), "more than 1000 tools"),
-        (odd("verbose"), "too long a description"),
+        (odd("verbose"), "`odd` has too long a description of its tool `ping`"),
         (odd("schema"), "cannot be used: tools.0.inputSchema: Input should be a valid dictionary"),
         (odd("mute"), "is not there after 0.5 seconds"),
         ({"command": PYTHON, "args": ["-c", "print('hello')"]}, "cannot be used"),

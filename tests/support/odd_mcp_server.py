@@ -38,6 +38,10 @@ def called(kind, asked):
         answer(asked, error={"code": -32000, "message": words})
     elif kind == "bare":
         answer(asked, result="x")
+    elif kind in ("long", "deep"):
+        inner = "9" * 6_000 if kind == "long" else "[" * 200_000 + "]" * 200_000
+        result = f'{{"content": [], "id": 5, "structuredContent": {{"x": {inner}}}}}'
+        say(f'{{"jsonrpc": "2.0", "result": {result}, "id": {asked["id"]}}}')
     elif kind == "nonsense":
         say("{nonsense")
         answer(asked, error={"code": -32603, "message": "it broke"})

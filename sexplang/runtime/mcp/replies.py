@@ -23,10 +23,10 @@ def definition(tool: Any, server: str) -> dict[str, Value]:
     described = {"description": tool.description or "", "input_schema": tool.input_schema}
     try:
         if len(json.dumps(described)) > MOST_DESCRIBED:
-            raise failed(server, f"its tool `{tool.name}` has too long a description")
+            raise failed(server, f"has too long a description of its tool `{tool.name}`")
         made: dict[str, Value] = value_of(clean_data(described))
     except (Fault, RecursionError, ValueError):
-        raise failed(server, f"the schema of its tool `{tool.name}` is no data") from None
+        raise failed(server, f"has a schema of its tool `{tool.name}` that is no data") from None
     return made
 
 

@@ -4,7 +4,7 @@ The library's own way of starting a server ends a process group, and reads lines
 the server runs under the supervisor of scripts, and a message has an end.
 """
 
-import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -67,13 +67,33 @@ def _message(line: bytes) -> SessionMessage | Exception:
     try:
         return SessionMessage(_parsed(line))
     except ValueError as error:
-        with suppress(ValueError):
-            said = json.loads(line)
-            if isinstance(said, dict) and "id" in said and "method" not in said:
-                flaw = {"code": INTERNAL_ERROR, "message": "its answer is none of the protocol"}
-                made = {"jsonrpc": "2.0", "id": said["id"], "error": flaw}
-                return SessionMessage(_parsed(json.dumps(made).encode()))
-        return error
+        asked = _answered(line)
+        if asked is None:
+            return error
+        flaw = b'"error": {"code": %d, "message": "its answer is none of the protocol"}'
+        made = b'{"jsonrpc": "2.0", "id": %b, ' + flaw + b"}"
+        return SessionMessage(_parsed(made % (asked, INTERNAL_ERROR)))
+
+
+_PARTS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
+_NAMED = re.compile(rb'\s*:\s*(-?[0-9]{1,15}(?![\w.])|"[\w.:/-]{1,100}")?')
+
+
+def _answered(line: bytes) -> bytes | None:
+    """The id, as it is written, of what a message answers, however deep and long the rest of it is;
+    None if it answers nothing."""
+    depth, found = 0, None
+    for part in _PARTS.finditer(line):
+        if part[0] in (b"{", b"["):
+            depth += 1
+        elif part[0] in (b"}", b"]"):
+            depth -= 1
+        elif depth == 1 and part[0] in (b'"id"', b'"method"'):
+            named = _NAMED.match(line, part.end())
+            if named is not None and part[0] == b'"method"':
+                return None
+            found = named[1] if named is not None else found
+    return found
 
 
 def _parsed(line: bytes) -> Any:

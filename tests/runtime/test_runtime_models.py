@@ -3,6 +3,7 @@
 import json
 import socket
 import time
+from threading import Thread
 
 import pytest
 from runtime_support import ASK, asked, begun, error_of, par, perform, table
@@ -341,3 +342,37 @@ def test_the_recorded_rows_are_lines_of_json(tmp_path):
     assert {"sexplang-journal": 4, "run": "r1"} == header
     assert ("model", 1, 64) == (row["operation"], row["attempts"], len(row["digest"]))
     assert "x" == row["reply"]["content"][0]["text"]
+
+
+def test_no_header_is_sent_twice():
+    """As it stands on the socket: some servers take a list of types for none that they know."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(20)
+        said = []
+
+        def serve():
+            connection, _ = listening.accept()
+            with connection:
+                data = b""
+                while b"\r\n\r\n" not in data:
+                    data += connection.recv(65536)
+                said.append(data.partition(b"\r\n\r\n")[0].decode().lower())
+                connection.sendall(b"HTTP/1.1 400 no\r\ncontent-length: 0\r\n\r\n")
+
+        serving = Thread(target=serve)
+        serving.start()
+        asked(f"http://127.0.0.1:{listening.getsockname()[1]}#m")
+        serving.join()
+    headers = dict(line.split(": ", 1) for line in said[0].split("\r\n")[1:])
+
+    assert len(headers) == len(said[0].split("\r\n")) - 1
+    assert "application/json" == headers["content-type"]
+    once = {name: value for name, value in headers.items() if name != "accept-encoding"}
+    assert [] == [value for value in once.values() if ", " in value]
+
+
+def test_a_server_that_is_not_there_is_named_as_it_was():
+    error = error_of(asked("http://127.0.0.1:1#m"))
+
+    assert error["message"].startswith("the connection to 127.0.0.1:1 failed: Cannot connect to ")
+    assert "ssl" not in error["message"]

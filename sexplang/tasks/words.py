@@ -7,14 +7,17 @@ put no space between words (Chinese, Japanese, Korean, Thai) are pairs of charac
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from itertools import groupby
 from unicodedata import category, combining, name, normalize
 
 _UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
-    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
+    *(("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff")),  # Thai to Khmer
+    *(("\u3040", "\u30ff"), ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff")),
+    *(("\uac00", "\ud7af"), ("\U00020000", "\U0003ffff")),
 )
-_PIECE = re.compile(rf"([{_UNSPACED}]+)|([^\W_{_UNSPACED}][^{_UNSPACED}]*)")
-_RUN = re.compile(r"[^\W_][0-9A-Za-z\x80-\U0010ffff]*")  # beyond ASCII all else is a space by then
+# What is no word beyond ASCII is a space by then. (To name such characters would be slow to load.)
+_RUN = re.compile(r"[^\W_][^\0-/:-@[-`{-\x7f]*")
 # Unicode takes these for letters without a mark; who has no such key types the plain one.
 _ODD = str.maketrans(
     {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe"}
@@ -37,11 +40,13 @@ def words(text: str) -> Iterator[str]:
     """The words of a text, in order."""
     for run in _RUN.findall(text if text.isascii() else _plain(text)):
         if not run.isascii():
-            for unspaced, other in _PIECE.findall(run):
-                if unspaced:
-                    yield from _pairs(unspaced)
+            for is_unspaced, chars in groupby(run, _is_unspaced):
+                piece = "".join(chars)
+                if is_unspaced:
+                    yield from _pairs(piece)
                 else:
-                    yield from [word.translate(_ODD) for word in _humps(other)]
+                    for other in _RUN.findall(piece):
+                        yield from [word.translate(_ODD) for word in _humps(other)]
         elif run.islower() or run.isdigit():
             yield run
         else:
@@ -95,3 +100,8 @@ def _humps(piece: str) -> list[str]:
 
 def _pairs(piece: str) -> list[str]:
     return [piece[at : at + 2] for at in range(len(piece) - 1)] or [piece]
+
+
+@cache
+def _is_unspaced(char: str) -> bool:
+    return any(first <= char <= last for first, last in _UNSPACED)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.api.functions import Functions, performer, replied
 from sexplang.api.tools import Tool
+from sexplang.api.values import spoken
 from sexplang.machine import Failed
 from sexplang.runtime import Permissions, Refusal, Settings, performers
 from sexplang.runtime.events import Event
@@ -72,7 +73,7 @@ def _listed(replies: Sequence[Reply]) -> Callable[[Request], Any]:
 
 def _called(function: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
     def perform(request: Request) -> Any:
-        reply = replied(lambda: function(plain(request.arguments[0])))
+        reply = replied(lambda: function(plain(request.arguments[0])), spoken)
         return (
             _later(reply, request) if hasattr(reply, "__await__") else whole_reply(reply, request)
         )

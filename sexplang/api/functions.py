@@ -110,19 +110,19 @@ def performer(name: str, function: Function) -> Performer:
     return perform
 
 
-def replied(call: Callable[[], Any]) -> Any:
-    """What a Python function gives, as a value or an awaitable of one; a Failed that it raises is
-    an error of the program's. Raises Refusal, and whatever else the function raises."""
+def replied(call: Callable[[], Any], made: Callable[[Any], Value] = value) -> Any:
+    """What a Python function gives, `made` a value, or an awaitable of one; a Failed that it raises
+    is an error of the program's. Raises Refusal, and whatever else the function raises."""
     try:
         reply = call()
-        return _awaited(reply) if hasattr(reply, "__await__") else value(reply)
+        return _awaited(reply, made) if hasattr(reply, "__await__") else made(reply)
     except Failed as failed:
         raise Refusal(failed.error) from None
 
 
-async def _awaited(reply: Any) -> Value:
+async def _awaited(reply: Any, made: Callable[[Any], Value]) -> Value:
     try:
-        return value(await reply)
+        return made(await reply)
     except Failed as failed:
         raise Refusal(failed.error) from None
 

@@ -82,6 +82,18 @@ def value(data: Any) -> Value:
     return written_texts(value_of(data, _record))
 
 
+def spoken(data: Any) -> Value:
+    """What a model says, as `value`; half of a surrogate pair in it becomes `?`."""
+    try:
+        return value(data)
+    except Fault as fault:
+        if fault.code != "not-text":
+            raise
+    from sexplang.runtime.redact import clean_data
+
+    return value_of(clean_data(plain(value_of(data, _record))))
+
+
 def _object(kind: str, found: dict[str, Any]) -> Any:
     is_result = kind == "TaskResult" and tuple(found) == _FIELDS
     return TaskResult(**found) if is_result else found

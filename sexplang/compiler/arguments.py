@@ -151,10 +151,10 @@ def places_of(
     ]
     if not missing:
         return places
-    if not labels:
-        most = None if shape.rest is not None else len(params)
-        check_count(c, form, shape.name, count, len(params) - len(shape.optional), most, params)
-    else:
+    most = None if shape.rest is not None else len(params)
+    least = len(params) - len(shape.optional)
+    # As many as are needed may still leave one out, where parameters with a default stand first.
+    if labels or check_count(c, form, shape.name, count, least, most, params):
         c.report(
             "wrong-arity",
             form.span,

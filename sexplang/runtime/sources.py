@@ -65,6 +65,8 @@ def _fault(path: str, refusal: Refusal) -> Fault:
     code = fields["details"].get("code", fields["reason"])
     if code == "file-not-found":
         return _not_found(f"there is no `{path}` to import")
+    if code == "not-text":
+        return Fault(code, str(fields["message"]), hint="save it as UTF-8")
     return Fault("import-denied", str(fields["message"]), hint=fields["hint"])
 
 

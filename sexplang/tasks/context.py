@@ -11,6 +11,8 @@ from fnmatch import fnmatchcase
 from operator import itemgetter
 
 from sexplang.tasks.json_text import json_text
+from sexplang.tasks.paths import beneath
+from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Gathering
 from sexplang.tasks.substitute import value_text
 from sexplang.tasks.words import telling
@@ -95,7 +97,16 @@ def _output(item: Value, accumulation_format: str) -> str:
         own = notes.items() if isinstance(notes, dict) else ()
         told = {key: value for key, value in own if key not in _PROVENANCE}
         return json_text({"status": item.fields.get("status"), **told})
+    if isinstance(item, Record) and item.fields.get("status") == "FAILED":
+        return "\n".join([part for part in (value_text(item), _failure(item)) if part])
     return value_text(item)
+
+
+def _failure(result: Record) -> str:
+    """In words, because a result that failed may have said nothing."""
+    notes = fields_of(result.fields.get("notes")) or {}
+    message = (fields_of(notes.get("error")) or {}).get("message")
+    return f"[FAILED: {message}]" if isinstance(message, str) and message else "[FAILED]"
 
 
 @node
@@ -127,7 +138,8 @@ def pieces(gathering: Gathering, files: Iterable[tuple[str, str]]) -> list[Piece
         shown.append(Piece(element, "", wrapped(element, "", gathering.previous)))
     if not gathering.assembly:
         return shown
-    ranked = [(_rank(piece, gathering.assembly), piece) for piece in shown]
+    ranks = Ranks(gathering.assembly, gathering.folder)
+    ranked = [(ranks.of(piece.element, piece.source), piece) for piece in shown]
     return [piece for rank, piece in sorted(ranked, key=itemgetter(0)) if rank < _EXCLUDED]
 
 
@@ -145,27 +157,35 @@ _EXCLUDED = 3
 _RANKS = {"excluded_elements": _EXCLUDED, "primary_elements": 0, "secondary_elements": 2}
 
 
-def _rank(piece: Piece, assembly: tuple[tuple[str, str], ...]) -> int:
-    """Primary, unnamed, secondary, excluded; what several name is placed by the strongest."""
-    settings = dict(assembly)
-    for setting, rank in _RANKS.items():
-        if any(
-            element == piece.element or (piece.source and fnmatchcase(piece.source, element))
-            for element in _elements(settings.get(setting, ""))
-        ):
-            return rank
-    return 1
+@node
+class Ranks:
+    """Where `context_assembly` puts a piece: primary, unnamed, secondary, excluded. What several
+    name is placed by the strongest."""
+
+    assembly: tuple[tuple[str, str], ...]
+    folder: str
+
+    def of(self, element: str, source: str) -> int:
+        settings = dict(self.assembly)
+        path = beneath(source, self.folder) if source else ""
+        for setting, rank in _RANKS.items():
+            for named in settings.get(setting, "").replace(",", " ").split():
+                if named == element or (source and self._is_meant(named, source, path)):
+                    return rank
+        return 1
+
+    def _is_meant(self, named: str, source: str, path: str) -> bool:
+        return fnmatchcase(source, named) or fnmatchcase(path, beneath(named, self.folder))
 
 
-def _elements(written: str) -> list[str]:
-    return written.replace(",", " ").split()
-
-
-def wanted_paths(paths: tuple[str, ...], assembly: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+def wanted_paths(
+    paths: tuple[str, ...], assembly: tuple[tuple[str, str], ...], folder: str
+) -> tuple[str, ...]:
     """The paths without those that `context_assembly` excludes, which are not even read."""
     if not assembly:
         return paths
-    return tuple(path for path in paths if _rank(Piece("files", path, ""), assembly) < _EXCLUDED)
+    ranks = Ranks(assembly, folder)
+    return tuple(path for path in paths if ranks.of("files", path) < _EXCLUDED)
 
 
 def is_relevant(wanted: frozenset[str] | None, body: str) -> bool:

@@ -70,7 +70,7 @@ def looked_up(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
     warnings, source = session.warnings, session.setup.notes["context_source"]
     for lookup, value in zip(gathering.lookups, replies, strict=True):
         found, problem = _found(lookup, value)
-        found = wanted_paths(found, gathering.assembly)
+        found = wanted_paths(found, gathering.assembly, gathering.folder)
         if lookup.ask.operation == "search-memory":
             matched += tuple([path for path in found if path not in paths])
         paths += found

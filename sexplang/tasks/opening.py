@@ -24,7 +24,7 @@ from sexplang.tasks.session import (
     Rules,
     Setup,
 )
-from sexplang.tasks.settings import ContextSettings, effective
+from sexplang.tasks.settings import MINIMAL, ContextSettings, effective
 from sexplang.tasks.tools import with_tools
 from sexplang.tasks.turns import started
 from sexplang.tasks.window import check_room, filled, tokens_in, tokens_of
@@ -119,7 +119,8 @@ def _request(
 def _paths(rules: Rules, prepared: Prepared, overrides: Overrides, body: Body) -> tuple[str, ...]:
     """The files that somebody names, each once."""
     paths = body.paths if overrides.file_paths is None else overrides.file_paths
-    return unique(wanted_paths(paths, prepared.template.context_assembly), rules.folder)
+    assembly = prepared.template.context_assembly
+    return unique(wanted_paths(paths, assembly, rules.folder), rules.folder)
 
 
 def _overridden(
@@ -239,7 +240,10 @@ def _check_cycle(child: Conversation, conversations: tuple[Conversation, ...]) -
 def _settings(prepared: Prepared, overrides: Overrides) -> ContextSettings:
     template = prepared.template
     subtype = overrides.subtype or template.subtype
-    return effective(subtype, template.context_management, overrides.context_management)
+    settings = effective(subtype, template.context_management, overrides.context_management)
+    if overrides.previous_outputs is None or settings.keeps_out:
+        return settings
+    return evolve(settings, warnings=tuple([each for each in settings.warnings if each != MINIMAL]))
 
 
 def _items(

@@ -23,3 +23,8 @@ def place(path: str, folder: str) -> str:
         elif part not in ("", ".") and not (part == ".." and is_absolute):
             parts.append(part)
     return "/" * is_absolute + "/".join(parts)
+
+
+def beneath(path: str, folder: str) -> str:
+    """A path without detours, and relative where it leads into the folder."""
+    return place(path, folder).removeprefix(f"{folder.rstrip('/')}/") if folder else place(path, "")

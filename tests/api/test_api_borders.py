@@ -58,6 +58,20 @@ def test_what_no_program_could_have_made_does_not_enter(border, words, data, nes
     assert words in str(found)
 
 
+@pytest.mark.parametrize("way", ["function", "async", "list", "whole"])
+def test_half_of_a_surrogate_pair_in_what_a_model_says_becomes_a_question_mark(way):
+    """Whoever answers for the model."""
+
+    async def later(payload):
+        return HALF
+
+    whole = {"content": [{"type": "text", "text": HALF}], "stop_reason": "end_turn", "usage": {}}
+    answers = {"function": lambda _: HALF, "async": later, "list": [HALF], "whole": lambda _: whole}
+    task = '(defatom t (instructions "Hi.")) (str (t))'
+
+    assert "a?" == sexplang.run(task, model=answers[way])
+
+
 @pytest.mark.parametrize(
     "reply",
     [

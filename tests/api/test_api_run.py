@@ -138,6 +138,17 @@ def test_an_import_that_is_denied_says_what_to_grant(tmp_path, target):
     assert (["import-not-found"] if "none" in target else []) == codes
 
 
+@pytest.mark.parametrize("name", ["b.sexp", "b.xml"])
+def test_an_import_that_is_no_text_says_so(tmp_path, name):
+    """Nobody denies it, and to read its bytes would not help."""
+    (tmp_path / "a.sexp").write_text(f'(import "{name}")')
+    (tmp_path / name).write_bytes("<task>café</task>".encode("latin-1"))
+    (found,) = sexplang.check(tmp_path / "a.sexp")
+
+    assert ("not-text", "save it as UTF-8") == (found.code, found.hint)
+    assert "not UTF-8 text: byte 9 is 0xe9" in found.title
+
+
 def test_an_import_of_what_is_no_module_says_so(tmp_path):
     """It is there, so nobody is told that it is not."""
     (tmp_path / "a.sexp").write_text('(import "notes.txt")')

@@ -52,6 +52,7 @@ CASES = [
     ("(define f first) (f)", "wrong-arity", "(f)"),
     ("(let go ((i 0)) (go))", "wrong-arity", "(go)"),
     ("(summarize)", "wrong-arity", "(summarize)"),
+    ('(defatom t (params (a default: 1) b) (instructions "x")) (t 1)', "wrong-arity", "(t 1)"),
     ("(summarize style: 1)", "wrong-arity", "(summarize style: 1)"),
     ("(summarize 1 2 3 4)", "wrong-arity", "(summarize 1 2 3 4)"),
     ("(handle 1 ((a) k (k 1 2)))", "wrong-arity", "(k 1 2)"),

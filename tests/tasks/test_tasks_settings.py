@@ -242,3 +242,44 @@ def test_context_assembly_orders_what_is_shown():
     assert ["a.md", "b.md", "d.md"] == [ask.arguments[0] for ask in run.performed[0].asks]
     places = [system.index(words) for words in ('"d.md"', "<previous_outputs>", '"b.md"', '"a.md"')]
     assert sorted(places) == places and "c.log" not in json.dumps(system)
+
+
+@pytest.mark.parametrize("named", ["d.md", "./d.md", "a/../d.md", "/w/x/d.md", "d.*", "./*.md"])
+@pytest.mark.parametrize("path", ["d.md", "./d.md", "../x/d.md", "/w/x/d.md"])
+def test_context_assembly_names_a_file_in_any_way(named, path):
+    """By another way to the same place than the task does."""
+    task = template(
+        file_paths=FilePaths(paths=("c.txt", path)),
+        context_assembly=(("excluded_elements", named),),
+    )
+    run = converse(task, [("C",), says("ok")], folder="/w/x")
+
+    assert ["c.txt"] == [ask.arguments[0] for ask in run.performed[0].asks]
+
+
+@pytest.mark.parametrize(
+    ("said", "notes", "shown"),
+    [
+        ("", {"error": {"message": "no tea"}}, "[FAILED: no tea]"),
+        ("half", {"error": {"message": "no tea"}}, "half\n[FAILED: no tea]"),
+        ("", {}, "[FAILED]"),
+    ],
+)
+def test_an_earlier_output_that_failed_says_so(said, notes, shown):
+    """Its content, if it has any, is not all that is to be known."""
+    failed = task_result(said, "FAILED", notes=notes)
+    task = template(context_management=ContextManagement(accumulation_format="full_output"))
+    run = converse(task, [says("ok")], overrides={"previous_outputs": (failed, "tea")})
+
+    expected = f"<previous_outputs>\n{shown}\n\ntea\n</previous_outputs>"
+    assert expected == run.requests[0]["system"]
+
+
+def test_what_sees_earlier_outputs_is_not_warned_of_minimal_context():
+    """Though nothing is inherited and nothing looked for."""
+    settings = ContextManagement(inherit_context="none", fresh_context="disabled")
+    task = template(context_management=settings)
+
+    run = converse(task, [says("ok")], overrides={"previous_outputs": "one"})
+    assert () == run.notes["warnings"] and "one" in run.requests[0]["system"]
+    assert (MINIMAL,) == converse(task, [says("ok")]).notes["warnings"]

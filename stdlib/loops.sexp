@@ -83,7 +83,8 @@
 ; The error goes on from where it was raised, so a handler further out may still resume it.
 (define (_in-phase phase turn history body)
   (handle (body)
-    ((error err) resume (forward resume error (_placed err phase turn history)))))
+    ((error err) resume (forward resume error (_placed err phase turn history)))
+    ((std:cut-short err) _ (_placed err phase turn history))))
 
 (define (_placed err phase turn history)
   (bind place {phase: phase iteration: turn.iteration history: (_turns history) unfinished: turn})
@@ -99,7 +100,8 @@
     ((error err) resume
       (if (or (member? err.reason _NOT_RUN) (member? err.details.code _NOT_RUN))
           (forward resume error (_placed err phase turn history))
-          (attempt (raise err))))))
+          (attempt (raise err))))
+    ((std:cut-short err) _ (_placed err phase turn history))))
 
 (define (_decided turn history body)
   (bind decision (_in-phase "controller" turn history (lambda () (_decision (body)))))

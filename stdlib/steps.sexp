@@ -1,7 +1,8 @@
 ; Tasks one after the other, that keep what was done when one of them fails.
 ;
 ; An error goes on from where it was raised, so a handler further out may still resume it; its
-; details say where it stood and what there is. Indexes are counted from 0.
+; details say where it stood and what there is. Indexes are counted from 0. A deadline or a budget
+; around it that breaks gives its error to the clause `std:cut-short`, and raises what that gives.
 
 ; Calls each step with what the one before gave, the first with `input`; gives what the last one
 ; gave. A step is a function or a task, or `{id do}`. A task is also given all outputs so far, of which
@@ -135,7 +136,8 @@
 
 (define (_keeping more body)
   (handle (body)
-    ((error err) resume (forward resume error (_with err (more err))))))
+    ((error err) resume (forward resume error (_with err (more err))))
+    ((std:cut-short err) _ (_with err (more err)))))
 
 (define (_with err said)
   (merge err said {details: (merge err.details said.details)}))

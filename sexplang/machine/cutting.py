@@ -35,6 +35,7 @@ from sexplang.machine.leaving import (
 from sexplang.machine.loop import Limits
 from sexplang.machine.places import Placing
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step
+from sexplang.machine.telling import telling
 from sexplang.machine.timing import Timing, form_of, pending
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, known, unknown
 from sexplang.terms.node import evolve
@@ -124,7 +125,8 @@ class Cutting:
             had = beside(told, part, target, each.values())
             if is_graph(target):
                 error = with_finished(error, so_far(target, ended(target, each)))
-        self._cut(target, node, ("error", had.telling(error, left.s, told)), scope)
+        error = had.telling(error, left.s, told)
+        self._cut(target, node, telling(error, place(target)[1], node), scope)
 
     def _stop(self, branch: Branch, level: int, left: Any) -> bool:
         """Whether something that is leaving branches down to `level` stops on its way, at one

@@ -8,6 +8,7 @@ from sexplang.machine.exits import Asked, Entered
 from sexplang.machine.leaving import SCOPE
 from sexplang.machine.scopes import Accounts, Bounds, Held, Scope
 from sexplang.machine.stack import Segment
+from sexplang.machine.telling import error_in
 from sexplang.terms.effect import Part, Request
 from sexplang.terms.node import evolve
 from sexplang.terms.value import Record, Value
@@ -35,7 +36,7 @@ def pending(s: Segment) -> Record | None:
     while node is not None:
         kind, data = node[0], node[4]
         if kind.pends and kind.stripped is kind and data[1] is not None:
-            return data[1][1] if data[1][0] == "error" else None
+            return error_in(data[1])
         node = node[2]
     return None
 

@@ -158,11 +158,14 @@ def test_the_bound_on_calls_is_exact(shape, most):
 
 @given(shapes, st.integers(0, 2))
 def test_a_budget_that_is_spent_ends_a_loop_as_what_it_is(shape, calls):
-    """No phase is named, and no protection takes it."""
+    """No protection takes it; it says where the loop was, as any error does."""
     text = with_a_task(shape, 3).removeprefix(TASK)
     program = built(f"{TASK}(with-budget {{calls: {calls}}} {text})")
     outcome = play(program, [Exchange(None, '"yes"', "a reply")] * calls)
 
     assert isinstance(outcome, Failed)
     assert "calls" == outcome.error.fields["reason"]
-    assert "phase" not in outcome.error.fields["details"]
+    details, phases = outcome.error.fields["details"], SHAPES[shape]
+    assert (phases[calls], 1, ()) == tuple(details[at] for at in ("phase", "iteration", "history"))
+    done = {_fruit(each) for each in phases[:calls]}
+    assert {"iteration", "input"} | done == {*details["unfinished"]}

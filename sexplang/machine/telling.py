@@ -1,0 +1,57 @@
+"""What a deadline or a budget cuts off that can say how far it had come: clauses of the library.
+
+The library's loops and sequences stand in handle expressions with a clause for `std:cut-short`,
+which nobody performs. When the scope around them breaks and all has been left, these clauses are
+given the error at the scope's form, the innermost first, and each gives the error that goes on.
+"""
+
+from typing import Any
+
+from sexplang.machine.control import perform
+from sexplang.machine.leaving import HandlerKind, Taking
+from sexplang.machine.stack import Frame, Segment, Step
+from sexplang.terms.value import Record, Value
+
+_CUT_SHORT = "std:cut-short"
+
+
+def telling(error: Record, s: Segment, node: Segment) -> tuple[Any, ...]:
+    """What is done at the form `node` of a scope that breaks with an error, in place of what is on
+    the stack down to it. Without a node the form has been left already, and nothing tells."""
+    found = []
+    while node is not None and s is not node:
+        kind = s[0]
+        if kind.clauses and kind.stripped is not kind:
+            clauses = kind.clauses.get(_CUT_SHORT, ())
+            found += [(clause, s[4]) for clause in clauses if clause.kind == "never"]
+        s = s[2]
+    if not found:
+        return "error", error
+    return "clause", _TOLD, (error, tuple(found)), node[2][3]
+
+
+def error_in(then: tuple[Any, ...]) -> Record | None:
+    """The error that waits to be raised, if what waits to be done is that."""
+    if then[0] == "error":
+        return then[1]  # type: ignore[no-any-return]
+    return then[2][0] if then[1] is _TOLD else None
+
+
+def _tell(env: Any, k: Frame, s: Segment) -> Step:
+    return _told, env[-3], (_told, k, env[-2]), s
+
+
+def _told(error: Value, k: Frame, s: Segment) -> Step:
+    """The error as it is by now, to the next clause."""
+    _, below, clauses = k
+    if not clauses:
+        return perform("error", (error,), below, s, resumable=False)
+    (clause, env), *further = clauses
+    values = clause.bind(_CUT_SHORT, (error,))
+    return clause.body, (*env, *values, None), (_told, below, tuple(further)), s
+
+
+TELLING = HandlerKind({"error": (Taking(_tell, 2, "never", ()),)}, None)
+"""Never on a stack: a name for its clause, so that a run can be frozen meanwhile."""
+
+(_TOLD,) = TELLING.clauses["error"]

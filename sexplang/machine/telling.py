@@ -18,8 +18,10 @@ _CUT_SHORT = "std:cut-short"
 def telling(error: Record, s: Segment, node: Segment) -> tuple[Any, ...]:
     """What is done at the form `node` of a scope that breaks with an error, in place of what is on
     the stack down to it. Without a node the form has been left already, and nothing tells."""
+    if node is None:
+        return "error", error
     found = []
-    while node is not None and s is not node:
+    while s is not node:
         kind = s[0]
         if kind.clauses and kind.stripped is not kind:
             clauses = kind.clauses.get(_CUT_SHORT, ())

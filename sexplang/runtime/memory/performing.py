@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from sexplang.runtime.memory.asking import Malformed, query_of
-from sexplang.runtime.memory.places import discovered, is_below
+from sexplang.runtime.memory.places import discovered, slashed
 from sexplang.runtime.memory.searching import NO_INDEX, Reply, Shown, reply, searched
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal
@@ -40,15 +40,15 @@ def answered(index: str | None, asked: Value, shown: Shown) -> Reply:
 
 def sight(permissions: Permissions) -> Shown:
     """Shows what may be read: relative to the program's folder where it lies below that."""
-    places = [os.path.realpath(place) for place in permissions.grants("read")]
-    base = os.path.realpath(permissions.base)
+    places = [slashed(os.path.realpath(place)) for place in permissions.grants("read")]
+    base = slashed(os.path.realpath(permissions.base))
 
     def shown(path: str) -> str | None:
         for place in places:
             # As for `read-file`: a folder's grant does not cover names that begin with a dot.
-            below = is_below(path, place) and "/." not in path[len(place.rstrip("/")) :]
-            if below or path == place:
-                return path[len(base.rstrip("/")) + 1 :] if is_below(path, base) else path
+            below = path.startswith(place) and "/." not in path[len(place) - 1 :]
+            if below or path + "/" == place:
+                return path.removeprefix(base)
         return None
 
     return shown

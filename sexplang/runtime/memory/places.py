@@ -55,7 +55,7 @@ def home_of(index: str) -> str:
 
 def key_of(path: str, home: str) -> str:
     """What an index calls an absolute path; its home is the empty text."""
-    return "" if path == home else path[len(_slashed(home)) :] if is_below(path, home) else path
+    return "" if path == home else path[len(slashed(home)) :] if is_below(path, home) else path
 
 
 def keys_below(path: str, home: str) -> Callable[[str], bool]:
@@ -74,14 +74,15 @@ def keys_below(path: str, home: str) -> Callable[[str], bool]:
 
 def path_of(key: str, home: str) -> str:
     """The absolute path that a key stands for."""
-    return key if key.startswith("/") else f"{_slashed(home)}{key}" if key else home
+    return key if key.startswith("/") else f"{slashed(home)}{key}" if key else home
 
 
 def is_below(path: str, folder: str) -> bool:
-    return path.startswith(_slashed(folder))
+    return path.startswith(slashed(folder))
 
 
-def _slashed(folder: str) -> str:
+def slashed(folder: str) -> str:
+    """What the paths below a folder begin with."""
     return folder.rstrip("/") + "/"
 
 

@@ -5,6 +5,7 @@ The same index and the same query give the same matches: what ranks alike is in 
 
 import sqlite3
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from sexplang.runtime.memory.asking import Query
@@ -40,7 +41,7 @@ def as_it_is(path: str) -> str:
 def searched(index: str, query: Query, shown: Shown) -> Reply:
     """The reply to a query. Raises a Refusal if the index cannot be used.
 
-    What may not be known of is left out before anything is compared with it.
+    What may not be known of is left out, and nothing is measured by it.
     """
     with reading(index) as connection:
         if connection is None:
@@ -48,10 +49,12 @@ def searched(index: str, query: Query, shown: Shown) -> Reply:
         home = home_of(index)
         seen = _Seen(lambda key: shown(path_of(key, home)))
         scores = _scores(connection, query, seen)
-        ranked = sorted((-score, key) for key, score in scores.items())[: query.limit]
-        best = max(scores.values(), default=0.0) or 1.0
+        ranked = sorted((-score, key) for key, score in scores.items())
+        visible = (pair for pair in ranked if seen[pair[1]] is not None)
+        best = 0.0
         matches = []
-        for score, key in ranked:
+        for score, key in islice(visible, query.limit):
+            best = best or -score or 1.0
             (row,) = connection.execute(f"{SELECT} where files.path = ?", (key,))
             matches.append(_match(entry_of(row), seen[key] or "", -score / best))
     return reply(_summary(query, matches), matches)
@@ -75,30 +78,30 @@ def reply(summary: str, matches: list[Reply] | None = None, error: Any = None) -
 
 
 def _scores(connection: sqlite3.Connection, query: Query, seen: _Seen) -> dict[str, float]:
-    """How well each file fits, by its key: above 0 if it has one of the words."""
+    """How well each file fits, by its key: above 0 if it has one of the words. Those that may not
+    be known of are among them: whether one may is only asked of the best."""
     scores = _ranked(connection, query, query.wanted, seen)
     for key, score in _ranked(connection, query, query.around, seen).items():
         scores[key] = scores.get(key, 0.0) + AROUND * score
     if query.include_unmatched:
         for (key,) in connection.execute("select path from files where skipped is null"):
-            if seen[key] is not None:
-                scores.setdefault(key, 0.0)
+            scores.setdefault(key, 0.0)
     return scores
 
 
 def _ranked(
     connection: sqlite3.Connection, query: Query, texts: tuple[str, ...], seen: _Seen
 ) -> dict[str, float]:
-    """Files with one of the words, the best with the score 1."""
+    """Files with one of the words, the best that may be known of with the score 1."""
     # Each word is quoted: nothing that a query says is syntax of the search.
     wanted = " OR ".join([f'"{word}"' for word in terms(texts)])
     if not wanted:
         return {}
     asked = f"{_COLUMNS[query.strategy]} : ({wanted})"
-    rows = connection.execute(_RANKED, (asked,))
-    found = {key: score for key, score in rows if seen[key] is not None}
-    best = max(found.values(), default=1.0)
-    return {key: score / best for key, score in found.items()}
+    found = dict(connection.execute(_RANKED, (asked,)).fetchall())
+    order = sorted(found, key=found.__getitem__, reverse=True)
+    best = next((found[key] for key in order if seen[key] is not None), None)
+    return {} if best is None else {key: score / best for key, score in found.items()}
 
 
 def _match(entry: Entry, path: str, score: float) -> Reply:

@@ -55,7 +55,7 @@ def tools_of(given: Iterable[Function] | Functions) -> dict[str, Tool]:
 
 def _name(function: Function) -> str:
     name = getattr(function, "__name__", None)
-    if not isinstance(name, str) or not name.isidentifier():
+    if not isinstance(name, str) or name == "<lambda>":
         raise bad_function(repr(function)[:60], "it has no name", 'give it one: tools={"name": f}')
     return name
 

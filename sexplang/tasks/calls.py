@@ -5,7 +5,7 @@ Direct tools stand together, whatever their number; what may take long or ask ba
 """
 
 from sexplang.tasks.cutting import plan_words
-from sexplang.tasks.json_text import json_text
+from sexplang.tasks.json_text import json_text, read_json
 from sexplang.tasks.operations import NAMES, arguments_of
 from sexplang.tasks.outcomes import halting, outcome
 from sexplang.tasks.plans.keeping import Planning, proposed
@@ -17,7 +17,7 @@ from sexplang.tasks.session import Block, Calls, HandlerSession, Setup
 from sexplang.tasks.window import tokens_of
 from sexplang.terms.node import evolve, node
 from sexplang.terms.task import Ask, task_result
-from sexplang.terms.value import Value
+from sexplang.terms.value import Fault, Value
 
 
 @node
@@ -148,7 +148,7 @@ def _asked(
     if name is None:
         return _untold(f"there is no tool `{use.name}`; you have {_listed(setup)}"), ()
     if given is None:
-        return _untold(f"the input of `{use.name}` is no object", _NO_OBJECT), ()
+        return _untold(f"the input of `{use.name}` {_flaw(use.input)}", _NO_OBJECT), ()
     if name == "spawn_subtask":
         request = subtask_request(given)
         if request.problems:
@@ -165,6 +165,18 @@ def _asked(
     if isinstance(arguments, str):
         return _untold(f"the input of `{use.name}` does not fit: {arguments}"), ()
     return Ask(NAMES[name], arguments, attempt=True), ()
+
+
+def _flaw(given: Value) -> str:
+    """What is wrong with an input that is no object: one that came as a text could not be
+    held."""
+    twice: list[str] = []
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        try:
+            read_json(given, twice)
+        except (ValueError, RecursionError, Fault):
+            return "is no data: it is nested too deep, or a number in it is too long"
+    return f"has the key `{twice[0]}` twice in one object: keep one" if twice else "is no object"
 
 
 _NO_OBJECT = SubtaskRequest(

@@ -16,9 +16,16 @@ def continuation(text: str, offered: Mapping[str, str]) -> SubtaskRequest | Prop
     """
     if "CONTINUATION" not in text:
         return None
-    result = object_in(text)
+    twice: list[str] = []
+    result = object_in(text, twice)
     if result.get("status") != "CONTINUATION":
         return None
+    request = _request(result, offered)
+    problems = dict.fromkeys(twice, "it stands twice in one object: keep one")
+    return evolve(request, problems={**request.problems, **problems}) if twice else request
+
+
+def _request(result: Mapping[str, Value], offered: Mapping[str, str]) -> SubtaskRequest | Proposal:
     notes = fields_of(result.get("notes")) or {}
     notes = {snake(key): item for key, item in notes.items()}
     if "subplan" in notes:

@@ -1,7 +1,6 @@
 """A value to JSON text, at any depth: what a model reads, and what signatures are taken of."""
 
 import json
-from collections.abc import Callable
 from json.encoder import encode_basestring as quoted
 from typing import Any
 
@@ -74,9 +73,18 @@ def _atom(item: Value) -> str:
     )
 
 
-def read_json(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Value:
-    """The value of a text in JSON that a model wrote, `pairs` making its objects. Half of a
-    surrogate pair, which it may have escaped, becomes `?`, as in all that a model says. Raises
-    ValueError, RecursionError and Fault."""
-    read = json.loads(text, object_pairs_hook=pairs)
+def read_json(text: str, twice: list[str]) -> Value:
+    """The value of a text in JSON that a model wrote; `twice` is given the keys that stand twice in
+    one of its objects. Half of a surrogate pair, which it may have escaped, becomes `?`, as in all
+    that a model says. Raises ValueError, RecursionError and Fault."""
+
+    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            names = [name for name, _ in pairs]
+            again = next(name for name in made if names.count(name) > 1)
+            twice.append(again[:40].encode("utf-8", "replace").decode())
+        return made
+
+    read = json.loads(text, object_pairs_hook=table)
     return value_of(json.loads(json.dumps(read, ensure_ascii=False).encode("utf-8", "replace")))

@@ -17,9 +17,8 @@ def outcome(value: Value) -> tuple[str, bool]:
         said = "; ".join([*_instead(value), *_noted(value)])
         return value_text(value) + (f"\n\n[{said}]" if said else ""), False
     except Fault as fault:
-        return json_text(
-            {"type": "TASK_FAILURE", "reason": "tool_execution_error"} | {"message": fault.message}
-        ), True
+        error = {"type": "TASK_FAILURE", "reason": "tool_execution_error", "message": fault.message}
+        return json_text({**error, "details": {"code": fault.code}}), True
 
 
 def _instead(value: Value) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 from sexplang.tasks.json_text import json_text
 from sexplang.terms.node import node
 from sexplang.terms.text import text
-from sexplang.terms.value import Record, Value
+from sexplang.terms.value import Procedure, Record, Value
 
 
 @node
@@ -99,8 +99,9 @@ def _found(value: Value, steps: tuple[str | int, ...]) -> Value:
 
 
 def value_text(value: Value) -> str:
-    """A value as a model reads it: scalars and TaskResults as text, lists and tables as JSON."""
-    if isinstance(value, (tuple, dict)) or (
+    """A value as a model reads it: scalars and TaskResults as text, lists and tables as JSON.
+    Raises Fault `not-data` for functions."""
+    if isinstance(value, (tuple, dict, Procedure)) or (
         isinstance(value, Record) and value.kind != "TaskResult"
     ):
         return json_text(value)

@@ -256,6 +256,20 @@ def test_tools_have_names():
     assert "bad-function" == refused(tools=[lambda x: x]).code
 
 
+@pytest.mark.parametrize(("name", "words"), [("cups:of", None), ("cups of", "could name it")])
+def test_a_function_has_the_name_that_it_has(name, words):
+    """Whatever a template could write, also one that Python could not."""
+
+    def tea():
+        return "tea"
+
+    tea.__name__ = name
+    if words is None:
+        assert "tea" == sexplang.run(f"(tool '{name})", tools=[tea])
+    else:
+        assert words in refused(tools=[tea]).title
+
+
 def test_what_has_no_schema_is_refused():
     """Other classes, and parameters that cannot be given by name."""
 

@@ -106,6 +106,7 @@ def test_when_nothing_fits_the_request_is_shown(tmp_path, data):
         ('[{"text": "x", "text": "y"}]', "the key `text` twice"),
         ('[{"tool_use": {"name": "f", "input": {"a": 1, "a": 1}}}]', "the key `a` twice"),
         ("[" * 100_000, "nested"),
+        (f"[{'9' * 5_000}]", "integer of more than 4,300 digits"),
         ("\udcff", "UTF-8"),
     ],
 )

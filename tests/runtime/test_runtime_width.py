@@ -2,6 +2,7 @@
 
 import threading
 import tracemalloc
+from copy import deepcopy
 
 import anyio
 import pytest
@@ -90,7 +91,7 @@ def test_a_run_that_is_left_leaves_the_calls_that_wait_unmade():
 
 def grown(*events):
     reply = Growing()
-    pieces = [reply.take(event) for event in events]
+    pieces = [reply.take(event) for event in deepcopy(events)]
     return reply, pieces
 
 
@@ -151,7 +152,12 @@ def test_a_reply_grows_out_of_its_events():
     assert "tool_use" == reply.message["stop_reason"]
 
 
-@pytest.mark.parametrize("text", ['{"a": 1, "b": [2, 3', '{"a": 1}}', '{"a": 1} {}', '{"a": NaN}'])
+FLAWED = ['{"a": 1, "a": 2', f'{{"a": {"9" * 5_000}', '{"a": 1, "a": 2} {}', '["\\ud800"']
+
+
+@pytest.mark.parametrize(
+    "text", [*['{"a": 1, "b": [2, 3', '{"a": 1}}', '{"a": 1} {}', '{"a": NaN}'], *FLAWED]
+)
 def test_of_an_input_that_is_not_whole_nothing_is_kept(text):
     """Half a list of files is another list."""
     start = {"type": "tool_use", "id": "t", "name": "look", "input": {}}
@@ -178,3 +184,48 @@ def test_events_out_of_order_are_no_reply(events):
     """Nobody guesses what they might mean."""
     with pytest.raises((KeyError, IndexError, TypeError, AttributeError, ValueError)):
         grown(*events)
+
+
+def given(text):
+    """What a tool is called with, and whether it is no whole JSON."""
+    reply, _ = grown(
+        START,
+        *block(
+            0,
+            {"type": "tool_use", "id": "t", "name": "look", "input": {}},
+            {"type": "input_json_delta", "partial_json": text},
+        ),
+    )
+    (made,) = reply.message["content"]
+    return made["input"], reply.cut
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "a": 2}',
+        '{"a": {"b": 1, "b": 1}}',
+        f'{{"a": {"9" * 4_250}}}',
+        f'{{"a": {"9" * 5_000}}}',
+        f'{{"a": -{"9" * 50_000}}}',
+    ],
+    ids=len,
+)
+def test_an_input_that_nobody_can_hold_stays_a_text(text):
+    """For the task to tell its model; it is no part of a call."""
+    assert (text, False) == given(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": "\\ud800"}', {"a": "?"}),
+        (f'{{"a": "{"9" * 5_000}"}}', {"a": "9" * 5_000}),
+        (f'{{"a": {"9" * 4_200}}}', {"a": int("9" * 4_200)}),
+        (f'{{"a": 0.{"9" * 5_000}}}', {"a": 1.0}),
+    ],
+    ids=["half", "text", "integer", "float"],
+)
+def test_an_input_that_can_be_held_is_what_it_says(text, value):
+    """Digits in a text are no integer; half of a surrogate pair is `?`."""
+    assert (value, False) == given(text)

@@ -1,9 +1,12 @@
-"""Why a model stopped, and the calls beside it: none is sent back without its result."""
+"""Calls that a model makes: why it stopped beside them, what they hold, and what answers them."""
+
+import json
 
 import pytest
-from tasks_driver import converse, reply, says, template
+from tasks_driver import converse, reply, says, template, uses
 
 from sexplang.terms.task import Broke
+from sexplang.terms.value import Procedure
 
 TOOLS = ("lookup",)
 
@@ -34,3 +37,45 @@ def test_a_reply_that_was_cut_has_no_calls_and_is_not_sent_back(stop):
 
     assert isinstance(run.end, Broke)
     assert 1 == len(run.performed)
+
+
+def told(run):
+    """The message of the error that the model was told, which is the last that was said to it."""
+    (block,) = run.requests[-1]["messages"][-1]["content"]
+    assert block["is_error"]
+    return json.loads(block["content"])
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ('{"word": 1, "word": 2}', "has the key `word` twice in one object: keep one"),
+        ('{"a": [{"b": 1, "b": 1}]}', "has the key `b` twice"),
+        (f'{{"word": {"9" * 5_000}}}', "a number in it is too long"),
+        (f'{{"word": {"9" * 4_250}}}', "a number in it is too long"),
+        ("{" * 100_000, "is no data"),
+        ("tea", "is no object"),
+        (3, "is no object"),
+    ],
+)
+def test_an_input_that_nobody_can_hold_is_told_to_the_model(given, words):
+    """It is not called, and goes back as an empty one."""
+    run = converse(template(allowed_tools=TOOLS), [uses(("a", "lookup", given)), says("done")])
+
+    assert words in told(run)["message"]
+    assert {} == run.requests[1]["messages"][1]["content"][0]["input"]
+    assert "done" == run.result.fields["content"]
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+@pytest.mark.parametrize("name", ["lookup", "spawn_subtask"])
+def test_a_function_is_no_answer(depth, name):
+    """Whether it stands alone or in a list; the model is told that there is none."""
+    call = uses(("a", name, {"description": "d"}))
+    answer = (Procedure(),) if depth else Procedure()
+    run = converse(
+        template(allowed_tools=(name,)),
+        [call, (answer,) if name == "lookup" else answer, says("done")],
+    )
+
+    assert "not-data" == told(run)["details"]["code"]

@@ -149,6 +149,22 @@ def test_a_malformed_continuation_is_told_to_the_model():
     assert "notes.subtask_request" in run.requests[1]["messages"][-1]["content"][0]["text"]
 
 
+@pytest.mark.parametrize(
+    "notes",
+    [
+        '{"subtask_request": {"description": "d", "inputs": {"x": 1, "x": 2}}}',
+        '{"subtask_request": {"description": "d"}, "x": 1, "x": 2}',
+        '{"evaluation_request": {"criteria": "c", "x": 1, "x": 2}}',
+    ],
+)
+def test_a_key_that_stands_twice_in_a_continuation_is_told_to_the_model(notes):
+    """Nobody knows which value is meant."""
+    run = converse(ASKING, [says(f'{{"status": "CONTINUATION", "notes": {notes}}}'), says("done")])
+
+    words = run.requests[1]["messages"][-1]["content"][0]["text"]
+    assert "The subtask request is malformed: x: it stands twice in one object: keep one" == words
+
+
 def test_too_many_malformed_requests_break_the_task():
     """After two, as a tool call or as a text."""
     bad = says(continuation({"subtask_request": {"inputs": {}}}))

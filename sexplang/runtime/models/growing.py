@@ -1,7 +1,10 @@
 """Events of a streamed reply, one after the other → the message that they make."""
 
-from typing import Any
+import json
+import re
+from typing import Any, NoReturn
 
+from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.node import define, field
 
 # What a delta adds to its block, and where: pieces that are joined at the end, or the last one.
@@ -88,8 +91,11 @@ class Growing:
         try:
             block["input"] = _whole(text) if text else block.get("input")
         except ValueError:
-            # Nobody may act on a part of it, so no part of it is kept.
-            self.cut, block["input"] = True, {}
+            try:
+                block["input"] = _loose(text)
+            except (ValueError, RecursionError):
+                # Nobody may act on a part of it, so no part of it is kept.
+                self.cut, block["input"] = True, {}
 
     def _end(self, delta: dict[str, Any], usage: dict[str, Any]) -> None:
         self.message.update({key: value for key, value in delta.items() if value is not None})
@@ -100,7 +106,41 @@ class Growing:
 
 
 def _whole(text: str) -> Any:
-    """JSON, and nothing beside it. Raises ValueError."""
+    """JSON, and nothing beside it. Raises ValueError, also for what `_loose` has to judge."""
     from jiter import from_json
 
-    return from_json(text.encode(), allow_inf_nan=False)
+    if _LONG.search(text):
+        raise ValueError
+    return from_json(text.encode(), allow_inf_nan=False, catch_duplicate_keys=True)
+
+
+_LONG = re.compile("[0-9]{4200}")
+"""What may be an integer beyond the limit."""
+
+_CONVERTED = 4_300
+"""Digits that CPython makes an integer of."""
+
+
+def _loose(text: str) -> Any:
+    """The same, half characters as `?`; the text itself where it is JSON that nobody can hold, with
+    a key twice in one object or an integer beyond the limit: whoever asked says so. Raises
+    ValueError and RecursionError."""
+    unfit: list[str] = []
+
+    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        unfit.extend(["twice"] * (len(pairs) - len(made)))
+        return made
+
+    def integer(digits: str) -> int:
+        number = int(digits) if len(digits) <= _CONVERTED else 1 << INTEGER_BITS
+        if number.bit_length() > INTEGER_BITS:
+            unfit.append("long")
+        return number
+
+    def constant(name: str) -> NoReturn:
+        raise ValueError(name)
+
+    read = json.loads(text, object_pairs_hook=table, parse_int=integer, parse_constant=constant)
+    whole = json.dumps(read, ensure_ascii=False).encode("utf-8", "replace")
+    return text if unfit else json.loads(whole)

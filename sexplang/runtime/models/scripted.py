@@ -79,9 +79,10 @@ def read_script(path: str) -> list[Any]:
     except UnicodeDecodeError as error:
         raise bad(path, f"is not UTF-8 text (byte {error.start}): save it as UTF-8") from None
     except json.JSONDecodeError as error:
-        raise bad(
-            path, f"line {error.lineno}, column {error.colno}: {error.msg}", line=error.lineno
-        ) from None
+        where = f"line {error.lineno}, column {error.colno}"
+        raise bad(path, f"{where}: {error.msg}", line=error.lineno) from None
+    except ValueError:  # CPython does not convert it
+        raise bad(path, "holds an integer of more than 4,300 digits") from None
     except RecursionError:
         raise bad(path, "is nested too deep") from None
     return checked(script, path)
@@ -281,8 +282,7 @@ def mismatch(
 
 def last_message(payload: dict[str, Any]) -> str:
     """The beginning of what was said last, for errors that show a request."""
-    messages = payload.get("messages") or [{}]
-    return _short(_texts(messages[-1].get("content")))
+    return _short(_texts((payload.get("messages") or [{}])[-1].get("content")))
 
 
 def _short(words: str) -> str:

@@ -32,14 +32,15 @@ def _artifact(item: Value) -> dict[str, Value] | None:
     return None
 
 
-def object_in(text: str) -> dict[str, Value]:
-    """The JSON object that a whole text is, fenced or not; empty if it is none."""
+def object_in(text: str, twice: list[str] | None = None) -> dict[str, Value]:
+    """The JSON object that a whole text is, fenced or not; empty if it is none. `twice` is given
+    the keys that stand twice in one of its objects."""
     fenced = _FENCED.fullmatch(text)
     body = (fenced[1] if fenced else text).strip()
     if not body.startswith("{"):
         return {}
     try:
-        return fields_of(read_json(body)) or {}
+        return fields_of(read_json(body, [] if twice is None else twice)) or {}
     except (ValueError, RecursionError, Fault):
         return {}
 

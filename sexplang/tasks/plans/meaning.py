@@ -42,22 +42,12 @@ def from_json(value: Value) -> Any:
     if not isinstance(value, str) or value.strip()[:1] not in ("[", "{"):
         return value
     twice: list[str] = []
-
-    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        for name, item in pairs:
-            if name in fields:
-                twice.append(name)
-            fields[name] = item
-        return fields
-
     try:
-        found = read_json(value, table)
+        found = read_json(value, twice)
     except (ValueError, RecursionError, Fault):
         return value
     kind = "an object" if isinstance(found, dict) else "a list"
-    name = twice[0][:40].encode("utf-8", "replace").decode() if twice else None
-    return Meant(found, f"a text in JSON was read as {kind}", name)
+    return Meant(found, f"a text in JSON was read as {kind}", twice[0] if twice else None)
 
 
 def amount(value: Value, unit: str, *, whole: bool) -> Any:

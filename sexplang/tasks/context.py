@@ -8,6 +8,7 @@ close its wrapper.
 import re
 from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
+from functools import cache
 from operator import itemgetter
 
 from sexplang.tasks.json_text import json_text
@@ -15,11 +16,11 @@ from sexplang.tasks.paths import beneath
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Gathering
 from sexplang.tasks.substitute import value_text
-from sexplang.tasks.words import telling
 from sexplang.terms.node import node
 from sexplang.terms.task import Conversation
 from sexplang.terms.text import text
 from sexplang.terms.value import Record, Value
+from sexplang.terms.words import telling
 
 SEPARATOR = "\n\n===\n\n"
 
@@ -37,7 +38,6 @@ _UNSEEN = (
     r"\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]*"
 )
 _TAGS = "|".join([_UNSEEN.join(tag) for tag in ("file", "context", "previous_outputs")])
-_CLOSING = re.compile(rf"<(?={_UNSEEN}/{_UNSEEN}(?:{_TAGS})\b)", re.IGNORECASE)
 
 
 def sections(*texts: str) -> str:
@@ -47,7 +47,13 @@ def sections(*texts: str) -> str:
 
 def wrapped(tag: str, attribute: str, body: str) -> str:
     """`<file path="a.py">` … `</file>`; the body cannot end it."""
-    return f"<{tag}{attribute}>\n{_CLOSING.sub('&lt;', body)}\n</{tag}>"
+    closed = _closing().sub("&lt;", body) if "<" in body else body
+    return f"<{tag}{attribute}>\n{closed}\n</{tag}>"
+
+
+@cache  # so large a set is slow to make, and most texts have no tag
+def _closing() -> re.Pattern[str]:
+    return re.compile(rf"<(?={_UNSEEN}/{_UNSEEN}(?:{_TAGS})\b)", re.IGNORECASE)
 
 
 def file_text(path: str, body: str, also: tuple[str, ...] = ()) -> str:

@@ -9,10 +9,10 @@ asks for no subtype and finds nothing is taken by the only template of subtype `
 from sexplang.tasks.failures import bad_input, nobody
 from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.request import SubtaskRequest, programmed, subtask_request
-from sexplang.tasks.words import roots
 from sexplang.terms.task import error_of
 from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.words import roots
 
 THRESHOLD = 0.1
 CANDIDATES = 5

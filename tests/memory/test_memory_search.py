@@ -13,9 +13,9 @@ from sexplang.runtime.memory import MemorySystem
 from sexplang.runtime.memory.performing import answered, search
 from sexplang.runtime.memory.words import terms
 from sexplang.runtime.refusal import refused
-from sexplang.tasks.words import words
 from sexplang.terms.task import task_result
 from sexplang.terms.value import symbol
+from sexplang.terms.words import words
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from typing import Any
 
 from sexplang.runtime.memory.history import NEVER, Change
 from sexplang.runtime.memory.kinds import extension_of
-from sexplang.tasks.words import words
 from sexplang.terms.node import frozen
+from sexplang.terms.words import words
 
 _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 

@@ -34,7 +34,7 @@ _FILES = (
         given text, skipped text)""",
     f"pragma application_id = {APPLICATION}",
 )
-# What is a word is said by `tasks.words` alone: to this tokenizer it is whatever has no space.
+# What is a word is said by `terms.words` alone: to this tokenizer it is whatever has no space.
 _WORDS = (
     "drop table if exists words",
     """create virtual table words using fts5 (

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from sexplang.tasks.words import IDLE, words
+from sexplang.terms.words import IDLE, words
 
 MOST_TERMS = 64
 """How many different words of a query are looked for: of a longer one those it says most often."""

@@ -12,9 +12,9 @@ from sexplang.tasks.matching import CANDIDATES, THRESHOLD, match
 from sexplang.tasks.prepare import Prepared
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.window import tokens_in
-from sexplang.tasks.words import roots
 from sexplang.terms.template import Template
 from sexplang.terms.value import Value
+from sexplang.terms.words import roots
 
 
 def bids(

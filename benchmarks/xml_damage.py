@@ -4,6 +4,7 @@ Written from replies, on the text, without regard to what mends them. A damage t
 to work on gives None.
 """
 
+import json
 import re
 from random import Random
 
@@ -25,7 +26,7 @@ from benchmarks.xml_damage_inside import (
     wrong_case,
     wrong_order,
 )
-from benchmarks.xml_given import Damage, Given, ends, without
+from benchmarks.xml_given import TAG, Damage, Given, ends, without
 
 # --- characters
 
@@ -176,6 +177,62 @@ def tags_in_other_notation(given: Given, random: Random) -> str | None:
     return given.text.replace(f"<{name}>{text}</{name}>", f"{begin or f'{name}: '}{text}{end}", 1)
 
 
+def json_string(given: Given, random: Random) -> str:
+    """`{"xml": "<a b=\\"1\\">…"}`"""
+    string = json.dumps(given.text, ensure_ascii=random.random() < 0.5)
+    return random.choice(["{}", '{{"xml": {}}}', '```json\n{{"reply": {}}}\n```']).format(string)
+
+
+# --- what says something else, or nothing for certain
+
+
+def end_tag_as_empty_element(given: Given, random: Random) -> str:
+    """`<name>Ann<name/>`"""
+    match = random.choice(ends(given.text)[:-1])
+    return without(given.text, match, f"<{match[2]}/>")
+
+
+_ELISIONS = ["...", "… (3 more)", "[truncated]", "<!-- and so on -->", "(2 others omitted)", "etc."]
+
+
+def elision(given: Given, random: Random) -> str | None:
+    """`<a>…</a> … (3 more)`: the last element of its kind is not there."""
+    found = list(
+        re.finditer(r"</(\w+)>(\s*<\1\b[^<>]*>(?:(?!<\1\b).)*</\1>)", given.text, re.DOTALL)
+    )
+    if not found:
+        return None
+    match = random.choice(found)
+    return given.text[: match.start(2)] + random.choice(_ELISIONS) + given.text[match.end(2) :]
+
+
+def open_comment(given: Given, random: Random) -> str:
+    """`<!-- <a>…</a>`: it does not end."""
+    tags = [tag for tag in TAG.finditer(given.text) if not tag[1]][1:]
+    at = random.choice(tags).start()
+    return given.text[:at] + random.choice(["<!-- ", "<![CDATA["]) + given.text[at:]
+
+
+_MARKS = [
+    "<!-- note -->",
+    "<?php echo 1; ?>",
+    "<!DOCTYPE html>",
+    '<?xml version="1.0"?>',
+    "<!---->",
+]
+
+
+def markup_in_text(given: Given, random: Random) -> str | None:
+    """`<code><!-- a --> b</code>`: whether it is a part of the text, only the model knows."""
+    texts = list(re.finditer(r"<(\w+)>([^<>]*[a-z] [^<>]*)</\1>", given.text))
+    texts = [each for each in texts if each[1] not in given.kind.typed | given.kind.enumerated]
+    if not texts:
+        return None
+    match = random.choice(texts)
+    at = random.choice([match.start(2), match.end(2)])
+    return given.text[:at] + random.choice(_MARKS) + given.text[at:]
+
+
 DAMAGES: dict[str, Damage] = {
     function.__name__.replace("_", " "): function
     for function in (
@@ -209,6 +266,7 @@ DAMAGES: dict[str, Damage] = {
         chosen_words_in_other_case,
         doubled_root,
         wrapped,
+        json_string,
     )
 }
 """What a reader is to recover from."""
@@ -220,5 +278,11 @@ HOPELESS: dict[str, Damage] = {
     "cut anywhere": cut_anywhere,
     "end tag in other notation": end_tag_in_other_notation,
     "tags in other notation": tags_in_other_notation,
+    "end tag as empty element": end_tag_as_empty_element,
+    "elision": elision,
+    "open comment": open_comment,
 }
 """What it is to refuse, unless nothing was lost."""
+
+UNSAID: dict[str, Damage] = {"markup in text": markup_in_text}
+"""What it is to refuse in any case."""

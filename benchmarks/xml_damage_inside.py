@@ -145,7 +145,7 @@ def text_between(given: Given, random: Random) -> str | None:
     ]
     if not places:
         return None
-    remark = random.choice(["\nAnd here are the others:\n", " ... ", "\n- next & last\n", "\n,\n"])
+    remark = random.choice(["\nAnd here are the others:\n", "\n- next & last\n", "\n,\n"])
     at = random.choice(places)
     return given.text[:at] + remark + given.text[at:]
 

@@ -18,10 +18,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from attrs import frozen
 
-from benchmarks.xml_damage import DAMAGES, DOUBTFUL, HOPELESS
+from benchmarks.xml_damage import DAMAGES, DOUBTFUL, HOPELESS, UNSAID
 from benchmarks.xml_documents import KINDS, Kind, speaking
 from benchmarks.xml_given import Damage, Given
 from benchmarks.xml_texts import written
+from benchmarks.xml_trees import IN_TREES, TREES
 from sexplang.templates import read_reply
 from sexplang.terms.template import OutputFormat
 
@@ -52,7 +53,7 @@ def verdicts(name: str, damage: Damage, kind: Kind, documents: int, seed: int) -
         if reading.problem is not None:
             yield Verdict("refused", kind.name, text, reading.problem)
         # To Python, 1 is True and 1.0.
-        elif repr(reading.value) == repr(value):
+        elif name not in UNSAID and repr(reading.value) == repr(value):
             yield Verdict("recovered", kind.name, text, "; ".join(reading.repairs))
         else:
             yield Verdict("wrong", kind.name, text, f"{reading.value!r}\nnot {value!r}")
@@ -71,24 +72,32 @@ def main() -> None:
     given = arguments.parse_args()
     begun = process_time()
     total: Counter[str] = Counter()
-    print(f"{'damage':28} {'recovered':>10} {'refused':>8} {'wrong':>6}")
-    for name, damage in {"none": untouched, **DAMAGES, **DOUBTFUL, **HOPELESS}.items():
+    print(f"{'damage':34} {'recovered':>10} {'refused':>8} {'wrong':>6}")
+    every = {"none": untouched, **DAMAGES, **DOUBTFUL, **HOPELESS, **UNSAID}
+    asked = [(name, damage, KINDS) for name, damage in every.items()]
+    asked += [
+        (f"in trees: {name}", damage, (TREES,))
+        for name, damage in {**DAMAGES, **HOPELESS, **IN_TREES}.items()
+    ]
+    for name, damage, kinds in asked:
         if given.only and given.only != name:
             continue
         found = [
             each
-            for kind in KINDS
+            for kind in kinds
             for each in verdicts(name, damage, kind, given.documents, given.seed)
         ]
+        if not found:
+            continue
         counts = Counter(each.what for each in found)
         if name in DAMAGES:
             total += counts
         share = f"{100 * counts['recovered'] / max(len(found), 1):9.1f} %"
-        print(f"{name:28} {share} {counts['refused']:8} {counts['wrong']:6}   of {len(found)}")
+        print(f"{name:34} {share} {counts['refused']:8} {counts['wrong']:6}   of {len(found)}")
         for each in [each for each in found if each.what != "recovered"][: given.show]:
             print(f"--- {each.what}, {each.kind}\n{each.text}\n=> {each.said}\n")
     share = f"{100 * total['recovered'] / max(sum(total.values()), 1):9.1f} %"
-    print(f"{'all that can be read':28} {share} {total['refused']:8} {total['wrong']:6}", end="   ")
+    print(f"{'all that can be read':34} {share} {total['refused']:8} {total['wrong']:6}", end="   ")
     print(f"of {sum(total.values())}, {process_time() - begun:.0f} s")
 
 

@@ -37,7 +37,7 @@ def strict(text: str, decoder: json.JSONDecoder | None = None) -> Any:
         return (decoder or _DECODER).decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise NotJson(f"{error.msg} at {place}") from None
+        raise NotJson(f"{error.msg.removesuffix(' at')} at {place}") from None
     except ValueError as error:
         raise NotJson(_sentence(error)) from None
 

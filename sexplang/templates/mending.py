@@ -161,7 +161,11 @@ class _Mender:
         if any(char in said for char in _BREAKS):
             self.note("escaped the line breaks and tabs of a string")
             said = re.sub("[\n\r\t]", lambda found: _BREAKS[found[0]], said)
-        whole: str = strict(f'"{said}"')
+        try:
+            whole: str = strict(f'"{said}"')
+        except NotJson as error:
+            # Its place is one in the string alone.
+            self._refuse(f"{str(error).partition(' at line ')[0]} in a string")
         self.at = inside.end() + 1
         return whole
 

@@ -28,7 +28,7 @@ def read(text):
     ("inside", "words"),
     [
         ("<to>x<sign>y</sign></to>", "may be meant as text"),
-        ("<to>x</to><cc>y<cc>z</cc></cc>", "several ways"),
+        ("<to>x</to><cc>y<cc>z</cc></cc>", "one of its tags may stand where </cc> belongs"),
         ("<to>x</to><cc><cc/></cc>", "</cc> may be the last word in <cc>"),
         ("<to>x</to><cc><cc></cc>", "the second <cc> may be the first word of its text"),
         ("<to>y\n</to></to>", "</to> may be the last word in <to>"),

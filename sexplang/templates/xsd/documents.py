@@ -63,7 +63,10 @@ _PYTHON = "invalid literal for int() with base 10:"
 
 def _reason(error: Any) -> str:
     """The library's reason, without what it says of Python."""
-    return str(error.reason).replace(_PYTHON, "not a whole number:")[:200]
+    reason = str(error.reason)
+    if "integer string conversion" in reason:
+        return "a number has too many digits"
+    return reason.replace(_PYTHON, "not a whole number:")[:200]
 
 
 def _place(error: Any) -> str:

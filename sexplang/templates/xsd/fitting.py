@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sexplang.templates.vocabulary import normal
-from sexplang.templates.xsd.frames import Node
+from sexplang.templates.xsd.frames import Mark, Node
 from sexplang.templates.xsd.notation import ends
 from sexplang.templates.xsd.shapes import Attribute, Type
 from sexplang.templates.xsd.simple import Simple
-from sexplang.templates.xsd.tokens import Names
+from sexplang.templates.xsd.tokens import Names, left_out
 from sexplang.terms.node import evolve, field, frozen
 
 if TYPE_CHECKING:
@@ -38,11 +38,13 @@ _LAYOUT = re.compile(r"\n[ \t]*")
 
 @frozen(eq=False)
 class Fitting:
-    """`note` receives what was put right; `doubts` say why the document may have been another."""
+    """`note` receives what was put right; `doubts` say why the document may have been another.
+    `lost` are the elements whose end tag is not there, and whether they stand in themselves."""
 
     names: Names
     note: Callable[[str], None]
     doubts: list[str] = field(factory=list)
+    lost: dict[str, bool] = field(factory=dict)
 
     def document(self, root: Node) -> "_Element":
         """The document of a tree. Raises Misfit."""
@@ -54,9 +56,13 @@ class Fitting:
 
     def _fill(self, made: "_Element", node: Node) -> None:
         type_ = node.element.type
-        items = node.listed()
+        every = node.listed()
+        items = [item for item in every if not isinstance(item, Mark)]
+        self._marks([item.raw for item in every if isinstance(item, Mark)], items, node)
         if node.doubt:
             self.doubts.append(node.doubt)
+        if node.supplied:
+            self.lost[node.name] = node.start.recurs
         if node.supplied and items and isinstance(items[-1], str):
             written = ends(items[-1], node.name)
             if written:
@@ -82,6 +88,18 @@ class Fitting:
             self._mixed(made, items, node)
         else:
             self._children(made, type_, [item for item in items if isinstance(item, Node)], node)
+
+    def _marks(self, marks: list[str], items: list[Node | str], node: Node) -> None:
+        """Leaves out comments and the like in a text, unless they may be meant as a part of it."""
+        simple = node.element.type.simple
+        text = "".join(item for item in items if isinstance(item, str))
+        for mark in marks:
+            if simple is None or simple.fits(f"{text}{mark}"):
+                self.doubts.append(
+                    f"`{mark[:40]}` in <{node.name}> may be a part of its text (then write < as "
+                    "&lt;) or not"
+                )
+            self.note(left_out(mark))
 
     # -- attributes
 

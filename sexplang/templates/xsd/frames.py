@@ -5,15 +5,27 @@ Each has a digest of all that is open and built; ways that have come to the same
 
 from typing import Any, TypeAlias
 
+from sexplang.templates.xsd.likeness import alike
 from sexplang.templates.xsd.shapes import Attribute, Element, Type, is_full
 from sexplang.templates.xsd.tokens import Start
-from sexplang.terms.node import evolve, field, frozen
+from sexplang.terms.node import evolve, field, node
 
 Items: TypeAlias = tuple[Any, Any]
-"""What stood before, and an element or a text."""
+"""What stood before, and an element, a text, or a Mark."""
 
 
-@frozen(eq=False)
+@node(eq=False)
+class Mark:
+    """A comment, an instruction or a document type in a text."""
+
+    raw: str
+
+    @property
+    def digest(self) -> int:
+        return hash(self.raw)
+
+
+@node(eq=False)
 class Node:
     """An element that is closed. `supplied` where its end tag was not there; `doubt` says why no
     reading that holds it is certain."""
@@ -39,12 +51,12 @@ class Node:
         last = None if self.items is None else self.items[1]
         return last is None or (isinstance(last, str) and last[-1:].strip() == "")
 
-    def listed(self) -> "list[Node | str]":
+    def listed(self) -> "list[Node | str | Mark]":
         """What it holds, in order."""
         return listed(self.items)[::-1]
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Frame:
     """An element that is open. The text in `stray` stands where only elements may; `bare` where
     its text holds a `<`, or what looks like a tag, written as it is. `quoted` are the tags of the
@@ -101,6 +113,26 @@ class Frame:
         present = {item.name for item in listed(self.items) if isinstance(item, Node)}
         return is_full(type_.content, present)
 
+    def is_allowed(self, name: str) -> bool:
+        """Whether an element of that name, or what is an attribute, may stand in it, or further
+        out."""
+        frame: Frame | None = self
+        while frame is not None:
+            type_ = frame.element.type
+            if name in type_.children or name in type_.attributes:
+                return True
+            frame = frame.above
+        return False
+
+    def is_inside(self, name: str | None, written: str) -> bool:
+        """Whether an element of that name is open around it, or of one that is written alike."""
+        frame = self.above
+        while frame is not None:
+            if name == frame.name or (name is None and alike(written, frame.name)):
+                return True
+            frame = frame.above
+        return False
+
     def allowed(self, name: str) -> Element | None:
         """What may stand in it under a name: an element, or what is one of its attributes."""
         type_ = self.element.type
@@ -133,7 +165,7 @@ def opened(element: Element, start: Start, above: Frame | None, slash: bool) -> 
     return Frame(element, start, above, slash, 0 if above is None else above.depth + 1)
 
 
-def with_item(frame: Frame, item: Node | str, *, bare: bool = False) -> Frame:
+def with_item(frame: Frame, item: Node | str | Mark, *, bare: bool = False) -> Frame:
     """The frame with one element or text more."""
     return Frame(
         frame.element,
@@ -145,7 +177,7 @@ def with_item(frame: Frame, item: Node | str, *, bare: bool = False) -> Frame:
         bare=bare or frame.bare,
         quoted=frame.quoted,
         doubt=frame.doubt,
-        built=hash((frame.built, item.digest if isinstance(item, Node) else item)),
+        built=hash((frame.built, item if isinstance(item, str) else item.digest)),
     )
 
 
@@ -168,9 +200,9 @@ def with_end(node: Node, name: str) -> Node:
     return evolve(node, items=(before, with_end(last, name)))
 
 
-def listed(items: Items | None) -> list[Node | str]:
+def listed(items: Items | None) -> list[Node | str | Mark]:
     """From the last to the first."""
-    found: list[Node | str] = []
+    found: list[Node | str | Mark] = []
     while items is not None:
         items, item = items
         found.append(item)

@@ -25,6 +25,7 @@ def slips(name: str) -> frozenset[str]:
     )
 
 
+@lru_cache(maxsize=4096)
 def alike(one: str, other: str) -> bool:
     """Whether two names are the same but for a letter, or two."""
     return not slips(folded(one)).isdisjoint(slips(folded(other)))

@@ -5,6 +5,7 @@ document stands outside of the one that is found, there is none.
 """
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 from sexplang.templates.fences import fenced
@@ -16,18 +17,24 @@ from sexplang.templates.xsd.documents import Failed, Found, valued
 from sexplang.templates.xsd.fitting import Fitting, Misfit
 from sexplang.templates.xsd.frames import with_end
 from sexplang.templates.xsd.likeness import nearest
-from sexplang.templates.xsd.nesting import Budget, Ended, Nesting, nestings
+from sexplang.templates.xsd.nesting import Budget, Ended, Nesting, Spent, nestings
 from sexplang.templates.xsd.steps import MARGIN
-from sexplang.templates.xsd.tokens import End, Names, NotXml, Start, Text, Token, tokens
+from sexplang.templates.xsd.tokens import End, Names, NotXml, Start, Text, Token, left_out, tokens
+from sexplang.templates.xsd.wrapping import Garbled, unwrapped
 from sexplang.terms.node import frozen
 from sexplang.terms.value import Value
 
 MOST_CHARACTERS = 200_000
 MOST_TOKENS = 3 * MAX_NODES
-MOST_WAYS, LEAST_WAYS, WAYS_PER_CHARACTER = 200_000, 2_000, 20
+LEAST_WORK, WORK_PER_CHARACTER = 6_000, 2 / 3
+"""Steps of the search for a reply, each of some ten microseconds."""
+
+_COST_OF_READING = 2
+"""Steps that a token of a reading costs, which is held to the schema."""
 
 _MOST_ROOTS, _MOST_READINGS = 3, 12
 
+_TOO_MUCH = "too many of its tags do not match"
 _AROUND = "left out the words around the XML"
 
 
@@ -40,12 +47,27 @@ def as_meant(schema: Schema, text: str) -> Found:
     character = forbidden(text)
     if character is not None:
         raise Failed(f"it holds the character {character}, which XML does not have")
-    names = Names(schema.names)
+    names = Names(schema.names, schema.recursive)
     tag, answer = ahead(text)
     if answer and names.known(tag) is None:
         notes.append(_AROUND)
         text = text[answer:]
-    budget = Budget(min(MOST_WAYS, LEAST_WAYS + WAYS_PER_CHARACTER * len(text)))
+    try:
+        string = unwrapped(text, schema.root.name)
+    except Garbled as why:
+        raise Failed(str(why)) from None
+    if string is not None:
+        notes.append("took the XML out of a string of JSON")
+        text = whole(string, notes.append)
+    budget = Budget(LEAST_WORK + int(WORK_PER_CHARACTER * len(text)))
+    try:
+        return _within(budget, schema, names, text, notes)
+    except Spent:
+        raise Failed(_TOO_MUCH) from None
+
+
+def _within(budget: Budget, schema: Schema, names: Names, text: str, notes: list[str]) -> Found:
+    """The value of a text. Raises Failed, and Spent."""
     inside = _fenced(text, schema.root.name)
     if inside is not None:
         unfenced = [*notes, "took the XML out of its code fence"]
@@ -125,7 +147,10 @@ class _Attempt:
         if found is None:
             assert first is not None
             raise first
-        self._words_alone(self.tokens[found.after :])
+        after = self.tokens[found.after :]
+        self._words_alone(after)
+        if after and isinstance(after[0], Text) and after[0].text.lstrip().startswith(("..", "…")):
+            raise Failed(f"something may be left out where <{root}> ends")
         return found
 
     def _words_alone(self, outside: list[Token]) -> None:
@@ -147,31 +172,26 @@ class _Attempt:
         """
         margin = 0
         while True:
-            try:
-                found, cost = self._only(begin, margin)
-            except Failed as why:
-                if margin == MARGIN or isinstance(why, _Several):
-                    raise
-                margin = max(1, margin * 2)
-                continue
-            if cost <= margin or margin == MARGIN:
-                return found
-            margin = min(cost, MARGIN)
+            root = self.schema.root
+            nesting = nestings(root, self.tokens, begin, self.budget, margin, whole=self.is_whole)
+            if nesting.crowded:
+                raise Failed(_TOO_MUCH)
+            cost = nesting.ended[0].way.cost if nesting.ended else None
+            if cost is not None and (cost <= margin or margin == MARGIN):
+                return self._only(begin, [each for each in nesting.ended if each.way.cost == cost])
+            if cost is None and margin == MARGIN:
+                raise Failed(_stuck(nesting))
+            margin = min(cost or max(1, margin * 2), MARGIN)
 
-    def _only(self, begin: int, margin: int) -> tuple[Found, int]:
-        """The value of the cheapest readings that fit the schema, and their cost."""
-        root = self.schema.root
-        nesting = nestings(root, self.tokens, begin, self.budget, margin, whole=self.is_whole)
-        if nesting.crowded:
-            raise Failed("too many of its tags do not match")
-        if not nesting.ended:
-            raise Failed(_stuck(nesting))
+    def _only(self, begin: int, cheapest: list[Ended]) -> Found:
+        """The value of the cheapest readings, of which one at least is to fit the schema: what
+        takes more repairs than one that does not fit is a guess."""
         best: Found | None = None
         first: Failed | None = None
-        cost = 0
-        for ended in nesting.ended[:_MOST_READINGS]:
-            if best is not None and ended.way.cost > cost:
-                break
+        if len(cheapest) > _MOST_READINGS:
+            raise Failed(_TOO_MUCH)
+        for ended in cheapest:
+            self.budget.spend(_COST_OF_READING * (ended.after - begin))
             try:
                 found = self._reading(begin, ended)
             except _Several:
@@ -180,13 +200,13 @@ class _Attempt:
                 first = first or why
                 continue
             if best is None:
-                best, cost = found, ended.way.cost
+                best = found
             elif not _same(best.value, found.value):
                 raise _Several("its tags do not match, and it can be read in several ways")
         if best is None:
             assert first is not None
             raise first
-        return best, cost
+        return best
 
     def _reading(self, begin: int, ended: Ended) -> Found:
         repairs = [*self.notes]
@@ -198,6 +218,8 @@ class _Attempt:
         told = [*within, *[each for each in outside if isinstance(each, Text) and not each.text]]
         for token in told:
             repairs += token.notes if isinstance(token, Text) else ()
+        marks = [mark for each in outside if isinstance(each, Text) for mark in each.marks]
+        repairs += [left_out(mark) for mark in marks if not mark.startswith("<?xml ")]
         repairs += ended.way.repairs()
         root = ended.way.done
         assert root is not None
@@ -215,6 +237,7 @@ class _Attempt:
             raise Failed(str(why), (str(why),)) from None
         found = valued(self.schema, document, repairs)
         doubts = [*fitting.doubts, *[each for each in repairs if each.endswith(LOST)]]
+        doubts += _misplaced(fitting.lost, repairs)
         if doubts:
             raise _Several(doubts[0])
         return Found(found.value, found.repairs, after)
@@ -227,6 +250,15 @@ class _Attempt:
                 break
             at += 1
         return at
+
+
+def _misplaced(lost: dict[str, bool], repairs: list[str]) -> Iterator[str]:
+    """Why a tag that was left out, or taken for another, may be one that is lost elsewhere. Where
+    elements stand in themselves, any may."""
+    for name, recurs in lost.items():
+        wrong = ("left out </", "took </") if recurs else (f"left out </{name}>",)
+        if any(each.startswith(wrong) for each in repairs):
+            yield f"one of its tags may stand where </{name}> belongs, or not"
 
 
 def _ends(token: Token) -> bool:

@@ -7,25 +7,38 @@ are one. Law: the caller refuses a reply when two trees of the same cost mean di
 from sexplang.templates.xsd.frames import Frame, opened
 from sexplang.templates.xsd.shapes import Element
 from sexplang.templates.xsd.steps import steps
-from sexplang.templates.xsd.tokens import Start, Text, Token
+from sexplang.templates.xsd.tokens import End, Start, Text, Token
 from sexplang.templates.xsd.ways import Way
-from sexplang.terms.node import define, frozen
+from sexplang.terms.node import define, frozen, node
 
 WIDTH = 300
 """How many ways are followed at once."""
+
+_A_STEP = 8
+"""Elements that are open: to look at them is as much work as a way more."""
 
 _MARGIN_ENDED = 2
 """How much more a way may cost than one whose root is closed."""
 
 
+class Spent(Exception):
+    """The work that a reply is worth is done, and nothing certain found."""
+
+
 @define
 class Budget:
-    """How many more ways may be tried."""
+    """How many more steps may be taken: the same for the same reply, wherever it is read."""
 
     left: int
 
+    def spend(self, steps: int) -> None:
+        """Raises Spent."""
+        self.left -= steps
+        if self.left < 0:
+            raise Spent
 
-@frozen(eq=False)
+
+@node(eq=False)
 class Ended:
     """A way whose root is closed, and the number of the token after it."""
 
@@ -61,23 +74,34 @@ def nestings(
         token = tokens[at]
         before, at = ways, at + 1
         following = [new for way in ways for new in steps(way, token)]
-        budget.left -= len(following)
-        if budget.left < 0:
-            return Nesting((), True, token, before[0].frame)
+        # A step may look at all that is open.
+        budget.spend(len(following) + sum([way.frame.depth for way in ways]) // _A_STEP)
         ended += [Ended(way, at) for way in following if way.done]
         best = min([each.way.cost for each in ended], default=None)
         ways, dropped = _kept([way for way in following if not way.done], best, margin)
         crowded = crowded or dropped
         if not ways and not ended:
-            return Nesting((), crowded, token, before[0].frame)
-    # In the middle of a tag nobody ends a document, whatever stands around it.
-    last = tokens[-1]
-    whole = whole and not (isinstance(last, Text) and last.suspect)
-    whole_ways = [way.finished(whole) for way in ways]
-    ended += [Ended(way, at) for way in whole_ways if way is not None]
+            is_cut = at == len(tokens) and isinstance(token, Text) and token.suspect
+            return Nesting((), crowded, None if is_cut else token, before[0].frame)
+    ended += _finished(ways, tokens[-1], at, whole=whole)
     if not ended:
         return Nesting((), crowded, None, ways[0].frame)
     return Nesting(tuple(sorted(ended, key=lambda each: each.way.cost)), crowded)
+
+
+def _finished(ways: list[Way], last: Token, at: int, *, whole: bool) -> list[Ended]:
+    """Those of the ways that may end here, though their end is not there. One that may not, at no
+    higher cost, is as likely: then the document was cut off."""
+    if isinstance(last, Text) and (last.suspect or last.text.rstrip().endswith("<")):
+        return []  # in the middle of a tag nobody ends a document, whatever stands around it
+    whole = whole and not (isinstance(last, End) and last.cut)
+    found = [(way.cost, way.finished(whole)) for way in ways]
+    most = min([cost for cost, finished in found if finished is None], default=None)
+    return [
+        Ended(finished, at)
+        for cost, finished in found
+        if finished is not None and (most is None or cost < most)
+    ]
 
 
 def _begun(root: Element, start: Start) -> list[Way]:

@@ -1,6 +1,7 @@
-"""Tags as other notations write them, such as `[/code]` or `note: …`, found in a text.
+"""What a text between tags may say: tags in another notation, such as `[/code]` or `note: …`, or
+that something is left out.
 
-Where the tag that is asked for is not there, they may be it, or text.
+Where the tag that is asked for is not there, the first may be it, or text.
 """
 
 import re
@@ -10,6 +11,13 @@ _OPENERS, _CLOSERS = r"[\[({<«‹⟨〈《【＜]", r"[\])}>»›⟩〉》】�
 _TAG = re.compile(rf"{_OPENERS}\s?[/\\]?\s?([\w.:-]{{1,80}})\s?{_CLOSERS}")
 _LABEL = re.compile(r"\s*([\w.-]{1,80}) ?[:=] ?\S")
 _LONGEST = 100
+_ELISION = re.compile(
+    r"\.\.|…|⋯|\A\W*[\[({].*[\])}]\W*\Z|\b(?:etc|more|remaining|rest|todo|tbd|placeholder|ditto)\b"
+    r"|\bso (?:on|forth)\b|\b\d+ (?:others?|additional|further)\b|\bleft out\b|\bnot shown\b"
+    r"|\b(?:truncat|omit|abridg|abbreviat|shorten|snip|elid|continu|redact|skip|repeat)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ESCAPES = re.compile(r"\s*(?:\\[nrt]\s*)+")
 
 
 def ends(text: str, name: str) -> str:
@@ -17,6 +25,16 @@ def ends(text: str, name: str) -> str:
     words = rf"(?:[/\\]\s*[\w.:-]+|{re.escape(name)})"
     found = re.search(rf"{_OPENERS}\s*{words}\s*{_CLOSERS}?\s*\Z", text[-_LONGEST:])
     return found[0].strip() if found else ""
+
+
+def elides(text: str) -> bool:
+    """Whether a text says that something is left out, or may say so: a remark in brackets does."""
+    return _ELISION.search(text.strip()) is not None
+
+
+def is_escaped(text: str) -> bool:
+    """Whether a text is a line break as a string of JSON writes it."""
+    return _ESCAPES.fullmatch(text) is not None
 
 
 def within(text: str, names: Iterable[str]) -> str:

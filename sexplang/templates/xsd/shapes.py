@@ -243,6 +243,28 @@ def _order(group: Group) -> dict[str, int] | None:
     return order
 
 
+def recursive(root: Element) -> frozenset[str]:
+    """The names of elements that may stand in themselves, however deep; maybe of some between."""
+    inside: dict[int, list[tuple[str, int]]] = {}
+    work = [root.type]
+    while work:
+        type_ = work.pop()
+        if id(type_) not in inside:
+            elements = [child.element for child in type_.children.values()]
+            inside[id(type_)] = [(each.name, id(each.type)) for each in elements]
+            work += [each.type for each in elements]
+    # What holds none of the others, or is held by none, is on no circle.
+    circling: set[int] = set()
+    left = set(inside)
+    while left != circling:
+        circling = left
+        held = {type_ for holder in circling for _, type_ in inside[holder]}
+        holding = {each for each in circling if any(inner in circling for _, inner in inside[each])}
+        left = held & holding
+    names = [each for holder in circling for each in inside[holder]]
+    return frozenset(name for name, type_ in names if type_ in circling)
+
+
 def is_full(group: Group, present: set[str]) -> bool:
     """Whether nothing could follow the elements that are there, once each."""
     states = [_is_full(part, present) for part in group.parts]

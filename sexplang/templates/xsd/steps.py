@@ -6,10 +6,10 @@ too many, a start tag stands for an end tag or twice, what looks like a tag is t
 
 from collections.abc import Iterator
 
-from sexplang.templates.xsd.frames import Frame, Node, opened, with_end, with_item
+from sexplang.templates.xsd.frames import Frame, Mark, Node, opened, with_end, with_item
 from sexplang.templates.xsd.likeness import alike
-from sexplang.templates.xsd.notation import within
-from sexplang.templates.xsd.tokens import End, Start, Text, Token
+from sexplang.templates.xsd.notation import elides, is_escaped, within
+from sexplang.templates.xsd.tokens import End, Start, Text, Token, left_out
 from sexplang.templates.xsd.ways import Way
 from sexplang.terms.node import evolve
 
@@ -41,19 +41,37 @@ def _text(way: Way, token: Text) -> Iterator[Way]:
     if frame.holds_text:
         if not token.suspect:
             longer = with_item(frame, token.text, bare=token.bare)
+            for mark in token.marks:
+                longer = with_item(longer, Mark(mark))
             yield way.at(longer).noted(*token.notes)
-    elif not token.text.strip(" \t\n"):
+        return
+    doubt = _doubt(frame, token)
+    if doubt:
+        frame = evolve(frame, doubt=doubt)
+    way = way.at(frame).noted(*map(left_out, token.marks))
+    if not token.text.strip(" \t\n"):
         yield way
-    else:
+    elif not token.suspect:
         stray = " ".join(token.text.split())
         words = f"left out the text `{stray[:60]}` in <{frame.name}>"
-        astray = evolve(frame, stray=token.text, bare=token.bare or token.suspect)
-        written = within(token.text, frame.element.type.children)
-        if written:
-            doubt = f"`{written}` in <{frame.name}> may be an element that is not written as a tag"
-            astray = evolve(astray, doubt=doubt)
-        yield way.at(astray).paid(_STRAY, words)
+        yield way.at(evolve(frame, stray=token.text, bare=token.bare)).paid(_STRAY, words)
         yield from _reopened(way, token)
+
+
+def _doubt(frame: Frame, token: Text) -> str:
+    """Why what stands between elements is not to be left out; empty where it may."""
+    written = within(token.text, frame.element.type.children)
+    if written:
+        return f"`{written}` in <{frame.name}> may be an element that is not written as a tag"
+    for said in (token.text, *[mark[4:-3] for mark in token.marks if mark.startswith("<!--")]):
+        if elides(said):
+            short = " ".join(said.split())[:60]
+            return f"`{short}` in <{frame.name}> may stand for elements that are left out"
+    if is_escaped(token.text):
+        return (
+            f"`{token.text.strip()}` in <{frame.name}> is an escape of JSON, and there may be more"
+        )
+    return ""
 
 
 def _reopened(way: Way, token: Text) -> Iterator[Way]:
@@ -81,10 +99,12 @@ def _start(way: Way, token: Start) -> Iterator[Way]:
     yield from _pushed(way, token)
     if frame.holds_text:
         yield _quoted(way, token)
-    if token.name == frame.name and not token.closed:
-        if not token.attributes and not frame.ends_in_slash:
-            yield from way.paid(_SLASH, f"took <{frame.name}> for </{frame.name}>").ended()
-        yield from _again(way, token)
+    if token.name == frame.name and not token.recurs:
+        if not token.attributes and not (frame.ends_in_slash and not token.closed):
+            words = f"took <{frame.name}{'/' * token.closed}> for </{frame.name}>"
+            yield from way.paid(_SLASH, words).ended()
+        if not token.closed:
+            yield from _again(way, token)
 
 
 def _as_text(way: Way, raw: str) -> Way:
@@ -106,7 +126,7 @@ def _quoted(way: Way, token: Start | End) -> Way:
 
 def _pushed(way: Way, token: Start) -> Iterator[Way]:
     """The element inside what is open, or inside what is open further out."""
-    outer: Way | None = way
+    outer: Way | None = way if way.frame.is_allowed(token.name or "") else None
     most: int | None = None
     while outer is not None and (most is None or outer.cost <= most):
         frame = outer.frame
@@ -156,7 +176,7 @@ def _end(way: Way, token: End) -> Iterator[Way]:
         yield from _without_start(way, token)
     elif frame.holds_text:
         yield from _end_in_text(way, token)
-    elif token.name is not None:
+    elif token.name is not None and not token.recurs:
         yield from _too_many(way, token)
 
 
@@ -166,6 +186,8 @@ def _end_in_text(way: Way, token: End) -> Iterator[Way]:
     if token.name is not None:
         if frame.quoted[-1:] != (token.name,):
             yield _quoted(way, token)
+            words = f"took {_shown(token.raw)} for </{frame.name}>"
+            yield from way.paid(_MISNAMED, words).ended()
     elif not token.suspect:
         yield _as_text(way, token.raw)
         doubt = f"{_shown(token.raw)} may be a part of the text of <{frame.name}>, or its end"
@@ -175,7 +197,7 @@ def _end_in_text(way: Way, token: End) -> Iterator[Way]:
 
 def _too_many(way: Way, token: End) -> Iterator[Way]:
     """An end tag of what has just ended, or of nothing; or of something empty that has lost its
-    start tag."""
+    start tag. Where elements stand in themselves, it is one of them that has lost it."""
     frame, name = way.frame, token.name or ""
     cost = _LEFT_OUT
     if frame.items is not None and name in frame.just_closed():
@@ -205,7 +227,7 @@ def _empty(way: Way, token: End, cost: int) -> Iterator[Way]:
 
 def _outer_end(way: Way, token: End) -> Iterator[Way]:
     """The end of something further out: what is open inside it is closed first."""
-    outer = way.supplied()
+    outer = way.supplied() if way.frame.is_inside(token.name, token.written) else None
     while outer is not None:
         name = outer.frame.name
         if token.name == name:

@@ -10,25 +10,27 @@ from collections.abc import Iterator
 from sexplang.templates.xsd.characters import unescaped
 from sexplang.templates.xsd.likeness import folded, slips
 from sexplang.templates.xsd.tags import tag_at
-from sexplang.terms.node import define, field, frozen
+from sexplang.terms.node import define, field, node
 
 
 class NotXml(Exception):
     """Says why a text is not XML."""
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Text:
     """`suspect` where the text holds what may be left of a tag of the schema; `bare` where it
-    holds a `<`, or a `>` behind a word, that is written as it is."""
+    holds a `<`, or a `>` behind a word, that is written as it is. `marks` are its comments,
+    instructions and document types."""
 
     text: str
     notes: tuple[str, ...] = ()
     suspect: bool = False
     bare: bool = False
+    marks: tuple[str, ...] = ()
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Start:
     """`name` is a name of the schema, or None; `raw` the tag as it is written. `suspect` where a
     tag that is none of the schema's may be meant for one. `lead` is the white space before it."""
@@ -42,12 +44,14 @@ class Start:
     notes: tuple[str, ...] = ()
     suspect: bool = False
     lead: str = ""
+    recurs: bool = False
+    """Whether elements of that name stand in each other."""
 
 
-@frozen(eq=False)
+@node(eq=False)
 class End:
-    """`written` is the name as it is written. `cut` where the text ends inside the tag. `lead` is
-    the white space before it."""
+    """`written` is the name as it is written. `cut` where the text ends inside the tag. `lead` and
+    `recurs` are as in a start tag."""
 
     name: str | None
     raw: str
@@ -56,9 +60,17 @@ class End:
     notes: tuple[str, ...] = ()
     suspect: bool = False
     lead: str = ""
+    recurs: bool = False
 
 
 Token = Text | Start | End
+
+
+def left_out(mark: str) -> str:
+    """The note on a comment, an instruction or a document type that is left out."""
+    kind = {"<!--": "a comment", "<!DO": "the document type"}
+    return f"left out {kind.get(mark[:4].upper(), 'a processing instruction')}"
+
 
 BARE = "took a bare < as text"
 
@@ -79,6 +91,8 @@ class Names:
     """The names of a schema, found however they are written."""
 
     exact: frozenset[str]
+    recursive: frozenset[str] = frozenset()
+    """Those of elements that may stand in themselves, however deep."""
     loose: dict[str, str | None] = field(factory=dict)
     _seen: dict[str, str | None] = field(factory=dict)
     _slips: set[str] = field(factory=set)
@@ -119,6 +133,7 @@ class _Scanner:
         self.last = {close: text.rfind(close) for close in _SPECIAL.values()}
         self.next_tag = -1
         self.spoken: list[str] = []
+        self.marks: list[str] = []
         self.notes: list[str] = []
         spelled = "|".join(re.escape(name) for name in sorted(names.exact, reverse=True))
         self.tag = re.compile(rf"</?(?:[\w.-]+:)?(?:{spelled})[\s/>]", re.IGNORECASE)
@@ -153,10 +168,12 @@ class _Scanner:
 
     def _text(self) -> Iterator[Text]:
         said = "".join(self.spoken)
-        if said or self.notes:
+        if said or self.notes or self.marks:
             notes = tuple(dict.fromkeys(self.notes))
-            yield Text(said, notes, self.suspect, BARE in notes or self.bare)
-        self.spoken, self.notes, self.suspect, self.bare = [], [], False, False
+            bare = BARE in notes or self.bare
+            yield Text(said, notes, self.suspect, bare, tuple(self.marks))
+        self.spoken, self.marks, self.notes = [], [], []
+        self.suspect = self.bare = False
 
     def _has_rest(self, said: str) -> bool:
         """Whether the text holds what is left of a tag that has lost its beginning."""
@@ -168,15 +185,15 @@ class _Scanner:
         for opening, closing in _SPECIAL.items():
             if text.startswith(opening, at) and self.last[closing] >= at + len(opening):
                 end = text.find(closing, at + len(opening))
+                self.at = end + len(closing)
                 if opening == "<![CDATA[":
                     self.spoken.append(text[at + len(opening) : end])
-                elif opening == "<?" and not text.startswith("<?xml ", at):
-                    self.notes.append("left out a processing instruction")
-                self.at = end + len(closing)
+                else:
+                    self.marks.append(text[at : self.at])
                 return True
         declaration = _DECLARATION.match(text, at)
         if declaration:
-            self.notes.append("left out the document type")
+            self.marks.append(declaration[0])
             self.at = declaration.end()
         elif text[at : at + 9].upper() == "<!DOCTYPE":
             raise NotXml("it declares a document type, which is not taken")
@@ -207,6 +224,7 @@ class _Scanner:
                     tag.doubtful,
                     tuple(dict.fromkeys(notes)),
                     lead=_before(text, at),
+                    recurs=name in self.names.recursive,
                 )
         other = _OTHER.match(text, start.end())
         if other is None or name is not None:
@@ -229,7 +247,9 @@ class _Scanner:
         notes = () if end[2] else (f"completed the tag </{written}",)
         suspect = name is None and self.names.near(written)
         notes = (*notes, *_renamed(written, name))
-        return End(name, end[0], written, cut, notes, suspect, _before(self.text, end.start()))
+        lead = _before(self.text, end.start())
+        recurs = name in self.names.recursive
+        return End(name, end[0], written, cut, notes, suspect, lead, recurs)
 
     def _limit(self, at: int) -> int:
         """Where the next tag of the schema begins."""

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from sexplang.templates.xsd.frames import Frame, Node, closed, with_item
-from sexplang.terms.node import frozen
+from sexplang.terms.node import node
 
 
-@frozen(eq=False)
+@node(eq=False)
 class Way:
     """`done` is the root when it is closed; then nothing is open."""
 

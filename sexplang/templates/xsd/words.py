@@ -65,14 +65,18 @@ def _group(group: Group, indent: str, told: set[int]) -> Iterator[str]:
         yield f"{indent}<!-- {_MODELS[group.model]}: -->"
         indent += "  "
     for part in group.parts:
-        yield from _part(part, indent, told)
+        yield from _part(part, indent, told, group.model)
 
 
-def _part(part: Particle, indent: str, told: set[int]) -> Iterator[str]:
+def _part(part: Particle, indent: str, told: set[int], model: str) -> Iterator[str]:
+    """What stands in a group of a model."""
     often = _often(part)
     if isinstance(part.term, Element):
         yield from _element(part.term, indent, often, told)
         return
+    whole = part.term.model == "sequence" and len(part.term.parts) > 1
+    if whole and (often or model == "choice"):
+        often = f"these together, {often}" if often else "these together"
     if often:
         yield f"{indent}<!-- {often}: -->"
         indent += "  "

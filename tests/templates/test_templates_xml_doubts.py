@@ -1,0 +1,175 @@
+"""Replies under an XSD that may mean two things: in trees, in texts that hold markup, with parts
+left out, in strings of JSON; and how much work a reply is worth."""
+
+from time import process_time
+
+import pytest
+
+from benchmarks.xml_damage import DAMAGES, HOPELESS, UNSAID
+from benchmarks.xml_documents import KINDS
+from benchmarks.xml_replies import verdicts
+from benchmarks.xml_trees import IN_TREES, TREE, TREES
+from sexplang.templates import read_reply, xml_words
+from sexplang.terms.template import OutputFormat
+
+
+def xsd(inside: str) -> str:
+    return (
+        '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="l">'
+        f"<xs:complexType>{inside}</xs:complexType></xs:element></xs:schema>"
+    )
+
+
+LIST = xsd(
+    '<xs:sequence><xs:element name="i" type="xs:string" maxOccurs="unbounded"/>'
+    '<xs:element name="n" type="xs:int" minOccurs="0"/></xs:sequence>'
+)
+
+
+def read(text: str, schema: str = LIST):
+    return read_reply(text, OutputFormat("xml", schema))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<l><i>Ann<i/>\n<i>Bob<i/></l>", "several ways"),
+        ("<l><i>Ann<i/></l>", "several ways"),
+        ("<l><i>a</i>\n… (3 more)\n</l>", "`… (3 more)` in <l> may stand for elements"),
+        ("<l><i>a</i>...<i>z</i></l>", "`...` in <l> may stand for elements"),
+        ("<l><i>a</i>[truncated]</l>", "may stand for elements that are left out"),
+        ("<l><i>a</i><!-- more items --></l>", "`more items` in <l> may stand for elements"),
+        ("<l><i>a</i></l> ...", "something may be left out where <l> ends"),
+        ("<l><i>Ann</i><!-- <i>Bob</i></l>", "may be left of a tag"),
+        ("<l><i>Ann</i><![CDATA[<i>Bob</i></l>", "may be left of a tag"),
+        ("<l>\\n<i>a\\tb</i>\\n</l>", "`\\n` in <l> is an escape of JSON"),
+        ('{"xml": "<l><i>a "b\\n</i></l>"}', "a string of JSON whose quotes do not match"),
+        ("```xml\n<l><i>a</i><i>b</i\n```", "it ends before <i> is closed"),
+    ],
+)
+def test_what_may_be_more_than_it_is_is_refused(text, words):
+    """An element that is written for an end tag, a remark for what is left out, a comment for what
+    stands behind it."""
+    assert words in (read(text).problem or "")
+
+
+@pytest.mark.parametrize("mark", ["<!-- x -->", "<!---->", "<?php echo 1; ?>", "<!DOCTYPE html>"])
+def test_markup_in_a_text_is_left_out_only_where_it_cannot_be_text(mark):
+    """What is left out is noted; what may be a part of a text is refused."""
+    kind = {"<!-": "a comment", "<?p": "a processing instruction", "<!D": "the document type"}
+    note = f"left out {kind[mark[:3]]}"
+    number = read(f"<l><i>a</i><n>5{mark}</n></l>")
+
+    assert "may be a part of its text" in (read(f"<l><i><b>x</b>{mark}</i></l>").problem or "")
+    assert "may be a part of its text" in (read(f"<l><i>{mark}</i></l>").problem or "")
+    assert (number.value, number.repairs) == ({"i": ("a",), "n": 5}, (note,))
+    assert read(f"<l><i>a</i>{mark}</l>").repairs == (note,)
+    assert read(f"<l><i><![CDATA[{mark}]]></i></l>").value == {"i": (mark,)}
+
+
+def test_a_document_in_a_string_of_json_is_decoded():
+    """Its quotes, line breaks and characters are those of the document."""
+    reading = read('Sure:\n{"xml": "<l><i>a \\"b\\"</i>\\n<i>\\u00e9</i></l>"}')
+
+    assert reading.value == {"i": ('a "b"', "é")}
+    assert reading.repairs[0] == "took the XML out of a string of JSON"
+    assert read('"<l><i>C:\\\\new</i></l>"').value == {"i": ("C:\\new",)}
+    assert read("<l><i>C:\\new</i></l>").value == {"i": ("C:\\new",)}
+
+
+A, B = "<label>a</label>", "<label>b</label>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<tree><node>{A}<node><lab",
+        f"<tree><node>{A}</node><node",
+        f"<tree><node>{A}<node>",
+        f'<tree><node weight="1"><node>{B}</node></node></tree>',
+        f"<tree><node><node>{B}</node></tree>",
+        f"<tree><node>{A}<node></node></node></tree>",
+        f"<tree><node>{A}<node/></node></tree>",
+        f"<tree><node>{A}</node></node></tree>",
+        f"<tree><node>{A}</label><node><label>b</node></node></tree>",
+        f"<tree><node>{A}<node>{B}</label></node></tree>",
+    ],
+)
+def test_in_a_tree_no_element_vanishes_or_becomes_another(text):
+    """A part that is missing, a second start tag and an end tag too many may each be of another
+    element."""
+    assert read(text, TREE).problem
+
+
+def test_in_a_tree_a_tag_with_one_meaning_is_put_right():
+    """As elsewhere."""
+    value = {"node": ({"label": "a", "node": ({"label": "b", "node": ()},)},)}
+    for lost in ("<label>b", "<label>b</labl>", "<label>b</node>"):
+        text = f"<tree><node>{A}<node>{lost}</node></node></tree>"
+        assert read(text, TREE).value == value
+
+
+EVERY = {**DAMAGES, **HOPELESS, **IN_TREES}
+
+
+@pytest.mark.parametrize("name", list(EVERY))
+def test_no_damaged_tree_is_read_as_another(name):
+    """Whatever else becomes of it."""
+    found = list(verdicts(name, EVERY[name], TREES, 15, 7))
+
+    assert [verdict.text for verdict in found if verdict.what == "wrong"] == []
+
+
+@pytest.mark.parametrize("name", list(UNSAID))
+def test_what_only_the_model_knows_is_asked(name):
+    """In every kind of document."""
+    found = [v for kind in KINDS for v in verdicts(name, UNSAID[name], kind, 10, 7)]
+
+    assert {verdict.what for verdict in found} == {"refused"}
+
+
+DENSE = {
+    "tags of two kinds": "<node></label>",
+    "ends of another kind": "<node><label>x</node>",
+    "deep": "<node><label>a</label>" * 30 + "</label>" * 30,
+    "lost parts": "<node><label></node>",
+    "crossed": "<node><label>x</node></label>",
+}
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_the_work_for_a_reply_is_bounded_by_its_length(name):
+    """In steps, not in time, which is here only so long that the search without a bound took more
+    than ten times as much."""
+    text = f"<tree>{DENSE[name] * (8_000 // len(DENSE[name]))}</tree>"
+    begun = process_time()
+
+    assert "too many of its tags do not match" in (read(text, TREE).problem or "")
+    assert process_time() - begun < 3
+
+
+def test_a_model_is_told_what_stands_together_in_a_choice():
+    """Else it would choose one part of a sequence."""
+    schema = xsd(
+        '<xs:choice><xs:element name="box" type="xs:int"/><xs:sequence>'
+        '<xs:element name="street" type="xs:string"/><xs:element name="city" type="xs:string"/>'
+        "</xs:sequence></xs:choice>"
+    )
+    lines = ["<!-- one of these: -->", "  <box>whole number</box>", "  <!-- these together: -->"]
+
+    assert "\n".join(f"  {line}" for line in lines) in xml_words(OutputFormat("xml", schema))
+    assert read("<l><street>a</street><city>b</city></l>", schema).value == {
+        "street": "a",
+        "city": "b",
+    }
+
+
+def test_what_is_told_of_a_number_is_not_about_python():
+    """Nor are its places those of a part of the reply."""
+    json = OutputFormat("json", "string[]")
+
+    assert "a number has too many digits" in (read(f"<l><i/><n>{'9' * 5000}</n></l>").problem or "")
+    assert "control character in a string, at line 2, column 1" in (
+        read_reply('[\n"a\x01"]', json).problem or ""
+    )
+    assert "starting at line 1" in (read_reply('"a', OutputFormat("json", "string")).problem or "")

@@ -78,7 +78,10 @@ class _Group(click.Group):
     def resolve_command(self, context: click.Context, arguments: list[str]) -> Any:
         name = arguments[0]
         if name not in self.commands and (name.endswith(".sexp") or os.path.exists(name)):
-            raise click.UsageError(f"To run a program, type: sexplang run {name}", context)
+            from shlex import quote
+
+            typed = f"To run a program, type: sexplang run {quote(name)}"
+            raise click.UsageError(typed, context)
         return super().resolve_command(context, arguments)
 
 

@@ -151,7 +151,9 @@ def _unknown(name: str, declared: dict[str, Input]) -> Diagnostic:
 
 def _sample(declared: Input) -> str:
     if declared.choices:
-        return text(declared.choices[0])
+        from shlex import quote
+
+        return quote(text(declared.choices[0]))
     return {
         "string": "TEXT, or @PATH for a file's text",
         "number": "1.5",

@@ -58,7 +58,9 @@ def permissions_of(settings: Settings, folder: str | None, files: tuple[str, ...
 def check_index(path: str) -> None:
     """Raises Diagnostics if there is no index at a path that a person named."""
     if not os.path.exists(path):
-        hint = f"make one: sexplang index PATH --index {path}"
+        from shlex import quote
+
+        hint = f"make one: sexplang index PATH --index {quote(path)}"
         title = f"there is no index `{path}`"
         raise Diagnostics([Diagnostic("file-not-found", title, hint=hint)])
 

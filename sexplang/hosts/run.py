@@ -82,9 +82,11 @@ def _only_defines(settings: Settings, program: Program) -> bool:
     file = settings.file or ""
     if not file.endswith(".xml") or program.units[-1].items:
         return False
+    from shlex import quote
+
     say_misuse(
         f"`{file}` is a template: import it from a program and call it there, "
-        f"or type: sexplang check {file}",
+        f"or type: sexplang check {quote(file)}",
         settings,
     )
     return True

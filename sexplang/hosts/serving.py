@@ -43,7 +43,8 @@ def _nameless(given: str) -> Diagnostics:
         name, said = "", given
     ways = [said.strip()] if said.strip() else ["COMMAND", "http://HOST:PORT/mcp"]
     written = [
-        f"--mcp {name.strip() or 'files'}={shlex.quote(way)} {_permission(way)}" for way in ways
+        f"--mcp {shlex.quote(name.strip() or 'files')}={shlex.quote(way)} {_permission(way)}"
+        for way in ways
     ]
     hint = f"write {', or '.join(written)}"
     return Diagnostics([Diagnostic("bad-server", f"`{given}` names no MCP server", hint=hint)])
@@ -52,9 +53,9 @@ def _nameless(given: str) -> Diagnostics:
 def _permission(server: str) -> str:
     _, is_address, rest = server.partition("://")
     return (
-        f"--allow-net {rest.partition('/')[0]}"
+        f"--allow-net {shlex.quote(rest.partition('/')[0])}"
         if is_address
-        else f"--allow-run {server.split()[0]}"
+        else f"--allow-run {shlex.quote(server.split()[0])}"
     )
 
 

@@ -46,10 +46,13 @@ def _permitted(whole: str, permissions: Permissions) -> None:
     try:
         located(whole, permissions, "read")
     except Refusal as refusal:
+        from shlex import quote
+
         raise Fault(
             "import-denied",
             str(refusal.error.fields["message"]),
-            hint=f"permit it: --allow-read {whole}, or Permissions(read=[{whole!r}]) in Python",
+            hint=f"permit it: --allow-read {quote(whole)}, or in Python "
+            f"Permissions(read=[{whole!r}])",
         ) from None
 
 

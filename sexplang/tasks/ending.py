@@ -3,9 +3,11 @@
 import json
 
 from sexplang.tasks.outcomes import spent
-from sexplang.tasks.replies import model_reply, usage_of
+from sexplang.tasks.replies import Reply, model_reply, usage_of
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block, HandlerSession
+from sexplang.tasks.window import taken_with
+from sexplang.terms.node import evolve
 from sexplang.terms.task import Session
 from sexplang.terms.value import Fault, Record, Value
 
@@ -15,8 +17,10 @@ def accounted(error: Record, session: HandlerSession, replies: tuple[Value, ...]
     was paid for."""
     if session.waits != "model":
         return _told(error, (session,), spent(replies))
-    reply = replies[0]
-    return _told(error, (session,), usage_of(reply), turns=session.turns + _is_turn(reply))
+    reply = _turn(replies[0])
+    if reply is not None:
+        session = evolve(session, taken=taken_with(session, reply)[0], turns=session.turns + 1)
+    return _told(error, (session,), usage_of(replies[0]))
 
 
 def cut_short(
@@ -40,12 +44,11 @@ def cut_short(
     return _told(error, sessions, (taken, given))
 
 
-def metrics(session: HandlerSession, turns: int | None = None) -> dict[str, Value]:
+def metrics(session: HandlerSession) -> dict[str, Value]:
     """ResourceMetrics: turns, and tokens of the context window, with their limits."""
     now, peak = session.taken
-    used = session.turns if turns is None else turns
     return {
-        "turns": {"used": used, "limit": session.setup.max_turns},
+        "turns": {"used": session.turns, "limit": session.setup.max_turns},
         "context": {"used": now, "limit": session.setup.window, "peak_usage": peak},
     }
 
@@ -54,10 +57,9 @@ def _told(
     error: Record,
     sessions: tuple[HandlerSession, ...],
     last: tuple[int, int],
-    turns: int | None = None,
 ) -> Record:
     details = dict(fields_of(error.fields.get("details")) or {})
-    details |= metrics(sessions[-1], turns)
+    details |= metrics(sessions[-1])
     if sessions[-1].warnings:
         details["warnings"] = sessions[-1].warnings
     taken, given = last
@@ -79,13 +81,12 @@ def _with_usage(details: dict[str, Value], taken: int, given: int) -> dict[str, 
     return {**details, "usage": usage} if any(usage.values()) else details
 
 
-def _is_turn(reply: Value) -> bool:
-    """Whether a reply is a turn of the model."""
+def _turn(reply: Value) -> Reply | None:
+    """A turn of the model, if it is one."""
     try:
-        model_reply(reply)
+        return model_reply(reply)
     except Fault:
-        return False
-    return True
+        return None
 
 
 def said(session: HandlerSession) -> str:

@@ -27,8 +27,8 @@ def overflowed(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
         "the conversation does not fit into the model's context window",
         "pass less text or fewer files, or split the task",
         session.said + reply.text,
-        used=sum(reply.own),
-        limit=None,
+        used=session.taken[0],
+        limit=session.setup.window,
     )
 
 

@@ -1,5 +1,7 @@
 """A template's allowed tools to what a model is offered: names, descriptions and schemas."""
 
+from shlex import quote
+
 from sexplang.tasks.plans.schema import PROPOSE
 from sexplang.tasks.session import Rules, Setup
 from sexplang.terms.node import evolve
@@ -115,8 +117,8 @@ def _unserved(name: str) -> Fault:
     return Fault(
         "unknown-tool",
         f"a model may use `{name}` here, and no MCP server `{server}` is named",
-        hint=f"name it: --mcp {server}='COMMAND …', or [mcp.{server}] in sexplang.toml; or answer "
-        "it with a handler of `tool`",
+        hint=f"name it: --mcp {quote(server)}='COMMAND …', or [mcp.{server}] in sexplang.toml; "
+        "or answer it with a handler of `tool`",
     )
 
 

@@ -9,6 +9,7 @@ from math import ceil, floor
 
 from sexplang.tasks.failures import exhausted
 from sexplang.tasks.json_text import json_text
+from sexplang.tasks.replies import Reply
 from sexplang.tasks.session import Block, HandlerSession
 from sexplang.terms.node import evolve
 from sexplang.terms.value import Value
@@ -117,6 +118,14 @@ def check_room(now: int, tokens: int, limit: int, what: str, said: str = "") -> 
             used=now,
             limit=limit,
         )
+
+
+def taken_with(session: HandlerSession, reply: Reply) -> tuple[tuple[int, int], tuple[str, ...]]:
+    """Tokens of the window now and at most, and the warnings, once the model has replied: what it
+    counted is right; where it counts nothing, the estimates go on."""
+    own, used = reply.own, session.taken[0]
+    used = own[0] + own[1] if reply.usage[0] else used + tokens_of(reply.content)
+    return filled(session.taken, session.warnings, used, session.setup.window)
 
 
 def filled(

@@ -330,3 +330,10 @@ def test_a_listing_is_short(home):
     assert done["truncated"]
     assert all((home / name).is_file() for name in done["stdout"].split("\n")[:-1])
     assert 5_000 < len(done["stdout"]) <= 10_000
+
+
+def test_a_hint_that_is_pasted_runs_nothing_else(tmp_path):
+    """What a program names is quoted for the shell."""
+    error = error_of(drive(begun(perform("run-script", "echo; ls", ())), table()))
+
+    assert "allow it with --allow-run 'echo; ls'" == error["hint"]

@@ -260,6 +260,22 @@ def test_a_reply_that_is_cut_off_says_how_long_it_was():
     assert {"used": 2, "limit": 900} == error["details"]["metrics"]
 
 
+USED = {"input_tokens": 77, "output_tokens": 20}
+
+
+@pytest.mark.parametrize("stop", ["max_tokens", "model_context_window_exceeded", "refusal", None])
+def test_a_failed_task_counts_its_last_reply(stop):
+    """In its window as in its usage; the window has a limit wherever it is told."""
+    error = converse(template(), [says("half an ans", stop, usage=USED)]).error
+    details = error["details"]
+
+    assert USED == details["usage"]
+    assert {"used": 97, "limit": 80_000, "peak_usage": 97} == details["context"]
+    assert 1 == details["turns"]["used"]
+    if error["reason"] == "context":
+        assert {"used": 97, "limit": 80_000} == details["metrics"]
+
+
 def test_a_refusal_names_its_category():
     """The category of the provider is in the details."""
     error = converse(template(), [says("", "refusal", stop_details={"category": "cyber"})]).error
@@ -294,7 +310,7 @@ def test_a_model_that_never_stops_calling_tools_ends_at_the_turn_limit():
         "resource": "turns",
         "metrics": {"used": 3, "limit": 3},
         "turns": {"used": 3, "limit": 3},
-        "context": {"used": 21, "limit": 80_000, "peak_usage": 550},
+        "context": {"used": 12, "limit": 80_000, "peak_usage": 550},
         "usage": {"input_tokens": 30, "output_tokens": 6},
     }
 

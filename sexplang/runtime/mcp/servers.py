@@ -1,5 +1,6 @@
 """The MCP servers that a run may use, each when it is first wanted, and all ended with the run."""
 
+import shlex
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
@@ -107,7 +108,7 @@ class Servers:
                 raise refused(
                     "net-denied",
                     f"{server.host[0]} may not be reached, where the MCP server `{name}` is",
-                    hint=f"allow it with --allow-net {server.host[0]}",
+                    hint=f"allow it with --allow-net {shlex.quote(server.host[0])}",
                     host=server.host[0],
                 )
             return

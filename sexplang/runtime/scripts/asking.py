@@ -1,6 +1,7 @@
 """A request for a script → the command it stands for, if it may be run."""
 
 import os
+import shlex
 from shutil import which
 from typing import Any
 
@@ -91,7 +92,7 @@ def not_permitted(name: str, flag: str) -> Refusal:
     return refused(
         "run-denied",
         f"`{name}` may not be run here",
-        hint=f"allow it with {flag} {name}",
+        hint=f"allow it with {flag} {shlex.quote(name)}",
         command=name,
     )
 

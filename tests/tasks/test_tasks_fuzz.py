@@ -1,5 +1,7 @@
 """Properties: any reply gives a Want; substitution never expands twice; sessions are plain data."""
 
+from itertools import pairwise
+
 from attrs import asdict
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,7 +71,7 @@ def paired(payload):
     return all(
         [block["id"] for block in said if block["type"] == "tool_use"]
         == [block["tool_use_id"] for block in told if block["type"] == "tool_result"]
-        for said, told in zip(messages, messages[1:], strict=False)
+        for said, told in pairwise(messages)
     )
 
 

@@ -112,6 +112,14 @@ def test_a_line_that_fits_nothing_is_none(line):
     assert () == rules(line.encode())
 
 
+def test_a_line_longer_than_any_path_is_none():
+    """It is not even read."""
+    begun = process_time()
+
+    assert () == rules(b"*a" * 500_000)
+    assert process_time() - begun < 1.0
+
+
 def test_a_file_of_patterns_may_be_written_elsewhere():
     """With a mark at its start, carriage returns, and bytes that are no UTF-8."""
     (own,) = rules(b"\xef\xbb\xbf*.log\r\ncaf\xe9\r\n")

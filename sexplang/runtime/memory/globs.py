@@ -12,6 +12,9 @@ from sexplang.terms.node import frozen
 FOLDER = b"\0"
 """What stands behind the path of a folder."""
 
+LONGEST = 1 << 14
+"""Bytes of a line. No path has a quarter of that; a longer line is taken for none."""
+
 _ANY = rb"[^/\0]"
 _STAR, _DEEP, _REST = b"*", b"**/", b"**"
 _FOLDERS = rb"(?:[^/\0]*/)*?"
@@ -47,8 +50,8 @@ class _Broken(Exception):
 
 
 def glob(line: bytes) -> Glob | None:
-    """The pattern of a line; None of one that fits nothing: empty, a comment, broken."""
-    if line.startswith(b"#"):
+    """The pattern of a line; None of one that fits nothing: empty, a comment, broken, too long."""
+    if line.startswith(b"#") or len(line) > LONGEST:
         return None
     text = line.rstrip(b" ")
     if text != line and (len(text) - len(text.rstrip(b"\\"))) % 2:

@@ -26,11 +26,11 @@ from sexplang.terms.value import Value
 
 MOST_CHARACTERS = 200_000
 MOST_TOKENS = 3 * MAX_NODES
-LEAST_WORK, WORK_PER_CHARACTER = 6_000, 2 / 3
+LEAST_WORK, WORK_PER_CHARACTER = 6_000, 0.75
 """Steps of the search for a reply, each of some ten microseconds."""
 
 _COST_OF_READING = 2
-"""Steps that a token of a reading costs, which is held to the schema."""
+"""Steps that a token of a reading costs which is held to the schema, after the first."""
 
 _MOST_ROOTS, _MOST_READINGS = 3, 12
 
@@ -190,8 +190,9 @@ class _Attempt:
         first: Failed | None = None
         if len(cheapest) > _MOST_READINGS:
             raise Failed(_TOO_MUCH)
-        for ended in cheapest:
-            self.budget.spend(_COST_OF_READING * (ended.after - begin))
+        for number, ended in enumerate(cheapest):
+            if number:
+                self.budget.spend(_COST_OF_READING * (ended.after - begin))
             try:
                 found = self._reading(begin, ended)
             except _Several:

@@ -64,11 +64,12 @@ def test_whatever_is_unusual_is_left_to_the_library(words):
 
 
 def test_options_have_one_list():
-    """Every setting besides the program, its folder, its inputs and how a task was named is an
-    option."""
+    """Every setting besides the program, its folder, its inputs, how a task was named and what a
+    configuration alone says is an option."""
     names = {option.name for option in RUN_OPTIONS}
 
-    assert set(Settings.__annotations__) - {"file", "folder", "inputs", "way"} == names
+    beside = {"file", "folder", "inputs", "way", "default_model", "is_own_default"}
+    assert set(Settings.__annotations__) - beside == names
 
 
 def test_inputs_are_converted_by_their_declared_type():

@@ -18,6 +18,7 @@ from sexplang.templates.xsd.fitting import Fitting, Misfit
 from sexplang.templates.xsd.frames import with_end
 from sexplang.templates.xsd.likeness import nearest
 from sexplang.templates.xsd.nesting import Budget, Ended, Nesting, Spent, nestings
+from sexplang.templates.xsd.notation import breaks_off
 from sexplang.templates.xsd.steps import MARGIN
 from sexplang.templates.xsd.tokens import End, Names, NotXml, Start, Text, Token, left_out, tokens
 from sexplang.templates.xsd.wrapping import Garbled, unwrapped
@@ -44,6 +45,7 @@ def as_meant(schema: Schema, text: str) -> Found:
         raise Failed("it does not fit as it stands, and is too long to be repaired")
     notes: list[str] = []
     text = whole(text, notes.append)
+    text = _unwrapped(text, schema.root.name, notes)
     character = forbidden(text)
     if character is not None:
         raise Failed(f"it holds the character {character}, which XML does not have")
@@ -52,18 +54,23 @@ def as_meant(schema: Schema, text: str) -> Found:
     if answer and names.known(tag) is None:
         notes.append(_AROUND)
         text = text[answer:]
-    try:
-        string = unwrapped(text, schema.root.name)
-    except Garbled as why:
-        raise Failed(str(why)) from None
-    if string is not None:
-        notes.append("took the XML out of a string of JSON")
-        text = whole(string, notes.append)
     budget = Budget(LEAST_WORK + int(WORK_PER_CHARACTER * len(text)))
     try:
         return _within(budget, schema, names, text, notes)
     except Spent:
         raise Failed(_TOO_MUCH) from None
+
+
+def _unwrapped(text: str, root: str, notes: list[str]) -> str:
+    """The text without the string of JSON around its document. Raises Failed."""
+    try:
+        inside = unwrapped(text, root)
+    except Garbled as why:
+        raise Failed(str(why)) from None
+    if inside is None:
+        return text
+    notes.append("took the XML out of a string of JSON")
+    return whole(inside, notes.append)
 
 
 def _within(budget: Budget, schema: Schema, names: Names, text: str, notes: list[str]) -> Found:
@@ -149,7 +156,7 @@ class _Attempt:
             raise first
         after = self.tokens[found.after :]
         self._words_alone(after)
-        if after and isinstance(after[0], Text) and after[0].text.lstrip().startswith(("..", "…")):
+        if after and isinstance(after[0], Text) and breaks_off(after[0].text):
             raise Failed(f"something may be left out where <{root}> ends")
         return found
 

@@ -12,11 +12,12 @@ _TAG = re.compile(rf"{_OPENERS}\s?[/\\]?\s?([\w.:-]{{1,80}})\s?{_CLOSERS}")
 _LABEL = re.compile(r"\s*([\w.-]{1,80}) ?[:=] ?\S")
 _LONGEST = 100
 _ELISION = re.compile(
-    r"\.\.|…|⋯|\A\W*[\[({].*[\])}]\W*\Z|\b(?:etc|more|remaining|rest|todo|tbd|placeholder|ditto)\b"
+    r"\.\.|…|⋯|\b(?:etc|more|remaining|rest|todo|tbd|placeholder|ditto)\b"
     r"|\bso (?:on|forth)\b|\b\d+ (?:others?|additional|further)\b|\bleft out\b|\bnot shown\b"
     r"|\b(?:truncat|omit|abridg|abbreviat|shorten|snip|elid|continu|redact|skip|repeat)",
-    re.IGNORECASE | re.DOTALL,
+    re.IGNORECASE,
 )
+_REMARK = re.compile(r"\W*[\[({].*[\])}]\W*", re.DOTALL)
 _ESCAPES = re.compile(r"\s*(?:\\[nrt]\s*)+")
 
 
@@ -29,7 +30,13 @@ def ends(text: str, name: str) -> str:
 
 def elides(text: str) -> bool:
     """Whether a text says that something is left out, or may say so: a remark in brackets does."""
-    return _ELISION.search(text.strip()) is not None
+    return bool(_ELISION.search(text) or _REMARK.fullmatch(text))
+
+
+def breaks_off(text: str) -> bool:
+    """Whether what stands behind a document begins as if its end were left out."""
+    line = text.strip().split("\n", 1)[0]
+    return line.startswith(("..", "…")) or bool(_REMARK.fullmatch(line) and _ELISION.search(line))
 
 
 def is_escaped(text: str) -> bool:

@@ -4,7 +4,10 @@ import json
 import re
 
 _DECODER = json.JSONDecoder(strict=False)
-_AHEAD = r"\"(?:\s|\\[nrt]|<\?xml[^<>]*\?>)*"
+_AHEAD = r"[\"'](?:\s|\\[nrt]|<\?xml[^<>]*\?>)*"
+# Before a string that is a part of JSON; and what nobody writes in one that is none.
+_KEY = re.compile(r"\"\s*:\s*\Z|[\[,]\s*\Z")
+_ESCAPED = re.compile(r"\\[\"\\]|\\u[0-9a-fA-F]{4}|>\s*\\[nrt]")
 
 
 class Garbled(Exception):
@@ -22,8 +25,11 @@ def unwrapped(text: str, root: str) -> str | None:
         said, end = _DECODER.raw_decode(text, at)
     except ValueError:
         said, end = "", at
-    if re.search(rf"{re.escape(root)}\s*>\s*\Z", said):
+    is_json = _KEY.search(text[max(at - 100, 0) : at]) or _ESCAPED.search(text, at, end)
+    if is_json and re.search(rf"{re.escape(root)}\s*>\s*\Z", said):
         return f"{text[:at]}\n{said}\n{text[end:]}"
     if "\\" in text[at:]:
-        raise Garbled(f"<{root}> stands in a string of JSON whose quotes do not match")
+        raise Garbled(
+            f"<{root}> stands between quotes, and a \\ there may be an escape of JSON or not"
+        )
     return None

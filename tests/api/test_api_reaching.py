@@ -65,7 +65,9 @@ def test_a_server_that_no_person_names_is_not_reached(way, here):
 
     assert server.journal == []
     assert (error.reason, error.details["host"]) == ("net-denied", "127.0.0.1")
-    assert f"--allow-net 127.0.0.1, or name the model yourself: --model '{name}'" in str(error.error)
+    assert f"--allow-net 127.0.0.1, or name the model yourself: --model '{name}'" in str(
+        error.error
+    )
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:{port}"])

@@ -27,7 +27,7 @@ from sexplang.terms.value import Value
 
 MOST_CHARACTERS = 200_000
 MOST_TOKENS = 3 * MAX_NODES
-LEAST_WORK, WORK_PER_CHARACTER = 6_000, 0.75
+LEAST_WORK, WORK_PER_CHARACTER = 15_000, 0.4
 """Steps of the search for a reply, each of some ten microseconds."""
 
 _COST_OF_READING = 2

@@ -148,7 +148,10 @@ def test_a_call_whose_time_is_up_tells_too_what_it_took():
     """Of the attempt that was under way as well."""
     slow = cut("some text", "silence")
     program = f'{ASK} (model {{timeout: 1.5 messages: [{{role: "user" content: "tea?"}}]}})'
-    outcome, _ = ran([cut("the counts"), slow], program, {"tokens": 10_000}, Retries(first=0.01))
+    again = Retries(first=0.01)
+    outcome, _ = ran(
+        [cut("the counts"), slow], program, {"tokens": 10_000}, again, endpoint=PATIENT
+    )
     error = outcome.error.fields
 
     assert ("RESOURCE_EXHAUSTION", "seconds") == (error["type"], error["reason"])

@@ -21,11 +21,29 @@ from sexplang.runtime.events import (
     Started,
     Withdrawn,
 )
+from sexplang.runtime.journal import Row
 from sexplang.terms.effect import Request
-from sexplang.terms.task import error_record
+from sexplang.terms.task import Context, Conversation, error_record
 from sexplang.terms.work import Work
 
 USED = {"input_tokens": 30, "output_tokens": 12}
+
+
+def asked(id, operation, task=None, turn=None):
+    """A request, for a model's `turn`-th call of a task if it is that."""
+    said = [{"role": "assistant", "content": []}] * ((turn or 1) - 1)
+    around = (Conversation(task, "", 0),) if task else ()
+    return Request(id, operation, ({"messages": said},) if turn else (), Context(around))
+
+
+def started(*request):
+    return Started(asked(*request))
+
+
+def finished(id, operation, task, turn, seconds, model=None, usage=None, error=None):
+    reply = error or {"model": model, "usage": usage}
+    row = Row(id, operation, (), reply, error is not None, 1, 0.0, seconds)
+    return Finished(asked(id, operation, task, turn), row)
 
 
 def begun(live=False, quiet=False, size=(80, 24), **settings):
@@ -45,8 +63,8 @@ def begun(live=False, quiet=False, size=(80, 24), **settings):
 
 def watched(live=False, quiet=False):
     progress = begun(live, quiet)
-    progress(Started("1", "model", "summarize", 1))
-    progress(Finished("1", "model", "summarize", 1, 0.5, "tiny", USED))
+    progress(started("1", "model", "summarize", 1))
+    progress(finished("1", "model", "summarize", 1, 0.5, "tiny", USED))
     progress(Progressed("half way", 0.5))
     progress.draw()
     progress.close()
@@ -89,10 +107,10 @@ def test_quiet_writes_nothing():
 def test_a_terminal_shows_what_is_at_work_and_clears_it():
     """A line per request under way and one that counts; taken away when the run has ended."""
     progress = begun(live=True)
-    progress(Started("1", "model", "summarize", 2))
+    progress(started("1", "model", "summarize", 2))
     progress(Progressed("half way", 0.5))
     first = lines_of(progress)
-    progress(Finished("1", "model", "summarize", 2, 0.5, "tiny", USED))
+    progress(finished("1", "model", "summarize", 2, 0.5, "tiny", USED))
     second = lines_of(progress)
     progress.close()
 
@@ -112,9 +130,9 @@ def test_what_runs_is_shown_however_much_waits():
     for at in range(200):
         progress(Queued(str(at), "ask"))
     for at in range(20):
-        progress(Started(str(at), "model", "ask", 1))
+        progress(started(str(at), "model", "ask", 1))
     for at in range(10):
-        progress(Finished(str(at), "model", "ask", 1, 0.1, "tiny", USED))
+        progress(finished(str(at), "model", "ask", 1, 0.1, "tiny", USED))
     shown = lines_of(progress)
     progress.close()
 
@@ -140,9 +158,9 @@ def test_of_what_is_alike_eight_are_shown_and_the_rest_are_counted(height, asked
     progress = begun(live=True, size=(80, height))
     for at in range(20):
         if at < asked:
-            progress(Started(f"a{at}", "model", "ask", 1))
+            progress(started(f"a{at}", "model", "ask", 1))
         if at < read:
-            progress(Started(f"r{at}", "read-file"))
+            progress(started(f"r{at}", "read-file"))
     shown = lines_of(progress)
     progress.close()
 
@@ -155,17 +173,17 @@ def test_what_waits_is_counted():
     progress = begun(live=True, price=lambda *_: 0.25)
     for id in ("1", "2", "3"):
         progress(Queued(id, "ask"))
-    progress(Started("1", "model", "ask", 1))
-    progress(Started("2", "model", "ask", 1))
+    progress(started("1", "model", "ask", 1))
+    progress(started("2", "model", "ask", 1))
     progress(Withdrawn("3", "model"))
     progress(Queued("4", "ask"))
     busy = error_record("TASK_FAILURE", "llm_error", "busy")
     progress(Retrying("1", "ask", 1, 90.0, busy))
     progress(Said("2", 20))
-    progress(Started("5", "run-script"))
-    progress(Finished("5", "run-script", None, None, 0.1, error=busy))
-    progress(Started("6", "model", "ask", 1))
-    progress(Finished("6", "model", "ask", 1, 0.1, "tiny", USED))
+    progress(started("5", "run-script"))
+    progress(finished("5", "run-script", None, None, 0.1, error=busy))
+    progress(started("6", "model", "ask", 1))
+    progress(finished("6", "model", "ask", 1, 0.1, "tiny", USED))
     shown = lines_of(progress)
     progress.close()
 
@@ -182,7 +200,7 @@ def test_nothing_that_is_said_steers_the_terminal():
     root = progress.working.run(0.0)
     task = progress.working.work(Work("w0", "task", "\x1b[2J\rx\u202e"), root, 0.0)
     progress.working.request(Request("1", "model", ()), task, 0.0)
-    progress(Started("1", "model", "\x1b[2J", 1))
+    progress(started("1", "model", "\x1b[2J", 1))
     progress(Progressed("\x1b]0;title\x07\nmore", None))
     progress.draw()
     text = progress.stream.getvalue()
@@ -196,11 +214,11 @@ def test_the_programs_own_output_is_not_drawn_over():
     """What is drawn goes before a program writes or a person is asked, and nothing is drawn until
     that is over."""
     progress = begun(live=True)
-    progress(Started("1", "model", "ask", 1))
+    progress(started("1", "model", "ask", 1))
     drawn = lines_of(progress)
-    progress(Started("2", "ask-user"))
-    progress(Started("3", "print"))
-    progress(Finished("3", "print", None, None, 0.0))
+    progress(started("2", "ask-user"))
+    progress(started("3", "print"))
+    progress(finished("3", "print", None, None, 0.0))
     between = lines_of(progress)
     progress(Withdrawn("2", "ask-user"))
     after = lines_of(progress)
@@ -213,8 +231,8 @@ def test_a_run_without_models_has_no_summary():
     """Nothing was spent, so nothing is said."""
     stream = io.StringIO()
     progress = Progress(stream, live=False)
-    progress(Started("1", "now"))
-    progress(Finished("1", "now", None, None, 0.0))
+    progress(started("1", "now"))
+    progress(finished("1", "now", None, None, 0.0))
     progress.close()
 
     assert stream.getvalue() == ""
@@ -229,11 +247,11 @@ def grown(progress, moves):
         if move == "request":
             id = f"{at}"
             requests.append((id, working.request(Request(id, "model", ()), parent, at)))
-            progress(Started(id, "model", "a task", 1))
+            progress(started(id, "model", "a task", 1))
         elif move == "answer" and requests:
             id, node = requests.pop(pick % len(requests))
             working.end(node, at, None, cut=False)
-            progress(Finished(id, "model", "a task", 1, 1.0, "tiny", USED))
+            progress(finished(id, "model", "a task", 1, 1.0, "tiny", USED))
         elif move == "end" and len(open_works) > 1:
             node = open_works.pop(1 + pick % (len(open_works) - 1))
             working.end(node, at, None, cut=pick % 2 == 0)

@@ -18,26 +18,13 @@ class Queued:
 
 
 class _Told:
-    """Reads what it says off what it holds, when somebody asks: most events are never read."""
+    """Of a request. What an event says is read off what it holds when somebody asks: most events
+    are never read."""
 
-    __slots__ = ()
-    __match_args__: tuple[str, ...] = ()
+    __slots__ = ("request",)
+    __match_args__: tuple[str, ...] = ("id", "operation", "task", "turn")
 
-    def __repr__(self) -> str:
-        said = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__match_args__])
-        return f"{type(self).__name__}({said})"
-
-
-class Started(_Told):
-    """A request is being performed; `task` and `turn` when it is a conversation's model call."""
-
-    __slots__ = ("_clock", "_since", "request")
-    __match_args__ = ("id", "operation", "task", "turn")
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self._since = time()
-        self._clock = monotonic()
+    request: Request
 
     @property
     def id(self) -> str:
@@ -55,6 +42,21 @@ class Started(_Told):
     def turn(self) -> int | None:
         return turn_of(self.request)
 
+    def __repr__(self) -> str:
+        said = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__match_args__])
+        return f"{type(self).__name__}({said})"
+
+
+class Started(_Told):
+    """A request is being performed; `task` and `turn` when it is a conversation's model call."""
+
+    __slots__ = ("_clock", "_since")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self._since = time()
+        self._clock = monotonic()
+
     def answered(self, value: Value, failed: bool, attempts: int) -> Row:
         """Its row, now that its reply is there."""
         asked, since = self.request, self._since
@@ -67,7 +69,7 @@ class Started(_Told):
 class Finished(_Told):
     """A request has its answer. `usage` holds `input_tokens` and `output_tokens` if known."""
 
-    __slots__ = ("_row", "request")
+    __slots__ = ("_row",)
     # fmt: off
     __match_args__ = (
         "id", "operation", "task", "turn", "seconds", "model", "usage", "error", "attempts",
@@ -77,22 +79,6 @@ class Finished(_Told):
     def __init__(self, request: Request, row: Row) -> None:
         self.request = request
         self._row = row
-
-    @property
-    def id(self) -> str:
-        return self._row.id
-
-    @property
-    def operation(self) -> str:
-        return self._row.operation
-
-    @property
-    def task(self) -> str | None:
-        return task_of(self.request)
-
-    @property
-    def turn(self) -> int | None:
-        return turn_of(self.request)
 
     @property
     def seconds(self) -> float:

@@ -17,7 +17,7 @@ from sexplang.tasks.replies import Reply, model_reply
 from sexplang.tasks.request import SubtaskRequest
 from sexplang.tasks.session import Block, HandlerSession, Rules, Waits
 from sexplang.tasks.stopped import full, overflowed, refused
-from sexplang.tasks.window import filled, room_for, tokens_of, with_more
+from sexplang.tasks.window import room_for, taken_with, tokens_of, with_more
 from sexplang.terms.node import evolve
 from sexplang.terms.task import Finished, Perform, Want
 from sexplang.terms.value import Fault, Record, Value
@@ -97,13 +97,10 @@ _ENDS = frozenset({"end_turn", "stop_sequence"})
 def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
     """One assistant message more. History may hold no blank message."""
     message = {"role": "assistant", "content": reply.kept or _NOTHING}
-    before, given, setup = session.usage, reply.usage, session.setup
-    # What the model counted is right; where it counts nothing, the estimates go on.
-    own, used = reply.own, session.taken[0]
-    used = own[0] + own[1] if given[0] else used + tokens_of(reply.content)
-    taken, warnings = filled(session.taken, session.warnings, used, setup.window)
+    before, given = session.usage, reply.usage
+    taken, warnings = taken_with(session, reply)
     return HandlerSession(
-        setup,
+        session.setup,
         session.payload,
         (*session.messages, message),
         taken,

@@ -10,9 +10,9 @@ import shlex
 
 from sexplang.runtime.files import whereabouts
 from sexplang.runtime.models import Named
-from sexplang.runtime.models.messages import target
+from sexplang.runtime.models.messages import no_address, target
 from sexplang.runtime.permissions import Permissions, host_of
-from sexplang.runtime.refusal import broken, refused
+from sexplang.runtime.refusal import refused
 from sexplang.terms.node import evolve
 
 _HOST = re.compile(
@@ -46,13 +46,7 @@ def _is_anthropics(name: str) -> bool:
 
 def _check_host(name: str, address: str, permissions: Permissions) -> None:
     if address is name and not _HOST.fullmatch(name):
-        raise broken(
-            "configuration_error",
-            "unknown-model",
-            f"`{name}` is not an address",
-            hint="write it like http://127.0.0.1:8080#model-name",
-            model=name,
-        )
+        raise no_address(name)
     hosts = host_of(address)
     if not set(hosts) & set(permissions.net):
         raise refused(

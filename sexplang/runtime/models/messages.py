@@ -25,7 +25,7 @@ from sexplang.runtime.models.failures import (
     told,
 )
 from sexplang.runtime.models.growing import Growing
-from sexplang.runtime.refusal import broken
+from sexplang.runtime.refusal import Refusal, broken
 from sexplang.terms.effect import Request
 from sexplang.terms.node import field, frozen
 
@@ -83,6 +83,17 @@ def messages(
     return reply
 
 
+def no_address(name: str) -> Refusal:
+    """What is said of a model's name that should be an address and is none."""
+    return broken(
+        "configuration_error",
+        "unknown-model",
+        f"`{name}` is not an address",
+        hint="write it like http://127.0.0.1:8080#model-name",
+        model=name,
+    )
+
+
 def target(name: str, *, with_key: bool = True) -> Target:
     """Where the model called `name` is; a Refusal if a key is needed and missing. Without
     `with_key` the environment's is not for that server."""
@@ -106,13 +117,7 @@ def target(name: str, *, with_key: bool = True) -> Target:
     except ValueError:
         host = None
     if not host:
-        raise broken(
-            "configuration_error",
-            "unknown-model",
-            f"`{name}` is not an address",
-            hint="write it like http://127.0.0.1:8080#model-name",
-            model=name,
-        )
+        raise no_address(name)
     path = parts.path.rstrip("/").removesuffix("/messages").removesuffix("/v1")
     base = urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
     opens = key or (None if token else PLACEHOLDER)

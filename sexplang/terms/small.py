@@ -12,6 +12,8 @@ FREE = frozenset((str, bool, float, type(None)))
 USUAL = 1 << 64
 """What most integers are below, which are no closer looked at."""
 
+_LEAST = -USUAL
+
 _PARTS, _LEVELS = 30, 4
 """A container has at most so many parts, and stands in at most so many others: a value has fewer
 parts than may be too many."""
@@ -30,15 +32,18 @@ def small(data: Any, levels: int = _LEVELS) -> Any:
             kind = part.__class__
             if key.__class__ is not str:
                 raise Unusual
-            if kind not in FREE and (kind is not int or not -USUAL < part < USUAL):
+            if kind not in FREE and (kind is not int or not _LEAST < part < USUAL):
                 made[key] = small(part, levels - 1)
         return made
     if (kind is tuple or kind is list) and levels and len(data) <= _PARTS:
+        if len(data) == 1:
+            (part,) = data
+            return (part if part.__class__ in FREE else small(part, levels - 1),)
         parts = list(data)
         for at, part in enumerate(parts):
             if part.__class__ not in FREE:
                 parts[at] = small(part, levels - 1)
         return tuple(parts)
-    if kind is int and -USUAL < data < USUAL:
+    if kind is int and _LEAST < data < USUAL:
         return data
     raise Unusual

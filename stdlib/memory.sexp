@@ -48,7 +48,13 @@
   (_check-bound "max_shards" max_shards _SHARDS)
   (bind input (if (table? query) query {query: query}))
   (bind wanted (merge {query: (str input.template_description)} input))
-  (bind found (search-memory (merge input {limit: _CANDIDATES include_unmatched: true})))
+  (bind most input.limit)
+  (bind fits (or (nil? most) (_whole? most _CANDIDATES)))
+  ; What is wrong with a limit is told as the search tells it.
+  (bind found
+    (search-memory (if fits
+                       (merge input {limit: _CANDIDATES include_unmatched: true})
+                       input)))
   (bind packed (_packed (or found.matches []) token_size_per_shard max_shards))
   (if (or found.error (empty? found.matches))
       found
@@ -215,9 +221,13 @@
              "write (lambda (input candidates) …); get-context takes matcher: false for none")))
 
 (define (_check-bound label value most)
-  (unless (and (integer? value) (<= 1 value most))
+  (unless (_whole? value most)
     (_refuse (format "`~a:` is an integer from 1 to ~a, not ~s" label most value)
              (format "leave it out for ~a" most))))
+
+; 2.0 is no such number.
+(define (_whole? value most)
+  (and (integer? value) (<= 1 value most) (not (string-contains? (str value) "."))))
 
 (define (_refuse message hint)
   (raise {type: "PROGRAM_ERROR" reason: "wrong-type" message: message hint: hint}))

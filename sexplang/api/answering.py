@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sexplang.api.functions import Functions, performer, replied
+from sexplang.api.functions import Awaited, Functions, performer, replied
 from sexplang.api.tools import Tool
 from sexplang.api.values import spoken
 from sexplang.machine import Failed
@@ -74,15 +74,11 @@ def _listed(replies: Sequence[Reply]) -> Callable[[Request], Any]:
 def _called(function: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
     def perform(request: Request) -> Any:
         reply = replied(lambda: function(plain(request.arguments[0])), spoken)
-        return (
-            _later(reply, request) if hasattr(reply, "__await__") else whole_reply(reply, request)
-        )
+        if hasattr(reply, "__await__"):
+            return Awaited(reply, lambda said: whole_reply(said, request))
+        return whole_reply(reply, request)
 
     return perform
-
-
-async def _later(reply: Any, request: Request) -> Any:
-    return whole_reply(await reply, request)
 
 
 def whole_reply(reply: Any, request: Request) -> Any:

@@ -5,12 +5,13 @@ TaskResult arrives as its content.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, TypeAlias
 
 from sexplang.api.values import python, value
 from sexplang.machine import Failed
 from sexplang.runtime import Refusal, redacted
+from sexplang.runtime.answers import closed
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.node import frozen
@@ -115,16 +116,27 @@ def replied(call: Callable[[], Any], made: Callable[[Any], Value] = value) -> An
     is an error of the program's. Raises Refusal, and whatever else the function raises."""
     try:
         reply = call()
-        return _awaited(reply, made) if hasattr(reply, "__await__") else made(reply)
+        return Awaited(reply, made) if hasattr(reply, "__await__") else made(reply)
     except Failed as failed:
         raise Refusal(failed.error) from None
 
 
-async def _awaited(reply: Any, made: Callable[[Any], Value]) -> Value:
-    try:
-        return made(await reply)
-    except Failed as failed:
-        raise Refusal(failed.error) from None
+class Awaited:
+    """What an async function gives, made a value. Closed before anybody awaits it, it closes the
+    function's coroutine, which would warn that nobody has."""
+
+    def __init__(self, reply: Any, made: Callable[[Any], Value]) -> None:
+        self._reply = reply
+        self._made = made
+
+    def __await__(self) -> Generator[Any, Any, Value]:
+        try:
+            return self._made((yield from self._reply.__await__()))
+        except Failed as failed:
+            raise Refusal(failed.error) from None
+
+    def close(self) -> None:
+        closed(self._reply)
 
 
 def checked_names(functions: Functions, *, taken: Mapping[str, Any]) -> None:

@@ -2,6 +2,8 @@
 
 import enum
 import functools
+import gc
+import warnings
 from typing import Annotated, Any, Literal, Optional
 
 import pytest
@@ -286,3 +288,27 @@ def test_what_has_no_schema_is_refused():
 def test_other_tools_are_unknown():
     """A tool that nobody registered."""
     assert "unknown-tool" == failing("(tool 'nothing {})", tools=[many]).reason
+
+
+def test_an_async_function_that_nobody_awaits_warns_of_nothing():
+    """Another branch ends the run before it has begun."""
+
+    async def slow(word):
+        return word
+
+    async def model(payload):
+        return "tea"
+
+    def breaks(word):
+        raise sexplang.error("llm_error", "broken")
+
+    effects = {"slow": slow, "break": breaks}
+    text = """
+        (define-effect (slow word))
+        (define-effect (break word))
+        (par (slow "x") (model {messages: [{role: "user" content: "x"}]}) (break "x"))"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(sexplang.Failed, match="broken"):
+            sexplang.run(text, effects=effects, model=model)
+        gc.collect()

@@ -226,6 +226,15 @@ def test_a_limit_holds_for_a_matcher_too():
         assert count == len(sexplang.run(text, effects={"search-memory": search})["matches"])
 
 
+@pytest.mark.parametrize("limit", ["0", "-1", "2.0", "true", "5000", '"3"'])
+def test_a_limit_that_is_none_is_told_alike_with_a_matcher_and_without(shop, limit):
+    """In the reply, as the search tells it."""
+    for matcher in ("false", "(lambda (input candidates) candidates)"):
+        result = run(shop, f'(get-context "green" limit: {limit} matcher: {matcher})')
+
+        assert "context_parsing_failure" == result["error"]["reason"]
+
+
 def shards(reply, **options):
     """The paths that each call of a matcher was given."""
     calls = []

@@ -75,12 +75,13 @@ def _from_fields(fields: dict[str, Value]) -> Query:
         limit = STRATEGIES[strategy]
     if type(limit) is not int or not 1 <= limit <= MOST:
         raise Malformed(f"`limit` is an integer from 1 to {MOST:,}")
+    unmatched = fields.get("include_unmatched")
+    if unmatched is not None and not isinstance(unmatched, bool):
+        raise Malformed("`include_unmatched` is true or false")
     wanted = [_said(fields.get(name)) for name in ("query", "template_description")]
     wanted += _texts(fields.get("inputs"))
     around = [each for name in _VALUES[1:] for each in _texts(fields.get(name))]
-    return Query(
-        tuple(wanted), tuple(around), strategy, limit, fields.get("include_unmatched") is True
-    )
+    return Query(tuple(wanted), tuple(around), strategy, limit, unmatched is True)
 
 
 def _is_text(value: Value) -> bool:

@@ -71,6 +71,35 @@ def test_markup_in_a_text_is_left_out_only_where_it_cannot_be_text(mark):
     assert read(f"<l><i><![CDATA[{mark}]]></i></l>").value == {"i": (mark,)}
 
 
+MIXED = xsd(
+    '<xs:sequence><xs:element name="p" maxOccurs="unbounded"><xs:complexType mixed="true">'
+    '<xs:choice minOccurs="0" maxOccurs="unbounded"><xs:element name="b" type="xs:string"/>'
+    '<xs:element name="i" type="xs:string"/></xs:choice></xs:complexType></xs:element>'
+    "</xs:sequence>"
+)
+
+
+@pytest.mark.parametrize(
+    "inside", ["a <b>c and d", "a <b>c<b> d", "a <b>c<b/> d", "a <b>c</i> d", "a<b>c <i>d</i> e"]
+)
+def test_in_mixed_content_no_end_is_guessed(inside):
+    """The text behind may be of the one or of the other."""
+    assert "ends in the text of <p> is not sure" in (read(f"<l><p>{inside}</p></l>", MIXED).problem)
+    assert read("<l><p>a<p>b <b>c</B></p></l>", MIXED).value == {
+        "p": ({"content": ("a",)}, {"content": ("b ", {"b": "c"})})
+    }
+
+
+@pytest.mark.parametrize("other", ['ID="8"', 'x:ID="8"', "Id=8"])
+def test_an_attribute_that_stands_twice_in_another_case_is_refused(other):
+    """As it is in one; where both say the same, it is taken once."""
+    schema = xsd('<xs:attribute name="id" type="xs:int"/>')
+
+    assert "<l> has two attributes id" in (read(f'<l id="7" {other}/>', schema).problem or "")
+    assert "<l> has two attributes id" in (read(f'<l {other} id="7"/>', schema).problem or "")
+    assert read('<l id="7" ID="7"/>', schema).value == {"id": 7}
+
+
 def test_a_document_in_a_string_of_json_is_decoded():
     """Its quotes, line breaks and characters are those of the document."""
     reading = read('Sure:\n{"xml": "<l><i>a \\"b\\"</i>\\n<i>\\u00e9</i></l>"}')

@@ -113,6 +113,14 @@ class Frame:
         present = {item.name for item in listed(self.items) if isinstance(item, Node)}
         return is_full(type_.content, present)
 
+    def in_doubt_of_end(self) -> "Frame":
+        """The element with an end that is guessed: in mixed content, text behind it may be its own
+        or not."""
+        if self.above is None or not self.above.element.type.mixed:
+            return self
+        doubt = f"where <{self.name}> ends in the text of <{self.above.name}> is not sure"
+        return evolve(self, doubt=self.doubt or doubt)
+
     def is_allowed(self, name: str) -> bool:
         """Whether an element of that name, or what is an attribute, may stand in it, or further
         out."""

@@ -102,7 +102,7 @@ def _start(way: Way, token: Start) -> Iterator[Way]:
     if token.name == frame.name and not token.recurs:
         if not token.attributes and not (frame.ends_in_slash and not token.closed):
             words = f"took <{frame.name}{'/' * token.closed}> for </{frame.name}>"
-            yield from way.paid(_SLASH, words).ended()
+            yield from way.at(frame.in_doubt_of_end()).paid(_SLASH, words).ended()
         if not token.closed:
             yield from _again(way, token)
 
@@ -169,7 +169,8 @@ def _end(way: Way, token: End) -> Iterator[Way]:
         yield from way.noted(*token.notes).ended()
         return
     if alike(token.written, frame.name):
-        yield from way.paid(_MISSPELT, f"took </{token.written}> for </{frame.name}>").ended()
+        closing = way if token.name is None else way.at(frame.in_doubt_of_end())
+        yield from closing.paid(_MISSPELT, f"took </{token.written}> for </{frame.name}>").ended()
     yield from _outer_end(way, token)
     if frame.stray.strip():
         # The text before the tag is not to be lost with it.
@@ -187,7 +188,7 @@ def _end_in_text(way: Way, token: End) -> Iterator[Way]:
         if frame.quoted[-1:] != (token.name,):
             yield _quoted(way, token)
             words = f"took {_shown(token.raw)} for </{frame.name}>"
-            yield from way.paid(_MISNAMED, words).ended()
+            yield from way.at(frame.in_doubt_of_end()).paid(_MISNAMED, words).ended()
     elif not token.suspect:
         yield _as_text(way, token.raw)
         doubt = f"{_shown(token.raw)} may be a part of the text of <{frame.name}>, or its end"

@@ -51,7 +51,8 @@ class Way:
         frame = self.frame
         if frame.above is None or frame.bare or frame.is_lost:
             return None
-        return self.paid(1, f"supplied </{frame.name}>")._closed(supplied=True)
+        paid = self.paid(1, f"supplied </{frame.name}>")
+        return paid.at(paid.frame.in_doubt_of_end())._closed(supplied=True)
 
     def finished(self, whole: bool) -> "Way | None":
         """The way with all that is open closed, where nothing more could have followed; `whole`

@@ -7,7 +7,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Literal
 
-from sexplang.builder import Builder, Find
+from sexplang.builder import Find
+from sexplang.pipeline import build
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.node import frozen
 from sexplang.terms.program import Input, Program
@@ -62,9 +63,7 @@ class Dispatched:
 def library(paths: Collection[str], find: Find) -> dict[str, Task]:
     """The tasks of templates and programs, by name. Raises Diagnostics."""
     imports = "\n".join(f"(import {_string(path)})" for path in paths)
-    builder = Builder(find, {}, {})
-    builder.main(Source("<library>", imports))
-    return {task.name: task for task in builder.program().tasks}
+    return {task.name: task for task in build(Source("<library>", imports), find).tasks}
 
 
 def dispatch(
@@ -155,9 +154,7 @@ def _check_inputs(tool: str, declared: tuple[Input, ...], given: Mapping[str, Va
 
 
 def _built(program: str, tasks: Mapping[str, Task], find: Find) -> Program:
-    builder = Builder(find, dict(tasks), dict(tasks))
-    builder.main(Source("<task>", program))
-    return builder.program()
+    return build(Source("<task>", program), find, tasks)
 
 
 def found(identifier: str, tasks: Mapping[str, Task]) -> Task | None:

@@ -112,7 +112,7 @@
   (bind at (length results))
   (_keeping (lambda (err)
               {message: (format "error at input ~a of ~a: ~a" (+ at 1) (length inputs) err.message)
-               details: (merge known
+               details: (merge known (_inside err)
                           {failed_input_index: at
                            total_inputs: (length inputs)
                            processed_inputs: at
@@ -120,6 +120,10 @@
                                                  (range at)
                                                  results)})})
             body))
+
+; What had been done inside of the input, where that is told.
+(define (_inside err)
+  (if (has-key? err.details "partial_results") {input_error: err} {}))
 
 (define (_check-inputs name functions inputs)
   (unless (all? procedure? functions)

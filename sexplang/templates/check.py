@@ -180,10 +180,11 @@ def _texts(template: Template) -> Iterator[tuple[str, str]]:
 
 
 _INSTEAD = {
-    "model": 'give it in the call: model: "…"',
+    "model": "give it in a call by name: (call-atomic-task name inputs: {…} model: …)",
     "provider": "write the name of one",
     "context_assembly": f"write a path, * stands for any characters; {_ESCAPE}",
-    "file_paths": f'give files in the call, file_paths: ["…"]; or find them; {_ESCAPE}',
+    "file_paths": f"give files in a call by name: (call-atomic-task name inputs: {{…}} "
+    f"file_paths: […]); or find them; {_ESCAPE}",
 }
 
 

@@ -246,3 +246,10 @@ def test_an_argument_that_there_is_not_is_said_of_dispatch(way):
     with pytest.raises(TypeError, match=r"^dispatch\(\) has no argument `nosuch`"):
         result = way("plain", {}, nosuch=1)
         asyncio.run(result)
+
+
+def test_a_program_may_run_a_plan():
+    """It is built as every other program is."""
+    result = sexplang.dispatch('(eval-plan "(+ 1 2)")')
+
+    assert {"status": "done", "value": 3} == result.notes["sexp_raw_result"]

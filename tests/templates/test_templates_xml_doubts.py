@@ -49,6 +49,13 @@ def read(text: str, schema: str = LIST):
         ('say "<l><i>C:\\temp</i></l>"', "may be an escape of JSON or not"),
         ('{"xml": "<l><i>a\\b</i></l>"}', "U+0008"),
         ("```xml\n<l><i>a</i><i>b</i\n```", "it ends before <i> is closed"),
+        ('{"xml": "Here: <l><i>a\\n</i></l>"}', "<l> may stand in a string"),
+        ("['Here: <l><i>a\\n</i></l>']", "<l> may stand in a string"),
+        ('"```xml\\n<l><i>\\u00e9</i></l>\\n```"', "<l> may stand in a string"),
+        ('<l x=\\"\\"><i>a \\"b\\"</i></l>', "has attributes in quotes that are escaped"),
+        ("<l><i>a</i><x</l>", "`<x` in <l> may be left of a tag"),
+        ("<l><i>a</i><x<i>b</i></l>", "`<x` in <l> may be left of a tag"),
+        ("```xml\n<l><i>a</i><x\n```", "it ends before <l> is closed"),
     ],
 )
 def test_what_may_be_more_than_it_is_is_refused(text, words):

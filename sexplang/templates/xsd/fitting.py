@@ -153,7 +153,10 @@ class Fitting:
                 self.note(f"took {name} for {known}")
             if name in node.start.doubtful and declared.simple.fits(value or ""):
                 raise Misfit(f"the quotes around {name} of <{node.name}> do not match")
-            made.set(declared.tag, self._attribute_value(declared, value, node))
+            said = self._attribute_value(declared, value, node)
+            if made.get(declared.tag, said) != said:
+                raise Misfit(f"<{node.name}> has two attributes {declared.name}")
+            made.set(declared.tag, said)
             return
         child = type_.children.get(known)
         present = any(isinstance(item, Node) and item.name == known for item in items)

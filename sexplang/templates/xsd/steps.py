@@ -63,6 +63,9 @@ def _doubt(frame: Frame, token: Text) -> str:
     written = within(token.text, frame.element.type.children)
     if written:
         return f"`{written}` in <{frame.name}> may be an element that is not written as a tag"
+    if "<" in token.text:
+        cut = " ".join(token.text[token.text.index("<") :].split())[:60]
+        return f"`{cut}` in <{frame.name}> may be left of a tag"
     for said in (token.text, *[mark[4:-3] for mark in token.marks if mark.startswith("<!--")]):
         if elides(said):
             short = " ".join(said.split())[:60]

@@ -9,6 +9,12 @@ _AHEAD = r"[\"'](?:\s|\\[nrt]|<\?xml[^<>]*\?>)*"
 _KEY = re.compile(r"\"\s*:\s*\Z|[\[,]\s*\Z")
 _ESCAPED = re.compile(r"\\[\"\\]|\\u[0-9a-fA-F]{4}|>\s*\\[nrt]")
 
+_TAG = re.compile(r"<[\w.:-]+\s[^<>]*>")
+_ATTRIBUTE = re.compile(r"=\s*\\([\"'])(?:[^\"'\\<>]*\\\1)?")
+# Where a string in single quotes begins and does not end.
+_OPEN = re.compile(r"(?:\A|[:,=(\[{])\s*'[^']*\Z")
+_MAY_BE = "a \\ there may be an escape of JSON or not"
+
 
 class Garbled(Exception):
     """Says why nobody knows what the string holds."""
@@ -19,6 +25,7 @@ def unwrapped(text: str, root: str) -> str | None:
     such string. Raises Garbled where its escapes may be some or not."""
     begins = re.search(rf"{_AHEAD}<(?:[\w.-]{{1,40}}:)?{re.escape(root)}\b", text)
     if begins is None:
+        _held_to_escapes(text, root)
         return None
     at = begins.start()
     try:
@@ -29,7 +36,19 @@ def unwrapped(text: str, root: str) -> str | None:
     if is_json and re.search(rf"{re.escape(root)}\s*>\s*\Z", said):
         return f"{text[:at]}\n{said}\n{text[end:]}"
     if "\\" in text[at:]:
-        raise Garbled(
-            f"<{root}> stands between quotes, and a \\ there may be an escape of JSON or not"
-        )
+        raise Garbled(f"<{root}> stands between quotes, and {_MAY_BE}")
     return None
+
+
+def _held_to_escapes(text: str, root: str) -> None:
+    """Raises Garbled where the root stands further on in a string, or attributes in it have quotes
+    that are escaped, and there may be more escapes."""
+    begins = re.search(rf"<\s?(?:[\w.-]{{1,40}}:)?{re.escape(root)}\b", text, re.IGNORECASE)
+    if begins is None or "\\" not in text:
+        return
+    before, inside = text[: begins.start()], text[begins.start() :]
+    if re.sub(r"\\.", "", before).count('"') % 2 or _OPEN.search(before):
+        raise Garbled(f"<{root}> may stand in a string, and {_MAY_BE}")
+    plain = _TAG.sub(lambda tag: _ATTRIBUTE.sub("", tag[0]), inside)
+    if plain != inside and "\\" in plain:
+        raise Garbled(f"<{root}> has attributes in quotes that are escaped, and {_MAY_BE}")

@@ -78,6 +78,55 @@ def test_markup_in_a_text_is_left_out_only_where_it_cannot_be_text(mark):
     assert read(f"<l><i><![CDATA[{mark}]]></i></l>").value == {"i": (mark,)}
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "other lines",
+        "and the others",
+        "12 items in total",
+        "3 rows",
+        "same as above",
+        "und so weiter",
+        "usw.",
+        "les autres",
+        "ainsi de suite",
+        "otros",
+        "и т. д.",
+        "省略",
+        "以下同様",
+        "其他",
+        "나머지",
+    ],
+)
+def test_a_remark_that_something_is_left_out_is_known_in_many_words(said):
+    """In a comment or an instruction, between elements and at the edge of a list."""
+    schema = xsd(
+        '<xs:sequence><xs:element name="n" maxOccurs="9"><xs:simpleType><xs:list '
+        'itemType="xs:int"/></xs:simpleType></xs:element></xs:sequence>'
+    )
+    for mark in (f"<!-- {said} -->", f"<?{said}?>"):
+        assert f"`{said}` in <l> may" in (read(f"<l><i>a</i>{mark}</l>").problem or "")
+        assert f"`{mark}` in <n> may" in (read(f"<l><n>1 2 {mark}</n></l>", schema).problem or "")
+
+
+@pytest.mark.parametrize("mark", ["<!-- x -->", "<!---->", "<?x?>"])
+def test_a_comment_between_two_pieces_of_a_value_is_refused(mark):
+    """They may be one number or two, or the comment one between them."""
+    for value in (f"1{mark}2", f"1 {mark} 2", f"{mark}1{mark}2"):
+        problem = read(f"<l><i>a</i><n>{value}</n></l>").problem or ""
+        assert "in <n> parts its text in two" in problem or "does not fit" in problem
+    assert read(f"<l><i>a</i><n>{mark} 1{mark}</n></l>").value == {"i": ("a",), "n": 1}
+
+
+def test_what_is_said_to_be_left_out_behind_a_document_is_asked_for():
+    """Other words behind it are left out."""
+    said = "something may be left out where <l> ends"
+
+    assert said in (read("<l><i>a</i></l>\nI left out the other lines.").problem or "")
+    assert said in (read("<l><i>a</i></l>\nDone.\n\nSome items are omitted.").problem or "")
+    assert read("<l><i>a</i></l>\nIs there anything more?").value == {"i": ("a",)}
+
+
 MIXED = xsd(
     '<xs:sequence><xs:element name="p" maxOccurs="unbounded"><xs:complexType mixed="true">'
     '<xs:choice minOccurs="0" maxOccurs="unbounded"><xs:element name="b" type="xs:string"/>'
@@ -95,6 +144,15 @@ def test_in_mixed_content_no_end_is_guessed(inside):
     assert read("<l><p>a<p>b <b>c</B></p></l>", MIXED).value == {
         "p": ({"content": ("a",)}, {"content": ("b ", {"b": "c"})})
     }
+
+
+def test_an_end_tag_of_a_sibling_is_taken_for_another_only_where_the_order_fits():
+    """Else the start tag may be the wrong one."""
+    text = "<l><i>a</i>{}</l>"
+
+    assert "that tag the right one" in (read(text.format("<n>1</n><i>2</n>")).problem or "")
+    assert read(text.format("<i>2</n><n>1</n>")).value == {"i": ("a", "2"), "n": 1}
+    assert read(text.format("<n>1</n><i>2</i>")).value == {"i": ("a", "2"), "n": 1}
 
 
 @pytest.mark.parametrize("other", ['ID="8"', 'x:ID="8"', "Id=8"])

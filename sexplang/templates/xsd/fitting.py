@@ -6,12 +6,12 @@ taken for the one it is.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from sexplang.templates.vocabulary import normal
 from sexplang.templates.xsd.frames import Mark, Node
-from sexplang.templates.xsd.notation import ends
+from sexplang.templates.xsd.notation import elides, ends
 from sexplang.templates.xsd.shapes import Attribute, Type
 from sexplang.templates.xsd.simple import Simple
 from sexplang.templates.xsd.tokens import Names, left_out
@@ -34,6 +34,8 @@ class Misfit(Exception):
 
 # The end of a line, and the indentation of the next.
 _LAYOUT = re.compile(r"\n[ \t]*")
+# An end tag that was taken for another; a long one is told in part.
+_TAKEN = re.compile(r"took </\s*([\w.:-]+)(…?)")
 
 
 @frozen(eq=False)
@@ -53,6 +55,19 @@ class Fitting:
         made = etree.Element(root.element.tag, nsmap={"xsi": INSTANCE})
         self._fill(made, root)
         return made
+
+    def misplaced(self, repairs: list[str]) -> Iterator[str]:
+        """Why a tag that was left out, or taken for another, may be one that is lost elsewhere, or
+        the right one. Where elements stand in themselves, any may."""
+        for name, recurs in self.lost.items():
+            wrong = ("left out </", "took </") if recurs else (f"left out </{name}>",)
+            if any(each.startswith(wrong) for each in repairs):
+                yield f"one of its tags may stand where </{name}> belongs, or not"
+        if any(each.startswith("put the elements of") for each in repairs):
+            for each in repairs:
+                taken = _TAKEN.match(each)
+                if taken and (taken[2] or self.names.known(taken[1])):
+                    yield f"{each}, but the elements may be in order, and that tag the right one"
 
     def _fill(self, made: "_Element", node: Node) -> None:
         type_ = node.element.type
@@ -98,6 +113,10 @@ class Fitting:
                 self.doubts.append(
                     f"`{mark[:40]}` in <{node.name}> may be a part of its text (then write < as "
                     "&lt;) or not"
+                )
+            elif elides(mark.strip("<!-?>")):
+                self.doubts.append(
+                    f"`{mark[:40]}` in <{node.name}> may stand for something that is left out"
                 )
             self.note(left_out(mark))
 

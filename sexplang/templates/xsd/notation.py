@@ -12,9 +12,21 @@ _TAG = re.compile(rf"{_OPENERS}\s?[/\\]?\s?([\w.:-]{{1,80}})\s?{_CLOSERS}")
 _LABEL = re.compile(r"\s*([\w.-]{1,80}) ?[:=] ?\S")
 _LONGEST = 100
 _ELISION = re.compile(
-    r"\.\.|…|⋯|\b(?:etc|more|remaining|rest|todo|tbd|placeholder|ditto)\b"
-    r"|\bso (?:on|forth)\b|\b\d+ (?:others?|additional|further)\b|\bleft out\b|\bnot shown\b"
-    r"|\b(?:truncat|omit|abridg|abbreviat|shorten|snip|elid|continu|redact|skip|repeat)",
+    r"\.\.|…|⋯|\b(?:etc|more|remain(?:ing|der)|rest|total|todo|tbd|placeholder|ditto|likewise)\b"
+    r"|\b(?:similar(?:ly)?|missing|same (?:as|for)|so (?:on|forth)|left out|not shown|et al)\b"
+    # A colon behind it announces them.
+    r"|\bothers?\b(?!:)|\b(?:additional|further)\b"
+    r"|\b\d+ (?:items?|lines?|rows?|entr(?:y|ies)|elements?|records?)\b"
+    r"|\b(?:truncat|omi[ts]|abridg|abbreviat|shorten|snip|elid|continu|redact|skip|repeat)"
+    r"|\b(?:usw|u\. ?s\. ?w|und so|weiter|restlich|übrig|ausgelassen|weggelassen|gekürzt)"
+    r"|\b(?:suite|autres?|reste|otr[ao]s?|resto|demás|así|ecc|altr[ei]|outr[ao]s?|demais)\b"
+    r"|\b(?:и т|остальн|друг|ещё|еще|пропущ)|생략|나머지|기타"
+    r"|略|以下|以此|同上|同様|其余|其他|其它|その他|等等|残り|剩余|余下|更多",
+    re.IGNORECASE,
+)
+_LEFT_OUT = re.compile(
+    r"\b(?:left out|not shown|omi[ts]|truncat|abridg|abbreviat|shortened|ausgelassen|weggelassen"
+    r"|gekürzt|пропущ)|省略|생략",
     re.IGNORECASE,
 )
 _REMARK = re.compile(r"\W*[\[({].*[\])}]\W*", re.DOTALL)
@@ -34,8 +46,11 @@ def elides(text: str) -> bool:
 
 
 def breaks_off(text: str) -> bool:
-    """Whether what stands behind a document begins as if its end were left out."""
+    """Whether what stands behind a document begins as if its end were left out, or says that
+    something is."""
     line = text.strip().split("\n", 1)[0]
+    if _LEFT_OUT.search(text):
+        return True
     return line.startswith(("..", "…")) or bool(_REMARK.fullmatch(line) and _ELISION.search(line))
 
 

@@ -3,6 +3,8 @@
 What fits as it stands is taken so; else the text is read as it may have been meant.
 """
 
+import re
+
 from sexplang.templates.parse import parse
 from sexplang.templates.reading import Reading
 from sexplang.templates.xsd.compiled import Schema, compiled
@@ -15,6 +17,7 @@ from sexplang.terms.source import Source
 from sexplang.terms.value import Value
 
 _MOST_REPAIRS = 30
+_MARK = re.compile(r"<!--|<\?(?!xml\s)")
 
 
 def read_xml(text: str, xsd: str) -> Reading:
@@ -31,7 +34,7 @@ def read_xml(text: str, xsd: str) -> Reading:
 
 
 def _as_it_stands(schema: Schema, text: str) -> Found | None:
-    if "<!--" in text:
+    if _MARK.search(text):
         return None  # what is left out is to be noted
     try:
         root = parse(Source("reply", text.strip())).root

@@ -43,6 +43,9 @@ def _text(way: Way, token: Text) -> Iterator[Way]:
             longer = with_item(frame, token.text, bare=token.bare)
             for mark in token.marks:
                 longer = with_item(longer, Mark(mark))
+            if token.parted:
+                doubt = f"`{token.marks[0][:40]}` in <{frame.name}> parts its text in two"
+                longer = evolve(longer, doubt=longer.doubt or doubt)
             yield way.at(longer).noted(*token.notes)
         return
     doubt = _doubt(frame, token)
@@ -66,7 +69,7 @@ def _doubt(frame: Frame, token: Text) -> str:
     if "<" in token.text:
         cut = " ".join(token.text[token.text.index("<") :].split())[:60]
         return f"`{cut}` in <{frame.name}> may be left of a tag"
-    for said in (token.text, *[mark[4:-3] for mark in token.marks if mark.startswith("<!--")]):
+    for said in (token.text, *[mark.strip("<!-?>") for mark in token.marks]):
         if elides(said):
             short = " ".join(said.split())[:60]
             return f"`{short}` in <{frame.name}> may stand for elements that are left out"

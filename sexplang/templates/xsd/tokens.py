@@ -21,13 +21,14 @@ class NotXml(Exception):
 class Text:
     """`suspect` where the text holds what may be left of a tag of the schema; `bare` where it
     holds a `<`, or a `>` behind a word, that is written as it is. `marks` are its comments,
-    instructions and document types."""
+    instructions and document types; `parted` where one of them stands between words of it."""
 
     text: str
     notes: tuple[str, ...] = ()
     suspect: bool = False
     bare: bool = False
     marks: tuple[str, ...] = ()
+    parted: bool = False
 
 
 @node(eq=False)
@@ -133,7 +134,8 @@ class _Scanner:
         self.last = {close: text.rfind(close) for close in _SPECIAL.values()}
         self.next_tag = -1
         self.spoken: list[str] = []
-        self.marks: list[str] = []
+        self.marks: list[tuple[int, str]] = []
+        """With how much of the text stands before each."""
         self.notes: list[str] = []
         spelled = "|".join(re.escape(name) for name in sorted(names.exact, reverse=True))
         self.tag = re.compile(rf"</?(?:[\w.-]+:)?(?:{spelled})[\s/>]", re.IGNORECASE)
@@ -171,7 +173,10 @@ class _Scanner:
         if said or self.notes or self.marks:
             notes = tuple(dict.fromkeys(self.notes))
             bare = BARE in notes or self.bare
-            yield Text(said, notes, self.suspect, bare, tuple(self.marks))
+            marks = tuple([mark for _, mark in self.marks])
+            filled = [at for at, part in enumerate(self.spoken) if part.strip()]
+            parted = any(filled[0] < at <= filled[-1] for at, _ in self.marks if filled)
+            yield Text(said, notes, self.suspect, bare, marks, parted)
         self.spoken, self.marks, self.notes = [], [], []
         self.suspect = self.bare = False
 
@@ -189,11 +194,11 @@ class _Scanner:
                 if opening == "<![CDATA[":
                     self.spoken.append(text[at + len(opening) : end])
                 else:
-                    self.marks.append(text[at : self.at])
+                    self.marks.append((len(self.spoken), text[at : self.at]))
                 return True
         declaration = _DECLARATION.match(text, at)
         if declaration:
-            self.marks.append(declaration[0])
+            self.marks.append((len(self.spoken), declaration[0]))
             self.at = declaration.end()
         elif text[at : at + 9].upper() == "<!DOCTYPE":
             raise NotXml("it declares a document type, which is not taken")

@@ -5,7 +5,6 @@ document stands outside of the one that is found, there is none.
 """
 
 import re
-from collections.abc import Iterator
 from itertools import islice
 
 from sexplang.templates.fences import fenced
@@ -245,7 +244,7 @@ class _Attempt:
             raise Failed(str(why), (str(why),)) from None
         found = valued(self.schema, document, repairs)
         doubts = [*fitting.doubts, *[each for each in repairs if each.endswith(LOST)]]
-        doubts += _misplaced(fitting.lost, repairs)
+        doubts += fitting.misplaced(repairs)
         if doubts:
             raise _Several(doubts[0])
         return Found(found.value, found.repairs, after)
@@ -258,15 +257,6 @@ class _Attempt:
                 break
             at += 1
         return at
-
-
-def _misplaced(lost: dict[str, bool], repairs: list[str]) -> Iterator[str]:
-    """Why a tag that was left out, or taken for another, may be one that is lost elsewhere. Where
-    elements stand in themselves, any may."""
-    for name, recurs in lost.items():
-        wrong = ("left out </", "took </") if recurs else (f"left out </{name}>",)
-        if any(each.startswith(wrong) for each in repairs):
-            yield f"one of its tags may stand where </{name}> belongs, or not"
 
 
 def _ends(token: Token) -> bool:

@@ -16,7 +16,7 @@ from support.command import SEXPLANG
 from support.markdown import ROOT
 
 from sexplang.runtime import Refusal
-from sexplang.runtime.memory import MemorySystem, place_for
+from sexplang.runtime.memory import MemorySystem, place_for, store
 from sexplang.runtime.memory.store import VERSION, changing
 
 # A process that sends itself a signal when so many files have been put into the index.
@@ -151,6 +151,26 @@ def test_indexers_take_turns(tmp_path):
 
     assert [0] * 8 == [process.returncode for process in processes], outputs
     assert 80 == len(MemorySystem(folder / ".sexplang/index.db").entries())
+
+
+@pytest.mark.parametrize("moment", range(1, 5))
+def test_an_index_that_is_made_while_one_looks_is_seen_whole_or_not_at_all(tmp_path, moment):
+    """Before whichever statement of the look another process makes it."""
+    path = str(tmp_path / "index.db")
+    connection = sqlite3.connect(path, isolation_level=None)
+    seen = []
+
+    def watch(statement):
+        seen.append(statement)
+        if len([one for one in seen if not one.startswith("--")]) == moment:
+            with changing(path, patience=0.1):
+                pass
+
+    connection.set_trace_callback(watch)
+    version = store._version(connection, path)
+    connection.close()
+
+    assert version == (VERSION if moment == 1 else 0)
 
 
 def test_who_waits_too_long_for_another_indexer_is_told(tmp_path):

@@ -22,6 +22,8 @@ APPLICATION = 0x73657870
 PATIENCE = 60.0
 """Seconds for which another process that changes the index is waited for."""
 _TICK = 0.05
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+"""The last is several who open a new file at the same moment."""
 
 _FILES = (
     """create table roots (
@@ -41,6 +43,10 @@ _WORDS = (
         names, summary, identifiers, facts, tokenize = 'porter ascii')""",
     f"pragma user_version = {VERSION}",
 )
+
+# One statement sees one state: who makes the index meanwhile is seen as a whole or not at all.
+_IDENTITY = """select application_id, user_version, (select count(*) from sqlite_master)
+    from pragma_application_id, pragma_user_version"""
 
 _HEADER = b"SQLite format 3\0"
 
@@ -168,9 +174,7 @@ def _check_header(path: str) -> None:
 def _version(connection: sqlite3.Connection, path: str) -> int:
     """The version of an index of ours; 0 for an empty database, which is none yet. Raises a Refusal
     for whatever else it is."""
-    (application,) = connection.execute("pragma application_id").fetchone()
-    (version,) = connection.execute("pragma user_version").fetchone()
-    (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
+    application, version, tables = connection.execute(_IDENTITY).fetchone()
     if application == 0 and version == 0 and tables == 0:
         return 0
     if application != APPLICATION:
@@ -220,7 +224,7 @@ def _explained(path: str) -> Iterator[None]:
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:
-    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return _code(error) in _BUSY
 
 
 def _code(error: sqlite3.Error) -> int:

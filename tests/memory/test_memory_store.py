@@ -119,6 +119,60 @@ def test_readers_see_the_index_before_a_change_or_after_it(tmp_path):
     assert {} == memory.entries()
 
 
+@pytest.mark.parametrize("moment", range(1, 7))
+@pytest.mark.parametrize("look", [lambda one: one.search("green"), MemorySystem.status])
+def test_whatever_is_read_is_of_one_state(tmp_path, monkeypatch, look, moment):
+    """Before whichever statement of a search or a listing another takes everything away."""
+    memory = indexed(filled(tmp_path))
+    whole = look(memory)
+    seen, opened = [], store._opened
+
+    def watch(statement):
+        seen.append(statement)
+        if len([one for one in seen if not one.startswith("--")]) == moment:
+            with changing(memory.index) as connection:
+                for table in ("words", "files", "roots"):
+                    connection.execute(f"delete from {table}")
+
+    def watched(path):
+        connection = opened(path)
+        connection.set_trace_callback(watch)
+        return connection
+
+    monkeypatch.setattr(store, "_opened", watched)
+
+    assert whole == look(memory)
+
+
+# Another process looks into an index, and then wants to change it.
+TURN = """
+import sys
+from sexplang.runtime import Refusal
+from sexplang.runtime.memory import MemorySystem
+from sexplang.runtime.memory.store import changing
+
+print(len(MemorySystem(sys.argv[1]).entries()))
+try:
+    with changing(sys.argv[1], patience=0.1):
+        print("changed")
+except Refusal as refusal:
+    print(refusal.error.fields["reason"])
+"""
+
+
+def test_who_looks_into_an_index_takes_nobodys_turn(tmp_path):
+    """Also in the process of whoever changes it: its locks go with a file that it closes."""
+    memory = indexed(filled(tmp_path))
+    with changing(memory.index) as connection:
+        connection.execute("delete from files")
+        assert 5 == len(memory.entries())
+        done = subprocess.run(
+            [sys.executable, "-c", TURN, memory.index], cwd=ROOT, capture_output=True, text=True
+        )
+
+    assert ("5\nindex-busy\n", "") == (done.stdout, done.stderr)
+
+
 def test_an_exception_in_a_change_keeps_the_index(tmp_path):
     """What was done before it is undone."""
     folder = filled(tmp_path)

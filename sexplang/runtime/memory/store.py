@@ -48,7 +48,8 @@ _WORDS = (
 _IDENTITY = """select application_id, user_version, (select count(*) from sqlite_master)
     from pragma_application_id, pragma_user_version"""
 
-_HEADER = b"SQLite format 3\0"
+_SMALLEST = 512
+"""Bytes of the shortest database: one page."""
 
 
 def missing(path: str) -> bool:
@@ -68,7 +69,7 @@ def reading(path: str) -> Iterator[sqlite3.Connection | None]:
         yield None
         return
     with _explained(path):
-        _check_header(path)
+        _check_kind(path)
         connection = _opened(path)
         try:
             version = _version(connection, path)
@@ -90,7 +91,7 @@ def changing(path: str, patience: float = PATIENCE) -> Iterator[sqlite3.Connecti
     `index-busy`."""
     _make_folder(path)
     with _explained(path):
-        _check_header(path)
+        _check_kind(path)
         connection = sqlite3.connect(path, timeout=0, isolation_level=None)
         try:
             _begin(connection, path, patience)
@@ -146,6 +147,7 @@ def _opened(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{uri}?mode=rw", uri=True, timeout=5, isolation_level=None)
     try:
         connection.execute("pragma query_only = on")
+        connection.execute("begin")  # whatever is asked sees what the first question saw
         connection.execute("select count(*) from sqlite_master")
     except sqlite3.OperationalError as error:
         connection.close()
@@ -155,19 +157,25 @@ def _opened(path: str) -> sqlite3.Connection:
     return connection
 
 
-def _check_header(path: str) -> None:
-    """SQLite takes a short file of any kind for an empty database, and would replace it."""
+def _check_kind(path: str) -> None:
+    """SQLite takes a short file of any kind for an empty database, and would replace it.
+
+    The file is not opened for that: closing it would take the locks of whoever in this process is
+    at work on it.
+    """
     try:
-        kind = os.stat(path).st_mode
-        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # a pipe would be waited for
-            raise _bad(path, "it is no regular file")
-        with open(path, "rb") as file:
-            head = file.read(len(_HEADER))
+        status = os.stat(path)
     except FileNotFoundError:
         return
     except OSError as error:
         raise _failed(path, error.strerror or str(error)) from None
-    if head not in (b"", _HEADER):
+    if stat.S_ISDIR(status.st_mode):
+        raise _failed(path, "it is a folder")
+    if not os.access(path, os.R_OK):
+        raise _failed(path, "it may not be read")
+    if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
+        raise _bad(path, "it is no regular file")
+    if 0 < status.st_size < _SMALLEST:
         raise _bad(path, "it is no database")
 
 

@@ -58,12 +58,8 @@ class Dispatched:
     program: Program
     inputs: dict[str, Value]
     path: Path
-
-
-def library(paths: Collection[str], find: Find) -> dict[str, Task]:
-    """The tasks of templates and programs, by name. Raises Diagnostics."""
-    imports = "\n".join(f"(import {_string(path)})" for path in paths)
-    return {task.name: task for task in build(Source("<library>", imports), find).tasks}
+    warnings: tuple[str, ...] = ()
+    """What its library was found to lack."""
 
 
 def dispatch(
@@ -185,10 +181,6 @@ def bad_input(message: str, hint: str, **details: Value) -> Fault:
 def _failure(reason: str, message: str, hint: str, **details: Value) -> Fault:
     error = error_record("TASK_FAILURE", reason, message, details=details, hint=hint)
     return Fault(reason, message, error=error)
-
-
-def _string(path: str) -> str:
-    return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def told(value: Value, path: Path) -> Record:

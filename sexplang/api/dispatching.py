@@ -18,9 +18,10 @@ from sexplang.api.running import arun, run
 from sexplang.api.tools import tools_of
 from sexplang.api.values import TaskResult, python, value
 from sexplang.dispatcher import Dispatched, Path, bad_input, failed, told, unreadable
+from sexplang.library import library as read_library
 from sexplang.machine import Failed, Limits
 from sexplang.runtime import Permissions
-from sexplang.runtime.sources import finding
+from sexplang.runtime.sources import finding, lying_in
 from sexplang.runtime.traces import Target
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.node import evolve
@@ -60,10 +61,11 @@ def dispatch(
 ) -> TaskResult:
     """Runs one task or tool by name, or a program text that begins with `(`.
 
-    - `identifier`: a template of the `library` (files and folders), by name or as
-      `atomic:SUBTYPE`; else one of the `tools`, or of the language's own (`read_file`,
-      `list_files`, `request_user_input`, `system:run_script`, `get_context`), within what is
-      permitted; or a program, which sees the `inputs` as names.
+    - `identifier`: a template of the `library` (files and folders; what only lies in a folder and
+      cannot be read is left out with a warning), by name or as `atomic:SUBTYPE`; else one of the
+      `tools`, or of the language's own (`read_file`, `list_files`, `request_user_input`,
+      `system:run_script`, `get_context`), within what is permitted; or a program, which sees the
+      `inputs` as names.
     - `file_context`: paths that a task is to see, as a list or as the JSON text of one.
     - `tools`, `permissions` and all others are as for `run`; the library's own folder may be read.
 
@@ -85,10 +87,10 @@ def dispatch(
     try:
         given = run(asked.program, inputs=asked.inputs, tools=tools, permissions=allowed, **options)
     except Failed as end:
-        return _shown(failed(end.error, asked.path))
+        return _shown(failed(end.error, asked.path), asked.warnings)
     except Diagnostics as found:
-        return _shown(unreadable(found, asked.path))
-    return _shown(told(value(given), asked.path))
+        return _shown(unreadable(found, asked.path), asked.warnings)
+    return _shown(told(value(given), asked.path), asked.warnings)
 
 
 async def adispatch(
@@ -118,10 +120,10 @@ async def adispatch(
             asked.program, inputs=asked.inputs, tools=tools, permissions=allowed, **options
         )
     except Failed as end:
-        return _shown(failed(end.error, asked.path))
+        return _shown(failed(end.error, asked.path), asked.warnings)
     except Diagnostics as found:
-        return _shown(unreadable(found, asked.path))
-    return _shown(told(value(given), asked.path))
+        return _shown(unreadable(found, asked.path), asked.warnings)
+    return _shown(told(value(given), asked.path), asked.warnings)
 
 
 def _misfit(identifier: object, inputs: object) -> TaskResult | None:
@@ -166,20 +168,29 @@ def _asked(
     """The program to run, or what is wrong with the question."""
     paths = [os.path.abspath(os.fspath(path)) for path in library]
     path: Path | None = "s_expression" if identifier.lstrip().startswith("(") else None
+    warnings: tuple[str, ...] = ()
     try:
         find = finding(evolve(allowed, read=(*allowed.read, *paths)))
-        return dispatcher.dispatch(
+        there = read_library(
+            [each for each in paths if not os.path.isdir(each)],
+            find,
+            [each for folder in paths if os.path.isdir(folder) for each in lying_in(folder)],
+        )
+        there.check(identifier)
+        warnings = tuple([str(each.warning()) for each in there.left_out])
+        asked = dispatcher.dispatch(
             identifier,
             {name: value(given) for name, given in (inputs or {}).items()},
-            tasks=dispatcher.library(paths, find),
+            tasks=there.tasks,
             tools=tools,
             files=_files(file_context),
             find=find,
         )
+        return evolve(asked, warnings=warnings)
     except Diagnostics as found:
-        return _shown(unreadable(found, path))
+        return _shown(unreadable(found, path), warnings)
     except Fault as fault:
-        return _shown(failed(error_of(fault), path))
+        return _shown(failed(error_of(fault), path), warnings)
 
 
 def _served(identifier: str, mcp: Mapping[str, Any] | None) -> list[str]:
@@ -229,7 +240,11 @@ def _are_texts(items: tuple[Any, ...]) -> bool:
     return all(isinstance(item, str) for item in items)
 
 
-def _shown(result: Record) -> TaskResult:
+def _shown(result: Record, warnings: tuple[str, ...] = ()) -> TaskResult:
+    if warnings:
+        notes = result.fields["notes"]
+        notes = {**notes, "warnings": (*(notes.get("warnings") or ()), *warnings)}
+        result = Record(result.kind, {**result.fields, "notes": notes})
     shown = python(result)
     assert isinstance(shown, TaskResult)
     return shown

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.ending import say_all, say_fault
@@ -34,14 +34,14 @@ def task(
     preview: bool,
 ) -> int:
     """Runs what `name` names with `name=value` arguments, or shows what its model would get."""
-    from sexplang.dispatcher import dispatch, found, library, told, types_of
+    from sexplang.dispatcher import dispatch, found, told, types_of
 
     places = places or (".",)
     settings = evolve(settings, folder=_folder(places[0]), way="")
     source = Source("<task>", name)
     try:
         find = _finding(places, settings)
-        tasks = library(_modules(places), find)
+        tasks = _tasks(places, find, name, settings.quiet)
     except Diagnostics as wrong:
         return say_all(wrong.diagnostics, status_of(wrong.diagnostics), settings)
     try:
@@ -113,13 +113,11 @@ def _of_server(servers: "Servers", tool: str, preview: bool) -> set[str]:
 
 def described(settings: Settings, places: tuple[str, ...], name: str | None) -> int:
     """Lists the tasks there are, or the parameters of one, or of a tool."""
-    from sexplang.dispatcher import library
-
     places = places or (".",)
     settings = evolve(settings, folder=_folder(places[0]))
     try:
         find = _finding(places, settings)
-        tasks = library(_modules(places), find)
+        tasks = _tasks(places, find, name or "", settings.quiet)
         tool = () if name is None or name in tasks else _tool(settings, name, find)
     except Diagnostics as found:
         return say_all(found.diagnostics, status_of(found.diagnostics))
@@ -128,7 +126,7 @@ def described(settings: Settings, places: tuple[str, ...], name: str | None) -> 
     if tool:
         print("\n" + "\n".join(map(drawn, tool)))
         return DONE
-    if name in tasks:
+    if name is not None and name in tasks:
         template = tasks[name].template
         print(f"\n{template.name}: {template.description or 'no description'}")
         for param in template.params:
@@ -191,19 +189,27 @@ def _folder(place: str) -> str:
     return os.path.abspath(place) if os.path.isdir(place) else folder_of(place)
 
 
-def _modules(places: Iterable[str]) -> list[str]:
-    """A folder stands for its templates: its programs are there to be run, not to be imported."""
-    modules: list[str] = []
+def _tasks(places: Iterable[str], find: Any, asked: str, quiet: bool) -> Mapping[str, Task]:
+    """The tasks by name; what is left out is told. A folder stands for its templates: its programs
+    are there to be run, not to be imported. Raises Diagnostics."""
+    from sexplang.library import library
+    from sexplang.runtime.sources import lying_in
+
+    named: list[str] = []
+    lying: list[str] = []
     for place in map(os.path.abspath, places):
         if os.path.isdir(place):
-            names = sorted(os.listdir(place))
-            modules += [os.path.join(place, each) for each in names if each.endswith(".xml")]
+            lying += [each for each in lying_in(place) if each.endswith(".xml")]
         elif os.path.exists(place):
-            modules.append(place)
+            named.append(place)
         else:
             hint = "name a file, or a folder of templates"
             raise Diagnostics([Diagnostic("file-not-found", f"there is no {place}", hint=hint)])
-    return modules
+    there = library(named, find, lying)
+    there.check(asked)
+    if there.left_out and not quiet:
+        say_all(tuple([each.warning() for each in there.left_out]), DONE)
+    return there.tasks
 
 
 def _finding(places: Iterable[str], settings: Settings) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from sexplang.runtime.files import list_files, located, read_file
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
 from sexplang.terms.value import Fault
 
@@ -32,13 +33,27 @@ def finding(permissions: Permissions) -> Callable[[str, str], tuple[Source, ...]
             files = list_files(f"{whole}/*", permissions)
         except Refusal as refusal:
             raise _fault(path, refusal) from None
-        names = [
-            file for file in files if file.endswith((".xml", ".sexp")) and not file.endswith(TESTS)
-        ]
-        folder = [os.path.join(name, os.path.basename(file)) for file in names]
+        names = [os.path.basename(file) for file in files if _is_module(file)]
+        folder = [os.path.join(name, each) for each in names]
         return tuple([_source(file, os.path.abspath(file), permissions) for file in folder])
 
     return find
+
+
+def lying_in(folder: str) -> list[str]:
+    """The paths of the templates and programs in a folder that a person has named, in order.
+    Raises Diagnostics."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        title = f"cannot list {folder}: {error.strerror or error}"
+        raise Diagnostics([Diagnostic("file-failed", title)]) from None
+    found = [name for name in names if _is_module(name) and not name.startswith(".")]
+    return [os.path.join(folder, name) for name in found]
+
+
+def _is_module(name: str) -> bool:
+    return name.endswith((".xml", ".sexp")) and not name.endswith(TESTS)
 
 
 def _permitted(whole: str, permissions: Permissions) -> None:

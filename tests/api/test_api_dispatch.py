@@ -227,6 +227,45 @@ def test_a_library_that_cannot_be_read_is_a_failed_result(tmp_path):
     assert failure(sexplang.dispatch("x", library=tmp_path / "bad.xml"))["details"]["diagnostics"]
 
 
+@pytest.mark.parametrize(
+    ("identifier", "reason"),
+    [
+        ("shout", None),
+        ("(+ 1 2)", None),
+        ("broken", "input_validation_failure"),
+        ("(broken)", "input_validation_failure"),
+        ("atomic:standard", "input_validation_failure"),
+        ("brocken", "template_not_found"),
+    ],
+)
+def test_a_file_of_a_folder_that_cannot_be_read_fails_only_who_needs_it(
+    library, identifier, reason
+):
+    (library / "broken.xml").write_text('<task name="broken" type="atomic">')
+    result = sexplang.dispatch(identifier, library=library, model=["Oh."])
+
+    assert (result.notes.get("error") or {}).get("reason") == reason
+    warned = [each for each in result.notes.get("warnings", ()) if "is left out" in each]
+    assert len(warned) == (reason != "input_validation_failure")
+
+
+def test_two_files_of_one_name_are_refused_whatever_else_is_there(library):
+    (library / "again.xml").write_text(LIBRARY)
+    (library / "broken.xml").write_text("<task")
+    found = failure(sexplang.dispatch("(+ 1 2)", library=library))["details"]["diagnostics"]
+
+    assert [each["code"] for each in found] == ["duplicate-task"]
+
+
+def test_what_calls_a_task_that_is_left_out_is_left_out_too(library):
+    (library / "broken.xml").write_text('<task name="inner" type="atomic">')
+    (library / "outer.xml").write_text('<template name="outer"><call template="inner"/></template>')
+    result = sexplang.dispatch("shout", library=library, model=["Oh."])
+
+    assert (str(result), len(result.notes["warnings"])) == ("Oh.", 2)
+    assert failure(sexplang.dispatch("(outer)", library=library))["details"]["diagnostics"]
+
+
 def test_it_works_in_an_event_loop(library):
     async def asked():
         return await sexplang.adispatch("greet", {"who": "A"}, library=library, model=["Hi."])

@@ -37,6 +37,25 @@ def test_a_task_runs_with_inputs_of_its_types(folder):
     assert "Notes." in body["system"][0]["text"]
 
 
+def test_a_file_that_cannot_be_read_fails_only_who_needs_it(folder):
+    (folder / "broken.xml").write_text('<task name="broken" type="atomic">')
+    (folder / "no text.xml").write_bytes(b"\xff")
+    done = sexplang("task", "review", "plan={}", "--preview", cwd=folder)
+    needs = sexplang("task", "broken", cwd=folder)
+    named = sexplang("task", "review", "plan={}", "--preview", "--from", "broken.xml", cwd=folder)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("warning[") == 2
+    assert "broken.xml` is left out: this is not XML" in done.stderr
+    assert "broken.xml:1:" in done.stderr
+    assert "save it as UTF-8" in done.stderr
+    assert (needs.returncode, needs.stdout) == (1, "")
+    assert "error[xml-malformed]" in needs.stderr
+    assert (named.returncode, "error[xml-malformed]" in named.stderr) == (1, True)
+    listed = sexplang("task", "--help", cwd=folder)
+    assert (listed.returncode, "  review" in listed.stdout) == (0, True)
+
+
 def test_a_task_of_a_subtype_has_inputs_of_its_types(folder):
     """As under its name."""
     (folder / "count.xml").write_text(

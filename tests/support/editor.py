@@ -10,7 +10,7 @@ from support.markdown import ROOT
 
 COMMAND = (sys.executable, "-m", "sexplang", "lsp")
 
-LONGEST = 20
+LONGEST = 60
 """Seconds to wait for what the server sends by itself."""
 
 

@@ -86,7 +86,7 @@ class MessagesServer:
             elif isinstance(item, dict) and "status" in item:
                 self._status(to, item)
             else:
-                self._reply(to, message(body, item))
+                self._reply(to, body, message(body, item))
         except (BrokenPipeError, ConnectionResetError):
             self.left.set()
 
@@ -98,8 +98,10 @@ class MessagesServer:
             to, status, json.dumps({"type": "error", "error": error}), headers=item.get("headers")
         )
 
-    def _reply(self, to: BaseHTTPRequestHandler, said: dict[str, Any]) -> None:
-        if not self.journal[-1].get("stream"):
+    def _reply(
+        self, to: BaseHTTPRequestHandler, body: dict[str, Any], said: dict[str, Any]
+    ) -> None:
+        if not body.get("stream"):
             self._send(to, 200, json.dumps(said))
             return
         self._send(to, 200, "".join(events(said)), "text/event-stream")

@@ -55,7 +55,7 @@ class Http(Adapter):
         with MessagesServer(*says) as server:
             settings = {"endpoint": Endpoint(), **settings}
             outcome = drive(program(), table(model=f"{server.url}#m", **settings), journal=journal)
-            assert not getattr(outcome, "withdrawn", ()) or server.left.wait(5)
+            assert not getattr(outcome, "withdrawn", ()) or server.left.wait(60)
         self.heard += [json.dumps(body, ensure_ascii=False) for body in server.journal]
         return outcome
 
@@ -276,12 +276,12 @@ def test_a_call_in_flight_that_is_cancelled_leaves_nothing_running(adapter, payl
     call is answered as if there had been none."""
     before = adapter.ask(hello(), "Good day.")
     threads = set(threading.enumerate())
-    race = Race((perform("model", payload), perform("sleep", 0.3)), span=perform("sleep", 0.3).span)
+    race = Race((perform("model", payload), perform("sleep", 1)), span=perform("sleep", 1).span)
     outcome = adapter.run(lambda: begun(race), payload, {"fail": "trickle"})
 
     assert isinstance(outcome, Done) and None is outcome.value
     for thread in set(threading.enumerate()) - threads:
-        thread.join(5)  # told to end; it may not have got to it yet
+        thread.join(60)  # told to end; it may not have got to it yet
         assert not thread.is_alive()
     assert not local._asking.locked()
     assert before == adapter.ask(hello(), "Good day.")

@@ -79,7 +79,7 @@ def test_a_delivery_that_failed_is_made_again(monkeypatch):
     with Collector(answer=400) as collector:
         provider, made = sent(collector.url)
         spans_of(provider, 10)
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while not collector.paths and time.monotonic() < until:
             time.sleep(0.01)
         collector.answer = 200

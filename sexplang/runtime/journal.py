@@ -5,6 +5,7 @@ Law: a row is appended, then its reply is delivered; so the order of rows is the
 
 import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from time import time
@@ -198,7 +199,7 @@ def _fresh(path: str) -> int:
             f"the recording {path} cannot be made: {why}",
             hint="name a new file in a folder that exists and that you may write",
         ) from None
-    if os.fstat(file).st_size:
+    if not _is_ours(file) or os.fstat(file).st_size:
         os.close(file)
         raise refused(
             "file-exists",
@@ -208,6 +209,20 @@ def _fresh(path: str) -> int:
     with suppress(OSError):  # an empty file that others could read was there before
         os.fchmod(file, 0o600)
     return file
+
+
+def _is_ours(file: int) -> bool:
+    """Whether no other run has begun to record here, which holds the file until it closes it."""
+    import fcntl  # only where something is recorded
+
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system without locks
+            return True
+    return True
 
 
 def mismatch(row: Row, requests: Iterable[Request]) -> Refusal | None:

@@ -124,9 +124,34 @@ def test_a_recording_is_private_and_never_overwritten(tmp_path):
     with pytest.raises(Refusal) as raised:
         Journal(record=record)
     assert "file-exists" == raised.value.error.fields["reason"]
-    with pytest.raises(Refusal) as raised:
-        Journal(record=tmp_path / "nowhere" / "x")
-    assert "record-failed" == raised.value.error.fields["reason"]
+
+
+@pytest.mark.parametrize("moment", [1, 2])
+def test_a_recording_is_of_one_run(tmp_path, monkeypatch, moment):
+    """Of two that begin it at the same time, the other one after whichever look at the file, one
+    is refused before it writes."""
+    path, looked = tmp_path / "run.jsonl", os.fstat
+    kept, refused, looks = [], [], []
+
+    def record():
+        try:
+            kept.append(Journal(record=path))
+        except Refusal as refusal:
+            refused.append(refusal.error.fields["reason"])
+
+    def meanwhile(file):
+        seen = looked(file)
+        looks.append(file)
+        if len(looks) == moment:
+            record()
+        return seen
+
+    monkeypatch.setattr(os, "fstat", meanwhile)
+    record()
+
+    assert ["file-exists"] == refused
+    assert 1 == len(kept) == len(path.read_text().splitlines())
+    kept[0].close()
 
 
 def test_a_row_is_in_the_file_before_the_run_goes_on(tmp_path):

@@ -60,7 +60,7 @@ class Used:
     """The call is the last thing that the clauses around do, so far outward."""
 
 
-@frozen(eq=False)
+@frozen(eq=False, slots=False)
 class Request:
     operation: str
     arguments: tuple[Any, ...]
@@ -89,30 +89,33 @@ class Request:
     cut: Callable[[], Computation] | None = None
     """Set beyond a branch that is being cancelled: everything, with what it asked given up."""
 
-    def outward(self, wrap: Callable[[Computation], Computation], **changes: Any) -> "Request":
+    def but(self, **changes: Any) -> "Request":
+        """`evolve`, which a law does a hundred thousand times: its attributes are a dict."""
+        other = object.__new__(Request)
+        other.__dict__.update(self.__dict__, **changes)
+        return other
+
+    def outward(self, wrap: Callable[[Computation], Computation]) -> "Request":
         plug, within, cut = self.plug, self.within, self.cut
-        breaks = {s: (lambda e, b=b: wrap(b(e))) for s, b in self.breaks.items()}
-        return evolve(
-            self,
+        return self.but(
             plug=lambda c: wrap(plug(c)),
-            breaks=breaks,
+            breaks={s: (lambda e, b=b: wrap(b(e))) for s, b in self.breaks.items()},
             within=within and (lambda c: wrap(within(c))),
             cut=cut and (lambda: wrap(cut())),
-            **changes,
         )
 
     def beneath(self, scopes: tuple[Scope, ...], exempt: frozenset[Scope]) -> "Request":
         """The request for these scopes too, which stand further out than its own."""
         under = [*(s for s in self.under if s not in scopes), *scopes]
         exempt |= self.exempt
-        return evolve(self, under=tuple(s for s in under if s not in exempt), exempt=exempt)
+        return self.but(under=tuple(s for s in under if s not in exempt), exempt=exempt)
 
     def part_of(self, jobs: tuple[Job, ...], free: bool = False) -> "Request":
         """The request as a part of these jobs too, which stand further out than its own."""
         if self.free:
             return self
         inner = tuple(job for job in self.jobs if job not in jobs)
-        return evolve(self, jobs=(*jobs, *inner), free=free)
+        return self.but(jobs=(*jobs, *inner), free=free)
 
 
 @frozen(eq=False)
@@ -186,7 +189,7 @@ def scoped(c: Computation, scope: Scope) -> Computation:
 
     def passing(r: Request) -> Request:
         r = r.beneath((scope,), frozenset())
-        return r if r.away else evolve(r, breaks={scope: broken, **r.breaks})
+        return r if r.away else r.but(breaks={scope: broken, **r.breaks})
 
     again = lambda c: scoped(c, scope)  # noqa: E731
     return lift(c, Pure, again, again, passing)
@@ -221,7 +224,7 @@ def cleaning(
 
     def passing(r: Request) -> Request:
         own = tuple(job for job in r.jobs if job.number > before.number)
-        r = evolve(r, jobs=own, free=True)
+        r = r.but(jobs=own, free=True)
         return r.beneath((grace,) if r.forks.isdisjoint(forks) else (), broke)
 
     again = lambda c: cleaning(c, grace, broke, forks, before)  # noqa: E731
@@ -295,7 +298,7 @@ class Handler:
         return lift(c, returns or Pure, again, dropped, self.passing)
 
     def passing(self, r: Request) -> Request:
-        return evolve(r, skip=None, away=False) if r.skip is self else r
+        return r.but(skip=None, away=False) if r.skip is self else r
 
     def taken(self, clause: Clause, r: Request, c: Open, again: Wrap) -> Computation:
         if refuses(clause, r):
@@ -338,7 +341,7 @@ def cross(c: Computation, owner: Any, mark: object, ended: Wrap, drop: Drop) -> 
     if isinstance(c, Used) and c.owner is owner:
         return c.go()
     again = lambda c: cross(c, owner, mark, ended, drop)  # noqa: E731
-    aside = lambda r: r if r.skip else evolve(r, skip=mark, away=True)  # noqa: E731
+    aside = lambda r: r if r.skip else r.but(skip=mark, away=True)  # noqa: E731
     crossed = lift(c, ended, again, again, aside)
     if not isinstance(c, Open):
         return crossed
@@ -385,7 +388,7 @@ class Fork:
             within = r.within or (lambda c: c)
             cut = r.cut or ((lambda: branch.drop(False)) if cancelled else None)
             local, forks = r.local or (r, branch.drop), r.forks | {self}
-            return evolve(r, within=within, cut=cut, local=local, forks=forks).outward(put)
+            return r.but(within=within, cut=cut, local=local, forks=forks).outward(put)
 
         def drop(hard: bool) -> Computation:
             if not cancelled:

@@ -7,7 +7,7 @@ The oracle: small, slow and recursive, with environments of its own. Control is 
 from collections.abc import Callable
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 from support.classify import clause_kind, flat_body, head, is_function_definition
 from support.computation import (
     Clause,
@@ -334,7 +334,7 @@ class Evaluator:
         name, k = items[2].text, env[items[1].text]
 
         def on(arguments: tuple[Any, ...]) -> Computation:
-            request = evolve(k.request, operation=name, arguments=arguments, skip=k.beyond)
+            request = k.request.but(operation=name, arguments=arguments, skip=k.beyond)
             return k.call(lambda: Open((request,), lambda hard: k.give_up(None, hard)))
 
         return self.values(items[3:], env, on)

@@ -42,8 +42,9 @@ def copy(folder: Path, to: Path) -> None:
 def test_the_laws_find_it(bug: Bug, package: Path):
     """A copy of the package with the bug in it breaks its law within so many programs."""
     with planted(bug, package):
-        done = hunt(bug.law, bug.within, package)
+        done = hunt(bug, package)
 
+    assert bug.seed < bug.within
     assert 1 == done.returncode, done.stdout + done.stderr
     assert done.stdout.startswith("seed "), done.stderr
     assert "a Python exception" not in done.stdout, "the plant itself is broken"
@@ -69,9 +70,10 @@ def write(file: Path, text: str) -> None:
     file.write_text(text)
 
 
-def hunt(law: str, count: int, package: Path) -> subprocess.CompletedProcess[str]:
+def hunt(bug: Bug, package: Path) -> subprocess.CompletedProcess[str]:
+    seeds = map(str, (0, bug.within, bug.seed))
     return subprocess.run(
-        [sys.executable, "-m", "support.laws", law, "0", str(count)],
+        [sys.executable, "-m", "support.laws", bug.law, *seeds],
         cwd=package,
         env=os.environ | {"PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": ""},
         capture_output=True,

@@ -5,7 +5,7 @@ So whatever asks for a task from outside takes the path that programs take (inve
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sexplang.builder import Find
 from sexplang.pipeline import build
@@ -16,6 +16,9 @@ from sexplang.terms.source import Source
 from sexplang.terms.task import error_record, failed_result, task_result
 from sexplang.terms.text import plain, text, value_of
 from sexplang.terms.value import Fault, Record, Task, Value
+
+if TYPE_CHECKING:
+    from sexplang.machine.trail import Trail
 
 Path = Literal["s_expression", "subtask_template", "direct_tool"]
 
@@ -206,13 +209,17 @@ def told(value: Value, path: Path) -> Record:
     return task_result(text(value), notes={"execution_path": path, kept: value})
 
 
-def failed(error: Record, path: Path | None) -> Record:
+def failed(error: Record, path: Path | None, trail: "Trail | None" = None) -> Record:
     """The FAILED TaskResult of a run that failed. A TaskError keeps its type and reason; what a
-    program did wrong is a subtask_failure, with the error itself in the details."""
+    program did wrong is a subtask_failure, with the error itself in the details, and the calls and
+    variables of the `trail`."""
     fields = error.fields
     if fields["type"] in ("PROGRAM_ERROR", "USER_ERROR"):
         reason = "tool_execution_error" if path == "direct_tool" else "subtask_failure"
         details: dict[str, Value] = {"originalError": error}
+        if trail is not None and path == "s_expression":  # else the program is none of the caller's
+            known = {"calls": trail.calls, "variables": trail.variables}
+            details.update({name: value for name, value in known.items() if value})
         error = error_record(
             "TASK_FAILURE", reason, fields["message"], details=details, hint=fields["hint"]
         )

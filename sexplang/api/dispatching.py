@@ -87,7 +87,7 @@ def dispatch(
     try:
         given = run(asked.program, inputs=asked.inputs, tools=tools, permissions=allowed, **options)
     except Failed as end:
-        return _shown(failed(end.error, asked.path), asked.warnings)
+        return _shown(failed(end.error, asked.path, end.trail), asked.warnings)
     except Diagnostics as found:
         return _shown(unreadable(found, asked.path), asked.warnings)
     return _shown(told(value(given), asked.path), asked.warnings)
@@ -120,7 +120,7 @@ async def adispatch(
             asked.program, inputs=asked.inputs, tools=tools, permissions=allowed, **options
         )
     except Failed as end:
-        return _shown(failed(end.error, asked.path), asked.warnings)
+        return _shown(failed(end.error, asked.path, end.trail), asked.warnings)
     except Diagnostics as found:
         return _shown(unreadable(found, asked.path), asked.warnings)
     return _shown(told(value(given), asked.path), asked.warnings)

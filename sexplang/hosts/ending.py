@@ -49,8 +49,11 @@ def say_fault(fault: Fault, status: int, settings: Settings) -> int:
     return status
 
 
-def say_error(error: Record, program: Program, source: Source, settings: Settings) -> int:
-    """Tells the error that a run ended with. Gives the status."""
+def say_error(
+    error: Record, program: Program, source: Source, settings: Settings, trail: Any = None
+) -> int:
+    """Tells the error that a run ended with, and its Trail. Gives the status."""
+    from sexplang.hosts.calls import told
     from sexplang.hosts.explain import has_page
     from sexplang.hosts.show import paint_for, show_error
 
@@ -60,8 +63,8 @@ def say_error(error: Record, program: Program, source: Source, settings: Setting
         for part in (*unit.items, *unit.functions):
             sources.setdefault(part.span.source.name, part.span.source)
     paint = paint_for(sys.stderr, os.environ)
-    print(show_error(error, sources.get, paint, has_page), file=sys.stderr)
-    _write_error(error, settings)
+    print(show_error(error, sources.get, paint, has_page, told(trail)), file=sys.stderr)
+    _write_error(error, settings, trail)
     return FAILED
 
 
@@ -77,15 +80,17 @@ def _write_findings(diagnostics: tuple[Diagnostic, ...], settings: Settings) -> 
     _write({"status": "FAILED", "findings": findings})
 
 
-def _write_error(error: Record, settings: Settings) -> None:
+def _write_error(error: Record, settings: Settings, trail: Any = None) -> None:
     if not settings.json:
         return
     if settings.way is not None:
         from sexplang.dispatcher import failed
 
-        _write(failed(error, settings.way or None))
+        _write(failed(error, settings.way or None, trail))
         return
-    _write({"status": "FAILED", "error": error})
+    known = {} if trail is None else {"calls": trail.calls, "variables": trail.variables}
+    more = {name: value for name, value in known.items() if value}
+    _write({"status": "FAILED", "error": error, **more})
 
 
 def _write(document: Value) -> None:

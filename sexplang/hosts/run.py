@@ -181,7 +181,11 @@ def performed(
                     sys.stdout.flush()
             except Fault as fault:
                 error = error_of(fault)
-        status = DONE if error is None else say_error(error, program, source, settings)
+        status = DONE
+        if error is not None:
+            is_own = settings.way in (None, "s_expression")  # else the program is the Dispatcher's
+            trail = getattr(outcome, "trail", None) if is_own else None
+            status = say_error(error, program, source, settings, trail)
     if unwritten:  # the value is out already
         hint = "make room, or name another file: --trace FILE"
         return say_all((Diagnostic("trace-failed", unwritten[0], hint=hint),), status or FAILED)

@@ -74,8 +74,9 @@ def show_error(
     find: FindSource = no_source,
     paint: Paint = plainly,
     has_page: Callable[[str], bool] = lambda code: False,
+    more: Iterable[tuple[str, str]] = (),
 ) -> str:
-    """An error that ended a program, as lines of text."""
+    """An error that ended a program, as lines of text; `more` are words and what they introduce."""
     fields = error.fields
     kind, reason = str(fields.get("type") or ""), str(fields.get("reason") or "")
     code = reason if kind in ("PROGRAM_ERROR", "USER_ERROR", "") else f"{kind} {reason}".strip()
@@ -90,6 +91,7 @@ def show_error(
     lines += _places(labels, width, "error", paint)
     footer = [("note", f"the library meets it at {text}") for text in _library(fields.get("span"))]
     footer += [("detail", text) for text in _details(fields.get("details"))]
+    footer += more
     if fields.get("hint"):
         footer.append(("hint", str(fields["hint"])))
     page = next(filter(has_page, _codes(fields)), None)

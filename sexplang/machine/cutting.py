@@ -35,6 +35,7 @@ from sexplang.machine.leaving import (
 from sexplang.machine.loop import Limits
 from sexplang.machine.places import Placing
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step
+from sexplang.machine.stood import Stood
 from sexplang.machine.telling import telling
 from sexplang.machine.timing import Timing, form_of, pending
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, known, unknown
@@ -49,6 +50,8 @@ class Cutting:
 
     ended = False
     broken: Record | None = None
+    stood: Stood | None = None
+    """Where the program failed."""
     value: Value = None
     timed: Timing | None = None
     placed: Placing | None = None
@@ -99,6 +102,7 @@ class Cutting:
         if not self._stop(branch, 0, left):
             self._stand(branch, left)
             self._fail(left.error)
+            self.stood = left.stood
 
     def _abort(self, branch: Branch, left: exits.Aborted) -> None:
         if not self._stop(branch, left.level + 1, left):

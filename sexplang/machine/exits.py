@@ -3,6 +3,7 @@
 from typing import Any
 
 from sexplang.machine.stack import Exit, Frame, Run, Segment, Step
+from sexplang.machine.stood import Failure, Stood, inside
 from sexplang.terms.node import node
 from sexplang.terms.value import Record, Value
 from sexplang.terms.work import Work
@@ -159,12 +160,20 @@ class Aborted(Exit):
 
 
 class Uncaught(Exit):
-    """An error that no handler takes."""
+    """An error that no handler takes. `stood` says where, if that is known."""
 
     def __init__(self, error: Record, k: Frame, s: Segment) -> None:
         self.error = error
         self.k = k
         self.s = s
+        self.stood: Stood | None = None
+
+    def stand(self, fn: Any, a: Any, k: Frame, s: Segment) -> None:
+        """The step that it ends: of one that fails because another did, that one."""
+        traceback = self.__traceback__
+        if a.__class__ is Failure:
+            fn, a, traceback = a.fn, a.a, a.fault.__traceback__
+        self.stood = Stood(fn, a, self.k, self.s, inside(traceback))
 
 
 class Interrupted(Exit):
@@ -183,3 +192,11 @@ class Broken(Exit):
     def __init__(self, error: Record, step: Step | None = None) -> None:
         self.error = error
         self.step = step
+
+    def stand(self, fn: Any, a: Any, k: Frame, s: Segment) -> None:
+        """The step that it ends."""
+        self.step = fn, a, k, s
+
+
+ENDS = frozenset([Uncaught, Broken])
+"""Those that are told the step that they end: `stand` is called with it."""

@@ -120,6 +120,8 @@ def every_one(maker: "Maker", nodes: tuple[Core, ...]) -> Any:
 class Maker:
     """Compiles the nodes of one program. `codes` are its functions, by index."""
 
+    makers = MAKERS
+
     def __init__(self, codes: dict[int, Code]) -> None:
         self.codes = codes
         self._bodies: dict[int, Piece] = {}
@@ -137,7 +139,7 @@ class Maker:
 
     def piece(self, node: Core, loop: LoopCode | None = None) -> Piece:
         """The piece of a node; whatever its depth."""
-        made = MAKERS[type(node)](self, node, loop)
+        made = self.makers[type(node)](self, node, loop)
         if isinstance(made, Piece):
             return made
         stack: list[Making] = [made]
@@ -152,7 +154,7 @@ class Maker:
                     assert sent is not None
                     return sent
                 continue
-            made = MAKERS[type(inner)](self, inner, loop)
+            made = self.makers[type(inner)](self, inner, loop)
             if isinstance(made, Piece):
                 sent = made
             else:

@@ -14,6 +14,7 @@ from sexplang.machine.finding import place_of
 from sexplang.machine.queueing import Queueing
 from sexplang.machine.reached import plan_too_long, too_many_scopes
 from sexplang.machine.stack import Segment, Step
+from sexplang.machine.stood import Stood
 from sexplang.machine.timing import form_of, plan_of
 from sexplang.terms.value import Record
 from sexplang.terms.work import Ends
@@ -58,7 +59,7 @@ class Limiting(Queueing):
         error, s = _placed(error, step), step[3]
         plan = plan_of(s, self.timing.accounts)
         if plan is None or not self._drop(branch, s, plan, error):
-            self.broken, self.ended = error, True
+            self.broken, self.ended, self.stood = error, True, Stood(*step)
 
     def _drop(self, branch: Branch, s: Segment, plan: str, error: Record) -> bool:
         """The plan ends as failed, with all that stands on it and all branches in it. False where

@@ -16,6 +16,7 @@ from sexplang.machine.stack import BOTTOM, MODULE, Closure, Code, Frame, Linked,
 from sexplang.terms.core import Known
 from sexplang.terms.node import field, node
 from sexplang.terms.program import Bind, Function, Program, Unit
+from sexplang.terms.source import Span
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Value
 
@@ -34,14 +35,21 @@ def linked_program(program: Program, tasks: TaskSystem | None) -> _Linking:
     done = _linked.setdefault(program, {})
     found = done.get(id(tasks))
     if found is None:
-        codes = _codes(program.functions)
-        maker = Maker(codes)
-        _functions(program.functions, maker)
-        run = _units(program.units, maker, _value)
-        linked = _known(program, tasks, codes)
-        # The task system is kept, so that no other one can have its id.
-        found = done[id(tasks)] = (tasks, (run, linked, codes))
+        # The task system is kept, so that no other one can have its id. Of two threads that link
+        # at once the first says what the code is: by it, runs are frozen.
+        found = done.setdefault(id(tasks), (tasks, compiled(program, tasks, Maker)))
     return found[1]
+
+
+def compiled(
+    program: Program, tasks: TaskSystem | None, kind: Callable[[dict[int, Code]], Maker]
+) -> _Linking:
+    """The program's code, made by a kind of maker: each makes the same of it."""
+    codes = _codes(program.functions)
+    maker = kind(codes)
+    _functions(program.functions, maker)
+    run = _units(program.units, maker, _value)
+    return run, _known(program, tasks, codes), codes
 
 
 @node(eq=False)
@@ -116,11 +124,13 @@ def _units(units: Iterable[Unit], maker: Maker, ended: Callable[[Value, Any], Va
     """The items of all units in order; what `ended` makes of the value of the last, and of the
     environment then, goes to the frame on top."""
     items: list[tuple[Run, str | None, bool]] = []
+    places: list[Span] = []
     for unit in units:
         for item in unit.items:
             node: Any = item.value if isinstance(item, Bind) else item
             module = None if unit.main else unit.name
             items.append((maker.piece(node).run, module, isinstance(item, Bind)))
+            places.append(item.span)
 
     def start(at: int, env: Any, k: Frame, s: Segment) -> Step:
         run, module, _ = items[at]
@@ -136,6 +146,8 @@ def _units(units: Iterable[Unit], maker: Maker, ended: Callable[[Value, Any], Va
         if at + 1 == len(items):
             return below[0], ended(value, env), below, s
         return start(at + 1, env, below, s)
+
+    vars(done)["places"] = places
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
         if not items:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.machine.branch import Waiting, Weave, order, path_of
 from sexplang.machine.budgets import METER, Meter, allowed, regrown
@@ -12,6 +12,7 @@ from sexplang.machine.link import Standing, link, link_onward
 from sexplang.machine.loop import Limits
 from sexplang.machine.scopes import NO_ACCOUNTS, Accounts
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
+from sexplang.machine.stood import Stood
 from sexplang.machine.weave import Turn
 from sexplang.terms.border import written_texts
 from sexplang.terms.effect import Request, SoFar, unknown
@@ -21,6 +22,9 @@ from sexplang.terms.task import TaskSystem, error_of
 from sexplang.terms.text import plain, value_of
 from sexplang.terms.value import Fault, Record, Value
 from sexplang.terms.work import RUN, Begins, Ends
+
+if TYPE_CHECKING:
+    from sexplang.machine.trail import Trail
 
 Told: TypeAlias = tuple[Begins | Ends, ...]
 
@@ -44,6 +48,18 @@ class Failed(Exception):
     withdrawn: tuple[str, ...] = ()
     told: Told = field(default=(), repr=False)
     accounts: Accounts = field(default=NO_ACCOUNTS, repr=False)
+
+    _stood: Any = field(default=None, init=False, repr=False)
+    """Where the program failed, and what it is; another process is not told."""
+
+    @property
+    def trail(self) -> "Trail":
+        """The calls that the program was in when it failed, and its variables there; nothing
+        where that is not known."""
+        from sexplang.machine.trail import Trail, trail_of  # a run that succeeds needs none
+
+        stood, setting = self._stood or (None, None)
+        return Trail() if stood is None else trail_of(stood, self.error, setting)
 
     def __str__(self) -> str:
         fields = self.error.fields
@@ -89,6 +105,8 @@ class Suspended:
     opened: tuple[Request, ...]
     withdrawn: tuple[str, ...]
     told: Told = ()
+    stood: Stood | None = field(default=None, repr=False)
+    """Where the program has failed that cleans up; a frozen run has lost it."""
 
     @property
     def count(self) -> int:
@@ -152,7 +170,8 @@ class Suspended:
         accounts, held = grown
         branches = self.weave.branches.set(branch.path, evolve(branch, held=held))
         times = evolve(times, accounts=accounts)
-        return Suspended(evolve(self.weave, branches=branches, times=times), self.setting, (), ())
+        weave = evolve(self.weave, branches=branches, times=times)
+        return Suspended(weave, self.setting, (), (), stood=self.stood)
 
     def cancel(self, error: Record | None = None, *, so_far: SoFar = unknown) -> "Outcome":
         """Abandons everything: `finally` bodies run, then the program fails with `error`, by
@@ -179,7 +198,9 @@ class Suspended:
         if not callable(so_far):
             kind = type(so_far).__name__
             raise TypeError(f"so_far is a function from the id of a call to its part, not {kind}")
-        return Turn(self.weave, self.setting.limits, self.setting.meter, so_far)
+        turn = Turn(self.weave, self.setting.limits, self.setting.meter, so_far)
+        turn.stood = self.stood
+        return turn
 
 
 Outcome: TypeAlias = Done | Failed | Suspended
@@ -258,7 +279,11 @@ def _settled(turn: Turn, setting: Setting, answered: int = 1) -> Outcome:
         gone = [*turn.withdrawn, *turn.left_open()]
         withdrawn = tuple(sorted([*gone, *turn.timing.timers.keys()], key=order))
         known = withdrawn, tuple(turn.told), turn.timing.accounts
-        return Done(turn.value, *known) if error is None else Failed(error, *known)
+        if error is None:
+            return Done(turn.value, *known)
+        failed = Failed(error, *known)
+        object.__setattr__(failed, "_stood", (turn.stood, setting))
+        return failed
     before, timed, placed = turn.weave, turn.timed, turn.placed
     gone, opened = turn.withdrawn, turn.opened
     timers: Sequence[Request] = ()
@@ -280,7 +305,8 @@ def _settled(turn: Turn, setting: Setting, answered: int = 1) -> Outcome:
         count,
         before.places if placed is None else placed.places,
     )
-    return Suspended(weave, setting, (*opened, *timers), tuple(gone), tuple(turn.told))
+    all_opened = (*opened, *timers)
+    return Suspended(weave, setting, all_opened, tuple(gone), tuple(turn.told), turn.stood)
 
 
 SETTLING = frozenset([_settled.__code__, Turn.fire.__code__])

@@ -61,14 +61,14 @@ def _reachable(roots: list[Any]) -> Iterator[Any]:
         if id(item) in seen:
             continue
         seen.add(id(item))
-        parts = _parts(item)
+        parts = parts_of(item)
         if parts is not None:
             work.extend(reversed(parts))
             if not isinstance(item, (tuple, list, dict, Piece, LoopCode, MethodType)):
                 yield item
 
 
-def _parts(item: Any) -> list[Any] | None:
+def parts_of(item: Any) -> list[Any] | None:
     """What a piece of code refers to, in a fixed order; None for what is no code."""
     if isinstance(item, FunctionType):
         if not item.__module__.startswith(_PACKAGE):

@@ -36,6 +36,10 @@ class Source:
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a line and a column, both from 1. Raises IndexError."""
+        return self._line_starts[line - 1] + column - 1
+
     def line(self, number: int) -> str:
         """The text of line `number` (from 1), without its line break."""
         starts = self._line_starts

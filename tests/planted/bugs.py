@@ -199,8 +199,8 @@ BUGS = [
         "machine/loop.py",
         (
             (
-                "failure[1]), k, s, resumable=False)",
-                "failure[1]), k, s)",
+                "failure.fn), k, s, resumable=False)",
+                "failure.fn), k, s)",
             ),
         ),
         seed=13,

@@ -1,0 +1,129 @@
+"""What the slots of environments are called, by the place in a program: read from its core when
+somebody asks, since code that runs needs no names."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, get_args
+
+from sexplang.terms import core
+from sexplang.terms.node import attributes, define, field, frozen
+from sexplang.terms.program import Bind, Program
+from sexplang.terms.source import Span
+
+_LEVELS = 1_000
+"""How many levels of environments are looked through."""
+
+_NODES = frozenset((*get_args(core.Core), core.Clause))
+
+
+@define(eq=False)
+class Activation:
+    """A function's, a loop's or the program's own. What is around it is known when the place is
+    found where it is made."""
+
+    function: int | None
+    around: "Scope | None" = None
+    mentioned: dict[int, str] = field(factory=dict)
+    """Names of slots by the variables that are read: a loop's own are told by nothing else."""
+
+
+@frozen(eq=False)
+class Scope:
+    """The slots there are at a place, from 1: their names, None where there is none."""
+
+    activation: Activation
+    names: tuple[str | None, ...]
+
+    def more(self, names: Iterable[str | None]) -> "Scope":
+        return Scope(self.activation, (*self.names, *names))
+
+    def up(self, depth: int) -> "Scope | None":
+        found: Scope | None = self
+        for _ in range(depth):
+            found = found.activation.around if found is not None else None
+        return found
+
+
+class Environments:
+    """The scopes of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self._found: list[tuple[Any, Scope]] = []
+        self._bodies = {each.index: Activation(each.index) for each in program.functions}
+        top = Scope(Activation(None), ())
+        for unit in program.units:
+            for item in unit.items:
+                self._walk(item.value if isinstance(item, Bind) else item, top)
+                top = top.more([item.name]) if isinstance(item, Bind) else top
+        for each in program.functions:
+            names = [param.name for param in each.params]
+            names += [each.rest] if each.rest is not None else []
+            self._walk(each.body, Scope(self._bodies[each.index], tuple(names)))
+
+    def at(self, function: int | None, place: Span, env: tuple[Any, ...]) -> Scope | None:
+        """The innermost scope around a place in a function, if it has the slots of `env`."""
+        fitting = [
+            scope
+            for node, scope in self._found
+            if scope.activation.function == function
+            and node.span.source is place.source
+            and node.span.start <= place.start
+            and place.end <= node.span.end
+            and len(scope.names) == len(env) - 1
+        ]
+        return fitting[-1] if fitting else None
+
+    def _walk(self, root: Any, scope: Scope) -> None:
+        work = [(root, scope)]
+        while work:
+            node, scope = work.pop()
+            self._found.append((node, scope))
+            if isinstance(node, core.Local):
+                there = scope.up(node.depth)
+                if there is not None:
+                    there.activation.mentioned.setdefault(node.index, node.name)
+            elif isinstance(node, (core.Lambda, core.Known, core.CallKnown)):
+                depth = 0 if isinstance(node, core.Lambda) else node.depth
+                self._bodies[node.function].around = scope.up(depth)
+            work.extend(reversed(list(_inner(node, scope))))
+
+
+def _inner(node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
+    """The nodes in a node, each with the scope it is in."""
+    if isinstance(node, core.Let):
+        names = node.names or (None,) * len(node.values)
+        yield from [(value, scope) for value in node.values]
+        yield node.body, scope.more(names)
+    elif isinstance(node, core.Loop):
+        yield from [(init, scope) for init in node.inits]
+        own = Activation(scope.activation.function, scope)
+        yield node.body, Scope(own, (None,) * len(node.inits))
+    elif isinstance(node, core.Clause):
+        yield node.body, scope.more((*node.params, None))
+    elif isinstance(node, core.Handle):
+        yield node.body, scope
+        yield from [(clause, scope) for clause in node.clauses]
+        if node.returns is not None:
+            yield node.returns, scope.more((None,))
+    elif not isinstance(node, core.Const):
+        for held in attributes(node).values():
+            parts = held if type(held) is tuple else (held,)
+            yield from [(part, scope) for part in parts if type(part) in _NODES]
+
+
+def named(scope: Scope, env: Any) -> Iterator[tuple[str, Any]]:
+    """The variables of an environment and of those around it, up to the program's own unless it
+    begins there; of one name the innermost."""
+    seen = set()
+    found: Scope | None = scope
+    for _ in range(_LEVELS):
+        if found is None or type(env) is not tuple or len(env) <= len(found.names):
+            return
+        activation = found.activation
+        for at in range(len(found.names), 0, -1):
+            name = found.names[at - 1] or activation.mentioned.get(at)
+            if name is not None and name != "_" and name not in seen:
+                seen.add(name)
+                yield name, env[at]
+        found, env = activation.around, env[0]
+        if found is not None and found.activation.function is None:
+            return

@@ -1,0 +1,161 @@
+"""The calls of a program that fails and its variables there."""
+
+import gc
+import weakref
+
+import pytest
+
+import sexplang
+from sexplang import machine
+
+
+def failed(text, **settings):
+    outcome = machine.start(sexplang.build(text), **settings)
+    assert isinstance(outcome, sexplang.Failed), outcome
+    return outcome
+
+
+def calls(text, **settings):
+    """The names of the calls, and what stands at their places."""
+    trail = failed(text, **settings).trail
+    lines = text.split("\n")
+    found = []
+    for call in trail.calls:
+        span = call["span"]
+        line = lines[span["line"] - 1]
+        found.append((call["function"], line[span["column"] - 1 : span["end_column"] - 1]))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(/ 1 0)", []),
+        ("(define (f x) (car x)) (f ())", [("f", "(car x)"), (None, "(f ())")]),
+        (  # what cannot wait has no frames
+            "(define (g y) (/ y 0)) (define (f x) (+ 1 (g x))) (f 3)",
+            [("g", "(/ y 0)"), ("f", "(+ 1 (g x))"), (None, "(f 3)")],
+        ),
+        (  # what waits is the expression around the call, and of two in one another it is one call
+            '(define (g y) (error "no" y))\n(define (f x) (list 0 (+ 1 (g x))))\n(str (f 3))',
+            [("g", '(error "no" y)'), ("f", "(+ 1 (g x))"), (None, "(str (f 3))")],
+        ),
+        (
+            "(define (f xs) (map (lambda (x) (/ 1 x)) xs))\n(length (f [1 0]))",
+            [
+                ("lambda", "(/ 1 x)"),
+                ("f", "(map (lambda (x) (/ 1 x)) xs)"),
+                (None, "(length (f [1 0]))"),
+            ],
+        ),
+        (  # through the library
+            '(define (f x) (retry (lambda () (error "no" x)) times: 2))\n(str (f 1))',
+            [
+                ("lambda", '(error "no" x)'),
+                ("f", '(retry (lambda () (error "no" x)) times: 2)'),
+                (None, "(str (f 1))"),
+            ],
+        ),
+        (  # out of a branch
+            "(define (h z) (raise z))\n(define (g y) (+ 1 (h y)))\n(list (par (g 1) 2))",
+            [("h", "(raise z)"), ("g", "(+ 1 (h y))"), (None, "(list (par (g 1) 2))")],
+        ),
+        (  # in the place of a clause
+            "(define (f x) (handle (perform op x) ((op a) k (+ 1 (k (/ a 0))))))\n(str (f 1))",
+            [("f", "(/ a 0)"), (None, "(str (f 1))")],
+        ),
+    ],
+)
+def test_the_calls_of_a_failure_are_told_innermost_first(text, expected):
+    assert expected == calls(text)
+
+
+def test_a_call_that_stands_in_itself_is_told_once():
+    text = '(define (f n) (if (= n 0) (error "no") (+ 1 (f (- n 1)))))\n(str (f 5))'
+    told = failed(text).trail.calls
+
+    assert [("f", 1), ("f", 5), (None, 1)] == [(call["function"], call["times"]) for call in told]
+
+
+def test_a_limit_has_a_trail():
+    end = failed("(define (f n) (+ 1 (f n)))\n(f 7)", limits=sexplang.Limits(frames=5_000))
+
+    assert [("f", 501)] == [(call["function"], call["times"]) for call in end.trail.calls]
+    assert {"n": "7"} == end.trail.variables
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(/ 1 0)", {}),
+        ("(define q 2) (/ q 0)", {"q": "2"}),
+        ("(define (f x) (let ((y (+ x 1))) (/ y 0))) (f 3)", {"y": "4", "x": "3"}),
+        ("(define (f x (y 2) . z) (error x)) (str (f 1))", {"x": "1", "y": "2", "z": "[]"}),
+        (  # a loop's, and what is around it
+            "(define (f a) (loop ((i 0)) (if (= i 3) (car ()) (recur (+ i 1))))) (f 1)",
+            {"i": "3", "a": "1"},
+        ),
+        (  # the innermost of a name
+            "(define (f x) (map (lambda (x) (/ 1 x)) x)) (length (f [0]))",
+            {"x": "0"},
+        ),
+        (  # a list with a table in front is no environment
+            "(define (g) (nth [] 1)) (define (f x) (list x (g))) (str (f [{} 1]))",
+            {},
+        ),
+        ("(define (f x) (try (car x) (catch (e) (/ 1 0)))) (f ())", {"x": "[]"}),
+    ],
+)
+def test_the_variables_are_those_of_the_innermost_call(text, expected):
+    variables = failed(text).trail.variables
+
+    assert {name: variables.get(name) for name in expected} == expected
+    assert len(variables) <= len(expected) + 1
+
+
+def test_a_trail_is_bounded():
+    defined = "".join([f"(define v{n} {n})\n" for n in range(40)])
+    nested = "".join([f"(define (f{n} x) (+ 1 (f{n + 1} x)))\n" for n in range(40)])
+    long = f'(define text "{"x" * 9_999}")\n'
+    trail = failed(f"{defined}{long}{nested}(define (f40 x) (error x))\n(f0 text)").trail
+
+    assert 16 == len(trail.calls)
+    assert all(len(each) <= 60 for each in trail.variables.values())
+    assert 12 == len(failed(f"{defined}(/ v0 0)").trail.variables)
+
+
+def test_who_catches_an_error_sees_what_he_always_saw():
+    text = "(define (g y) (/ y 0))\n(define (f x) (+ 1 (g x)))\n"
+    caught = sexplang.run(f"{text}(try (f 1) (catch (e) e))")
+    end = failed(f"{text}(f 1)")
+
+    assert caught == {**sexplang.api.values.python(end.error)}
+    assert {} == caught["details"]
+
+
+def test_a_trail_outlasts_what_cleans_up():
+    outcome = machine.start(sexplang.build("(define (f x) (/ x 0)) (try (f 1) (finally (now)))"))
+    end = outcome.resume(outcome.requests[0].id, 3.0)
+
+    assert ["f", None] == [call["function"] for call in end.trail.calls]
+
+
+def test_a_run_that_is_made_again_has_the_same_trail():
+    text = '(define (f x) (error (read-file x))) (str (f "a"))'
+    made = []
+    for _ in range(2):
+        outcome = machine.start(sexplang.build(text))
+        made.append(outcome.resume(outcome.requests[0].id, "no").trail)
+
+    assert made[0] == made[1]
+    assert ("f", {"x": '"a"'}) == (made[0].calls[0]["function"], made[0].variables)
+
+
+def test_nothing_is_kept_of_a_failure_that_is_over():
+    """What is caught is gone, and so is the stack with the Failed."""
+    end = failed("(define (f x) (+ 1 (car x))) (f ())")
+    stood = weakref.ref(end._stood[0])
+    del end
+    gc.collect()
+
+    assert stood() is None

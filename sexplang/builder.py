@@ -276,15 +276,20 @@ class _Macros:
 
 _FUNCTIONS: dict[str, Procedure] = {**PRIMITIVES, **HIGHER}
 _NOWHERE = Span(Source("prelude", ""), 0, 0)
-_scope: dict[str, Export] = {}
+_preludes: list[dict[str, Export]] = []
 
 
 def _prelude() -> dict[str, Export]:
-    if not _scope:
-        for table in (PRIMITIVES, OPERATIONS, HIGHER):
-            for name, shape in table.items():
-                _scope[name] = Export(name, Const(shape, span=_NOWHERE), shape)
-    return _scope
+    """What every program sees: one, and whole, whoever else begins or is interrupted meanwhile."""
+    if not _preludes:
+        shapes: dict[str, Any] = {**PRIMITIVES, **OPERATIONS, **HIGHER}
+        _preludes.append(
+            {
+                name: Export(name, Const(shape, span=_NOWHERE), shape)
+                for name, shape in shapes.items()
+            }
+        )
+    return _preludes[0]
 
 
 def _of_task(task: Task) -> Export:

@@ -67,7 +67,7 @@ def planned(linked: Linked, key: PlanKey) -> Any:
         words, names, operations = key
         made = linked.plan(words, names, frozenset(operations))
         if isinstance(made, Program):
-            linked.plans[key] = made
+            made = linked.plans.setdefault(key, made)
     return made
 
 

@@ -167,7 +167,7 @@ class _Init(_Later):
         self._few = FEW
 
     def __get__(self, item: Any, kind: Any) -> Any:
-        if item is None or not self._few:
+        if item is None or self._few < 1:
             return super().__get__(item, kind)
         self._few -= 1
 

@@ -10,6 +10,7 @@ import pytest
 import trio
 
 import sexplang
+from sexplang import builder
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,6 +36,26 @@ def test_both_kinds_of_caller_get_the_same():
 
     assert [1, 2] == sexplang.run(text, **given)
     assert ([1, 2], [1, 2]) == asyncio.run(inside())
+
+
+def test_a_program_that_begins_while_another_does_sees_the_whole_prelude(monkeypatch):
+    """In another thread; or after one that was interrupted when it began."""
+    kept, made, inner = builder.Export, [], []
+
+    def export(*given):
+        made.append(given)
+        if len(made) == 10:
+            inner.append(sexplang.run("(map (lambda (x) (+ x 1)) (range 3))"))
+            raise KeyboardInterrupt
+        return kept(*given)
+
+    monkeypatch.setattr(builder, "_preludes", [])
+    monkeypatch.setattr(builder, "Export", export)
+    with pytest.raises(KeyboardInterrupt):
+        sexplang.run("(map (lambda (x) (+ x 2)) (range 3))")
+
+    assert [[1, 2, 3]] == inner
+    assert [1, 2, 3] == sexplang.run("(map (lambda (x) (+ x 1)) (range 3))")
 
 
 def test_arun_under_trio():

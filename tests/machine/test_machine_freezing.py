@@ -10,7 +10,7 @@ from support.laws import schedule
 from support.programs import program
 from support.running import begun, built, seen
 
-from sexplang.machine import Done, Suspended, start
+from sexplang.machine import Done, Suspended, link, start
 from sexplang.machine.freezing import freeze, thaw
 from sexplang.pipeline import build, tasks
 from sexplang.terms.source import Source
@@ -32,6 +32,22 @@ def test_freezing_at_every_wait_changes_nothing(start):
         parts = seen(begun(text), choose=schedule(seed), pause=thawed)
 
         assert (whole, whole.ids) == (parts, parts.ids), f"seed {seed}: {text}"
+
+
+def test_threads_that_begin_with_a_program_at_once_have_the_same_code(monkeypatch):
+    """A run of each can be frozen."""
+    program, inner, codes_of = built("(define (f) 1) (f)"), [], link._codes
+
+    def meanwhile(functions):
+        if not inner:
+            inner.append(None)
+            inner[0] = link.linked_program(program, None)
+        return codes_of(functions)
+
+    monkeypatch.setattr(link, "_codes", meanwhile)
+    outer = link.linked_program(program, None)
+
+    assert outer is inner[0] is link.linked_program(program, None)
 
 
 TASKS = """<templates>

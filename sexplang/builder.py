@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from sexplang.calling import Calling
@@ -10,11 +11,11 @@ from sexplang.data import STANDARD, defaults_for, shipped
 from sexplang.machine import HIGHER
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
+from sexplang.rewriting import Macros
 from sexplang.templating import Beside, check_template, library_of, refused
 from sexplang.terms.core import Const, Local
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form
-from sexplang.terms.macro import Expander
 from sexplang.terms.node import define, field
 from sexplang.terms.program import Export, Function, Program, Unit
 from sexplang.terms.source import Source, Span
@@ -63,10 +64,13 @@ class Builder:
         self._beside = Beside(self.find, self.sources)
         self._calling = Calling(self.functions)
 
-    def main(self, source: Source) -> None:
+    def main(self, source: Source, before: Source | None = None) -> None:
         if source.name.endswith(".xml"):
             self._templates(source, main=True)
             self._link(source.name)
+        elif before is not None:
+            self.compiled(source, (*read(before), *read(source)), main=True)
+            self.sources.append(before)
         else:
             self._unit(source, main=True)
         self.check_effects()
@@ -92,7 +96,8 @@ class Builder:
     def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
         """Compiles a module, those it imports first; its public names."""
         known = self.exports.get(source.name)
-        return self.compiled(source, read(source), main).exports if known is None else known
+        before = self._given_values() if main and self.inputs else None
+        return self.compiled(source, read(source), main, before).exports if known is None else known
 
     def compiled(
         self,
@@ -111,7 +116,7 @@ class Builder:
             scope=self._scope(source),
             load=lambda path, span: self._load(path, span, source.name),
             layout=self._layout,
-            expander=_Macros,
+            expander=Macros,
             main=main,
             check_template=check_template,
             load_schema=self._beside,
@@ -144,8 +149,6 @@ class Builder:
         for name, module in STANDARD.items():
             if name in source.text and _standard_name(module) not in self.loading:
                 scope[name] = self._standard(module)[name]
-        for at, name in enumerate(self.inputs):
-            scope[name] = Export(name, Local(0, at + 1, name, span=_NOWHERE))
         if not source.name.startswith("std/"):
             for name, shape in self.host.items():
                 scope[name] = Export(name, Const(shape, span=_NOWHERE), shape)
@@ -154,7 +157,14 @@ class Builder:
         return scope
 
     def _standard(self, module: str) -> dict[str, Export]:
-        return self._unit(Source(_standard_name(module), shipped(f"stdlib/{module}.sexp")))
+        source, forms = _standard_forms(module)
+        known = self.exports.get(source.name)
+        return self.compiled(source, forms, False).exports if known is None else known
+
+    def _given_values(self) -> dict[str, Export]:
+        """The inputs of a plan: names of its own, which no module that it uses knows."""
+        places = enumerate(self.inputs, 1)
+        return {name: Export(name, Local(0, at, name, span=_NOWHERE)) for at, name in places}
 
     def _load(self, path: str, span: Span, importer: str) -> dict[str, Export]:
         if path.startswith("std/") and (self.imports or importer.startswith("std/")):
@@ -253,27 +263,6 @@ class Builder:
             raise Diagnostics([*unknown, *self.findings])
 
 
-class _Macros:
-    """The expander of one file. Most programs start without it: the first macro loads it."""
-
-    def __init__(self, words: frozenset[str]) -> None:
-        self._words = words
-        self._made: Expander | None = None
-
-    def rules(self, form: Form) -> Any:
-        return self._expander().rules(form)
-
-    def expand(self, *use: Any) -> Form:
-        return self._expander().expand(*use)
-
-    def _expander(self) -> Expander:
-        if self._made is None:
-            from sexplang.expander import Expander as Rewriter
-
-            self._made = Rewriter(self._words)
-        return self._made
-
-
 _FUNCTIONS: dict[str, Procedure] = {**PRIMITIVES, **HIGHER}
 _NOWHERE = Span(Source("prelude", ""), 0, 0)
 _preludes: list[dict[str, Export]] = []
@@ -298,3 +287,9 @@ def _of_task(task: Task) -> Export:
 
 def _standard_name(module: str) -> str:
     return f"std/{module}"
+
+
+@cache
+def _standard_forms(module: str) -> tuple[Source, tuple[Form, ...]]:
+    source = Source(_standard_name(module), shipped(f"stdlib/{module}.sexp"))
+    return source, read(source)

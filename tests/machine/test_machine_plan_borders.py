@@ -52,6 +52,16 @@ def test_an_error_of_a_plan_that_shares_its_parts_is_told_as_too_large():
     assert outcome.value["error"].fields["reason"] == "limit-data"
 
 
+@pytest.mark.parametrize("name", ["list", "append", "map", "docs"])
+def test_an_input_of_a_plan_may_be_called_like_anything(name):
+    """It is the plan's own name, also where the language means another by it."""
+    text = f"[{name} [0 ~@{name}] (par-map (lambda (n) (+ n 1)) {name})]".replace("[0", "`[0")
+
+    outcome = begun(f'(eval-plan "{text}" inputs: {{{name}: [1 2]}})')
+
+    assert {"status": "done", "value": ((1, 2), (0, 1, 2), (2, 3))} == outcome.value
+
+
 def parts(value):
     yield value
     if isinstance(value, Record):

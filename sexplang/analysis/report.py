@@ -13,6 +13,7 @@ import sexplang.analysis.spreading  # noqa: F401
 from sexplang.analysis.bounds import ZERO, Bound, place, unbounded
 from sexplang.analysis.environments import Environment
 from sexplang.analysis.following import STEPS, At, Costs, Follower, TooInvolved
+from sexplang.analysis.needs import Need, needs_of
 from sexplang.analysis.reach import unreachable
 from sexplang.analysis.unused import unused
 from sexplang.analysis.values import ANY, functions
@@ -79,6 +80,7 @@ class Report:
     findings: tuple[Diagnostic, ...] = ()
     effects: tuple[Row, ...] = ()
     calls: Bound = field(default=ZERO)
+    needs: tuple[Need, ...] = ()
 
     def most(self, inputs: Mapping[str, Any]) -> int | None:
         """The most model calls of a run with these inputs (defaults included); None: no bound."""
@@ -94,6 +96,7 @@ class Report:
             "findings": [finding.plain() for finding in self.findings],
             "effects": [row.plain() for row in self.effects],
             "calls": _plain(self.calls, self.source),
+            "needs": [need.plain() for need in self.needs],
         }
 
 
@@ -152,7 +155,8 @@ def _analysed(m: Follower, given: int) -> Report:
         rows += _rows(m, environment)
         found += [] if m.gave_up else _handlers(m)
     source = program.units[-1].name if program.units else ""
-    return Report(source, tuple(sorted(found, key=_place)), tuple(rows), calls)
+    findings = tuple(sorted(found, key=_place))
+    return Report(source, findings, tuple(rows), calls, needs_of(program))
 
 
 def _whole(m: Follower, given: int) -> tuple[Environment, Work]:

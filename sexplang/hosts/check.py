@@ -19,7 +19,10 @@ class Checked:
     report: Any = None
 
     def plain(self) -> dict[str, Any]:
-        known = self.report.plain() if self.report is not None else {"effects": [], "calls": None}
+        known: dict[str, Any] = {"effects": [], "calls": None, "needs": []}
+        if self.report is not None:
+            needs = [need for need in self.report.needs if not _is_given(need, self.file)]
+            known = {**self.report.plain(), "needs": [need.plain() for need in needs]}
         return {**known, "findings": [finding.plain() for finding in self.findings]}
 
 
@@ -70,15 +73,34 @@ def _checked(file: str, max_calls: int | None) -> Checked:
 
 
 def _tell(one: Checked, effects: bool, asked: bool) -> None:
-    """What the program may do: its bound, if that was asked for or it asks a model at all."""
+    """What the program may do: its bound, if that was asked for or it asks a model at all, and
+    what it needs to be permitted."""
     report = one.report
-    if report is None or (report.calls.is_zero and not asked):
+    if report is None:
+        return
+    said = [str(need) for need in report.needs if not _is_given(need, one.file)]
+    if asked or not report.calls.is_zero:
+        said.append(report.says())
+    if not said:
         return
     from sexplang.hosts.show import drawn
 
-    print(f"{drawn(one.file)}: {drawn(report.says())}", flush=True)
+    for words in said:
+        print(f"{drawn(one.file)}: {drawn(words)}", flush=True)
     for row in report.effects if effects else ():
         print(f"  {drawn(str(row))}", flush=True)
+
+
+def _is_given(need: Any, file: str) -> bool:
+    """Whether nobody has to permit it: a command that only names files, in the program's folder."""
+    if not need.command:
+        return False
+    from sexplang.runtime import Permissions
+    from sexplang.runtime.scripts.listing import is_listing
+    from sexplang.tasks.gathering import split_words
+
+    words = split_words(need.command)
+    return bool(words) and is_listing(tuple(words), Permissions(folder=folder_of(file)))
 
 
 def _show(found: list[Diagnostic], files: tuple[str, ...]) -> None:

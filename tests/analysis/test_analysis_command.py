@@ -142,3 +142,44 @@ def test_the_same_program_has_the_same_report():
     reports = {json.dumps(inspect(built(text)).plain()) for _ in range(5)}
 
     assert 1 == len(reports)
+
+
+@pytest.mark.parametrize(
+    ("text", "needs"),
+    [
+        ('(model {model: "http://a.example:9/v1" messages: []})', ["--allow-net a.example"]),
+        ('(call-atomic-task \'echo model: "https://B.example")', ["--allow-net b.example"]),
+        ('(call-atomic-task \'echo model: "anthropic:x")', []),
+        ('(define n "http://a.example") (str n)', []),
+        ('(run-script "wc") (perform run-script "tr") (run-script "wc" ["-l"])', ["wc", "tr"]),
+        ('(system:run_script "wc" args: ["-l"]) (system:run_script command: "tr")', ["wc", "tr"]),
+        ("(define-input name) (run-script name)", []),
+        ('(handle (run-script "wc") ((run-script c) k (k {stdout: ""})))', []),
+        (
+            '(defatom one (instructions "x") (model "https://a.example")'
+            ' (file_paths source: "command" command: "git ls-files"))',
+            ["--allow-net a.example", "git"],
+        ),
+        (
+            '(defatom one (instructions "x")'
+            ' (file_paths source: "command" command: "find . -name x"))',
+            [],
+        ),
+        (
+            '(defatom one (instructions "x")'
+            ' (file_paths source: "command" command: "find . -delete"))',
+            ["find"],
+        ),
+    ],
+)
+def test_what_has_to_be_permitted_is_said(program, text, needs):
+    """On standard output, once, and as data; it is no finding."""
+    path = program(text)
+    done = sexplang("check", path, "--strict")
+    lines = [line for line in done.stdout.splitlines() if " needs " in line]
+    told = json.loads(sexplang("check", path, "--json").stdout)["files"][str(path)]["needs"]
+
+    assert 0 == done.returncode, done.stderr
+    wanted = [need if " " in need else f"--allow-run {need}" for need in needs]
+    assert wanted == [line.partition(" needs ")[2].partition(" for ")[0] for line in lines]
+    assert wanted == [f"{need['option']} {need['name']}" for need in told]

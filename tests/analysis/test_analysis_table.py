@@ -48,3 +48,11 @@ def test_effects_are_what_the_chapter_says():
     rows_found = inspect(built(program)).effects
 
     assert blocks["effects"].splitlines() == [str(row) for row in rows_found]
+
+
+def test_needs_are_what_the_chapter_says():
+    """A line for each thing that has to be permitted."""
+    blocks = {fence.kind: fence.text for fence in fences(TEXT)}
+    program = next(fence.text for fence in fences(TEXT) if "needs.sexp" in fence.info)
+
+    assert blocks["needs"].splitlines() == [str(need) for need in inspect(built(program)).needs]

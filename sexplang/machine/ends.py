@@ -1,0 +1,65 @@
+"""How a run ends: with a value, or with an error."""
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sexplang.machine.scopes import NO_ACCOUNTS, Accounts
+from sexplang.terms.node import field, frozen
+from sexplang.terms.text import plain
+from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.work import Begins, Ends
+
+if TYPE_CHECKING:
+    from sexplang.machine.trail import Trail
+
+Told: TypeAlias = tuple[Begins | Ends, ...]
+
+
+@frozen
+class Done:
+    """The program has its value."""
+
+    value: Value
+    withdrawn: tuple[str, ...] = ()
+    told: Told = field(default=(), eq=False, repr=False)
+    accounts: Accounts = field(default=NO_ACCOUNTS, eq=False, repr=False)
+    """What each deadline and budget of the run ended with."""
+
+
+@frozen(eq=False)
+class Failed(Exception):
+    """The program ended with an error record that nothing took. `run` raises it."""
+
+    error: Record
+    withdrawn: tuple[str, ...] = ()
+    told: Told = field(default=(), repr=False)
+    accounts: Accounts = field(default=NO_ACCOUNTS, repr=False)
+
+    _stood: Any = field(default=None, init=False, repr=False)
+    """Where the program failed, and what it is; another process is not told."""
+
+    @property
+    def trail(self) -> "Trail":
+        """The calls that the program was in when it failed, and its variables there; nothing
+        where that is not known."""
+        from sexplang.machine.trail import Trail, trail_of  # a run that succeeds needs none
+
+        stood, setting = self._stood or (None, None)
+        return Trail() if stood is None else trail_of(stood, self.error, setting)
+
+    def __str__(self) -> str:
+        fields = self.error.fields
+        return f"{fields['type']} {fields['reason']}: {fields['message']}"
+
+    @property
+    def reason(self) -> str:
+        """The error's reason: a word such as `division-by-zero`."""
+        return str(self.error.fields["reason"])
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The error's details, as plain data."""
+        try:
+            found: dict[str, Any] = plain(self.error.fields["details"])
+        except Fault:  # they hold a function
+            return {}
+        return found

@@ -345,7 +345,7 @@ def test_ctrl_c_ends_a_run_at_once(rest):
         assert "go\n" == process.stdout.readline()
         time.sleep(0.3)
         os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
 
         assert (130, "sexplang: interrupted\n") == (process.returncode, errors)
         with pytest.raises(ProcessLookupError):

@@ -314,7 +314,7 @@ def is_alive(mark):
 
 
 def until(condition):
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
@@ -337,7 +337,7 @@ def test_a_server_ends_with_the_run(number):
         assert number is None or is_alive(mark)
         if number is not None:
             process.send_signal(number)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
 
     until(lambda: not is_alive(mark))
     assert {None: 0, 2: 130, 9: -9}[number] == process.returncode

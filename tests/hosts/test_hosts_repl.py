@@ -33,7 +33,7 @@ class Terminal:
             [*SEXPLANG[1:], "repl", *words],
             env=environment,
             encoding="utf-8",
-            timeout=30,
+            timeout=60,
             dimensions=(40, 120),
         )
         self.expect("Ctrl-D leaves")
@@ -478,7 +478,7 @@ def test_a_terminal_without_prompt_toolkit_is_enough():
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "TERM": "dumb"}
     child = pexpect.spawn(
-        sys.executable, ["-c", code], env=environment, encoding="utf-8", timeout=30
+        sys.executable, ["-c", code], env=environment, encoding="utf-8", timeout=60
     )
     child.expect_exact("pip install 'sexplang[repl]'")
     child.expect("> ")

@@ -296,7 +296,7 @@ def test_a_pipe_gets_the_page_and_stays_one(plan, tmp_path):
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
         done = sexplang("runs", "report", str(plan), "-o", str(pipe))
-        text, _ = reader.communicate(timeout=20)
+        text, _ = reader.communicate(timeout=60)
 
     assert (0, True, True) == (done.returncode, b"<html" in text, pipe.is_fifo())
 

@@ -72,7 +72,7 @@ def alive(seconds):
     return found
 
 
-def until(condition, seconds=20.0):
+def until(condition, seconds=60.0):
     """Whether a condition comes true."""
     end = time.monotonic() + seconds
     while not condition():
@@ -179,7 +179,7 @@ def test_an_interpreter_that_is_ended_leaves_nothing(escape, number):
     with command(escape, seconds) as process:
         assert until(lambda: alive(seconds)), process.communicate()
         os.kill(process.pid, number)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
 
         assert until(lambda: not alive(seconds))
         assert {2: 130, 9: -9, 15: 143}[number] == process.returncode
@@ -197,7 +197,7 @@ def test_the_end_of_a_supervisor_leaves_nothing(escape, which):
         os.kill((guard, keeper)[which - 1], signal.SIGKILL)
         if which == 1:  # the script itself goes on: nobody has lost anything yet
             os.kill(process.pid, signal.SIGKILL)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
 
         assert until(lambda: not alive(seconds))
         assert which == 1 or "script-failed" in errors

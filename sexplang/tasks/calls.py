@@ -5,7 +5,7 @@ Direct tools stand together, whatever their number; what may take long or ask ba
 """
 
 from sexplang.tasks.cutting import plan_words
-from sexplang.tasks.json_text import json_text, read_json
+from sexplang.tasks.json_text import json_text, read_json, unfit
 from sexplang.tasks.operations import NAMES, arguments_of
 from sexplang.tasks.outcomes import halting, outcome
 from sexplang.tasks.plans.keeping import Planning, proposed
@@ -147,7 +147,7 @@ def _asked(
     given = fields_of(use.input)
     if name is None:
         return _untold(f"there is no tool `{use.name}`; you have {_listed(setup)}"), ()
-    if given is None:
+    if given is None or unfit(given):
         return _untold(f"the input of `{use.name}` {_flaw(use.input)}", _NO_OBJECT), ()
     if name == "spawn_subtask":
         request = subtask_request(given)
@@ -168,15 +168,18 @@ def _asked(
 
 
 def _flaw(given: Value) -> str:
-    """What is wrong with an input that is no object: one that came as a text could not be
-    held."""
+    """What is wrong with an input that is no object, or none that can be sent back: one that came
+    as a text could not be held."""
     twice: list[str] = []
     if isinstance(given, str) and given.lstrip().startswith("{"):
         try:
-            read_json(given, twice)
+            given = read_json(given, twice)
         except (ValueError, RecursionError, Fault):
             return "is no data: it is nested too deep, or a number in it is too long"
-    return f"has the key `{twice[0]}` twice in one object: keep one" if twice else "is no object"
+    if twice:
+        return f"has the key `{twice[0]}` twice in one object: keep one"
+    why = unfit(given)
+    return "is no object" if why is None else f"is no data: {why}"
 
 
 _NO_OBJECT = SubtaskRequest(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from sexplang.tasks.json_text import unfit
 from sexplang.tasks.plans.artifacts import object_in
 from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.request import SubtaskRequest, fields_of, snake, subtask_request
@@ -22,7 +23,10 @@ def continuation(text: str, offered: Mapping[str, str]) -> SubtaskRequest | Prop
         return None
     request = _request(result, offered)
     problems = dict.fromkeys(twice, "it stands twice in one object: keep one")
-    return evolve(request, problems={**request.problems, **problems}) if twice else request
+    why = unfit(result)
+    if why is not None:
+        problems["notes"] = why
+    return evolve(request, problems={**request.problems, **problems}) if problems else request
 
 
 def _request(result: Mapping[str, Value], offered: Mapping[str, str]) -> SubtaskRequest | Proposal:

@@ -2,6 +2,7 @@
 
 import json
 from json.encoder import encode_basestring as quoted
+from math import isfinite, isnan
 from typing import Any
 
 from sexplang.terms.text import number, value_of
@@ -19,11 +20,11 @@ _CLOSE, _END, _COMMA = _Mark("}"), _Mark("]"), _Mark(", ")
 
 
 def json_text(value: Value, *, canonical: bool = False) -> str:
-    """JSON text of a value; symbols are strings, records objects, NaN and infinities
-    null; a TaskResult is its content, as in every text.
+    """JSON text of a value; symbols are strings, records objects; a TaskResult is its content, as
+    in every text. Raises Fault `not-data` for functions, `not-json` for NaN and infinities.
 
     Canonical: keys sorted and runs of white space in strings as one space, so that values which
-    differ in these alone have one text. Raises Fault `not-data` for functions.
+    differ in these alone have one text; nobody reads it, so it has NaN and infinities.
     """
     if type(value) is str:
         return quoted(" ".join(value.split()) if canonical else value)
@@ -54,16 +55,21 @@ def json_text(value: Value, *, canonical: bool = False) -> str:
                 work.append(fields[keys[at]])
                 work.append(_Mark(f"{', ' if at else ''}{quoted(keys[at])}: "))
         else:
-            out.append(_atom(item))
+            out.append(_atom(item, canonical))
     return "".join(out)
 
 
-def _atom(item: Value) -> str:
+def _atom(item: Value, canonical: bool) -> str:
     if item is None or item is True or item is False:
         return _CONSTANTS[item]
     if isinstance(item, (int, float)):
-        written = number(item)
-        return "null" if "n" in written else written
+        if isinstance(item, float) and not isfinite(item) and not canonical:
+            raise Fault(
+                "not-json",
+                f"a model cannot be given {number(item)}: JSON has no such number",
+                hint="put nil or a text in its place",
+            )
+        return number(item)
     if isinstance(item, Symbol):
         return quoted(item.name)
     raise Fault(
@@ -71,6 +77,27 @@ def _atom(item: Value) -> str:
         "a function cannot be sent to a model",
         hint="call it first and pass what it gives",
     )
+
+
+DEEPEST = 190
+"""How deep what a model wrote may nest. The conversation that it is a part of nests about it, and
+the whole may nest 200 deep."""
+
+
+def unfit(value: Value) -> str | None:
+    """Why a value that a model wrote can be no part of a conversation; None if it can."""
+    work = [(value, 0)]
+    while work:
+        item, depth = work.pop()
+        if isinstance(item, float) and not isfinite(item):
+            return "it holds NaN" if isnan(item) else "a number in it is larger than any float"
+        if isinstance(item, (tuple, list, dict, Record)):
+            if depth == DEEPEST:
+                return f"it nests more than {DEEPEST} levels deep"
+            fields = item.fields if isinstance(item, Record) else item
+            parts = fields.values() if isinstance(fields, dict) else fields
+            work += [(part, depth + 1) for part in parts]
+    return None
 
 
 def read_json(text: str, twice: list[str]) -> Value:

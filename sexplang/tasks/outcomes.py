@@ -124,7 +124,10 @@ def error_words(failed: Record) -> str:
     told = {
         key: item for key, item in error.items() if key not in hidden and item not in (None, {}, "")
     }
-    return json_text(told)
+    try:
+        return json_text(told)
+    except Fault:  # what it says matters more than details that no model can be given
+        return json_text({key: told[key] for key in told if key not in ("details", "content")})
 
 
 _DENIED = frozenset({"path-denied", "run-denied", "net-denied"})

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sexplang.tasks.failures import bad_reply
+from sexplang.tasks.json_text import unfit
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block
 from sexplang.terms.node import node
@@ -90,8 +91,9 @@ def _of_blocks(fields: dict[str, Value], content: Sequence[Value]) -> Reply:
             continue
         if kind == "tool_use":
             uses.append(_tool_use(block, at, uses))
-            if fields_of(block.get("input")) is None:
-                # Sent back as history, where only an object is allowed.
+            given = block.get("input")
+            if fields_of(given) is None or unfit(given):
+                # Sent back as history, where only an object is allowed, of JSON.
                 block = {**block, "input": {}}
         blocks.append(block)
         kept.append(block)

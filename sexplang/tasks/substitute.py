@@ -100,8 +100,8 @@ def _found(value: Value, steps: tuple[str | int, ...]) -> Value:
 
 def value_text(value: Value) -> str:
     """A value as a model reads it: scalars and TaskResults as text, lists and tables as JSON.
-    Raises Fault `not-data` for functions."""
-    if isinstance(value, (tuple, dict, Procedure)) or (
+    Raises Fault `not-data` for functions, `not-json` for NaN and infinities."""
+    if isinstance(value, (tuple, dict, float, Procedure)) or (
         isinstance(value, Record) and value.kind != "TaskResult"
     ):
         return json_text(value)

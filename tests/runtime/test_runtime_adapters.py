@@ -355,6 +355,8 @@ BAD = [
     (hello(max_tokens=True), "bad-payload", "`max_tokens`"),
     (hello(timeout=-1), "bad-payload", "`timeout`"),
     (hello(system=({"type": "text", "text": "x", "more": nested(300)},)), "bad-payload", "levels"),
+    (hello(temperature=float("inf")), "bad-payload", "holds +inf.0, and JSON has no such number"),
+    (hello(system=({"type": "text", "text": "x", "at": float("nan")},)), "bad-payload", "+nan.0"),
     (hello(system="half \ud800"), "not-text", "surrogate"),
 ]
 

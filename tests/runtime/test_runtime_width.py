@@ -3,6 +3,7 @@
 import threading
 import tracemalloc
 from copy import deepcopy
+from functools import reduce
 
 import anyio
 import pytest
@@ -208,6 +209,10 @@ def given(text):
         f'{{"a": {"9" * 4_250}}}',
         f'{{"a": {"9" * 5_000}}}',
         f'{{"a": -{"9" * 50_000}}}',
+        '{"a": 1e400}',
+        '{"a": [-12E+309]}',
+        f'{{"a": {"9" * 250}e99}}',
+        f'{{"a": {"[" * 20_000}{"]" * 20_000}}}',
     ],
     ids=len,
 )
@@ -223,8 +228,10 @@ def test_an_input_that_nobody_can_hold_stays_a_text(text):
         (f'{{"a": "{"9" * 5_000}"}}', {"a": "9" * 5_000}),
         (f'{{"a": {"9" * 4_200}}}', {"a": int("9" * 4_200)}),
         (f'{{"a": 0.{"9" * 5_000}}}', {"a": 1.0}),
+        ('{"a": 1e308, "b": "1e400", "c": 1e-400}', {"a": 1e308, "b": "1e400", "c": 0.0}),
+        (f'{{"a": {"[" * 300}{"]" * 300}}}', {"a": reduce(lambda x, _: [x], range(299), [])}),
     ],
-    ids=["half", "text", "integer", "float"],
+    ids=["half", "text", "integer", "float", "large", "deep"],
 )
 def test_an_input_that_can_be_held_is_what_it_says(text, value):
     """Digits in a text are no integer; half of a surrogate pair is `?`."""

@@ -122,6 +122,17 @@ def test_a_function_is_no_input():
     assert error_of(begun(template("", "x"), {"x": (function,)})[1])["reason"] == "not-data"
 
 
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
+def test_a_number_that_json_lacks_is_no_part_of_a_prompt(number):
+    """Nothing is put in its place, whether it stands alone or inside of something."""
+    for value in (number, (1, number), {"a": {"b": number}}):
+        error = error_of(begun(template("{{x}}", "x"), {"x": value})[1])
+        assert "not-json" == error["reason"]
+        assert "a model cannot be given" in error["message"]
+    _, want = begun(template("{{x.a}}", "x"), {"x": {"a": "tea", "b": number}})
+    assert "tea" == prompt_of(want)
+
+
 def test_an_input_may_be_nested_deeper_than_python_recurses():
     """A list in a list in a list, 20,000 times."""
     deep = ()

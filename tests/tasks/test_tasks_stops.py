@@ -5,8 +5,8 @@ import json
 import pytest
 from tasks_driver import converse, reply, says, template, uses
 
-from sexplang.terms.task import Broke
-from sexplang.terms.value import Procedure
+from sexplang.terms.task import Broke, error_record, failed_result
+from sexplang.terms.value import Procedure, Record
 
 TOOLS = ("lookup",)
 
@@ -39,6 +39,14 @@ def test_a_reply_that_was_cut_has_no_calls_and_is_not_sent_back(stop):
     assert 1 == len(run.performed)
 
 
+def nested(depth):
+    """A list in lists, so many in all."""
+    made = ()
+    for _ in range(depth - 1):
+        made = (made,)
+    return made
+
+
 def told(run):
     """The message of the error that the model was told, which is the last that was said to it."""
     (block,) = run.requests[-1]["messages"][-1]["content"]
@@ -53,6 +61,13 @@ def told(run):
         ('{"a": [{"b": 1, "b": 1}]}', "has the key `b` twice"),
         (f'{{"word": {"9" * 5_000}}}', "a number in it is too long"),
         (f'{{"word": {"9" * 4_250}}}', "a number in it is too long"),
+        ('{"word": 1e400}', "is no data: a number in it is larger than any float"),
+        ('{"word": ' + "[" * 200 + "]" * 200 + "}", "nests more than 190 levels deep"),
+        ('{"word": ' + "[" * 5_000 + "]" * 5_000 + "}", "nested too deep"),
+        ({"word": (float("inf"),)}, "a number in it is larger than any float"),
+        ({"word": float("nan")}, "it holds NaN"),
+        (Record("Tea", {"word": float("nan")}), "it holds NaN"),
+        ({"word": nested(190)}, "nests more than 190 levels deep"),
         ("{" * 100_000, "is no data"),
         ("tea", "is no object"),
         (3, "is no object"),
@@ -64,7 +79,34 @@ def test_an_input_that_nobody_can_hold_is_told_to_the_model(given, words):
 
     assert words in told(run)["message"]
     assert {} == run.requests[1]["messages"][1]["content"][0]["input"]
+    assert ["model", "model"] == [ask.operation for want in run.performed for ask in want.asks]
     assert "done" == run.result.fields["content"]
+
+
+def test_an_input_that_fits_into_a_conversation_is_called_with():
+    """As deep as it may be, with the largest float."""
+    given = {"word": nested(189), "most": 1.7976931348623157e308}
+    run = converse(template(allowed_tools=TOOLS), [uses(("a", "lookup", given)), ("x",), says("")])
+
+    assert ("lookup", given) == run.performed[1].asks[0].arguments
+    assert given == run.requests[1]["messages"][1]["content"][0]["input"]
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("-inf")])
+def test_an_answer_with_a_number_that_json_lacks_is_told_to_the_model(number):
+    """Wherever it stands; in the details of an error, the error is told without them."""
+    for answer in (number, (number,), {"a": ({"b": number},)}):
+        run = converse(
+            template(allowed_tools=TOOLS), [uses(("a", "lookup", {})), (answer,), says("")]
+        )
+        said = told(run)
+        assert "not-json" == said["details"]["code"]
+        assert "a model cannot be given" in said["message"]
+
+    error = error_record("TASK_FAILURE", "seconds", "it broke", details={"left": number})
+    failed = (failed_result(error),)
+    run = converse(template(allowed_tools=TOOLS), [uses(("a", "lookup", {})), failed, says("")])
+    assert {"type": "TASK_FAILURE", "reason": "seconds", "message": "it broke"} == told(run)
 
 
 @pytest.mark.parametrize("depth", [0, 1])

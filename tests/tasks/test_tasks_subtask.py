@@ -165,6 +165,24 @@ def test_a_key_that_stands_twice_in_a_continuation_is_told_to_the_model(notes):
     assert "The subtask request is malformed: x: it stands twice in one object: keep one" == words
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("1e400", "notes: a number in it is larger than any float"),
+        ("NaN", "notes: it holds NaN"),
+        ("[" * 200 + "]" * 200, "notes: it nests more than 190 levels deep"),
+    ],
+    ids=["large", "nan", "deep"],
+)
+def test_a_continuation_that_json_cannot_hold_is_told_to_the_model(given, words):
+    """Nobody is asked for the subtask."""
+    request = f'{{"subtask_request": {{"description": "d", "inputs": {{"x": {given}}}}}}}'
+    run = converse(ASKING, [says(f'{{"status": "CONTINUATION", "notes": {request}}}'), says("")])
+
+    said = run.requests[1]["messages"][-1]["content"][0]["text"]
+    assert f"The subtask request is malformed: {words}" == said
+
+
 def test_too_many_malformed_requests_break_the_task():
     """After two, as a tool call or as a text."""
     bad = says(continuation({"subtask_request": {"inputs": {}}}))

@@ -2,6 +2,7 @@
 
 import json
 import re
+from math import isinf
 from typing import Any, NoReturn
 
 from sexplang.terms.border import INTEGER_BITS
@@ -93,7 +94,9 @@ class Growing:
         except ValueError:
             try:
                 block["input"] = _loose(text)
-            except (ValueError, RecursionError):
+            except RecursionError:
+                block["input"] = text
+            except ValueError:
                 # Nobody may act on a part of it, so no part of it is kept.
                 self.cut, block["input"] = True, {}
 
@@ -109,13 +112,13 @@ def _whole(text: str) -> Any:
     """JSON, and nothing beside it. Raises ValueError, also for what `_loose` has to judge."""
     from jiter import from_json
 
-    if _LONG.search(text):
+    if _LARGE.search(text):
         raise ValueError
     return from_json(text.encode(), allow_inf_nan=False, catch_duplicate_keys=True)
 
 
-_LONG = re.compile("[0-9]{4200}")
-"""What may be an integer beyond the limit."""
+_LARGE = re.compile(r"[0-9]{200}|[eE]\+?[0-9]{3}")
+"""What may be an integer beyond the limit, or larger than any float."""
 
 _CONVERTED = 4_300
 """Digits that CPython makes an integer of."""
@@ -123,8 +126,8 @@ _CONVERTED = 4_300
 
 def _loose(text: str) -> Any:
     """The same, half characters as `?`; the text itself where it is JSON that nobody can hold, with
-    a key twice in one object or an integer beyond the limit: whoever asked says so. Raises
-    ValueError and RecursionError."""
+    a key twice in one object or a number beyond the limit: whoever asked says so. Raises ValueError
+    and, for what nests too deep to be looked at, RecursionError."""
     unfit: list[str] = []
 
     def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -138,9 +141,21 @@ def _loose(text: str) -> Any:
             unfit.append("long")
         return number
 
+    def fraction(digits: str) -> float:
+        number = float(digits)
+        if isinf(number):
+            unfit.append("large")
+        return number
+
     def constant(name: str) -> NoReturn:
         raise ValueError(name)
 
-    read = json.loads(text, object_pairs_hook=table, parse_int=integer, parse_constant=constant)
+    read = json.loads(
+        text,
+        object_pairs_hook=table,
+        parse_float=fraction,
+        parse_int=integer,
+        parse_constant=constant,
+    )
     whole = json.dumps(read, ensure_ascii=False).encode("utf-8", "replace")
     return text if unfit else json.loads(whole)

@@ -1,11 +1,13 @@
 """What a program asks a model → what is wrong with its form: the same for every model."""
 
 from collections.abc import Callable, Iterator
+from math import isfinite
 from typing import Any
 
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.runtime.surrogates import writable
 from sexplang.terms.node import frozen
+from sexplang.terms.text import number
 
 DEEPEST = 200
 """How deep a payload may nest."""
@@ -113,7 +115,8 @@ _KEYS = {
 
 
 def _texts(payload: dict[str, Any]) -> Iterator[str]:
-    """All texts in a payload, keys too. Raises a Refusal where it nests too deep."""
+    """All texts in a payload, keys too. Raises a Refusal where it nests too deep, and for a number
+    that JSON has not."""
     work: list[tuple[Any, int]] = [(payload, 0)]
     while work:
         data, depth = work.pop()
@@ -126,3 +129,5 @@ def _texts(payload: dict[str, Any]) -> Iterator[str]:
             work += [(item, depth + 1) for item in data.values()]
         elif isinstance(data, list):
             work += [(item, depth + 1) for item in data]
+        elif isinstance(data, float) and not isfinite(data):
+            raise bad(f"the payload of `model` holds {number(data)}, and JSON has no such number")

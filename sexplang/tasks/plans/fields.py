@@ -73,7 +73,7 @@ def _word_of(item: Value) -> str:
     at = index(item)
     if at is not None:
         return str(at)
-    return str(item) if isinstance(item, (str, Symbol)) else json_text(item)
+    return str(item) if isinstance(item, (str, Symbol)) else json_text(item, canonical=True)
 
 
 _CAP = (

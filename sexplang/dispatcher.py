@@ -42,7 +42,7 @@ _SYSTEM = {
 (define-input args type: json default: [])
 (define-input input default: "")
 (define-input timeout type: json default: 300)
-(run-script command args input timeout)""",
+(system:run_script command args: args input: input timeout: timeout)""",
     "get_context": """(define-input query default: "")
 (define-input inputs type: json default: nil)
 (define-input matching_strategy default: "")
@@ -85,7 +85,8 @@ def dispatch(
         if wrong:
             raise _bad_names(wrong)
         declared = "\n".join(f"(define-input {name} type: json)" for name in inputs)
-        program = _built(f"{declared}\n{identifier}" if declared else identifier, tasks, find)
+        before = Source("<inputs>", declared) if declared else None
+        program = build(Source("<task>", identifier), find, tasks, before=before)
         return Dispatched(program, dict(inputs), "s_expression")
     task = found(identifier, tasks)
     own = _SYSTEM.get(identifier)

@@ -29,14 +29,16 @@ def build(
     find: Find,
     tasks: Mapping[str, Task] | None = None,
     functions: Mapping[str, Primitive | Operation] | None = None,
+    before: Source | None = None,
 ) -> Program:
     """The program that a text makes, with all it imports. Raises Diagnostics.
 
-    `tasks` are in scope beside the prelude, and so are the `functions` of the host.
+    `tasks` are in scope beside the prelude, and so are the `functions` of the host; what stands
+    `before` it is a part of the same program.
     """
     given = dict(tasks or {})
     builder = Builder(find, given, dict(given), host=functions or {}, plan=Plans)
-    builder.main(source)
+    builder.main(source, before)
     return builder.program()
 
 

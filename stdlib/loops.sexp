@@ -94,14 +94,19 @@
     {message: (format "error in the ~a phase (iteration ~a): ~a" phase turn.iteration err.message)
      details: (merge err.details place inner)}))
 
-; An error becomes a FAILED result; but where a script cannot be run, going on is of no use.
+; An error becomes a FAILED result; but where a script cannot be run, or the function does not take
+; what a loop gives it, going on is of no use.
 (define (_tried phase turn history body)
   (handle (body)
     ((error err) resume
-      (if (or (member? err.reason _NOT_RUN) (member? err.details.code _NOT_RUN))
+      (if (or (member? err.reason _NOT_RUN) (member? err.details.code _NOT_RUN) (_misfits err))
           (forward resume error (_placed err phase turn history))
           (attempt (raise err))))
     ((std:cut-short err) _ (_placed err phase turn history))))
+
+(define (_misfits err)
+  (and (equal? err.reason "wrong-arity")
+       (string-contains? (or err.span.library "") "std/loops:")))
 
 (define (_decided turn history body)
   (bind decision (_in-phase "controller" turn history (lambda () (_decision (body)))))

@@ -53,6 +53,29 @@ def say_error(
     error: Record, program: Program, source: Source, settings: Settings, trail: Any = None
 ) -> int:
     """Tells the error that a run ended with, and its Trail. Gives the status."""
+    say_failure(error, program, source, trail)
+    _write_error(error, settings, trail)
+    return FAILED
+
+
+def failure_of(value: Value) -> Record | None:
+    """The error of a FAILED TaskResult; None for anything else."""
+    if not has_failed(value):
+        return None
+    from sexplang.machine.errors import raised
+
+    said = value.fields["notes"].get("error")
+    return raised("the result has failed and does not say why" if said is None else said, None)
+
+
+def has_failed(value: Value) -> bool:
+    """Whether it is a FAILED TaskResult."""
+    is_result = isinstance(value, Record) and value.kind == "TaskResult"
+    return is_result and value.fields["status"] == "FAILED"
+
+
+def say_failure(error: Record, program: Program, source: Source, trail: Any = None) -> int:
+    """Tells an error that is the end, or in what came out. Gives the status."""
     from sexplang.hosts.calls import told
     from sexplang.hosts.explain import has_page
     from sexplang.hosts.show import paint_for, show_error
@@ -64,7 +87,6 @@ def say_error(
             sources.setdefault(part.span.source.name, part.span.source)
     paint = paint_for(sys.stderr, os.environ)
     print(show_error(error, sources.get, paint, has_page, told(trail)), file=sys.stderr)
-    _write_error(error, settings, trail)
     return FAILED
 
 

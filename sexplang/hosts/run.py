@@ -8,7 +8,14 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.configuration import configured
-from sexplang.hosts.ending import say_all, say_error, say_misuse, write_value
+from sexplang.hosts.ending import (
+    failure_of,
+    say_all,
+    say_error,
+    say_failure,
+    say_misuse,
+    write_value,
+)
 from sexplang.hosts.files import folder_of, source_at, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.limits import limits_of
@@ -176,7 +183,9 @@ def performed(
             trace.over(error)
         if error is None:
             try:
-                write_value(settings, shaped(outcome.value))
+                value = shaped(outcome.value)
+                write_value(settings, value)
+                failure = failure_of(value)
                 if trace is not None:
                     sys.stdout.flush()
             except Fault as fault:
@@ -186,6 +195,8 @@ def performed(
             is_own = settings.way in (None, "s_expression")  # else the program is the Dispatcher's
             trail = getattr(outcome, "trail", None) if is_own else None
             status = say_error(error, program, source, settings, trail)
+        elif failure is not None:
+            status = say_failure(failure, program, source)
     if unwritten:  # the value is out already
         hint = "make room, or name another file: --trace FILE"
         return say_all((Diagnostic("trace-failed", unwritten[0], hint=hint),), status or FAILED)

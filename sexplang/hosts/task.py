@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sexplang.hosts.ending import say_all, say_fault
+from sexplang.hosts.ending import has_failed, say_all, say_fault
 from sexplang.hosts.files import folder_of, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.options import Settings
@@ -17,7 +17,7 @@ from sexplang.tasks.inputs import values_of
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import evolve
 from sexplang.terms.source import Source
-from sexplang.terms.value import Fault, Record, Task, Value
+from sexplang.terms.value import Fault, Task, Value
 
 if TYPE_CHECKING:
     from sexplang.runtime.mcp import Servers
@@ -69,7 +69,8 @@ def task(
     except Fault as fault:
         return say_fault(fault, _status(fault), settings)
     settings = evolve(settings, way=asked.path)
-    source = asked.program.units[-1].items[0].span.source if asked.program.units else source
+    if asked.path != "s_expression":
+        source = asked.program.units[-1].items[0].span.source
     if preview:
         from sexplang.hosts.preview import previewed
 
@@ -77,8 +78,8 @@ def task(
 
     def shaped(value: Value) -> Value:
         result = told(value, asked.path)
-        error = result.fields["notes"].get("error")
-        if error is not None and not _has_failed(value):  # the value is what is wrong
+        if has_failed(result) and not has_failed(value):  # the value is what is wrong
+            error = result.fields["notes"]["error"]
             raise Fault(error.fields["reason"], error.fields["message"], error=error)
         if not (settings.json or settings.quiet):
             for warning in result.fields["notes"].get("warnings") or ():
@@ -174,11 +175,6 @@ def _tool(settings: Settings, name: str, find: Any) -> tuple[str, ...]:
             return ()
         rows, about = inputs_described(inputs), "a tool of the language"
     return (f"{name}: {about}", *[f"  {each}  {said}".rstrip() for each, said in rows])
-
-
-def _has_failed(value: Value) -> bool:
-    is_result = isinstance(value, Record) and value.kind == "TaskResult"
-    return is_result and value.fields["status"] == "FAILED"
 
 
 def _has(task: Task, name: str) -> bool:

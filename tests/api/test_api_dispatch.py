@@ -147,7 +147,12 @@ def test_the_tools_of_the_language_itself_are_dispatched(library):
     ran = sexplang.dispatch(
         "system:run_script", {"command": "echo", "args": ["hi"]}, permissions=allowed
     )
-    assert ran.notes["tool_output"]["stdout"] == "hi\n"
+    assert (ran.status, str(ran), ran.notes["exit_code"]) == ("COMPLETE", "hi\n", 0)
+    allowed = sexplang.Permissions(run=["cat"], folder=library)
+    asked = {"command": "cat", "args": ["-", "nothing"], "input": "hi"}
+    refused = sexplang.dispatch("system:run_script", asked, permissions=allowed)
+    assert (refused.status, str(refused), refused.notes["exit_code"]) == ("FAILED", "hi", 1)
+    assert failure(refused)["details"]["code"] == "script-status"
     denied = failure(sexplang.dispatch("system:run_script", {"command": "echo"}, library=library))
     assert denied["details"]["originalError"]["reason"] == "run-denied"
     assert failure(sexplang.dispatch("read_file", {}, library=library))["reason"] == (

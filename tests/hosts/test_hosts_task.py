@@ -193,6 +193,63 @@ def test_the_tools_of_the_language_are_run_by_name(folder):
     assert (denied.returncode, "run-denied" in denied.stderr) == (1, True)
 
 
+@pytest.mark.parametrize("command", ["run", "task"])
+@pytest.mark.parametrize(
+    ("text", "said", "code"),
+    [
+        ('(attempt (error "no tea"))', "", "raised"),
+        ('(attempt (raise {reason: "cold" content: "Half"}))', "Half", "cold"),
+        ('(system:run_script "cat" args: ["nothing"])', "", "tool_execution_error"),
+        (
+            '(task-result {content: "Half" status: "FAILED" notes: {} usage: {}})',
+            "Half",
+            "does not say why",
+        ),
+    ],
+)
+def test_a_failed_result_is_no_success(folder, command, text, said, code):
+    """Its text comes out, its error is said, and the status is that of a failure."""
+    words = [command, *(["-e"] if command == "run" else []), text, "--allow-run", "cat"]
+    done = sexplang(*words, cwd=folder)
+    told = sexplang(*words, "--json", cwd=folder)
+    result = json.loads(told.stdout)
+
+    assert (done.returncode, done.stdout) == (1, f"{said}\n")
+    assert done.stderr.startswith("error[") and code in done.stderr
+    assert (told.returncode, told.stderr) == (1, done.stderr)
+    assert (result["status"], result["content"]) == ("FAILED", said)
+
+
+def test_a_result_may_have_a_note_called_error(folder):
+    noted = '(task-result {content: "x" status: "COMPLETE" notes: {error: "none"} usage: {}})'
+    done = sexplang("task", noted, cwd=folder)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "x\n", "")
+
+
+def test_a_script_that_fails_is_a_failed_task(folder):
+    words = ["task", "system:run_script", "command=cat", 'args=["nothing"]', "--allow-run", "cat"]
+    done = sexplang(*words, "--json", cwd=folder)
+    result = json.loads(done.stdout)
+
+    assert (done.returncode, result["status"]) == (1, "FAILED")
+    assert result["notes"]["exit_code"] == 1
+    assert "`cat` ended with exit code 1" in done.stderr
+
+
+@pytest.mark.parametrize("inputs", [[], ["a:=1"], ["a:=1", "b=2"]])
+def test_places_in_a_program_are_those_of_its_text(folder, inputs):
+    """Whatever its inputs are."""
+    done = sexplang("task", "(define c 3)\n(/ c\n  0)", *inputs, cwd=folder)
+    unread = sexplang("task", "(define c 3)\n(/ c", *inputs, cwd=folder)
+
+    assert "┌─ <task>:2:1\n" in done.stderr
+    assert "┌─ <task>:2:1\n" in unread.stderr
+    document = json.loads(sexplang("task", "(/ 1 0)", *inputs, "--json", cwd=folder).stdout)
+    span = document["notes"]["error"]["details"]["originalError"]["span"]
+    assert (span["line"], span["column"]) == (1, 1)
+
+
 def test_files_of_the_call_win(folder):
     (folder / "b.md").write_text("Other.")
     done = sexplang("task", "review", "plan={}", 'file_context=["b.md"]', "--preview", cwd=folder)
@@ -255,6 +312,47 @@ def test_a_preview_shows_what_is_asked_for_before_a_model(folder, words, shown):
     assert "which a preview does not perform, and no model before it" in done.stderr
     assert document["payload"] is None
     assert f"({document['request']['operation']} " in done.stdout
+    assert not (folder / "made").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '(race (sleep 1) (write-file "made" "x"))',
+        '(race (sleep 60) (begin (sleep 1) (write-file "made" "x")))',
+        '(race (sleep 1) (begin (get-context query: "x") (write-file "made" "x")))',
+        '(race (begin (sleep 3) (write-file "late" "x"))'
+        ' (begin (sleep 1) (sleep 1) (write-file "made" "x")))',
+        '(begin (sleep 86400) (loop 100 (sleep 1)) (write-file "made" "x"))',
+    ],
+)
+def test_a_sleep_hides_nothing_in_a_preview(folder, text):
+    """What is first in a run is shown, and nobody waits."""
+    done = sexplang("task", text, "--preview", "--allow-write", ".", cwd=folder)
+
+    assert (0, '(write-file "made" "x")\n') == (done.returncode, done.stdout), done.stderr
+    assert "seconds must be a number" in sexplang("task", '(sleep "x")', "--preview").stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("touch made", "a preview does not run `touch made`"),
+        ("find . -name a.md", '<file path="a.md">'),
+        ("find . -fprint made", "a preview does not run `find . -fprint made`"),
+    ],
+)
+def test_a_preview_runs_no_command_that_does_more_than_list(folder, command, said):
+    """Also where the run may."""
+    (folder / "seek.xml").write_text(
+        '<task name="seek" type="atomic"><description>Seek</description>'
+        "<instructions>Seek.</instructions>"
+        f'<file_paths source="command"><command>{command}</command></file_paths></task>'
+    )
+    words = ("seek", "--preview", "--allow-run", "touch", "--allow-run", "find")
+    done = sexplang("task", *words, "--model", "local", cwd=folder)
+
+    assert (0, True) == (done.returncode, said in done.stdout), done.stdout + done.stderr
     assert not (folder / "made").exists()
 
 

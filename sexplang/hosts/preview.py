@@ -10,6 +10,7 @@ from sexplang.dispatcher import Dispatched
 from sexplang.hosts.configuration import configured
 from sexplang.hosts.ending import say_all, say_error
 from sexplang.hosts.guard import DONE, MISUSE
+from sexplang.hosts.idle import Idle
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import outcome_of, permissions_of
 from sexplang.hosts.serving import described, servers_of
@@ -23,8 +24,8 @@ from sexplang.terms.value import Fault, Value
 LOOKING = ("read-file", "list-files", "search-memory", "now", "random", "timer")
 """What is performed on the way: a task looks for its files before it asks."""
 
-SAYING = ("print", "log", "progress", "sleep")
-"""What is passed over: nobody is told, and nothing waited for."""
+SAYING = ("print", "log", "progress")
+"""What is passed over: nobody is told."""
 
 
 class _Over(OSError):
@@ -39,6 +40,8 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
     from sexplang.runtime import Settings as RunSettings
     from sexplang.runtime.answers import OutputLost
     from sexplang.runtime.models import Named, foreseen
+    from sexplang.runtime.refusal import refused
+    from sexplang.runtime.scripts.listing import is_listing
 
     try:
         settings = configured(settings, settings.folder)
@@ -47,6 +50,7 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
         return say_all(found.diagnostics, MISUSE, settings)
     seen: list[Any] = []
     left: list[Any] = []
+    idle = Idle()
 
     def model(request: Any) -> Any:
         seen.append(request.arguments[0])
@@ -65,8 +69,21 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
         return perform
 
     def run(request: Any) -> Any:
-        # A task may find its files by a command.
-        return table["run-script"](request) if request.context.conversations else leave(request)
+        if not request.context.conversations:
+            return leave(request)
+        # A task finds its files by a command: one that only lists is done as `list-files` is.
+        name, words = request.arguments[0], tuple(request.arguments[1] or ())
+        if not is_listing((name, *words), permissions):
+            command = " ".join([name, *words])
+            raise refused("run-denied", f"a preview does not run `{command}`")
+        return idle.meanwhile(table["run-script"], request)
+
+    def sleep(request: Any) -> Any:
+        table["sleep"](request).close()  # it refuses what is no time
+        return idle.passed(request.arguments[0])
+
+    def search(request: Any) -> Any:
+        return idle.meanwhile(table["search-memory"], request)
 
     journal = Journal()
     permissions = permissions_of(settings, settings.folder)
@@ -78,7 +95,9 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
         **dict.fromkeys(table, leave),
         **{name: table[name] for name in LOOKING if name in table},
         **dict.fromkeys(SAYING, lambda request: None),
+        "sleep": sleep,
         "run-script": run,
+        "search-memory": search,
         "model": model,
     }
     try:

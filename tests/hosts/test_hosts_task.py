@@ -338,7 +338,7 @@ def test_a_sleep_hides_nothing_in_a_preview(folder, text):
     ("command", "said"),
     [
         ("touch made", "a preview does not run `touch made`"),
-        ("find . -name a.md", '<file path="a.md">'),
+        ("find . -name a.md", '<file path="./a.md">'),
         ("find . -fprint made", "a preview does not run `find . -fprint made`"),
     ],
 )

@@ -53,7 +53,8 @@ UNSHOWN = {
         bad-input missing-input unknown-input bad-pattern bad-test test-failed unscripted-request
         bad-recording bad-configuration bad-server""",
     "stands in the details of an error whose reason is shown": """
-        script-status script-timeout tool-failed mcp-failed mcp-timeout""",
+        script-status script-timeout tool-failed mcp-failed mcp-timeout
+        answer-too-large""",
     "a model's server, or what stands for it, is at fault": """
         bad-key bad-model-file bad-payload bad-reply bad-script broken-install
         configuration_error missing-key missing-model model-busy model-failed

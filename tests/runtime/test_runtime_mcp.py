@@ -177,7 +177,7 @@ def test_a_server_that_dies_is_an_error_and_begins_anew(serving):
     error = error_of(called(servers, "pipe:die"))
 
     assert ("tool_execution_error", "mcp-failed") == (error["reason"], error["details"]["code"])
-    assert "went away while `pipe:die` was at work" in error["message"]
+    assert "the MCP server `pipe` ended while `pipe:die` was at work" == error["message"]
     assert "no more" in error["details"]["said"]
     assert Done({"result": 2}) == called(servers, "pipe:add", {"a": 1, "b": 1})
 
@@ -192,11 +192,42 @@ def test_a_call_has_its_time(serving, address, tmp_path):
     assert "within 0.3 seconds" in message
 
 
+def test_a_call_does_not_wait_longer_for_its_server(serving):
+    """Whoever begins has more patience: a server may take its time to be there once."""
+    reason, code, message = refused(serving({"odd": {**odd("mute"), "timeout": 0.3}}), "odd:ping")
+
+    assert ("tool_execution_error", "mcp-timeout") == (reason, code)
+    assert message.endswith("within 0.3 seconds: the MCP server `odd` is not there yet")
+
+
 @pytest.mark.parametrize("name", ["pipe", "net"])
-def test_what_a_server_says_is_bounded(servers, name):
-    """One message of more than four million bytes is no answer; the next call is answered."""
+def test_what_a_server_says_is_bounded(servers, name, tmp_path):
+    """One message of more than four million bytes is no answer; the next call is answered, and so
+    is what the server was at meanwhile."""
     assert 3_000_000 == len(called(servers, f"{name}:flood", {"size": 3_000_000}).value)
-    assert "mcp-failed" == refused(servers, f"{name}:flood", {"size": 5_000_000})[1]
+    ends = []
+
+    async def ask(tool, **inputs):
+        program = begun(perform("tool", f"{name}:{tool}", inputs))
+        ends.append(await adrive(program, table(servers=servers)))
+
+    async def main():
+        async with anyio.create_task_group() as group:
+            mark = tmp_path / "mark"
+            group.start_soon(lambda: ask("wait", seconds=1, mark=str(mark)))
+            while not mark.exists():
+                await anyio.sleep(0.01)
+            group.start_soon(lambda: ask("flood", size=5_000_000))
+
+    anyio.run(main)
+    other, flood = sorted(ends, key=lambda end: not isinstance(end, Done))
+    error = error_of(flood)
+    assert ("tool_execution_error", "answer-too-large") == (
+        error["reason"],
+        error["details"]["code"],
+    )
+    assert f"`{name}:flood` failed: its answer is larger than 4,000,000 bytes" in error["message"]
+    assert Done({"result": "done"}) == other
     assert Done({"result": 2}) == called(servers, f"{name}:add", {"a": 1, "b": 1})
 
 
@@ -206,7 +237,10 @@ def test_what_a_server_says_is_bounded(servers, name):
 @pytest.mark.parametrize(
     ("kind", "code", "words"),
     [
-        ("huge", "mcp-failed", "went away"),
+        ("huge", "mcp-failed", "ended while"),
+        ("id last", "answer-too-large", "larger than 4,000,000 bytes"),
+        ("id then version", "answer-too-large", "larger than 4,000,000 bytes"),
+        ("endless", "mcp-failed", "ended while"),
         ("odd", "mcp-failed", "with no result: content: Input should be a valid list"),
         ("own code", "tool-failed", "boom"),
         ("own ping", "tool-failed", "boom"),

@@ -31,6 +31,14 @@ def tools(kind):
 def called(kind, asked):
     if kind == "huge":
         say("x" * 5_000_000)
+    elif kind == "endless":
+        while True:
+            sys.stdout.write("x" * 1_000_000)
+    elif kind in ("id last", "id then version"):
+        last = ', "jsonrpc": "2.0"' if kind == "id then version" else ""
+        text = json.dumps('{"id": 99}' + "x" * 5_000_000 + '", "id": 99}')
+        result = f'{{"content": [{{"type": "text", "text": {text}}}]}}'
+        say(f'{{"result": {result}, "id": {asked["id"]}{last}}}')
     elif kind == "odd":
         answer(asked, result={"content": "no list"})
     elif kind in ("own code", "no ping", "own ping"):

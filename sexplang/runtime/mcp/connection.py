@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from httpx2 import AsyncClient, Response, Timeout
+from httpx2 import AsyncClient, Response, StreamError, Timeout
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import (
@@ -28,6 +28,7 @@ from sexplang.runtime.mcp.replies import (
     failed,
     not_inputs,
     problem,
+    too_large,
     value_of_result,
 )
 from sexplang.runtime.mcp.specs import Server
@@ -44,6 +45,9 @@ END = 5.0
 """Seconds for one to go."""
 
 MOST_TOOLS = 1000
+
+_LARGE = (too_large(MOST_BYTES), f"exceeded the {MOST_BYTES} byte limit")
+"""What we, and the library for events, say of an answer that is too large."""
 
 _CLOSED = (CONNECTION_CLOSED, "Connection closed")
 """What the library says of a server whose output has ended."""
@@ -78,8 +82,12 @@ class Connection:
 
     async def call(self, tool: str, inputs: Any) -> Any:
         """The answer of a tool. Raises a Refusal."""
-        live = await self._ready()
         name = f"{self.server.name}:{tool}"
+        try:
+            async with asyncio.timeout(self.server.seconds):
+                live = await self._ready()
+        except TimeoutError:
+            raise self._late(name, "is not there yet") from None
         if tool not in live.tools:
             raise unknown(name, live.tools, self.server.name)
         if not isinstance(inputs, dict):
@@ -154,11 +162,13 @@ class Connection:
     async def _refusal(self, error: MCPError, name: str, live: _Live) -> Refusal:
         message = error.message[:LONGEST]
         if error.code == REQUEST_TIMEOUT:
+            return self._late(name)
+        if any(words in error.message for words in _LARGE):
             return broken(
                 "tool_execution_error",
-                "mcp-timeout",
-                f"the tool `{name}` did not answer within {self.server.seconds:g} seconds",
-                hint="ask for less at once, or give the server a longer `timeout`",
+                "answer-too-large",
+                f"the tool `{name}` failed: {too_large(MOST_BYTES)}",
+                hint="ask for less at once; a server may send a text twice, once as structured",
                 tool=name,
             )
         if not self._says_lost(error) or await self._is_there(live):  # anybody can say so
@@ -173,7 +183,24 @@ class Connection:
         live.over.set()
         if self._owner is not None:
             await asyncio.wait([self._owner], timeout=END)
-        return self._failed(f"went away while `{name}` was at work: {message}")
+        why = "ended" if self.command is not None else f"went away ({message})"
+        return failed(
+            self.server.name,
+            f"{why} while `{name}` was at work",
+            bytes(self._said),
+            "tool_execution_error",
+            "look at what it said last; the next call begins with a new connection",
+        )
+
+    def _late(self, name: str, why: str = "") -> Refusal:
+        after = f": the MCP server `{self.server.name}` {why}" if why else ""
+        return broken(
+            "tool_execution_error",
+            "mcp-timeout",
+            f"the tool `{name}` did not answer within {self.server.seconds:g} seconds{after}",
+            hint="ask for less at once, or give the server a longer `timeout`",
+            tool=name,
+        )
 
     def _says_lost(self, error: MCPError) -> bool:
         """Whether this is what the library says of a connection that has ended."""
@@ -244,7 +271,7 @@ async def _bound(response: Response) -> None:
         async for piece in pieces(*arguments):
             size += len(piece)
             if size > MOST_BYTES:
-                raise ValueError(f"an answer of more than {MOST_BYTES:,} bytes")
+                raise StreamError(too_large(MOST_BYTES))  # as the library expects: of one answer
             yield piece
 
     vars(response)["aiter_bytes"] = bounded

@@ -51,6 +51,11 @@ def value_of_result(result: Any, name: str) -> Any:
     return clean_data(blocks)
 
 
+def too_large(most: int) -> str:
+    """What is said of an answer of more bytes."""
+    return f"its answer is larger than {most:,} bytes"
+
+
 def not_inputs(name: str) -> Refusal:
     """What a tool is given is no table."""
     return broken(
@@ -71,14 +76,20 @@ def problem(error: BaseException) -> str:
     return str(error)[:LONGEST] or type(error).__name__
 
 
-def failed(server: str, why: str, said: bytes = b"", reason: str = "connection_error") -> Refusal:
+def failed(
+    server: str,
+    why: str,
+    said: bytes = b"",
+    reason: str = "connection_error",
+    hint: str = "start it outside the program, and look at what it says",
+) -> Refusal:
     """The server does not do what it should; `said` is what it complained about."""
     words = bytes(said).decode("utf-8", "replace").strip()
     return broken(
         reason,
         "mcp-failed",
         f"the MCP server `{server}` {why}",
-        hint="start it outside the program, and look at what it says",
+        hint=hint,
         server=server,
         said=clean(words) or None,
     )

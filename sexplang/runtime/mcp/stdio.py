@@ -13,6 +13,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, jsonrpc_message_adapter
 
+from sexplang.runtime.mcp.replies import too_large
 from sexplang.runtime.scripts.process import Command, Process, supervised
 
 PATIENCE = 2.0
@@ -21,11 +22,18 @@ PATIENCE = 2.0
 TOLD = 2000
 """Bytes of the end of what it says on standard error, for when it has failed."""
 
+LONGEST = 100_000_000
+"""Bytes of a message of which nobody waits for the end."""
+
+_LAST = 300
+"""Bytes of the end of a message that is too large: it may say there what it answers."""
+
 
 @asynccontextmanager
 async def speaking(command: Command, most: int, said: bytearray) -> AsyncIterator[Any]:
-    """A pair of streams to a server and from it. What it says beside them is left in `said`; a
-    message of more than `most` bytes ends it. Raises OSError if it cannot be started."""
+    """A pair of streams to a server and from it. What it says beside them is left in `said`. A
+    message of more than `most` bytes is an error of what it answers; it ends the server if that is
+    nothing, and if it goes on for LONGEST. Raises OSError if it cannot be started."""
     async with supervised(command) as process, anyio.create_task_group() as group:
         arriving, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
@@ -45,19 +53,31 @@ async def speaking(command: Command, most: int, said: bytearray) -> AsyncIterato
 
 async def _read(process: Process, arriving: Any, most: int, said: bytearray) -> None:
     """Its messages, one to a line."""
-    rest = bytearray()
+    rest, size = bytearray(), 0
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         async with arriving:
             while piece := await process.receive():
                 *lines, last = piece.split(b"\n")
                 for line in lines:
                     rest += line
-                    if rest.strip():
-                        await arriving.send(_message(bytes(rest)))
+                    message: SessionMessage | Exception | None = None
+                    if size + len(line) > most:
+                        message = _too_large(bytes(rest), most)
+                        if message is None:
+                            said += f"a message of more than {most:,} bytes".encode()
+                            return
+                    elif rest.strip():
+                        message = _message(bytes(rest))
+                    if message is not None:
+                        await arriving.send(message)
                     rest.clear()
+                    size = 0
                 rest += last
-                if len(rest) > most:
-                    said += f"a message of more than {most:,} bytes".encode()
+                size += len(last)
+                if size > most:
+                    del rest[most:-_LAST]
+                if size > LONGEST:
+                    said += f"a message of more than {LONGEST:,} bytes".encode()
                     return
 
 
@@ -68,15 +88,27 @@ def _message(line: bytes) -> SessionMessage | Exception:
         return SessionMessage(_parsed(line))
     except ValueError as error:
         asked = _answered(line)
-        if asked is None:
-            return error
-        flaw = b'"error": {"code": %d, "message": "its answer is none of the protocol"}'
-        made = b'{"jsonrpc": "2.0", "id": %b, ' + flaw + b"}"
-        return SessionMessage(_parsed(made % (asked, INTERNAL_ERROR)))
+        return error if asked is None else _flawed(asked, "its answer is none of the protocol")
+
+
+def _too_large(line: bytes, most: int) -> SessionMessage | None:
+    """What a message that is too large is taken for, of which only beginning and end are there."""
+    asked = _answered(line[:most])
+    if asked is None:
+        last = _ENDS.search(line[-_LAST:])
+        asked = last[1] if last is not None else None
+    return None if asked is None else _flawed(asked, too_large(most))
+
+
+def _flawed(asked: bytes, words: str) -> SessionMessage:
+    made = b'{"jsonrpc": "2.0", "id": %b, "error": {"code": %d, "message": "%b"}}'
+    return SessionMessage(_parsed(made % (asked, INTERNAL_ERROR, words.encode())))
 
 
 _PARTS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
-_NAMED = re.compile(rb'\s*:\s*(-?[0-9]{1,15}(?![\w.])|"[\w.:/-]{1,100}")?')
+_ID = rb'(-?[0-9]{1,15}(?![\w.])|"[\w.:/-]{1,100}")'
+_NAMED = re.compile(rb"\s*:\s*" + _ID + rb"?")
+_ENDS = re.compile(rb'[,{]\s*"id"\s*:\s*' + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z')
 
 
 def _answered(line: bytes) -> bytes | None:

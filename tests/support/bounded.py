@@ -5,9 +5,12 @@ then sees: a signal or a traceback.
 """
 
 import gc
+import os
+import sys
 import traceback
 from collections.abc import Iterable, Iterator
-from multiprocessing import get_context
+from functools import cache
+from multiprocessing import forkserver, get_context
 from multiprocessing.connection import Connection
 from resource import RLIMIT_AS, RLIMIT_CPU, RUSAGE_SELF, getrusage, setrlimit
 from time import process_time
@@ -29,9 +32,11 @@ MEMORY = 1_500_000_000
 SECONDS = 20
 """Processor time after which a process is stopped; what ends at all needs a small part of it."""
 
-# A process is forked from one that has imported all of this and nothing of the tests.
-_FORKS = get_context("forkserver")
-_FORKS.set_forkserver_preload([__name__])
+LOADED = (
+    *("sexplang.tasks", "sexplang.templates", "sexplang.expander", "sexplang.analysis"),
+    *("json", "decimal", "difflib"),
+)
+"""What only some programs need; to load it takes longer than most of them."""
 
 
 @frozen
@@ -61,6 +66,23 @@ class Ending:
     """The process's status; the negative number of the signal that ended it."""
 
 
+@cache
+def _forks() -> Any:
+    """A process is forked from one that has imported all of this and nothing of the tests."""
+    forks = get_context("forkserver")
+    forks.set_forkserver_preload([__name__, *LOADED])
+    before = dict(os.environ)
+    # It looks there alone: in Python 3.11 it is not told where else modules are, and what it cannot
+    # import each process imports anew.
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    return forks
+
+
 def ended(hostile: Hostile) -> Ending:
     """How one program ends, in a process of its own."""
     return [*all_ended([hostile.text], hostile.limits)][-1]
@@ -79,8 +101,8 @@ def all_ended(
     memory: int = MEMORY,
 ) -> Iterator[Ending]:
     """How each of the programs ends, one after the other in the same process."""
-    here, there = _FORKS.Pipe(duplex=False)
-    process = _FORKS.Process(target=_all, args=(there, list(texts), limits, memory))
+    here, there = _forks().Pipe(duplex=False)
+    process = _forks().Process(target=_all, args=(there, list(texts), limits, memory))
     process.start()
     there.close()
     while True:

@@ -19,6 +19,12 @@ def test_the_machine_means_what_the_oracle_means(start: int):
     assert None is first_finding(LAWS["agrees"], range(start, start + CHUNK))
 
 
+@pytest.mark.parametrize("seed", [2286, 10017, 16498, 17108])
+def test_programs_that_found_something_later(seed: int):
+    """A call that is given up in the same breath was never made, and is paid for by nobody."""
+    assert None is LAWS["agrees"](seed)
+
+
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("start", range(SOME, ALL, 1_000))

@@ -69,18 +69,30 @@ class Run:
     error: Record | None = None
     trace: list[Asked] = field(factory=list)
     waits: list[list[Asked]] = field(factory=list)
+    unmade: dict[object, list[Scope]] = field(factory=dict)
+    """Model calls that the host has not seen yet, and the budgets that they are charged to."""
 
     def end(self, c: Computation) -> Meaning:
         while not isinstance(c, Pure):
             if isinstance(c, Used):
                 c = c.go()
                 continue
+            self.take_back(c)
             moving = [r for r in c.requests if self.moves(r)]
             if moving:
                 c = self.moved(moving[0], c.drop)
             elif not self.places.admit(c.requests):
                 c = self.event(c)
         return Meaning(None if self.error else c.value, self.error, self.trace, self.waits)
+
+    def take_back(self, c: Computation) -> None:
+        """A call that is given up before the host has seen it was never made."""
+        if not self.unmade:
+            return
+        there = {r.arguments[0] for r in c.requests if r.operation == "host!"}
+        for call in [each for each in self.unmade if each not in there]:
+            for scope in self.unmade.pop(call):
+                scope.spent -= 1
 
     def moves(self, r: Request) -> bool:
         """Whether it waits for nobody: not outside, and not for a place."""
@@ -92,7 +104,7 @@ class Run:
         if r.operation == "start!":
             return r.plug(Pure(None))
         if r.operation != "error":
-            return asked(r, self.places)
+            return self.asked(r)
         if r.cut:
             return r.cut()
         self.error = self.error or r.arguments[0]
@@ -103,7 +115,8 @@ class Run:
         deadlines = timers(c.requests)
         asking = [r for r in c.requests if r.operation == "host!"]
         passing = [("timer", (scope.seconds,)) for scope in deadlines]
-        self.waits.append([*(r.arguments for r in asking), *passing])
+        self.unmade.clear()
+        self.waits.append([*(r.arguments[1:] for r in asking), *passing])
         if self.cancel_after == len(self.trace):
             self.cancel_after = None
             if self.error is None:
@@ -114,9 +127,45 @@ class Run:
         if chosen >= len(asking):
             deadlines[chosen - len(asking)].fired = True
             return c
-        reply = self.answer(*asking[chosen].arguments)
+        reply = self.answer(*asking[chosen].arguments[1:])
         replied = ask("error", reply) if isinstance(reply, Record) else Pure(reply)
         return asking[chosen].plug(replied)
+
+    def asked(self, r: Request) -> Computation:
+        """A request that nobody in the program took: it waits for a place, if its job has none, and
+        for the host, unless a scope breaks. Nils at the end of its arguments were left out."""
+        late = fired(r)
+        if r.operation in ("host!", "queue!"):
+            operation, arguments = r.arguments[-2:]
+        else:
+            operation = r.operation
+            try:
+                arguments = tuple(plain(argument) for argument in r.arguments)
+            except Fault:
+                return r.plug(refuse("not-data"))
+            while arguments and arguments[-1] is None:
+                arguments = arguments[:-1]
+            if r.jobs and not self.places.admits(r.jobs):
+                if late is not None:
+                    return broken(r, late, "seconds")
+                self.places.queue(r.jobs)
+                return r.plug(ask("queue!", object(), operation, arguments))
+            if operation == "place!":
+                return r.plug(Pure(None))
+        if late is not None:
+            return broken(r, late, "seconds")
+        if operation == "place!":
+            return r.plug(Pure(None))
+        call = object()
+        if operation == "model":
+            budgets = [scope for scope in reversed(r.under) if scope.calls is not None]
+            spent = next((scope for scope in budgets if scope.is_spent), None)
+            if spent is not None:
+                return broken(r, spent, "calls")
+            for scope in budgets:
+                scope.spent += 1
+            self.unmade[call] = budgets
+        return r.plug(ask("host!", call, operation, arguments))
 
 
 @define
@@ -180,41 +229,6 @@ def timers(requests: tuple[Request, ...]) -> list[Scope]:
 
 def fired(r: Request) -> Scope | None:
     return next((scope for scope in reversed(r.under) if scope.fired), None)
-
-
-def asked(r: Request, places: Places) -> Computation:
-    """A request that nobody in the program took: it waits for a place, if its job has none, and
-    for the host, unless a scope breaks. Nils at the end of its arguments were left out."""
-    late = fired(r)
-    if r.operation in ("host!", "queue!"):
-        operation, arguments = r.arguments[-2:]
-    else:
-        operation = r.operation
-        try:
-            arguments = tuple(plain(argument) for argument in r.arguments)
-        except Fault:
-            return r.plug(refuse("not-data"))
-        while arguments and arguments[-1] is None:
-            arguments = arguments[:-1]
-        if r.jobs and not places.admits(r.jobs):
-            if late is not None:
-                return broken(r, late, "seconds")
-            places.queue(r.jobs)
-            return r.plug(ask("queue!", object(), operation, arguments))
-        if operation == "place!":
-            return r.plug(Pure(None))
-    if late is not None:
-        return broken(r, late, "seconds")
-    if operation == "place!":
-        return r.plug(Pure(None))
-    if operation == "model":
-        budgets = [scope for scope in reversed(r.under) if scope.calls is not None]
-        spent = next((scope for scope in budgets if scope.is_spent), None)
-        if spent is not None:
-            return broken(r, spent, "calls")
-        for scope in budgets:
-            scope.spent += 1
-    return r.plug(ask("host!", operation, arguments))
 
 
 def broken(r: Request, scope: Scope, resource: str) -> Computation:

@@ -9,8 +9,8 @@ from sexplang.terms.source import Source, Span
 from sexplang.terms.task import Context, Conversation
 
 HERE = Span(Source("test", ""), 0, 0)
-QUICK = Retries(attempts=3, first=0.01, most=0.05, total=5)
-SHORT = Endpoint(silence=0.4, total=1.5)
+QUICK = Retries(attempts=3, first=0.01, most=0.05, total=20)
+SHORT = Endpoint(silence=2, total=4)
 
 ASK = {"messages": ({"role": "user", "content": "Hello?"},), "max_tokens": 50}
 

@@ -105,8 +105,7 @@
     ((std:cut-short err) _ (_placed err phase turn history))))
 
 (define (_misfits err)
-  (and (equal? err.reason "wrong-arity")
-       (string-contains? (or err.span.library "") "std/loops:")))
+  (and (equal? err.reason "wrong-arity") (string-contains? (or err.span.library "") "std/loops:")))
 
 (define (_decided turn history body)
   (bind decision (_in-phase "controller" turn history (lambda () (_decision (body)))))

@@ -4,6 +4,8 @@
 ; details say where it stood and what there is. Indexes are counted from 0. A deadline or a budget
 ; around it that breaks gives its error to the clause `std:cut-short`, and raises what that gives.
 
+(define _STEPS "write (sequence [plan {id: \"draft\" do: write}] input)")
+
 ; Calls each step with what the one before gave, the first with `input`; gives what the last one
 ; gave. A step is a function or a task, or `{id do}`. A task is also given all outputs so far, of which
 ; the latest `history:` are kept. An error says in which step it was and what there is.
@@ -75,11 +77,23 @@
 
 (define (_check-steps steps history)
   (unless (and (list? steps) (all? (lambda (step) (procedure? (get (_step step) "do"))) steps))
-    (_refuse (format "`sequence` takes a list of functions, not ~s" steps)
-             "write (sequence [plan {id: \"draft\" do: write}] input)"))
+    (_refuse (format "`sequence` takes a list of functions, not ~s" steps) _STEPS))
+  (fold (lambda (known step) (_with-id known (if (table? step) step {}))) [] steps)
   (unless (and (integer? history) (>= history 0))
     (_refuse (format "`sequence` keeps an integer number of outputs as `history:`, not ~s" history)
              "write (sequence steps input history: 20)")))
+
+; The ids that there are: a step has no other fields, and no two have one id.
+(define (_with-id known step)
+  (bind others (remove (remove step "do") "id"))
+  (unless (empty? others)
+    (_refuse (format "a step of `sequence` has `id` and `do`, and no `~a`" (first (keys others)))
+             _STEPS))
+  (cond ((nil? step.id) known)
+        ((member? step.id known)
+         (_refuse (format "two steps of `sequence` have the id ~s" step.id)
+                  "give each an id of its own: an error is said to be in a step by its id"))
+        (else (cons step.id known))))
 
 ; -- The same work for each input -----------------------------------------------------------------
 

@@ -30,6 +30,9 @@ def finished(
 ) -> tuple[Record, Question | None]:
     """The result; with a question, there is none yet. Raises Fault when asking did not help."""
     if session.setup.format.type == "text":
+        if not text or text.isspace():
+            words = "the model ended its turn without a word: the answer is empty"
+            session = evolve(session, warnings=(*session.warnings, words))
         notes = _notes(session, model, (), text)
         return task_result(text, notes=notes, usage=notes["usage"]), None
     reading = rules.read_reply(text, session.setup.format)

@@ -174,8 +174,6 @@ def _called(rules: Rules, session: HandlerSession) -> Next:
 def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     """The model has said all: a result, a request for a subtask, or something that does not fit."""
     text = session.said + reply.text
-    if not text and all(block.get("type") != "text" for block in reply.content):
-        raise bad_reply("the model's reply has no text", stop_reason=reply.stop_reason)
     request = continuation(text, session.setup.offered)
     if request is not None:
         tool = "propose_subplan" if isinstance(request, Proposal) else "spawn_subtask"

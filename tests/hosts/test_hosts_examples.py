@@ -1,5 +1,6 @@
 """What the README and the examples show is what happens; no network, no model, no key."""
 
+import json
 import shutil
 
 import pytest
@@ -50,6 +51,25 @@ def test_there_are_six_examples():
 
     assert ["continuation", "director-evaluator", "many-documents"] == names[:3]
     assert ["one-task", "plan", "subagents"] == names[3:]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise SystemExit(0)",
+        "def slug(title): raise SystemExit(0)",
+        "import os; print('all is well'); os._exit(0)",
+    ],
+)
+def test_code_that_ends_its_tests_does_not_pass_them(place, code):
+    folder = place / "examples" / "director-evaluator"
+    (place / "cheat.json").write_text(json.dumps([code]))
+    model = f"scripted:{place / 'cheat.json'}"
+    allowed = ["--allow-write", folder / "slug.py", "--allow-run", "python3"]
+    done = sexplang("run", folder / "improve.sexp", "turns=1", "--model", model, *allowed)
+
+    assert (done.returncode, done.stdout) == (0, "slug.py does not pass its tests.\n"), done.stderr
+    assert "gives" in done.stderr
 
 
 def test_a_tree_of_subtasks_is_decided_by_the_handler():

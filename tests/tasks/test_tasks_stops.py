@@ -6,6 +6,7 @@ import pytest
 from tasks_driver import converse, reply, says, template, uses
 
 from sexplang.terms.task import Broke, error_record, failed_result
+from sexplang.terms.template import OutputFormat
 from sexplang.terms.value import Procedure, Record
 
 TOOLS = ("lookup",)
@@ -121,3 +122,34 @@ def test_a_function_is_no_answer(depth, name):
     )
 
     assert "not-data" == told(run)["details"]["code"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        (),
+        ({"type": "text", "text": ""},),
+        ({"type": "text", "text": " \n"},),
+        ({"type": "thinking", "thinking": "…"},),
+    ],
+)
+@pytest.mark.parametrize("before", [[], [uses(("a", "lookup", {})), ("v",)]])
+def test_a_turn_that_ends_without_a_word_is_an_empty_answer(content, before):
+    """Providers give that after the results of tools, without a block. It is noted."""
+    task = template(allowed_tools=TOOLS)
+    run = converse(task, [*before, reply(content, "end_turn")])
+    spoken = converse(task, [*before, says("done")])
+
+    assert ("COMPLETE", "") == (run.result.fields["status"], run.result.fields["content"].strip())
+    assert ["the model ended its turn without a word: the answer is empty"] == [
+        *run.notes["warnings"]
+    ]
+    assert () == spoken.notes["warnings"]
+
+
+def test_an_empty_answer_that_is_no_json_is_asked_for_again():
+    task = template(output_format=OutputFormat(type="json", schema="object"))
+    run = converse(task, [reply([], "end_turn"), says("{}")])
+
+    assert 2 == run.notes["turns"]
+    assert () == run.notes["warnings"]

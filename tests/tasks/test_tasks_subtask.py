@@ -183,6 +183,46 @@ def test_a_continuation_that_json_cannot_hold_is_told_to_the_model(given, words)
     assert f"The subtask request is malformed: {words}" == said
 
 
+NOTES = '"notes": {"subtask_request": {"description": "d"}}'
+
+
+@pytest.mark.parametrize("fence", ["%s", "```json\n%s\n```"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f'{{"status": "CONTINUATION", {NOTES},}}', "it is not JSON: Expecting property name"),
+        (f'{{"status": "CONTINUATION", {NOTES}', "it is not JSON: Expecting ',' delimiter"),
+        (f"{{'status': 'CONTINUATION', {NOTES}}}", "it is not JSON"),
+        (f'{{"status": "CONTINUATION", "status": "X", {NOTES}}}', "status: it stands twice"),
+        ('{"status": "CONTINUATION", "notes": ' + "[" * 9_000, "nested too deep"),
+    ],
+    ids=["comma", "open", "quotes", "twice", "deep"],
+)
+def test_a_text_that_is_nearly_a_continuation_is_told_to_the_model(fence, text, words):
+    """It asks for something; whoever waits for an answer is not given it."""
+    run = converse(ASKING, [says(fence % text), says("done")])
+    planning = template(allowed_tools=("propose_subplan",))
+    proposing = converse(planning, [says(fence % text), says("done")])
+
+    said = run.requests[1]["messages"][-1]["content"][0]["text"]
+    assert said.startswith("The subtask request is malformed: ") and words in said
+    said = proposing.requests[1]["messages"][-1]["content"][0]["text"]
+    assert said.startswith("The subplan is malformed: ") and words in said
+    assert "done" == run.result.fields["content"] == proposing.result.fields["content"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"status": "CONTINUATION", {NOTES}}} as above',
+        f'Write {{"status": "CONTINUATION", {NOTES},}}',
+        '{"status": "COMPLETE", "text": "\'status\': \'CONTINUATION\'"}',
+    ],
+)
+def test_an_answer_may_speak_of_continuations(text):
+    assert text == converse(ASKING, [says(text)]).result.fields["content"]
+
+
 def test_too_many_malformed_requests_break_the_task():
     """After two, as a tool call or as a text."""
     bad = says(continuation({"subtask_request": {"inputs": {}}}))

@@ -35,14 +35,19 @@ def _artifact(item: Value) -> dict[str, Value] | None:
 def object_in(text: str, twice: list[str] | None = None) -> dict[str, Value]:
     """The JSON object that a whole text is, fenced or not; empty if it is none. `twice` is given
     the keys that stand twice in one of its objects."""
-    fenced = _FENCED.fullmatch(text)
-    body = (fenced[1] if fenced else text).strip()
+    body = body_of(text)
     if not body.startswith("{"):
         return {}
     try:
         return fields_of(read_json(body, [] if twice is None else twice)) or {}
     except (ValueError, RecursionError, Fault):
         return {}
+
+
+def body_of(text: str) -> str:
+    """A whole text without white space around it, and without the fence that it stands in."""
+    fenced = _FENCED.fullmatch(text)
+    return (fenced[1] if fenced else text).strip()
 
 
 def together(known: Artifacts, more: Artifacts) -> Artifacts:

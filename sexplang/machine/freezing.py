@@ -28,7 +28,7 @@ from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Fault, Higher, Operation, Primitive, Record, Symbol, Task, symbol
 from sexplang.terms.work import Work
 
-_VERSION = 3
+_VERSION = 4
 
 _NOUNS: tuple[type, ...] = (
     *(branch.Weave, branch.Times, branch.Waiting, branch.Forked, branch.Queued, branch.Ready),
@@ -158,7 +158,7 @@ class _Freezer:
             pairs = sorted(item.items(), key=lambda pair: repr(pair[0]))
             return ["map", *self._each([part for pair in pairs for part in pair])]
         if kind is Ctx:
-            bounds = [item.scopes, item.spared, item.work, item.jobs]
+            bounds = [item.scopes, item.spared, item.work, item.jobs, item.plans]
             return ["context", *self._each([item.conversations, *bounds])]
         if kind is Closure:
             return ["closure", self._reference(item.code), self._reference(item.env)]

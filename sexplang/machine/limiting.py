@@ -49,7 +49,7 @@ class Limiting(Queueing):
         """What ends whoever opens one scope more: each knows all around it."""
         if len(left.s[3].scopes) >= _SCOPES:
             return too_many_scopes(_SCOPES)
-        if "steps" in left.settings and self.timing.plans(left.s) >= _PLANS:
+        if "steps" in left.settings and len(left.s[3].plans) >= _PLANS:
             words = f"plans are nested more than {_PLANS} deep"
             return limit("limit-frames", words, "a plan that needs another had better be a loop")
         return None

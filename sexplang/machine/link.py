@@ -12,17 +12,43 @@ import sexplang.machine.effects
 import sexplang.machine.loops
 import sexplang.machine.nodes  # noqa: F401  (all four register their makers)
 from sexplang.machine.generate import Maker
-from sexplang.machine.stack import BOTTOM, MODULE, Closure, Code, Frame, Linked, Run, Segment, Step
+from sexplang.machine.stack import (
+    BOTTOM,
+    Closure,
+    Code,
+    Frame,
+    Kind,
+    Linked,
+    Run,
+    Segment,
+    Step,
+    give,
+)
 from sexplang.terms.core import Known
 from sexplang.terms.node import field, node
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.source import Span
 from sexplang.terms.task import TaskSystem
-from sexplang.terms.value import Value
+from sexplang.terms.value import Fault, Value
 
 _Linking = tuple[Run, Linked, dict[int, Code]]
 _Done = dict[int, tuple[TaskSystem | None, _Linking]]
 _linked: WeakKeyDictionary[Program, _Done] = WeakKeyDictionary()
+
+
+def _quiet(node: Segment, operation: str, arguments: tuple[Value, ...]) -> None:
+    if operation != "error":
+        raise Fault(
+            "effect-at-import",
+            f"module `{node[4]}` performs `{operation}` while it is imported",
+            hint="perform it in a function, and call that from the program",
+        )
+
+
+MODULE = Kind("module", give)
+"""The top level of an imported module: data is its name."""
+
+MODULE.guard = _quiet
 
 
 def link(program: Program, tasks: TaskSystem | None) -> tuple[Run, Linked]:

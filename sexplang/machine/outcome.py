@@ -220,7 +220,8 @@ def _settled(turn: Turn, setting: Setting, answered: int = 1) -> Outcome:
     turn.settle()
     if turn.ended:
         error = turn.broken or turn.failing
-        gone = [*turn.withdrawn, *turn.left_open()]
+        unheard = {request.id for request in turn.opened}
+        gone = [id for id in [*turn.withdrawn, *turn.left_open()] if id not in unheard]
         withdrawn = tuple(sorted([*gone, *turn.timing.timers.keys()], key=order))
         known = withdrawn, tuple(turn.told), turn.timing.accounts
         if error is None:
@@ -236,8 +237,9 @@ def _settled(turn: Turn, setting: Setting, answered: int = 1) -> Outcome:
         gone = [*gone, *closed]
     count = before.count - answered + len(opened) + len(timers) - len(gone)
     if gone:
-        gone.sort(key=order)
-        opened = [request for request in opened if request.id not in gone]
+        over, unheard = {*gone}, {request.id for request in opened}
+        opened = [request for request in opened if request.id not in over]
+        gone = sorted([id for id in gone if id not in unheard], key=order)
     weave = Weave(
         turn.branches.finish(),
         before.times if timed is None else timed.times,

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from sexplang.terms.node import evolve, field, node
 from sexplang.terms.task import Context, Conversation, TaskSystem
-from sexplang.terms.value import Fault, Procedure, Value
+from sexplang.terms.value import Procedure, Value
 from sexplang.terms.work import Work
 
 Step: TypeAlias = tuple[Any, Any, Any, Any]
@@ -149,6 +149,8 @@ class Ctx:
     jobs: tuple[str, ...] | None = ()
     """The jobs that this is a part of, outermost first: what waits in one needs a place. None
     where others have gone on and this cleans up, which needs none."""
+    plans: tuple[str, ...] = ()
+    """Those of the scopes that are programs from a model: they bound steps."""
 
     def plain(self) -> Context:
         """What the host sees of it."""
@@ -156,9 +158,10 @@ class Ctx:
             return Context(self.conversations, self.work)
         return _NOTHING
 
-    def within(self, scope: str) -> "Ctx":
+    def within(self, scope: str, is_plan: bool = False) -> "Ctx":
         """The same work, under one more deadline or budget."""
-        return evolve(self, scopes=(*self.scopes, scope))
+        plans = (*self.plans, scope) if is_plan else self.plans
+        return evolve(self, scopes=(*self.scopes, scope), plans=plans)
 
     def moved(self, left: set[str], around: "Ctx", inside: int) -> "Ctx":
         """The same work elsewhere: without the deadlines and budgets that it has left, and the
@@ -167,14 +170,17 @@ class Ctx:
         spared = (*around.spared, *[id for id in self.spared if id not in left])
         scopes = (*around.scopes, *[id for id in self.scopes if id not in left])
         scopes = tuple([id for id in scopes if id not in spared])
+        known = {*around.plans, *self.plans}
+        plans = tuple([id for id in scopes if id in known]) if known else ()
         jobs = None
         if self.jobs is not None and around.jobs is not None:
             jobs = (*around.jobs, *[id for id in self.jobs[inside:] if id not in around.jobs])
-        return evolve(self, scopes=scopes, spared=spared, jobs=jobs)
+        return evolve(self, scopes=scopes, spared=spared, jobs=jobs, plans=plans)
 
     def talking(self, conversations: tuple[Conversation, ...], work: Work | None) -> "Ctx":
         """The same, on behalf of these conversations."""
-        return Ctx(self.linked, conversations, self.scopes, self.spared, work, self.jobs)
+        plans = self.plans
+        return Ctx(self.linked, conversations, self.scopes, self.spared, work, self.jobs, plans)
 
     def outside(self, around: "Ctx") -> "Ctx":
         """The same work, under the deadlines and budgets around it alone, and in its jobs."""
@@ -188,13 +194,13 @@ class Ctx:
 
     def placed(self, id: str) -> "Ctx":
         """The same, as a part of one more job."""
-        jobs = (*(self.jobs or ()), id)
-        return Ctx(self.linked, self.conversations, self.scopes, self.spared, self.work, jobs)
+        return evolve(self, jobs=(*(self.jobs or ()), id))
 
     def sparing(self, broken: str) -> "Ctx":
         """Cleaning up for a scope that broke."""
         scopes = tuple([id for id in self.scopes if id != broken])
-        return evolve(self, scopes=scopes, spared=(*self.spared, broken))
+        plans = tuple([id for id in self.plans if id != broken])
+        return evolve(self, scopes=scopes, spared=(*self.spared, broken), plans=plans)
 
 
 class Exit(Exception):
@@ -267,21 +273,6 @@ BASE = Kind("base", _reach_base)
 
 BOUNDARY = Kind("boundary", give)
 """Restores the context below; also what a conversation stands on."""
-
-
-def _quiet(node: Segment, operation: str, arguments: tuple[Value, ...]) -> None:
-    if operation != "error":
-        raise Fault(
-            "effect-at-import",
-            f"module `{node[4]}` performs `{operation}` while it is imported",
-            hint="perform it in a function, and call that from the program",
-        )
-
-
-MODULE = Kind("module", give)
-"""The top level of an imported module: data is its name."""
-
-MODULE.guard = _quiet
 
 
 @node(eq=False)

@@ -65,18 +65,19 @@ class Timing:
         self.timers = times.timers
         self.learned = times.learned
         self._meter = meter
-        self._touched: set[str] = set()
+        self._begun: dict[str, int] = {}
+        """How many more branches wait under a scope than before the delivery."""
 
     @property
     def times(self) -> Times:
-        """As they are now."""
+        """As they are, once it is known what has `changed`."""
         return Times(self.accounts, self.waiting, self.timers, self.learned)
 
     def entered(self, id: str, left: Entered) -> Segment:
         """Opens a scope: the segment that stands for it."""
         self.accounts = self.accounts.set(id, Scope(id, Bounds(left.span, **left.settings)))
-        context = left.s[3]
-        return (SCOPE, left.k, left.s, context.within(id), id)
+        context = left.s[3].within(id, "steps" in left.settings)
+        return (SCOPE, left.k, left.s, context, id)
 
     def grace(self, id: str) -> None:
         """A deadline for cleaning up, without a form of its own."""
@@ -141,28 +142,23 @@ class Timing:
         """The plan on the stack that has fewest steps left, and how many; None outside of plans.
         One that has none left counts only where its form is."""
         found = None
-        for id in s[3].scopes:
+        for id in s[3].plans:
             scope = self.accounts[id]
-            if scope.bounds.steps is not None:
-                left = scope.bounds.steps - scope.spent_steps
-                if (left > 0 or form_of(id, s, 0)[0] is not None) and (
-                    found is None or left < found[1]
-                ):
-                    found = id, left
+            assert scope.bounds.steps is not None
+            left = scope.bounds.steps - scope.spent_steps
+            if (left > 0 or form_of(id, s, 0)[0] is not None) and (
+                found is None or left < found[1]
+            ):
+                found = id, left
         return found
-
-    def plans(self, s: Segment) -> int:
-        """How many plans the stack stands in."""
-        return sum([self.accounts[id].steps is not None for id in s[3].scopes])
 
     def worked(self, s: Segment, steps: int) -> None:
         """Charges the steps that a branch took until the loop was left to the plans that it began
         them in."""
-        for id in s[3].scopes:
+        for id in s[3].plans:
             scope = self.accounts[id]
-            if scope.steps is not None:
-                now = evolve(scope, spent_steps=scope.spent_steps + steps)
-                self.accounts = self.accounts.set(id, now)
+            now = evolve(scope, spent_steps=scope.spent_steps + steps)
+            self.accounts = self.accounts.set(id, now)
 
     def fired(self, id: str) -> Record:
         """A deadline has passed: what it breaks with."""
@@ -173,22 +169,24 @@ class Timing:
 
     def count(self, scopes: tuple[str, ...], by: int) -> None:
         """A branch begins or ends to wait under the scopes."""
+        begun = self._begun
         for id in scopes:
-            if self.accounts[id].bounds.seconds is not None:
-                self.waiting = self.waiting.set(id, self.waiting.get(id, 0) + by)
-                self._touched.add(id)
+            begun[id] = begun.get(id, 0) + by
 
     def changed(self) -> tuple[list[Request], list[str]]:
         """The timers to open and those to withdraw, now that every branch waits."""
         opened: list[Request] = []
         closed: list[str] = []
-        if not self._touched:
-            return opened, closed
-        for id in sorted(self._touched):
-            wanted = self.waiting[id] > 0 and not self.accounts[id].fired
+        for id in sorted(self._begun):
+            scope = self.accounts[id]
+            if scope.bounds.seconds is None:
+                continue
+            count = self.waiting.get(id, 0) + self._begun[id]
+            self.waiting = self.waiting.set(id, count)
+            wanted = count > 0 and not scope.fired
             if wanted and id not in self.timers:
-                self.timers = self.timers.set(id, self.accounts[id])
-                opened.append(self.accounts[id].timer())
+                self.timers = self.timers.set(id, scope)
+                opened.append(scope.timer())
             elif not wanted and id in self.timers:
                 self.timers = self.timers.delete(id)
                 closed.append(id)

@@ -90,7 +90,7 @@ class Turn(Limiting):
         """The branch goes on until it leaves the loop."""
         step, before = branch.step, self.steps
         s = step[3]
-        plan = self.timing.allowance(s) if s[3].scopes else None
+        plan = self.timing.allowance(s) if s[3].plans else None
         left, self.steps = run(step, self.limits, before + _STRETCH, plan)
         if plan is not None:
             self.timing.worked(s, self.steps - before)

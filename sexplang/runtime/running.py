@@ -4,6 +4,7 @@ Law: one reply at a time: its row is appended to the journal, then it is deliver
 only when every branch waits again. So the journal is the schedule.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -20,7 +21,7 @@ from sexplang.runtime.answers import (
 )
 from sexplang.runtime.events import Finished, Queued, Started, task_of, withdrawal
 from sexplang.runtime.flights import Flights
-from sexplang.runtime.journal import ATTEMPT, attempted, cancellation
+from sexplang.runtime.journal import ATTEMPT, Row, attempted, cancellation
 from sexplang.runtime.refusal import Refusal
 from sexplang.runtime.standing import Standing
 from sexplang.terms.effect import Request
@@ -112,7 +113,7 @@ class Run(Standing):
         while self._fresh:
             request = self._fresh.popleft()
             if request.id in self._gone:
-                self._told_gone(request)
+                self._forget(request)
             elif request.operation != "model":
                 return request
             elif self.single_flight and self._order is None and self._flights.joins(request):
@@ -125,12 +126,16 @@ class Run(Standing):
                 return request
         return None
 
-    def _told_gone(self, request: Request, is_begun: bool = False) -> None:
-        """Nobody wants the reply to a request any more."""
-        if request.operation == "model" and not is_begun:
+    def _forget(self, request: Request) -> Row | None:
+        """Nobody wants the reply to a request any more that was not begun."""
+        if request.operation == "model":
             self.journal.note({"withdrawn": request.id})
         self._gone.discard(request.id)
-        row = self.flown.cut.pop(request.id, None)
+        return self.flown.cut.pop(request.id, None)
+
+    def _told_gone(self, request: Request, is_begun: bool = False) -> None:
+        """The same of one that somebody has heard of."""
+        row = self.flown.cut.pop(request.id, None) if is_begun else self._forget(request)
         if self.on_event is not None:
             self.on_event(withdrawal(request, row))
 
@@ -149,8 +154,7 @@ class Run(Standing):
     def abandon(self) -> None:
         """Cancel the run from outside: only its `finally` bodies are left to do."""
         self.abandoned = True
-        cut = {id: each for id, each in self._open.items() if each.request.operation != "timer"}
-        gone = {**self._queue, **{id: each.request for id, each in cut.items()}}
+        begun, queued = dict(self._open), dict(self._queue)
         self._let_go()
         self._fresh.clear()
         self._gone.clear()
@@ -166,23 +170,28 @@ class Run(Standing):
             self.flown.made.clear()
             self._order = None
             self._open_all()
-            self._fail_cut(cut)
-        for id, request in gone.items():
-            if id not in self._open:
-                self._told_gone(request, id in cut)
+            self._keep(begun, queued)
+        for id, request in {**queued, **{id: each.request for id, each in begun.items()}}.items():
+            if id not in self._open and id not in self._queue:
+                self._told_gone(request, id in begun)
 
     def _open_all(self) -> None:
         if isinstance(self.outcome, Suspended):
             self._fresh.extend(self.outcome.requests)
 
-    def _fail_cut(self, cut: dict[str, Started]) -> None:
+    def _keep(self, begun: dict[str, Started], queued: dict[str, Request]) -> None:
         """What was cut short for somebody who goes on, who was ending already, has failed: it
-        may have been done, and is not done again."""
-        for request in [request for request in self._fresh if request.id in cut]:
-            self._fresh.remove(request)
-            self._open[request.id] = cut[request.id]
-            error = interrupted(request, self.flown.over(request.id))
-            self.arrive(request.id, error, True, 1)
+        may have been done, and is not done again. Deadlines begin anew; calls stay in line."""
+        fresh, self._fresh = self._fresh, deque()
+        for request in fresh:
+            if request.id in begun and request.operation != "timer":
+                self._open[request.id] = begun[request.id]
+                error = interrupted(request, self.flown.over(request.id))
+                self.arrive(request.id, error, True, 1)
+            elif request.id in queued:
+                self._queue[request.id] = request
+            else:
+                self._fresh.append(request)
 
     def _opened(self, request: Request) -> None:
         opened = self._open[request.id] = Started(request)
@@ -247,7 +256,7 @@ class Run(Standing):
             self._fresh.extend(after.opened if self._order is None else models_first(after.opened))
         else:
             for request in self._fresh:
-                self._told_gone(request)
+                self._forget(request)
 
     def _landed(self, id: str) -> None:
         """A model call is over; of equal ones that have waited for it, the next may be made."""

@@ -4,10 +4,11 @@ from hashlib import sha256
 
 from sexplang.machine import Limits
 from sexplang.machine.freezing import _VERSION, _nouns
+from sexplang.machine.stack import Ctx
 from sexplang.pipeline import tasks
 from sexplang.terms.node import fields
 
-SHAPES = {2: "50204855d655b9f2", 3: "946c32233127f652"}
+SHAPES = {2: "50204855d655b9f2", 3: "946c32233127f652", 4: "af127426e9d36657"}
 """The digest of the shape, by version; the last is today's."""
 
 
@@ -15,7 +16,7 @@ def shape():
     """Each class that a frozen run may hold, with its fields in their order, and of what class they
     are where it is only one."""
     lines = []
-    for kind in (*_nouns(tasks()), Limits):
+    for kind in (*_nouns(tasks()), Ctx, Limits):
         notes = {}
         for each in kind.__mro__[::-1]:
             notes |= vars(each).get("__annotations__", {})

@@ -1,0 +1,37 @@
+"""What a context knows of the scopes in force, wherever the work goes."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sexplang.machine.stack import Ctx
+
+NAMES = st.sampled_from("abcdefgh")
+PLANS = frozenset("aceg")
+
+
+def entered(context, id):
+    known = {*context.scopes, *context.spared}
+    return context if id in known else context.within(id, id in PLANS)
+
+
+@st.composite
+def contexts(draw):
+    """Scopes are entered and break, work begins, a job is begun."""
+    context = Ctx(None)
+    for word, id in draw(st.lists(st.tuples(st.sampled_from("eebwj"), NAMES), max_size=12)):
+        if word == "e":
+            context = entered(context, id)
+        elif word == "b" and id in context.scopes:
+            context = context.sparing(id)
+        elif word == "w":
+            context = context.talking((), None)
+        elif word == "j":
+            context = context.placed(id)
+    return context
+
+
+@given(contexts(), contexts(), st.sets(NAMES))
+def test_the_plans_are_those_of_the_scopes(one, other, left):
+    """Each step is paid for by the programs from a model that it is done in, and by no other."""
+    for context in (one, one.moved(left, other, 0), one.outside(other)):
+        assert context.plans == tuple([id for id in context.scopes if id in PLANS])

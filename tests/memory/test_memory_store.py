@@ -18,6 +18,7 @@ from support.markdown import ROOT
 from sexplang.runtime import Refusal
 from sexplang.runtime.memory import MemorySystem, place_for, store
 from sexplang.runtime.memory.store import VERSION, changing
+from sexplang.runtime.memory.walking import Walk
 
 # A process that sends itself a signal when so many files have been put into the index.
 KILLED = """
@@ -171,6 +172,19 @@ def test_who_looks_into_an_index_takes_nobodys_turn(tmp_path):
         )
 
     assert ("5\nindex-busy\n", "") == (done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("target", ["", "/index.db"], ids=["its folder", "itself"])
+def test_an_index_is_not_opened_as_a_file(tmp_path, monkeypatch, target):
+    """Though it lies in the folder that it is of: that would take the turn of who is at work."""
+    folder, opened, whole = filled(tmp_path), [], Walk.opened
+    memory = MemorySystem(folder / "index.db")
+    memory.add(folder)
+    monkeypatch.setattr(Walk, "opened", lambda walk, path: opened.append(path) or whole(walk, path))
+
+    (folder / "cup.md").write_text("# Cup\n")
+    memory.add(f"{folder}{target}")
+    assert (["cup.md"] if not target else []) == opened
 
 
 def test_an_exception_in_a_change_keeps_the_index(tmp_path):

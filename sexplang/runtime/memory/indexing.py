@@ -88,11 +88,14 @@ def indexed(
     root = path if os.path.isdir(path) else os.path.dirname(path)
     _check_place(target, path, index)
     walk = Walk(root, tuple(include), tuple(exclude), largest)
+    # The index itself is not even opened to be looked at: its locks would go with it.
+    own = [os.path.realpath(index) + end for end in ("", "-wal", "-shm")]
     with changing(index) as connection:
         job = _Job(connection, home, path, walk, _known(connection, home, path))
-        files = {os.path.join(root, each.path): each for each in _found(job, target)}
-        for own in ("", "-wal", "-shm"):
-            files.pop(os.path.realpath(index) + own, None)
+        seen = [] if path in own else _found(job, target)
+        files = {os.path.join(root, each.path): each for each in seen}
+        for each in own:
+            files.pop(each, None)
         found = {key_of(whole, home): each for whole, each in files.items()}
         entries = _dated(job, found, _read(job, found, watch))
         _write(job, entries)

@@ -27,8 +27,12 @@ class SubtaskRequest:
         return (*[said.format(key) for key in self.unknown], *self.remarks)
 
     def complaint(self) -> str:
-        """All problems in one line."""
-        return "; ".join(f"{name}: {problem}" for name, problem in self.problems.items())
+        """The problems in one line: the first of them, and the last one."""
+        said = [f"{name}: {problem}" for name, problem in self.problems.items()]
+        left = len(said) - _MOST_NAMED
+        if left > 0:
+            said[_MOST_NAMED - 1 : -1] = [f"and {left} more"]
+        return "; ".join(said)
 
 
 def fields_of(value: Value) -> dict[str, Value] | None:
@@ -93,7 +97,9 @@ def programmed(read: SubtaskRequest) -> SubtaskRequest:
     """A request as a program may make it: whoever writes a program is told of every field that
     there is not."""
     unknown = [key for key in read.unknown if snake(key) not in _OF_PROGRAMS]
-    problems = {key: f"there is no such field; there are {', '.join(FIELDS)}" for key in unknown}
+    problems = dict.fromkeys(unknown, "there is no such field")
+    if unknown:
+        problems[unknown[-1]] += f"; there are {', '.join(FIELDS)}"
     return evolve(read, problems={**read.problems, **problems}, unknown=())
 
 

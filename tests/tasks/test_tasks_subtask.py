@@ -323,6 +323,18 @@ def test_a_program_is_told_of_every_field_that_there_is_not(key):
     assert isinstance(system().match(given, (template(),)), Template)
 
 
+def test_what_is_said_of_many_unknown_fields_is_short():
+    """The first of them are named, and once what there is."""
+    odd = {f"odd{at}": 1 for at in range(1_000)}
+    error = system().match({"name": "report", **odd}, (template(),))
+
+    message = error.fields["message"]
+    assert 1 == message.count("there are type, name, description, inputs")
+    assert "odd0: there is no such field; odd1: there" in message
+    assert "; and 980 more; odd999: there is no such field; there are" in message
+    assert len(message) < 1_200
+
+
 @pytest.mark.timeout(20)
 def test_many_unknown_fields_take_no_time():
     """Likely names are looked for in the first of them."""

@@ -48,6 +48,8 @@ class Recorded:
     """The same of those that nobody had begun with: of these only the ids are known."""
     interrupted: set[str] = field(factory=set)
     """What was asked for in vain, because the run was cancelled from outside."""
+    is_torn: bool = False
+    """Whether its last line has no end, and is left out."""
     _told: set[int] = field(factory=set)
     _next: int = 0
 
@@ -60,6 +62,11 @@ class Recorded:
             self.retries.setdefault(row.id, deque()).append(at)
         else:
             self.others[row.id, row.digest] = at
+
+    def other(self, request: Request) -> Said | None:
+        """What a request that asks no model was given, if it was."""
+        at = self.others.get((request.id, digest(request.operation, request.arguments)))
+        return None if at is None or self.rows[at].failed else self.rows[at]
 
     def tell(self, at: int) -> None:
         """A row is told, once."""

@@ -60,14 +60,15 @@ class Settings:
 def performers(settings: Settings) -> dict[str, Performer]:
     """Each operation that this host answers, and the function that does."""
     permissions = settings.permissions
+    repeated = _repeated(settings)
     table: dict[str, Performer] = {
         "print": world.printing(settings.write),
         "log": world.logging(settings.log),
         "progress": world.progressing(settings.on_event),
-        "now": world.now,
+        "now": repeated(world.now),
         "sleep": world.sleep,
         "timer": world.timing(),
-        "random": world.randomness(settings.run_id),
+        "random": repeated(world.randomness(settings.run_id)),
         "ask-user": asking(settings.person),
         "read-file": lambda request: _read(request, permissions),
         "write-file": lambda request: _write(request, permissions),
@@ -80,9 +81,21 @@ def performers(settings: Settings) -> dict[str, Performer]:
             settings.endpoint,
             settings.on_event,
             settings.retries,
+            settings.log,
         ),
     }
     return permitted(table, permissions)
+
+
+def _repeated(settings: Settings) -> Callable[[Performer], Performer]:
+    """What makes time and chance those of the recording that a person names as the model."""
+    named = settings.model or (settings.default_model if settings.is_own_default else None) or ""
+    scheme, _, path = named.partition(":")
+    if scheme != "replay":
+        return lambda perform: perform
+    from sexplang.runtime.models.replay import as_recorded
+
+    return as_recorded(path)
 
 
 def _path(request: Request, default: Any = None) -> Any:

@@ -4,7 +4,7 @@
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import Any
 
@@ -69,12 +69,14 @@ class Recording:
     """Model calls that nobody wanted any more before they were begun."""
     prices: dict[str, Rates | None] = field(factory=dict)
     """What models cost when it was made, by the names in their replies."""
+    is_torn: bool = False
+    """Whether its last line has no end, and is left out."""
 
 
 def recording(path: str) -> Recording:
     """Raises a Refusal `bad-recording`."""
-    reading, at = _Reading(), 0
-    for at, line in lines(path, to_torn=True):
+    reading, at, torn = _Reading(), 0, list[int]()
+    for at, line in lines(path, torn.append):
         try:
             if at == 1:
                 run = str(line["run"])
@@ -93,13 +95,13 @@ def recording(path: str) -> Recording:
     for entry in reading.entries.values():
         entry.below.sort(key=_order)
     entries = [*reading.entries.values()]
-    known = reading.unmade, reading.prices
+    known = reading.unmade, reading.prices, bool(torn)
     return Recording(path, run, reading.entries[0], reading.rows, entries, *known)
 
 
-def lines(path: str, *, to_torn: bool = False) -> Iterator[tuple[int, Any]]:
-    """The lines with their numbers, the header first; `to_torn` leaves out a last one of which
-    there is only a part. Raises a Refusal `bad-recording`."""
+def lines(path: str, torn: Callable[[int], object] | None = None) -> Iterator[tuple[int, Any]]:
+    """The lines with their numbers, the header first. A last one of which there is only a part is
+    left out, and `torn` told its number. Raises a Refusal `bad-recording`."""
     at = 0
     try:
         with open(path, "rb") as file:
@@ -107,7 +109,9 @@ def lines(path: str, *, to_torn: bool = False) -> Iterator[tuple[int, Any]]:
                 try:
                     line = _DECODER.decode(text.decode("utf-8-sig" if at == 1 else "utf-8"))
                 except ValueError:
-                    if to_torn and at > 1 and not text.endswith(b"\n"):
+                    if at > 1 and not text.endswith(b"\n"):
+                        if torn is not None:
+                            torn(at)
                         return
                     raise
                 if at == 1 and line["sexplang-journal"] > VERSION:
@@ -121,6 +125,10 @@ def lines(path: str, *, to_torn: bool = False) -> Iterator[tuple[int, Any]]:
         raise bad(path, f"is no recording: line {at or 1} cannot be read") from None
     if not at:
         raise bad(path, "is no recording: it is empty")
+
+
+TORN = "its last line has no end, and is left out"
+"""Said of a recording whose run was killed while it wrote."""
 
 
 def unread(path: str, at: int, wrong: Exception) -> Refusal:

@@ -47,7 +47,42 @@ def test_a_request_that_was_not_recorded_is_shown(tmp_path):
     assert ("journal-mismatch", True) == (more["reason"], "no further" in more["message"])
 
 
-@pytest.mark.parametrize("text", ["", "3\n", "[]\n", "{}\n", '{"sexplang-journal": 1}\n{"a'])
+def test_time_and_chance_are_those_of_the_recording(tmp_path):
+    """So that what is asked with them is the same; what was not asked then is met now."""
+    draws = [perform("now"), perform("random"), perform("random", 10**9)]
+
+    def given(*draws, record=None, **options):
+        journal = Journal(record=record)
+        drive(begun(seq(*draws)), table(run_id=journal.run_id, **options), journal=journal)
+        journal.close()
+        return [row.reply for row in journal.rows]
+
+    first = given(*draws, record=tmp_path / "run.jsonl")
+    model = f"replay:{tmp_path}/run.jsonl"
+    assert first == given(*draws, model=model)
+    assert first == given(*draws, default_model=model, is_own_default=True)
+    assert not {*first} & {*given(*draws)}
+    moment, number, same = given(draws[0], perform("random", 10**8), draws[2], model=model)
+    assert (first[0], first[2]) == (moment, same)
+    assert type(number) is int
+
+
+def test_a_last_line_without_its_end_is_left_out(tmp_path):
+    """Of a run that was killed while it wrote; it is said, and what stands before it counts."""
+    model = recorded(tmp_path, '["1", "2"]', ASK, OTHER)
+    whole = (tmp_path / "run.jsonl").read_bytes()
+    said = []
+    for size in (len(whole) - 30, whole.rindex(b"\n", 0, -1) + 2):
+        (tmp_path / "run.jsonl").write_bytes(whole[:size])
+        both = table(model=model, log=lambda *words: said.append(words))
+        said.clear()
+        assert "1" == drive(begun(perform("model", ASK)), both).value["content"][0]["text"]
+        words = "its last line has no end, and is left out"
+        assert [("warning", f"{tmp_path}/run.jsonl: {words}")] == said
+    assert "journal-mismatch" == error_of(asked(model, OTHER))["reason"]
+
+
+@pytest.mark.parametrize("text", ["", "3\n", "[]\n", "{}\n", '{"sexplang-journal": 1}\n{"a\n'])
 def test_what_is_no_recording_is_refused(tmp_path, text):
     """With the line."""
     (tmp_path / "x").write_text(text)

@@ -10,6 +10,7 @@ from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.pressure import Pressure, Retries
 from sexplang.runtime.redact import clean_data
 from sexplang.runtime.refusal import Refusal, broken
+from sexplang.runtime.world import Log
 from sexplang.terms.effect import Request
 from sexplang.terms.node import frozen
 
@@ -97,6 +98,7 @@ def modelling(
     endpoint: Endpoint,
     on_event: Watch | None = None,
     retries: Retries | None = None,
+    log: Log | None = None,
 ) -> Callable[[Request], Any]:
     """The performer of `model`. Each model is opened once, at its first call; what one call finds
     out about a server, all of them know."""
@@ -110,7 +112,7 @@ def modelling(
         name = choose_model(named.flag, asked_for, named.default)
         at = name, is_granted(name, asked_for, named)
         if at not in opened:
-            opened[at] = open_model(name, endpoint, on_event, None if at[1] else named)
+            opened[at] = open_model(name, endpoint, on_event, None if at[1] else named, log)
         return payload, name, opened[at]
 
     def perform(request: Request) -> Any:
@@ -195,7 +197,11 @@ def is_granted(name: str, asked_for: str | None, named: Named) -> bool:
 
 
 def open_model(
-    name: str, endpoint: Endpoint, on_event: Watch | None = None, held: Named | None = None
+    name: str,
+    endpoint: Endpoint,
+    on_event: Watch | None = None,
+    held: Named | None = None,
+    log: Log | None = None,
 ) -> Model:
     """The model that a name stands for, telling `on_event` what arrives. One that no person's word
     grants is `held` to what is permitted, and no key goes there. Raises a Refusal for a name that
@@ -212,7 +218,7 @@ def open_model(
     if scheme == "replay":
         from sexplang.runtime.models.replay import replaying
 
-        return replaying(rest)
+        return replaying(rest, log)
     if scheme == "local":
         from sexplang.runtime.models.local import local
 

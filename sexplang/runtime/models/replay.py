@@ -1,30 +1,49 @@
 """A recording of `--record` → a model that gives the replies in it, each to its own request."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-from sexplang.runtime.answers import Later, settled
+from sexplang.runtime.answers import Later, Performer, settled
 from sexplang.runtime.journal import CANCEL, CUT, Row
 from sexplang.runtime.models.scripted import last_message
 from sexplang.runtime.order import Recorded, Said
 from sexplang.runtime.pack import unpacked
-from sexplang.runtime.recording import WRONG, check_usage, is_row, lines, unread
+from sexplang.runtime.recording import TORN, WRONG, check_usage, is_row, lines, unread
 from sexplang.runtime.redact import clean_data
+from sexplang.runtime.world import Log
 from sexplang.terms.effect import Request
 from sexplang.terms.value import Record
 
 
-def replaying(path: str) -> Callable[[dict[str, Any], Request], Later]:
+def replaying(path: str, log: Log | None = None) -> Callable[[dict[str, Any], Request], Later]:
     """Equal requests get their replies in the order of the recording, each once; the run says when.
     A call that was withdrawn waits until it is withdrawn again."""
     known = recorded(path)
+    if known.is_torn and log is not None:
+        log("warning", f"{path}: {TORN}")
     return lambda payload, request: Later(known, last_message(payload))
+
+
+def as_recorded(path: str) -> Callable[[Performer], Performer]:
+    """From a performer to one that gives what the recording gave for the same request, if it did:
+    of time and chance, which a run that is repeated cannot meet again."""
+    known = cache(lambda: recorded(path))
+
+    def again(perform: Performer) -> Performer:
+        def answer(request: Request) -> Any:
+            said = known().other(request)
+            return perform(request) if said is None else said.value
+
+        return answer
+
+    return again
 
 
 def recorded(path: str) -> Recorded:
     """What a recording says."""
-    found, last = Recorded(path), ""
-    for at, line in lines(path):
+    found, last, torn = Recorded(path), "", list[int]()
+    for at, line in lines(path, torn.append):
         try:
             if at == 1 or not is_row(line):
                 continue
@@ -36,6 +55,7 @@ def recorded(path: str) -> Recorded:
                 found.add(_said(line))
         except WRONG as wrong:
             raise unread(path, at, wrong) from None
+    found.is_torn = bool(torn)
     return found
 
 

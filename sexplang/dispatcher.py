@@ -41,7 +41,7 @@ _SYSTEM = {
     "system:run_script": """(define-input command)
 (define-input args type: json default: [])
 (define-input input default: "")
-(define-input timeout type: json default: 300)
+(define-input timeout type: number default: 300)
 (system:run_script command args: args input: input timeout: timeout)""",
     "get_context": """(define-input query default: "")
 (define-input inputs type: json default: nil)
@@ -81,6 +81,8 @@ def dispatch(
     Raises Diagnostics for a text that is no program, Fault where nothing or too much has the name.
     """
     if identifier.lstrip().startswith("("):
+        if files is not None:
+            raise _not_seen('a program names them in its calls: file_paths: ["a.md"]')
         wrong = [name for name in inputs if not _NAME.fullmatch(name)]
         if wrong:
             raise _bad_names(wrong)
@@ -90,6 +92,8 @@ def dispatch(
         return Dispatched(program, dict(inputs), "s_expression")
     task = found(identifier, tasks)
     own = _SYSTEM.get(identifier)
+    if files is not None and task is None and (identifier in tools or own is not None):
+        raise _not_seen(f"`{identifier}` is a tool")
     if task is not None and (identifier in tools or own is not None):
         raise _failure(
             "configuration_error",
@@ -138,7 +142,7 @@ def _check_inputs(tool: str, declared: tuple[Input, ...], given: Mapping[str, Va
     unfit = [
         f"`{each.name}` takes {wanted}"
         for each in declared
-        if each.name in given and (wanted := each.wants(given[each.name])) is not None
+        if each.name in given and (wanted := _wants(each, given[each.name])) is not None
     ]
     said = [
         *[f"it has no `{name}`" for name in unknown],
@@ -151,6 +155,18 @@ def _check_inputs(tool: str, declared: tuple[Input, ...], given: Mapping[str, Va
             missing=tuple(missing),
             unknown=tuple(unknown),
         )
+
+
+_LISTS = {"args": '["-l"]', "choices": '["small", "large"]'}
+"""Inputs of tools of the language that take a list, and one that fits."""
+
+
+def _wants(declared: Input, value: Value) -> str | None:
+    """What an input takes, if it does not take this value."""
+    example = _LISTS.get(declared.name)
+    if example is None or value is None or isinstance(value, tuple):
+        return declared.wants(value)
+    return f"a list such as {example}"
 
 
 def _built(program: str, tasks: Mapping[str, Task], find: Find) -> Program:
@@ -174,6 +190,15 @@ def _bad_names(names: list[str]) -> Fault:
         f"a program cannot have an input called {listed}",
         "names are letters, digits, `_`, `-` and `.`, and do not begin with a digit",
         fields=tuple(names),
+    )
+
+
+def _not_seen(why: str) -> Fault:
+    """Files are given to what does not look at them."""
+    return bad_input(
+        f"`file_context` names files that a task is to see, and {why}",
+        "leave it out",
+        fields=("file_context",),
     )
 
 

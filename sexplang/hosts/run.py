@@ -31,6 +31,7 @@ from sexplang.terms.value import Fault, Value
 
 if TYPE_CHECKING:
     from sexplang.hosts.progress import Progress
+    from sexplang.runtime.mcp import Servers
     from sexplang.runtime.traces.tree import Trace
 
 
@@ -128,15 +129,17 @@ def performed(
     source: Source,
     budget: dict[str, Value] | None,
     shaped: Callable[[Value], Value] = lambda value: value,
+    servers: "Servers | None" = None,
 ) -> int:
-    """Runs a built program to its end and writes its value, `shaped`, or its error."""
+    """Runs a built program to its end and writes its value, `shaped`, or its error. `servers` are
+    those that were asked for something already."""
     from sexplang.interrupt import interruptible
 
     try:
         settings = configured(settings, _folder(settings))
         check_files(settings)
         limits = limits_of(settings, _folder(settings))
-        servers = servers_of(settings, _folder(settings))
+        servers = servers or servers_of(settings, _folder(settings))
     except Diagnostics as found:
         return say_all(found.diagnostics, MISUSE, settings)
     if program.tasks:

@@ -13,6 +13,7 @@ from sexplang.hosts.programs import budget_of
 from sexplang.hosts.run import performed
 from sexplang.hosts.serving import in_json, servers_of
 from sexplang.hosts.show import drawn
+from sexplang.process import hide
 from sexplang.tasks.inputs import values_of
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import evolve
@@ -34,6 +35,23 @@ def task(
     preview: bool,
 ) -> int:
     """Runs what `name` names with `name=value` arguments, or shows what its model would get."""
+    opened: list[Servers] = []
+    try:
+        return _task(settings, name, arguments, places, preview, opened)
+    finally:
+        for each in opened:
+            each.close()
+
+
+def _task(
+    settings: Settings,
+    name: str,
+    arguments: tuple[str, ...],
+    places: tuple[str, ...],
+    preview: bool,
+    opened: "list[Servers]",
+) -> int:
+    """The same; servers that were asked already are `opened`."""
     from sexplang.dispatcher import dispatch, found, told, types_of
 
     places = places or (".",)
@@ -49,12 +67,13 @@ def task(
         tools = servers.mentioned([name]) if servers is not None else ()
         known = found(name, tasks)
         if tools and servers is not None and known is None:
-            in_json = _of_server(servers, name, preview) if arguments else set()
+            opened += [servers] if arguments else []
+            types = _of_server(servers, name, preview) if arguments else {}
         else:
             types = types_of(name, tasks, find)
-            in_json = {each for each, type_ in types.items() if type_ not in _TEXTS}
-        inputs = _inputs(arguments, in_json)
-        files = _files(inputs.pop(EXTRA, None)) if known is None or not _has(known, EXTRA) else None
+        inputs = _inputs(arguments, types)
+        is_extra = known is not None and not _has(known, EXTRA)
+        files = _files(inputs.pop(EXTRA, None)) if is_extra else None
         budget = budget_of(settings.budget) if settings.budget is not None else None
         if known is not None:
             values_of(known.template, inputs)
@@ -86,7 +105,8 @@ def task(
                 print(f"warning: {drawn(warning)}", file=sys.stderr)
         return result
 
-    return performed(settings, asked.program, asked.inputs, source, budget, shaped)
+    asked_already = opened[0] if opened else None
+    return performed(settings, asked.program, asked.inputs, source, budget, shaped, asked_already)
 
 
 _TEXTS = ("any", "string")
@@ -99,17 +119,16 @@ def _status(fault: Fault) -> int:
     return MISUSE if misuse else FAILED
 
 
-def _of_server(servers: "Servers", tool: str, preview: bool) -> set[str]:
+def _of_server(servers: "Servers", tool: str, preview: bool) -> dict[str, str]:
     """The inputs of a server's tool that are written as JSON. Raises Fault where the server may not
     be asked; a preview, which performs nothing, takes them for texts then."""
+    hide()  # it may start a server
     try:
-        return in_json(servers, tool)
+        return dict.fromkeys(in_json(servers, tool), "json")
     except Fault:
         if preview:
-            return set()
+            return {}
         raise
-    finally:
-        servers.close()
 
 
 def described(settings: Settings, places: tuple[str, ...], name: str | None) -> int:
@@ -216,27 +235,33 @@ def _finding(places: Iterable[str], settings: Settings) -> Any:
     return finding(Permissions(read=read, folder=settings.folder))
 
 
-def _inputs(arguments: tuple[str, ...], in_json: set[str]) -> dict[str, Value]:
-    """Values by name: JSON where it is the name of one `in_json`, else text as it is; `name:=` is
-    always JSON."""
+def _inputs(arguments: tuple[str, ...], types: Mapping[str, str]) -> dict[str, Value]:
+    """Values by name: JSON where its type takes no text, else text as it is; `name:=` is always
+    JSON."""
     values: dict[str, Value] = {}
     for argument in arguments:
         name, _, given = argument.partition("=")
-        is_json = name.endswith(":") or name in in_json
+        type_ = types.get(name.removesuffix(":"), "any")
+        is_json = name.endswith(":") or type_ not in _TEXTS
         name = name.removesuffix(":")
         if name in values:
             raise _bad(f"the input `{name}` is given twice", f"give {name}= once")
         if given == "-" or given.startswith("@"):
             given = text_at(given.removeprefix("@"))
-        values[name] = _json(name, given, _form(argument, name)) if is_json else given
+        values[name] = _json(name, given, _form(argument, name, type_)) if is_json else given
     return values
 
 
-def _form(argument: str, name: str) -> str:
-    """How JSON is given to an input; with `:=`, text is given without the colon."""
-    if argument.startswith(f"{name}:="):
-        return f"write {name}:='[1, 2]', or {name}=… for text"
-    return f"write {name}='[1, 2]' or {name}=true"
+_SAMPLES = {"integer": "3", "number": "1.5", "boolean": "true", "object": "'{\"a\": 1}'"}
+
+
+def _form(argument: str, name: str, type_: str) -> str:
+    """How JSON of a type is given to an input; with `:=`, a text is given without the colon."""
+    sample = _SAMPLES.get(type_, "'[1, 2]'")
+    if argument.startswith(f"{name}:=") and type_ in _TEXTS:
+        return f"write {name}:={sample}, or {name}=… for text"
+    more = f" or {name}=true" if type_ in ("json", "any") else ""
+    return f"write {name}={sample}{more}"
 
 
 def _json(name: str, given: str, hint: str) -> Value:

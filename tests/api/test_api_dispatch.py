@@ -226,6 +226,19 @@ def test_a_file_context_that_is_none_is_refused(library, given):
     assert failure(result)["reason"] == "input_validation_failure"
 
 
+@pytest.mark.parametrize(
+    ("identifier", "inputs"),
+    [("(+ 1 2)", {}), ("read_file", {"path": "a.md"}), ("louder", {"text": "a"})],
+)
+def test_files_are_refused_where_no_task_could_see_them(library, identifier, inputs):
+    result = sexplang.dispatch(
+        identifier, inputs, library=library, tools=[louder], file_context=["a.md"]
+    )
+
+    assert failure(result)["reason"] == "input_validation_failure"
+    assert "names files that a task is to see" in failure(result)["message"]
+
+
 def test_a_library_that_cannot_be_read_is_a_failed_result(tmp_path):
     assert failure(sexplang.dispatch("x", library=tmp_path / "none.xml"))
     (tmp_path / "bad.xml").write_text("<task")

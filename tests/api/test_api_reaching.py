@@ -147,7 +147,10 @@ def test_weights_are_given_by_name(here):
     (here / "m.gguf").write_bytes(b"no weights")
 
     text = asking("local:m.gguf")
-    assert failed(text, permissions=Permissions(folder=".")).reason == "path-denied"
+    refused = failed(text, permissions=Permissions(folder="."))
+    assert "path-denied" == refused.reason
+    assert "is in a file that may not be read" in str(refused)
+    assert f"--allow-read {here / 'm.gguf'}" in refused.error.fields["hint"]
     given = Permissions(folder=".", read=["m.gguf"])
     assert failed(text, permissions=given).reason == "configuration_error"
 

@@ -352,3 +352,21 @@ def test_help_describes_a_tool_of_a_server(tmp_path):
     assert "demo:add: Adds two whole numbers.\n  a=<integer>" in done.stdout
     assert ("", 0) == (done.stderr, done.returncode)
     assert "there is no tool `demo:nosuch`" in none.stderr
+
+
+def test_a_tool_that_is_run_by_its_name_starts_its_server_once(tmp_path):
+    """Who asked it what its inputs are keeps it for the call."""
+    starting = tmp_path / "server.py"
+    starting.write_text(
+        f"open({str(tmp_path / 'starts')!r}, 'a').write('x')\n"
+        "import runpy\n"
+        f"runpy.run_path({mcp_server.__file__!r}, run_name='__main__')\n"
+    )
+    named = ("--mcp", f"demo={PYTHON} {starting}", "--allow-run", PYTHON)
+    done = sexplang("task", "demo:add", "a=1", "b=2", *named, cwd=tmp_path)
+
+    assert (0, "{result: 3}\n") == (done.returncode, done.stdout), done.stderr
+    assert "x" == (tmp_path / "starts").read_text()
+
+    wrong = sexplang("task", "demo:add", "a=[", *named, cwd=tmp_path)
+    assert (2, "xx") == (wrong.returncode, (tmp_path / "starts").read_text())

@@ -12,7 +12,7 @@ from sexplang.runtime.files import whereabouts
 from sexplang.runtime.models import Named
 from sexplang.runtime.models.messages import no_address, target
 from sexplang.runtime.permissions import Permissions, host_of
-from sexplang.runtime.refusal import refused
+from sexplang.runtime.refusal import Refusal, refused
 from sexplang.terms.node import evolve
 
 _HOST = re.compile(
@@ -36,8 +36,24 @@ def permitted(name: str, named: Named) -> str:
     elif scheme == "local" and rest:
         # Its engine is told to read it, and trusts it: lying in the program's folder is not enough.
         given = evolve(named.permissions, folder=None)
-        return f"{scheme}:{whereabouts(os.path.join(named.permissions.base, rest), given)}"
+        path = os.path.normpath(os.path.join(named.permissions.base, rest))
+        places = [place for each in given.read for place in (each, os.path.realpath(each))]
+        if not any(f"{path}/".startswith(f"{place.rstrip('/')}/") for place in places):
+            raise _weights(name, path)
+        return f"{scheme}:{whereabouts(path, given)}"
     return name
+
+
+def _weights(name: str, path: str) -> Refusal:
+    """A file of weights that nobody has permitted by its name."""
+    return refused(
+        "path-denied",
+        f"the model `{name}` is in a file that may not be read: what a program names is read as "
+        "weights only where --allow-read permits it",
+        hint=f"allow it with --allow-read {shlex.quote(path)}, or name the model yourself: "
+        f"--model {shlex.quote(name)}",
+        path=path,
+    )
 
 
 def _is_anthropics(name: str) -> bool:

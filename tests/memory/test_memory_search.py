@@ -165,6 +165,27 @@ def test_the_unmatched_follow_if_they_are_asked_for(shop):
     assert 8 == len(found(memory, everything, folder))
 
 
+def test_a_word_of_most_files_still_counts(tmp_path):
+    """Whoever has it is told from who has none of the words."""
+    files = {"a.md": "# Tea", "b.md": "# Tea too", "c.md": "# Coffee", "d.md": "# Milk"}
+    memory = indexed(filled(tmp_path, files))
+    query = {"query": "tea tea tea coffee", "include_unmatched": True}
+    scores = {m["id"][-4:]: m["relevance_score"] for m in memory.search(query)["matches"]}
+
+    assert ["c.md", "a.md", "b.md", "d.md"] == list(scores)
+    assert 1.0 == scores["c.md"] > scores["a.md"] > scores["b.md"] > 0.3 and 0.0 == scores["d.md"]
+
+
+def test_whoever_has_a_word_has_a_score(tmp_path):
+    """However little one word in a long text says beside a name that has them all."""
+    memory = indexed(filled(tmp_path, {" ".join(f"w{n}" for n in range(50)): "x"}))
+    memory.update({"/else/long.md": "w1 " + "other " * 100_000, "/else/none.md": "other"})
+    query = {"query": " ".join(f"w{n}" for n in range(50)), "include_unmatched": True}
+    scores = [match["relevance_score"] for match in memory.search(query)["matches"]]
+
+    assert [1.0, 0.0001, 0.0] == scores
+
+
 # -- What is no good query
 
 
@@ -324,6 +345,38 @@ def test_nothing_is_told_of_what_may_not_be_read(shop):
     assert search("kettle", memory.index, rights) == search("porcelain", memory.index, rights)
     (match,) = search("boil water", memory.index, rights)["matches"]
     assert ("tea.md", 1.0) == (match["source_path"], match["relevance_score"])
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.sampled_from(["merger", "budget", "other tea"]), max_size=6),
+    st.booleans(),
+    st.sampled_from(["merger budget", "tea tea other", "merger"]),
+)
+def test_files_that_may_not_be_read_change_nothing(pair, words_of, include_unmatched, query):
+    """Neither what is found nor its order nor its scores: with them and without."""
+    folder, alone = pair
+    hidden = {f"{folder}/priv/{n}.md": words_of[n] if n < len(words_of) else "" for n in range(6)}
+    memory = MemorySystem(folder / ".sexplang/index.db")
+    memory.update(hidden)
+    asked = {"query": query, "inherited_context": "budget", "include_unmatched": include_unmatched}
+
+    def seen(index):
+        return search(asked, index, Permissions(folder=folder / "pub"))
+
+    assert seen(alone.index) == seen(memory.index)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """A folder, and an index of that part of it that may be read."""
+    files = {"a.md": "# Merger", "b.md": "# Budget", "c.md": "# Other", "d.md": "# Budget tea"}
+    folder = filled(
+        tmp_path_factory.mktemp("pair"), {f"pub/{name}": text for name, text in files.items()}
+    )
+    for place in ("index.db", "alone.db"):
+        MemorySystem(folder / ".sexplang" / place).add(folder / "pub")
+    return folder, MemorySystem(folder / ".sexplang/alone.db")
 
 
 def test_names_with_a_dot_are_seen_by_a_grant_that_names_them(tmp_path):

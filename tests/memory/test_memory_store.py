@@ -434,6 +434,29 @@ def test_a_damaged_index_is_never_an_exception(tmp_path):
     assert "bad-index" in codes
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "update files set summary = cast(x'fffe41' as text)",
+        "update files set path = cast(x'ff2f41' as text) where id = 1",
+        "update files set summary = x'41'",
+        "update files set size = 'many'",
+        "drop table files; create table files (id, path, skipped)",
+    ],
+)
+def test_a_row_that_is_damaged_is_a_bad_index(tmp_path, change):
+    """A text that is none, a value of another kind, a column that is gone."""
+    folder = filled(tmp_path)
+    memory = indexed(folder)
+    connection = sqlite3.connect(memory.index)
+    connection.executescript(change)
+    connection.close()
+    error = memory.search("tea")["error"]
+
+    assert "bad-index" == error.fields["details"]["code"]
+    assert {"bad-index"} == {reason(memory.entries), reason(lambda: memory.add(folder))}
+
+
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     """A file where a folder should be, a folder where the file should be."""
     folder = filled(tmp_path)

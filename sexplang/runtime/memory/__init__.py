@@ -1,6 +1,6 @@
 """Folders and git repositories → an index of their files, and queries → the files that fit.
 
-SQLite finds them (FTS5, BM25); no model is needed, and no contents are kept. Nothing here is
+SQLite finds them (FTS5); no model is needed, and no contents are kept. Nothing here is
 imported before a program searches or somebody makes an index.
 """
 

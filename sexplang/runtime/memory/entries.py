@@ -2,7 +2,8 @@
 
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from types import NoneType
 from typing import Any
 
 from sexplang.runtime.memory.history import NEVER, Change
@@ -81,6 +82,8 @@ _COLUMNS = (
     *("id", "path", "size", "mtime_ns", "digest", "summary", "identifiers"),
     *("commit_id", "author", "date", "given", "skipped"),
 )
+_TEXT, _COUNT = (str, NoneType), (int, NoneType)
+_KINDS = (int, str, _COUNT, _COUNT, _TEXT, str, str, str, str, str, _TEXT, _TEXT)
 SELECT = f"select {', '.join(f'files.{name}' for name in _COLUMNS)} from files"
 _INSERT = f"insert into files ({', '.join(_COLUMNS[1:])}) values ({', '.join('?' * 11)})"
 _INSERT_WORDS = (
@@ -88,9 +91,18 @@ _INSERT_WORDS = (
 )
 
 
-def entry_of(row: Iterable[Any]) -> Entry:
-    """The entry that a row of `SELECT` holds."""
-    _, key, size, mtime_ns, digest, summary, identifiers, *rest = row
+def sound(rows: Iterable[tuple[Any, ...]], kinds: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Rows whose values are of the kinds that were kept. Raises a DatabaseError for others: a file
+    that is damaged may say anything."""
+    for row in rows:
+        if not all(map(isinstance, row, kinds)):
+            raise sqlite3.DatabaseError("a row in it is damaged")
+        yield row
+
+
+def entry_of(row: tuple[Any, ...]) -> Entry:
+    """The entry that a row of `SELECT` holds. Raises a DatabaseError if it is damaged."""
+    ((_, key, size, mtime_ns, digest, summary, identifiers, *rest),) = sound((row,), _KINDS)
     commit, author, date, given, skipped = rest
     return Entry(
         key=key,

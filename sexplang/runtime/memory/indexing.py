@@ -123,7 +123,7 @@ def _known(connection: sqlite3.Connection, home: str, path: str) -> Entries:
     """What the index knows of a path and of all below it."""
     is_part = keys_below(path, home)
     rows = connection.execute(SELECT)
-    return {key: entry_of(row) for row in rows if is_part(key := row[1])}
+    return {key: entry_of(row) for row in rows if is_part(key := str(row[1]))}
 
 
 def _found(job: _Job, target: str) -> list[Found]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from sexplang.runtime.memory.entries import SELECT, Entry, entry_of, put
+from sexplang.runtime.memory.entries import SELECT, Entry, entry_of, put, sound
 from sexplang.runtime.memory.places import home_of, key_of, path_of
 from sexplang.runtime.memory.store import changing, reading
 from sexplang.terms.node import frozen
@@ -33,7 +33,8 @@ def listed(index: str) -> Listing:
     with reading(index) as connection:
         if connection is not None:
             home = home_of(index)
-            for key, include, exclude, head, indexed in connection.execute("select * from roots"):
+            rows = connection.execute("select * from roots")
+            for key, include, exclude, head, indexed in sound(rows, (str, str, str, str, float)):
                 roots[path_of(key, home)] = {
                     "include": include.splitlines(),
                     "exclude": exclude.splitlines(),

@@ -1,15 +1,19 @@
-"""A query and an index → its matches, best first: BM25 over what is known of the files.
+"""A query and an index → its matches, best first, by what is known of the files.
 
-The same index and the same query give the same matches: what ranks alike is in order of its path.
+Law: what is found, its order and its scores follow from the query and from those files alone that
+whoever asks may know of. So SQLite says which files have a word, and where; what that is worth is
+reckoned here, since its own BM25 measures by all files, and takes a word that half of them have
+for none. What ranks alike is in order of its path.
 """
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Callable
-from itertools import islice
+from math import log
 from typing import Any
 
 from sexplang.runtime.memory.asking import Query
-from sexplang.runtime.memory.entries import SELECT, Entry, entry_of, on_one_line
+from sexplang.runtime.memory.entries import SELECT, Entry, entry_of, on_one_line, sound
 from sexplang.runtime.memory.places import home_of, path_of
 from sexplang.runtime.memory.store import reading
 from sexplang.runtime.memory.words import terms
@@ -19,14 +23,27 @@ AROUND = 0.25
 
 NO_INDEX = "there is no index; `sexplang index PATH` makes one"
 
-_COLUMNS = {"content": "{names summary identifiers}", "metadata": "{names facts}"}
-_RANKED = (
-    "select files.path, -bm25(words, 4.0, 3.0, 2.0, 1.0) from words"
-    " join files on files.id = words.rowid where words match ?"
-)
+_WEIGHTS = {
+    "content": {"names": 6.0, "summary": 3.0, "identifiers": 2.0},
+    "metadata": {"names": 6.0, "facts": 1.0},
+}
+"""What a word is worth by where it stands, for each strategy."""
+_ENOUGH, _LONG = 2.0, 200
+"""A word twice in a file is not worth twice as much; and the less, the more characters are kept of
+the file."""
+_LEAST = 0.0001
+"""The score of a file that has one of the words, however little that says."""
+
+_FILES = """select id, path, length(path) + length(coalesce(given, summary)) + length(identifiers)
+    from files where skipped is null"""
+# As one text: to hand over one row for each file would take three times as long.
+_HAVING = "select group_concat(rowid) from words where words match ?"
 
 Shown = Callable[[str], str | None]
 """An absolute path → how it is shown to whoever asks; None if they may not know of it."""
+
+_Files = dict[int, tuple[int, str, int]]
+"""The files that may be known of, by their id: that, their key and their length in characters."""
 
 Reply = dict[str, Any]
 """`{summary matches error}`; a match is `{id content relevance_score content_type source_path
@@ -39,37 +56,25 @@ def as_it_is(path: str) -> str:
 
 
 def searched(index: str, query: Query, shown: Shown) -> Reply:
-    """The reply to a query. Raises a Refusal if the index cannot be used.
-
-    What may not be known of is left out, and nothing is measured by it.
-    """
+    """The reply to a query. Raises a Refusal if the index cannot be used."""
     with reading(index) as connection:
         if connection is None:
             return reply(NO_INDEX)
         home = home_of(index)
-        seen = _Seen(lambda key: shown(path_of(key, home)))
-        scores = _scores(connection, query, seen)
-        ranked = sorted((-score, key) for key, score in scores.items())
-        visible = (pair for pair in ranked if seen[pair[1]] is not None)
-        best = 0.0
+        files = {
+            row[0]: row
+            for row in sound(connection.execute(_FILES), (int, str, int))
+            if shown(path_of(row[1], home)) is not None
+        }
+        scores = _scores(connection, query, files)
+        order = sorted(scores, key=lambda id: (-scores[id], files[id][1]))[: query.limit]
+        best = (scores[order[0]] if order else 0.0) or 1.0
         matches = []
-        for score, key in islice(visible, query.limit):
-            best = best or -score or 1.0
-            (row,) = connection.execute(f"{SELECT} where files.path = ?", (key,))
-            matches.append(_match(entry_of(row), seen[key] or "", -score / best))
+        for id in order:
+            (row,) = connection.execute(f"{SELECT} where files.id = ?", (id,))
+            path = shown(path_of(files[id][1], home)) or ""
+            matches.append(_match(entry_of(row), path, scores[id] / best))
     return reply(_summary(query, matches), matches)
-
-
-class _Seen(dict[str, str | None]):
-    """How each file is shown, by its key; asked once."""
-
-    def __init__(self, shown: Shown) -> None:
-        super().__init__()
-        self._shown = shown
-
-    def __missing__(self, key: str) -> str | None:
-        self[key] = path = self._shown(key)
-        return path
 
 
 def reply(summary: str, matches: list[Reply] | None = None, error: Any = None) -> Reply:
@@ -77,38 +82,39 @@ def reply(summary: str, matches: list[Reply] | None = None, error: Any = None) -
     return {"summary": summary, "matches": matches or [], "error": error}
 
 
-def _scores(connection: sqlite3.Connection, query: Query, seen: _Seen) -> dict[str, float]:
-    """How well each file fits, by its key: above 0 if it has one of the words. Those that may not
-    be known of are among them: whether one may is only asked of the best."""
-    scores = _ranked(connection, query, query.wanted, seen)
-    for key, score in _ranked(connection, query, query.around, seen).items():
-        scores[key] = scores.get(key, 0.0) + AROUND * score
-    if query.include_unmatched:
-        for (key,) in connection.execute("select path from files where skipped is null"):
-            scores.setdefault(key, 0.0)
-    return scores
+def _scores(connection: sqlite3.Connection, query: Query, files: _Files) -> dict[int, float]:
+    """How well each file fits: above 0 if it has one of the words."""
+    scores = _ranked(connection, query, query.wanted, files)
+    for id, score in _ranked(connection, query, query.around, files).items():
+        scores[id] = scores.get(id, 0.0) + AROUND * score
+    return dict.fromkeys(files, 0.0) | scores if query.include_unmatched else scores
 
 
 def _ranked(
-    connection: sqlite3.Connection, query: Query, texts: tuple[str, ...], seen: _Seen
-) -> dict[str, float]:
-    """Files with one of the words, the best that may be known of with the score 1."""
-    # Each word is quoted: nothing that a query says is syntax of the search.
-    wanted = " OR ".join([f'"{word}"' for word in terms(texts)])
-    if not wanted:
-        return {}
-    asked = f"{_COLUMNS[query.strategy]} : ({wanted})"
-    found = dict(connection.execute(_RANKED, (asked,)).fetchall())
-    order = sorted(found, key=found.__getitem__, reverse=True)
-    best = next((found[key] for key in order if seen[key] is not None), None)
-    return {} if best is None else {key: score / best for key, score in found.items()}
+    connection: sqlite3.Connection, query: Query, texts: tuple[str, ...], files: _Files
+) -> dict[int, float]:
+    """Files with one of the words, the best with the score 1."""
+    scores: dict[int, float] = defaultdict(float)
+    for word in terms(texts):
+        having: dict[int, float] = defaultdict(float)
+        for column, weight in _WEIGHTS[query.strategy].items():
+            # The word is quoted: nothing that a query says is syntax of the search.
+            ((ids,),) = connection.execute(_HAVING, (f'{column} : "{word}"',))
+            for id in map(int, ids.split(",") if ids else ()):
+                having[id] += weight
+        known = having.keys() & files.keys()
+        rarity = log(1 + len(files) / max(1, len(known)))
+        for id in known:
+            scores[id] += rarity * having[id] / (having[id] + _ENOUGH + files[id][2] / _LONG)
+    best = max(scores.values(), default=1.0)
+    return {id: score / best for id, score in scores.items()}
 
 
 def _match(entry: Entry, path: str, score: float) -> Reply:
     return {
         "id": path,
         "content": entry.text(path),
-        "relevance_score": round(min(1.0, max(0.0, score)), 4),
+        "relevance_score": max(_LEAST, round(score, 4)) if score else 0.0,
         "content_type": "file_summary",
         "source_path": path,
         "metadata": entry.table(),

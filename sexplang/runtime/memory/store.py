@@ -154,6 +154,9 @@ def _opened(path: str) -> sqlite3.Connection:
         if _is_busy(error) or os.access(os.path.dirname(path) or ".", os.W_OK):
             raise
         return sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -222,13 +225,16 @@ def _explained(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        # A plain error is one of the statement: the tables are not those that it speaks of.
-        explain = _bad if _code(error) == sqlite3.SQLITE_ERROR else _failed
+        # A plain error is one of the statement: the tables are not those that it speaks of. One
+        # without a code is Python's: a text in them is none.
+        explain = _bad if _code(error) in (0, sqlite3.SQLITE_ERROR) else _failed
         raise explain(path, str(error)) from None
     except sqlite3.DatabaseError as error:
-        if type(error) is not sqlite3.DatabaseError:
+        if type(error) not in (sqlite3.DatabaseError, sqlite3.DataError):
             raise
         raise _bad(path, str(error)) from None
+    except UnicodeDecodeError:  # SQLite quotes what is damaged, and Python cannot read that
+        raise _bad(path, "a text in it is damaged") from None
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:

@@ -11,6 +11,7 @@ import sexplang.analysis.pieces
 import sexplang.analysis.planning
 import sexplang.analysis.spreading  # noqa: F401
 from sexplang.analysis.bounds import ZERO, Bound, place, unbounded
+from sexplang.analysis.conversing import TOOLS
 from sexplang.analysis.environments import Environment
 from sexplang.analysis.following import STEPS, At, Costs, Follower, TooInvolved
 from sexplang.analysis.needs import Need, needs_of
@@ -150,7 +151,7 @@ def _analysed(m: Follower, given: int) -> Report:
         )
         calls = calls if m.asks_models else ZERO
         is_whole, environment = False, m.values.environment(None, ())
-    found = [*unreachable(program), *unused(program)]
+    found = [*unreachable(program), *unused(program), *_unprovided(program)]
     if is_whole:
         rows += _rows(m, environment)
         found += [] if m.gave_up else _handlers(m)
@@ -210,6 +211,25 @@ def _row(m: Follower, function: Function, environment: Environment) -> Row:
         work = m.anything(why, function.span, None)
     calls = work.of("model")
     return Row(function.name, tuple(names), work.row, work.params, function.span, calls)
+
+
+def _unprovided(program: Program) -> list[Diagnostic]:
+    """Tools that tasks may use, and that only a host could have: those of servers are its own
+    affair."""
+    if program.handles("tool"):
+        return []
+    return [
+        Diagnostic(
+            "unknown-tool",
+            f"`{task.name}` may use the tool `{tool}`, and the language has none of that name",
+            (Label(task.template.span),) if task.template.span is not None else (),
+            hint="correct it, register it where Python runs the program, or handle `tool`",
+            severity="warning",
+        )
+        for task in program.tasks
+        for tool in dict.fromkeys(task.template.allowed_tools)
+        if tool not in TOOLS and ":" not in tool
+    ]
 
 
 def _handlers(m: Follower) -> list[Diagnostic]:

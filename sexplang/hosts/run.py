@@ -21,7 +21,7 @@ from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.limits import limits_of
 from sexplang.hosts.options import Settings, check_files
 from sexplang.hosts.programs import budget_of, built, check_index, outcome_of, permissions_of
-from sexplang.hosts.serving import described, servers_of
+from sexplang.hosts.serving import described, say_unprovided, servers_of
 from sexplang.process import hide
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
@@ -167,6 +167,7 @@ def performed(
         try:
             with interruptible():
                 tools = described(servers, program)
+                say_unprovided(settings, program, tools)
                 outcome = outcome_of(
                     program, inputs, budget, tools, settings, limits, traced=trace is not None
                 )

@@ -2,12 +2,15 @@
 
 import os
 import shlex
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.configuration import section
+from sexplang.hosts.ending import say_all
+from sexplang.hosts.guard import DONE
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import permissions_of
-from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Program
 from sexplang.terms.value import Fault
 
@@ -97,6 +100,26 @@ def described(servers: "Servers | None", program: Program) -> dict[str, Any]:
     if servers is None:
         return {}
     return _told(servers, [tool for task in program.tasks for tool in task.template.allowed_tools])
+
+
+def say_unprovided(settings: Settings, program: Program, tools: Collection[str]) -> None:
+    """Warns of tools that tasks of a program may use and nobody has. One task alone says so in its
+    result."""
+    if settings.quiet or settings.way is not None or program.handles("tool"):
+        return
+    found = []
+    for task in program.tasks:
+        if not task.template.allowed_tools:
+            continue
+        from sexplang.tasks.tools import unprovided
+
+        label = (Label(task.template.span),) if task.template.span is not None else ()
+        for name in unprovided(task.template.allowed_tools, tools):
+            title = f"nobody here has the tool `{name}`, which `{task.name}` may use"
+            hint = "correct its name, or answer it with a handler of `tool`"
+            found.append(Diagnostic("unknown-tool", title, label, hint=hint, severity="warning"))
+    if found:
+        say_all(tuple(found), DONE)
 
 
 def _told(servers: "Servers", tools: list[str]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from sexplang.tasks.json_text import json_text
 from sexplang.tasks.session import HandlerPayload, Rules, Setup
 from sexplang.tasks.settings import ContextSettings, effective
 from sexplang.tasks.substitute import Parts, parts, plain
-from sexplang.tasks.tools import offered
+from sexplang.tasks.tools import offered, unprovided
 from sexplang.tasks.window import tokens_in
 from sexplang.terms.node import node
 from sexplang.terms.template import OutputFormat, Template
@@ -83,6 +83,9 @@ def prepare(rules: Rules, template: Template) -> Prepared:
     warnings: tuple[str, ...] = ()
     if not has_instructions:
         warnings += (f"task `{template.name}` has no instructions; its description is sent",)
+    if rules.all_tools:
+        unknown = unprovided(template.allowed_tools, rules.tools)
+        warnings += tuple([f"nobody here has the tool `{name}`" for name in unknown])
     return Prepared(
         template=template,
         names=tuple([param.name for param in template.params]),

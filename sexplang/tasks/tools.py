@@ -1,5 +1,6 @@
 """A template's allowed tools to what a model is offered: names, descriptions and schemas."""
 
+from collections.abc import Collection
 from shlex import quote
 
 from sexplang.tasks.plans.schema import PROPOSE
@@ -89,6 +90,13 @@ def offered(allowed: tuple[str, ...], rules: Rules) -> tuple[dict[str, str], tup
             }
         )
     return names, tuple(tools)
+
+
+def unprovided(allowed: tuple[str, ...], tools: Collection[str]) -> tuple[str, ...]:
+    """The allowed tools that are neither the language's own nor among the host's, but for those of
+    servers, without which a task cannot begin."""
+    others = [name for name in dict.fromkeys(allowed) if ":" not in name]
+    return tuple([name for name in others if name not in BUILT_IN and name not in tools])
 
 
 def with_tools(rules: Rules, setup: Setup, names: tuple[str, ...]) -> tuple[Setup, Value]:

@@ -284,6 +284,32 @@ def test_strict_stops_a_program_with_warnings(folder):
     assert "--strict stops" in strict.stderr
 
 
+def test_a_tool_that_nobody_has_is_warned_of(tmp_path):
+    """By `check`, and by a run, which knows what there is; not where the program answers it."""
+    task = '(defatom pack (instructions "Pack") (allowed_tools zip read_file))\n(str (pack))'
+    (tmp_path / "pack.sexp").write_text(task)
+    handled = task.replace("(str (pack))", '(handle (str (pack)) ((tool n i) k (k "done")))')
+    (tmp_path / "handled.sexp").write_text(handled)
+    (tmp_path / "replies.json").write_text('["packed"]')
+    asked = ["--model", "scripted:replies.json"]
+    ran = sexplang("run", "pack.sexp", *asked, cwd=tmp_path)
+    task_alone = sexplang("task", "pack", "--from", "pack.sexp", *asked, cwd=tmp_path)
+    checked = sexplang("check", "pack.sexp", cwd=tmp_path)
+    others = [
+        sexplang("run", "pack.sexp", *asked, "--quiet", cwd=tmp_path),
+        sexplang("run", "handled.sexp", *asked, cwd=tmp_path),
+        sexplang("check", "handled.sexp", cwd=tmp_path),
+    ]
+
+    assert (ran.returncode, ran.stdout, checked.returncode) == (0, "packed\n", 0)
+    assert ran.stderr.count("warning[unknown-tool]: nobody here has the tool `zip`") == 1
+    assert "read_file" not in ran.stderr.replace(task.split("\n")[0], "")
+    assert "warning: nobody here has the tool `zip`" in task_alone.stderr
+    assert "warning[unknown-tool]" not in task_alone.stderr
+    assert "warning[unknown-tool]: `pack` may use the tool `zip`" in checked.stderr
+    assert not any("unknown-tool" in each.stderr for each in others)
+
+
 def test_explain_prints_a_page_or_the_nearest_code():
     """Without a code all are listed."""
     assert sexplang("explain", "bad-input").stdout.startswith("# bad-input\n")

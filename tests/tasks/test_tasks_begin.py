@@ -152,6 +152,17 @@ def test_a_task_without_instructions_sends_its_description_and_says_so():
     assert "no instructions" in run.notes["warnings"][0]
 
 
+def test_a_tool_that_nobody_has_is_noted():
+    """Where it is known who has which."""
+    task = template(allowed_tools=("read_file", "zip", "look"))
+    known = {"look": {"description": "", "input_schema": {}}}
+    run = converse(task, [says("done")], tools=known, all_tools=True)
+    unknown = converse(task, [says("done")], tools=known)
+
+    assert ("nobody here has the tool `zip`",) == run.notes["warnings"]
+    assert () == unknown.notes["warnings"]
+
+
 def test_the_root_has_depth_0_and_children_one_more():
     """Depth is that of the nearest conversation plus one."""
     assert begun(template())[0].depth == 0

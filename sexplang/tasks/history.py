@@ -4,7 +4,7 @@ A conversation keeps nothing when it is over; who wants to go on with one hands 
 (inventory 3.4: HistoryConfigSettings).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sexplang.tasks.failures import bad_input
@@ -19,17 +19,71 @@ ROLES = ("user", "assistant")
 
 def is_history(value: Value) -> bool:
     """Whether a value is a list of messages, `{role content}`."""
-    return isinstance(value, (tuple, list)) and all(_is_message(item) for item in value)
+    return isinstance(value, (tuple, list)) and all(map(_is_message, value))
 
 
 def _is_message(value: Value) -> bool:
     fields = fields_of(value)
-    if fields is None or fields.get("role") not in ROLES:
-        return False
-    content = fields.get("content")
-    return isinstance(content, str) or (
-        isinstance(content, tuple) and all(fields_of(block) is not None for block in content)
+    return (
+        fields is not None
+        and set(fields) == {"role", "content"}
+        and fields["role"] in ROLES
+        and isinstance(fields["content"], (str, tuple))
     )
+
+
+def flaw_of(history: Sequence[Value]) -> str | None:
+    """What is wrong inside of messages: a block that lacks what its type wants, or a call of a tool
+    that has no result in the next message, or two."""
+    called: list[Value] = []
+    for at, message in enumerate(history):
+        fields = fields_of(message) or {}
+        content = fields["content"]
+        blocks = [fields_of(block) or {} for block in content] if type(content) is tuple else []
+        for nth, block in enumerate(blocks):
+            lack = _lack(block, fields["role"])
+            if lack is not None:
+                return f"in content[{nth}] of message {at} {lack}"
+        if sorted(called) != sorted(_ids(blocks, "tool_result", "tool_use_id")):
+            return f"message {at} does not hold one result for each call before it, and no other"
+        called = _ids(blocks, "tool_use", "id")
+        if len(set(called)) < len(called):
+            return f"two calls in message {at} have one id"
+    return "the calls of its last message have no results" if called else None
+
+
+def _lack(block: Block, role: Value) -> str | None:
+    """What a block lacks; one of another type is opaque, and sent as it is."""
+    match block:
+        case {"type": "text"}:
+            return None if isinstance(block.get("text"), str) else "a text block has no text"
+        case {"type": "tool_use", "id": str(id), "name": str(name)}:
+            is_whole = id and name and fields_of(block.get("input")) is not None
+            return None if is_whole and role == "assistant" else _CALL
+        case {"type": "tool_use"}:
+            return _CALL
+        case {"type": "tool_result"}:
+            is_whole = isinstance(block.get("tool_use_id"), str) and _is_answer(block)
+            return None if is_whole and role == "user" else _RESULT
+        case {"type": str()}:
+            return None
+    return "a block is no table with a type"
+
+
+_CALL = "a `tool_use` is no call of an assistant with its id, name and table of input"
+_RESULT = "a `tool_result` is no answer of a user with its tool_use_id and content"
+
+
+def _is_answer(block: Block) -> bool:
+    content = block.get("content")
+    if isinstance(content, tuple):
+        inner = [fields_of(each) or {} for each in content]
+        return not any(each.get("type") == "tool_use" or _lack(each, None) for each in inner)
+    return content is None or isinstance(content, str)
+
+
+def _ids(blocks: Sequence[Block], kind: str, field: str) -> list[Any]:
+    return [block[field] for block in blocks if block["type"] == kind]
 
 
 def configured(template: HistoryConfig, request: Value) -> HistoryConfig:
@@ -66,8 +120,16 @@ def shown(history: tuple[Block, ...], settings: HistoryConfig) -> tuple[Block, .
     most = settings.history_turns_to_include
     if most is None:
         return history
-    asked = [at for at, message in enumerate(history) if message["role"] == "user"]
+    asked = [at for at, message in enumerate(history) if _is_question(message)]
     return history[asked[-most] :] if len(asked) > most else history
+
+
+def _is_question(message: Block) -> bool:
+    """Whether a person asks; what a tool gave belongs to the question before it."""
+    content = message["content"]
+    blocks = content if isinstance(content, tuple) else ()
+    is_result = any((fields_of(block) or {}).get("type") == "tool_result" for block in blocks)
+    return message["role"] == "user" and not is_result
 
 
 def recorded(session: HandlerSession, text: str) -> tuple[Block, ...] | None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sexplang.tasks.failures import bad_input
-from sexplang.tasks.history import configured, is_history
+from sexplang.tasks.history import configured, flaw_of, is_history
 from sexplang.tasks.request import FIELDS, fields_of, snake
 from sexplang.tasks.session import Block
 from sexplang.tasks.settings import requested
@@ -55,7 +55,7 @@ _CHECKS = {
     "asked_for": FIELDS["name"],
     "tools": (_are_tools, 'write a list of the names of tools, or ["*"]'),
     "model": (lambda value: isinstance(value, str) and value != "", 'write "provider:name"'),
-    "history": (is_history, "write a list of {role content}, role user or assistant"),
+    "history": (is_history, "write a list of {role content} alone, role user or assistant"),
     "max_turns": (_is_count, "write an integer of at least 1"),
     "previous_outputs": (lambda value: not isinstance(value, Procedure), "write text or results"),
 }
@@ -79,6 +79,8 @@ def overrides_of(given: dict[str, Value]) -> Overrides:
             wrong[name] = f"it stands twice, also as `{key}`: keep one"
         elif not check[0](value):
             wrong[name] = check[1]
+        elif name == "history" and (flaw := flaw_of(value)) is not None:
+            wrong[name] = flaw
         else:
             fields[name] = value
     if wrong:

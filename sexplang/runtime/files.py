@@ -6,6 +6,7 @@ import stat
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from sexplang.runtime.beneath import open_beneath, open_inside, place_of
 from sexplang.runtime.names import matches, split_pattern
@@ -57,10 +58,15 @@ def _data(path: str, permissions: Permissions, most: int) -> bytes:
 
 
 @contextmanager
-def _readable(path: str, permissions: Permissions) -> Iterator[int]:
+def _readable(
+    path: str, permissions: Permissions, flags: int = os.O_RDONLY | os.O_NONBLOCK
+) -> Iterator[int]:
     """A regular file that has no other name, open."""
     root, relative = located(path, permissions, "read")
-    file = _opened(root, relative, os.O_RDONLY | os.O_NONBLOCK, path)
+    try:
+        file = open_beneath(root, relative, flags)
+    except OSError as error:
+        raise problem(error, path) from None
     try:
         _check(os.fstat(file), path)
         no_dots_inside(file, root, relative, path)
@@ -69,23 +75,47 @@ def _readable(path: str, permissions: Permissions) -> Iterator[int]:
         os.close(file)
 
 
-def list_files(pattern: str, permissions: Permissions, most: int = MOST_NAMES) -> tuple[str, ...]:
+def list_files(
+    pattern: str, permissions: Permissions, most: int = MOST_NAMES, *, every: bool = False
+) -> tuple[str, ...]:
     """The files that fit a pattern (`*`, `?`, `[a-z]`, `**` for any folders), sorted; relative to
-    the program's folder where they lie below it. Names that begin with a dot do not count."""
+    the program's folder where they lie below it. Names that begin with a dot do not count, nor what
+    may not be read under its name; with `every`, all regular files do."""
     fixed, rest = split_pattern(_text(pattern, "pattern", "read"))
     root, relative = located(fixed or ".", permissions, "read")
     start = os.path.join(root, relative) if relative else root
     depth = None if "**" in rest else len(rest)
     found = []
     try:
-        for name in _below(root, relative, most, pattern, depth):
+        for name, entry in _below(root, relative, most, pattern, depth):
             if matches(name.split("/"), rest):
-                found.append(shown(f"{start.rstrip('/')}/{name}", permissions))
+                whole = f"{start.rstrip('/')}/{name}"
+                if _is_read(entry, whole, permissions) if not every else not entry.is_symlink():
+                    found.append(shown(whole, permissions))
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             return ()
         raise problem(error, pattern) from None
     return tuple(sorted(found))
+
+
+def is_file(path: str, permissions: Permissions) -> bool:
+    """Whether a file that may be read lies there; it is not opened for that."""
+    try:
+        with _readable(path, permissions, os.O_PATH):
+            return True
+    except Refusal:
+        return False
+
+
+def _is_read(entry: "os.DirEntry[str]", path: str, permissions: Permissions) -> bool:
+    """Whether what was found, a regular file or a link, may be read under its name."""
+    if entry.is_symlink():
+        return is_file(path, permissions)
+    try:
+        return entry.stat(follow_symlinks=False).st_nlink == 1
+    except OSError:  # not there any more
+        return False
 
 
 def located(path: str, permissions: Permissions, right: str) -> tuple[str, str]:
@@ -144,13 +174,6 @@ def _text(path: str, what: str, right: str) -> str:
         words = path.replace("\0", "\\0") or "the empty path"
         raise denied(words, "no file has such a name", right, hint)
     return path
-
-
-def _opened(root: str, relative: str, flags: int, path: str) -> int:
-    try:
-        return open_beneath(root, relative, flags)
-    except OSError as error:
-        raise problem(error, path) from None
 
 
 def problem(error: OSError, path: str, right: str = "read") -> Refusal:
@@ -220,8 +243,8 @@ def shown(whole: str, permissions: Permissions) -> str:
     return whole[len(base) :] if whole.startswith(base) else whole
 
 
-def _below(root: str, start: str, most: int, pattern: str, depth: int | None) -> Iterator[str]:
-    """Regular files below a folder, as paths relative to it; links are not followed."""
+def _below(root: str, start: str, most: int, pattern: str, depth: int | None) -> Iterator[Any]:
+    """Regular files and links below a folder: the path relative to it, and the entry."""
     top = open_beneath(root, start, os.O_RDONLY | os.O_DIRECTORY)
     try:
         no_dots_inside(top, root, start, pattern)
@@ -230,7 +253,7 @@ def _below(root: str, start: str, most: int, pattern: str, depth: int | None) ->
         os.close(top)
 
 
-def _walked(top: int, most: int, pattern: str, depth: int | None) -> Iterator[str]:
+def _walked(top: int, most: int, pattern: str, depth: int | None) -> Iterator[Any]:
     work = [""]
     seen = 0
     while work:
@@ -250,8 +273,8 @@ def _walked(top: int, most: int, pattern: str, depth: int | None) -> Iterator[st
                     if entry.name.startswith(".") or not is_text(entry.name):
                         continue
                     name = _joined(prefix, entry.name)
-                    if entry.is_file(follow_symlinks=False):
-                        yield name
+                    if entry.is_file(follow_symlinks=False) or entry.is_symlink():
+                        yield name, entry
                     elif entry.is_dir(follow_symlinks=False) and (
                         depth is None or name.count("/") + 1 < depth
                     ):

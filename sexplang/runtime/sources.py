@@ -30,7 +30,7 @@ def finding(permissions: Permissions) -> Callable[[str, str], tuple[Source, ...]
                 if not name.endswith((".xml", ".sexp", ".xsd")):
                     raise _not_found(f"`{path}` is no folder, and no .sexp or .xml file")
                 return (_source(name, whole, permissions),)
-            files = list_files(f"{whole}/*", permissions)
+            files = list_files(f"{whole}/*", permissions, every=True)
         except Refusal as refusal:
             raise _fault(path, refusal) from None
         names = [os.path.basename(file) for file in files if _is_module(file)]

@@ -182,12 +182,12 @@ def test_files_are_listed_in_order_without_hidden_ones(home):
     def listed(pattern):
         return drive(begun(perform("list-files", pattern)), table(permissions=own)).value
 
-    assert ("a.txt",) == listed("*")
+    assert ("a.txt", "link.md") == listed("*")
     assert ("docs/b.md",) == listed("docs/*.md")
     assert ("docs/b.md", "docs/deep/c.md") == listed("docs/**/*.md")
-    assert ("a.txt", "docs/b.md", "docs/deep/c.md") == listed("**")
+    assert ("a.txt", "docs/b.md", "docs/deep/c.md", "link.md") == listed("**")
     assert ("docs/b.md",) == listed("*/b.md")
-    assert ("a.txt",) == listed(None)
+    assert ("a.txt", "link.md") == listed(None)
     assert () == listed("nowhere/*")
     with pytest.raises(Refusal) as raised:
         files.list_files("../*", own)
@@ -195,6 +195,31 @@ def test_files_are_listed_in_order_without_hidden_ones(home):
     with pytest.raises(Refusal) as raised:
         files.list_files("**", own, most=3)
     assert "too-many-files" == raised.value.error.fields["reason"]
+
+
+def test_what_is_listed_can_be_read_and_what_is_not_cannot(home, both_ways):
+    """Under the names of links, too."""
+    (home / "inside").symlink_to("docs/b.md")
+    (home / "chain").symlink_to("inside")
+    (home / "docs" / "up").symlink_to("../a.txt")
+    (home / "outside").symlink_to("../home-evil/secret.txt")
+    (home / "hidden").symlink_to(".env")
+    (home / "nowhere").symlink_to("nothing")
+    (home / "folder").symlink_to("docs")
+    os.link(home / "docs" / "b.md", home / "hard")
+    os.link(home / ".env", home / "hard-hidden")
+    (home / "docs" / "c.md").write_text("gamma")
+    (home / "to-c").symlink_to("docs/c.md")
+    os.mkfifo(home / "pipe")
+    (home / "to-pipe").symlink_to("pipe")
+    own = Permissions(folder=home)
+
+    there = [os.path.join(at, name) for at, _, names in os.walk(home) for name in names]
+    names = {os.path.relpath(path, home) for path in there if "/." not in path}
+    readable = {name for name in names if isinstance(read(name, own), Done)}
+    assert readable == set(files.list_files("**", own))
+    assert {"a.txt", "docs/c.md"} <= readable
+    assert beneath._kernel_resolves() == ({"docs/up", "to-c"} <= readable)
 
 
 def test_patterns_take_no_longer_than_their_lengths_allow():

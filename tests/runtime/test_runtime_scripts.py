@@ -225,6 +225,8 @@ def home(tmp_path):
     (tmp_path / "other" / "secret.md").write_text("")
     (folder / "out").symlink_to(tmp_path / "other")
     (folder / "hidden").symlink_to(".git")
+    (folder / "secret.md").symlink_to(tmp_path / "other" / "secret.md")
+    os.link(folder / ".env", folder / "env.md")
     return folder
 
 

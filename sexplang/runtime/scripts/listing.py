@@ -6,10 +6,8 @@ line by line, because a link may have been put where there was a folder.
 """
 
 import os
-import stat
 
-from sexplang.runtime.beneath import open_beneath
-from sexplang.runtime.files import located, no_dots_inside, shown
+from sexplang.runtime.files import is_file, located, shown
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal
 from sexplang.tasks.printed import LISTS, LS_OPTIONS, paths_printed
@@ -81,14 +79,7 @@ def _is_open(place: str, permissions: Permissions) -> bool:
 def _shown(path: str, permissions: Permissions) -> str | None:
     try:
         root, relative = located(path, permissions, "read")
-        file = open_beneath(root, relative, os.O_PATH | os.O_NOFOLLOW)
-    except (Refusal, OSError):
-        return None
-    try:
-        no_dots_inside(file, root, relative, path)
-        is_file = stat.S_ISREG(os.fstat(file).st_mode)
     except Refusal:
         return None
-    finally:
-        os.close(file)
-    return shown(os.path.join(root, relative), permissions) if is_file else None
+    whole = os.path.join(root, relative)
+    return shown(whole, permissions) if is_file(path, permissions) else None

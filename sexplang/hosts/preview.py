@@ -10,7 +10,6 @@ from sexplang.dispatcher import Dispatched
 from sexplang.hosts.configuration import configured
 from sexplang.hosts.ending import say_all, say_error
 from sexplang.hosts.guard import DONE, MISUSE
-from sexplang.hosts.idle import Idle
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import outcome_of, permissions_of
 from sexplang.hosts.serving import described, servers_of
@@ -39,6 +38,7 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
     from sexplang.runtime import Journal, Refusal, drive, performers
     from sexplang.runtime import Settings as RunSettings
     from sexplang.runtime.answers import OutputLost
+    from sexplang.runtime.idle import Idle
     from sexplang.runtime.models import Named, foreseen
     from sexplang.runtime.refusal import refused
     from sexplang.runtime.scripts.listing import is_listing

@@ -20,13 +20,14 @@ from sexplang.terms.task import (
 from sexplang.terms.template import (
     ContextManagement,
     FilePaths,
-    HistoryConfig,
     Limits,
     Param,
     Template,
 )
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Value
+
+EARLIER = ({"role": "user", "content": "1"}, {"role": "assistant", "content": "2"})
 
 
 def found(*paths: str, **more: Any) -> tuple[Value]:
@@ -213,94 +214,6 @@ def test_estimates_grow_with_texts(one: str, other: str):
     assert max(tokens_in(one), tokens_in(other)) <= both <= tokens_in(one) + tokens_in(other)
 
 
-HISTORY = (
-    {"role": "user", "content": "1"},
-    {"role": "assistant", "content": "2"},
-    {"role": "user", "content": "3"},
-    {"role": "assistant", "content": "4"},
-)
-
-
-@given(st.integers(1, 4), st.booleans(), st.booleans())
-def test_history_is_shown_and_recorded_as_its_settings_say(most: int, use: bool, record: bool):
-    task = template(history_config=HistoryConfig(use, most, record))
-    run = converse(task, [says("ok")], overrides={"history": HISTORY})
-
-    earlier = run.requests[0]["messages"][:-1]
-    assert earlier == (HISTORY[-2 * most :] if use else ())
-    history = run.notes.get("history")
-    assert (history is not None) == record
-    assert history is None or (history[:4], len(history)) == (HISTORY, 6)
-
-
-CALL = {"type": "tool_use", "id": "t1", "name": "look", "input": {}}
-RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": ({"type": "text", "text": "Tea"},)}
-CALLED = (
-    {"role": "user", "content": "1"},
-    {"role": "assistant", "content": (CALL,)},
-    {"role": "user", "content": (RESULT,)},
-    {"role": "assistant", "content": "2"},
-)
-
-
-@pytest.mark.parametrize("most", [1, 2])
-def test_a_question_is_kept_with_the_calls_after_it(most: int):
-    """A result without its call, or a call without its result, is sent to nobody."""
-    task = template(history_config=HistoryConfig(history_turns_to_include=most))
-    run = converse(task, [says("ok")], overrides={"history": HISTORY + CALLED})
-
-    assert (HISTORY[2:] + CALLED if most == 2 else CALLED) == run.requests[0]["messages"][:-1]
-
-
-@pytest.mark.parametrize(
-    ("blocks", "says_"),
-    [
-        (({"type": "text", "text": 5},), "content[0] of message 1 a text block has no text"),
-        (({"type": "text"},), "a text block has no text"),
-        (({},), "a block is no table with a type"),
-        (("text",), "a block is no table with a type"),
-        (({"type": 5},), "a block is no table with a type"),
-        ((CALL | {"id": ""},), "its id, name and table of input"),
-        ((CALL | {"name": 5},), "its id, name and table of input"),
-        ((CALL | {"input": ()},), "its id, name and table of input"),
-        ((RESULT,), "a `tool_result` is no answer of a user"),
-        ((CALL,), "the calls of its last message have no results"),
-        ((CALL, CALL), "two calls in message 1 have one id"),
-    ],
-)
-def test_a_history_is_judged_as_a_reply_is(blocks, says_):
-    """Of a type it knows a block has what that wants, and a call has its result."""
-    history = ({"role": "user", "content": "1"}, {"role": "assistant", "content": blocks})
-    run = converse(template(), [], overrides={"history": history})
-
-    assert "input_validation_failure" == run.error["reason"]
-    assert says_ in run.error["message"]
-
-
-@pytest.mark.parametrize(
-    "history",
-    [
-        (*CALLED[:2], {"role": "user", "content": "2"}),
-        (*CALLED[:2], {"role": "user", "content": (RESULT, RESULT)}),
-        CALLED[2:],
-        (*CALLED[:2], {"role": "user", "content": (RESULT | {"tool_use_id": "t2"},)}),
-        (*CALLED[:2], {"role": "user", "content": (RESULT | {"content": (CALL,)},)}),
-        ({"role": "user", "content": (CALL,)}, CALLED[2]),
-        ({"role": "user", "content": "1", "name": "Ada"},),
-        ({"role": "user", "content": None},),
-    ],
-)
-def test_a_history_with_a_call_and_no_result_is_refused(history):
-    run = converse(template(), [], overrides={"history": history})
-
-    assert "input_validation_failure" == run.error["reason"]
-    assert ("history",) == run.error["details"]["fields"]
-
-
-def test_no_history_is_noted_where_none_was_given():
-    assert "history" not in converse(template(), [says("ok")]).notes
-
-
 def test_the_tokens_of_subtasks_are_the_chains():
     """Those that succeeded and those that failed; the task's own stay apart."""
     task = template(allowed_tools=("spawn_subtask",))
@@ -478,7 +391,7 @@ def test_images_and_documents_stand_before_the_prompt():
     """After the earlier turns, each with its path; a text file stays in the system prompt."""
     task = template("Look.", file_paths=FilePaths(paths=("a.md", "b.PDF", "c.jpeg")))
     run = converse(
-        task, [("A", "JVBERi0x", "/9j/4A=="), says("ok")], overrides={"history": HISTORY[:2]}
+        task, [("A", "JVBERi0x", "/9j/4A=="), says("ok")], overrides={"history": EARLIER}
     )
 
     assert [ask.arguments for ask in run.performed[0].asks] == [
@@ -487,7 +400,7 @@ def test_images_and_documents_stand_before_the_prompt():
         ("c.jpeg", "base64"),
     ]
     payload = run.requests[0]
-    assert payload["messages"][:2] == HISTORY[:2]
+    assert payload["messages"][:2] == EARLIER
     *blocks, words = payload["messages"][2]["content"]
     assert [block["type"] for block in blocks] == ["text", "document", "text", "image"]
     assert blocks[3]["source"]["media_type"] == "image/jpeg"

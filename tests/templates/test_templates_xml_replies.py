@@ -204,7 +204,7 @@ def test_what_is_thought_is_no_answer(text, words):
         (GOOD.replace("Tea", "<![cdata[Tea]]>"), "may be left of a tag"),
         (GOOD.replace("Tea", "Tea<!-- or"), "may be left of a tag"),
         (GOOD.replace("Tea</name>", "Tea "), "</name> is not there, and the white space around"),
-        (GOOD.replace("<name>", " "), "</name> has no start tag before it; open there is <shop>"),
+        (GOOD.replace("<name>", " "), "`Tea` in <shop> may be an element without its tags"),
         (GOOD.replace("</shop>", ""), "it ends before <shop> is closed"),
         (GOOD[: GOOD.index("</item>")], "it ends before <item> is closed"),
         (f"```\n{GOOD[: GOOD.index('<open>')]}<ope\n```", "it ends before <shop> is closed"),

@@ -201,6 +201,8 @@ class Fitting:
         if order is not None:
             ordered = sorted(nodes, key=lambda each: order.get(each.name, 0))
             if ordered != nodes:
+                if any(not each.start.raw and _is_moved(each, nodes, order) for each in nodes):
+                    raise Misfit(f"an element of <{node.name}> without its tag stands elsewhere")
                 self.note(f"put the elements of <{node.name}> in order")
                 nodes = ordered
         for each in nodes:
@@ -267,6 +269,15 @@ class Fitting:
 def _white(node: Node, why: str) -> str:
     """Why white space is in doubt: what is said first is what is wrong."""
     return f"{why}, and the white space around the text of <{node.name}> may belong to it or not"
+
+
+def _is_moved(node: Node, nodes: list[Node], order: dict[str, int]) -> bool:
+    """Whether an element stands behind one that it belongs before, or the reverse."""
+    at, place = nodes.index(node), order.get(node.name, 0)
+    before, behind = nodes[:at], nodes[at + 1 :]
+    return any(order.get(each.name, 0) > place for each in before) or any(
+        order.get(each.name, 0) < place for each in behind
+    )
 
 
 def _plain(text: str) -> str:

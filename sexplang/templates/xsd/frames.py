@@ -100,6 +100,11 @@ class Frame:
         return isinstance(item, str) and item.endswith("/")
 
     @property
+    def is_to_say_more(self) -> bool:
+        """Whether it is a text about which attributes say something: such a text is not empty."""
+        return self.holds_text and self.start.attributes != ()
+
+    @property
     def is_lost(self) -> bool:
         """Whether it holds text alone where elements are due: what it is about is not known."""
         return self.items is None and self.stray.strip() != ""

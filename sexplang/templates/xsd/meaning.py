@@ -15,9 +15,9 @@ from sexplang.templates.xsd.compiled import Schema
 from sexplang.templates.xsd.documents import Failed, Found, valued
 from sexplang.templates.xsd.fitting import Fitting, Misfit
 from sexplang.templates.xsd.frames import with_end
-from sexplang.templates.xsd.likeness import nearest
-from sexplang.templates.xsd.nesting import Budget, Ended, Nesting, Spent, nestings
+from sexplang.templates.xsd.nesting import Budget, Ended, Spent, misfit, nestings
 from sexplang.templates.xsd.notation import breaks_off
+from sexplang.templates.xsd.rivals import rivals
 from sexplang.templates.xsd.steps import MARGIN
 from sexplang.templates.xsd.tokens import End, Names, NotXml, Start, Text, Token, left_out, tokens
 from sexplang.templates.xsd.wrapping import Garbled, unwrapped
@@ -35,6 +35,7 @@ _COST_OF_READING = 2
 _MOST_ROOTS, _MOST_READINGS = 3, 12
 
 _TOO_MUCH = "too many of its tags do not match"
+_AMBIGUOUS = "its tags do not match, and it can be read in several ways"
 _AROUND = "left out the words around the XML"
 
 
@@ -184,9 +185,12 @@ class _Attempt:
                 raise Failed(_TOO_MUCH)
             cost = nesting.ended[0].way.cost if nesting.ended else None
             if cost is not None and (cost <= margin or margin == MARGIN):
-                return self._only(begin, [each for each in nesting.ended if each.way.cost == cost])
+                found = self._only(begin, [each for each in nesting.ended if each.way.cost == cost])
+                if cost:
+                    self._held_to_rivals(begin, found)
+                return found
             if cost is None and margin == MARGIN:
-                raise Failed(_stuck(nesting))
+                raise Failed(misfit(nesting))
             margin = min(cost or max(1, margin * 2), MARGIN)
 
     def _only(self, begin: int, cheapest: list[Ended]) -> Found:
@@ -209,11 +213,23 @@ class _Attempt:
             if best is None:
                 best = found
             elif not _same(best.value, found.value):
-                raise _Several("its tags do not match, and it can be read in several ways")
+                raise _Several(_AMBIGUOUS)
         if best is None:
             assert first is not None
             raise first
         return best
+
+    def _held_to_rivals(self, begin: int, found: Found) -> None:
+        """Raises Failed where the document may be another one with a single slip."""
+        for way in rivals(self.schema.root, self.tokens[begin : found.after]):
+            try:
+                another = self._reading(begin, Ended(way, found.after))
+            except _Several:
+                raise
+            except Failed:
+                continue
+            if not _same(found.value, another.value):
+                raise _Several(_AMBIGUOUS)
 
     def _reading(self, begin: int, ended: Ended) -> Found:
         repairs = [*self.notes]
@@ -270,20 +286,3 @@ def _begins(token: Token, root: str) -> bool:
 def _same(one: Value, other: Value) -> bool:
     # To Python, 1 is True.
     return repr(one) == repr(other)
-
-
-def _stuck(nesting: Nesting) -> str:
-    """Why the tokens could not be read to the end."""
-    frame, token = nesting.inside, nesting.stuck
-    assert frame is not None
-    if token is None:
-        return f"it ends before <{frame.name}> is closed"
-    if isinstance(token, Text):
-        advice = "write each tag whole, and a < of the text as &lt;"
-        return f"the text in <{frame.name}> holds what may be left of a tag ({advice})"
-    if isinstance(token, End):
-        return f"{token.raw} has no start tag before it; open there is <{frame.name}>"
-    shown = token.raw.strip("<>/").split()[0]
-    near = nearest(shown, [*frame.element.type.children, *frame.element.type.attributes])
-    hint = f" (did you mean <{near}>?)" if near else ""
-    return f"<{frame.name}> has no element <{shown}>{hint}"

@@ -5,6 +5,7 @@ are one. Law: the caller refuses a reply when two trees of the same cost mean di
 """
 
 from sexplang.templates.xsd.frames import Frame, opened
+from sexplang.templates.xsd.likeness import nearest
 from sexplang.templates.xsd.shapes import Element
 from sexplang.templates.xsd.steps import steps
 from sexplang.templates.xsd.tokens import End, Start, Text, Token
@@ -19,6 +20,10 @@ _A_STEP = 8
 
 _MARGIN_ENDED = 2
 """How much more a way may cost than one whose root is closed."""
+
+
+_MOST_SHOWN = 8
+"""Names of elements."""
 
 
 class Spent(Exception):
@@ -65,7 +70,7 @@ def nestings(
     that nothing was to follow."""
     first = tokens[begin]
     assert isinstance(first, Start)
-    ways = _begun(root, first)
+    ways = begun(root, first)
     ended = [Ended(way, begin + 1) for way in ways if way.done]
     ways = [way for way in ways if not way.done]
     crowded = False
@@ -104,7 +109,7 @@ def _finished(ways: list[Way], last: Token, at: int, *, whole: bool) -> list[End
     ]
 
 
-def _begun(root: Element, start: Start) -> list[Way]:
+def begun(root: Element, start: Start) -> list[Way]:
     """The root is open; or closed at once, if its tag may say so."""
     ways: list[Way] = []
     if not start.closed or start.slash:
@@ -129,3 +134,24 @@ def _kept(ways: list[Way], ended: int | None, margin: int) -> tuple[list[Way], b
     found = [way for way in found if way.cost <= most]
     crowded = len(found) > WIDTH and found[WIDTH].cost <= found[0].cost + 1
     return found[:WIDTH], crowded
+
+
+def misfit(nesting: Nesting) -> str:
+    """Why the tokens could not be read to the end."""
+    frame, token = nesting.inside, nesting.stuck
+    assert frame is not None
+    if token is None:
+        return f"it ends before <{frame.name}> is closed"
+    if frame.is_lost:
+        children = ", ".join([f"<{name}>" for name in frame.element.type.children][:_MOST_SHOWN])
+        said = " ".join(frame.stray.split())[:60]
+        return f"<{frame.name}> holds elements ({children or 'none'}), and no text such as `{said}`"
+    if isinstance(token, Text):
+        advice = "write each tag whole, and a < of the text as &lt;"
+        return f"the text in <{frame.name}> holds what may be left of a tag ({advice})"
+    if isinstance(token, End):
+        return f"{token.raw} has no start tag before it; open there is <{frame.name}>"
+    shown = token.raw.strip("<>/").split()[0]
+    near = nearest(shown, [*frame.element.type.children, *frame.element.type.attributes])
+    hint = f" (did you mean <{near}>?)" if near else ""
+    return f"<{frame.name}> has no element <{shown}>{hint}"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from sexplang.templates.xsd.frames import Frame, Mark, Node, opened, with_end, with_item
 from sexplang.templates.xsd.likeness import alike
+from sexplang.templates.xsd.lost import lost_start, without_tags
 from sexplang.templates.xsd.notation import elides, is_escaped, within
 from sexplang.templates.xsd.tokens import End, Start, Text, Token, left_out
 from sexplang.templates.xsd.ways import Way
@@ -58,6 +59,7 @@ def _text(way: Way, token: Text) -> Iterator[Way]:
         stray = " ".join(token.text.split())
         words = f"left out the text `{stray[:60]}` in <{frame.name}>"
         yield way.at(evolve(frame, stray=token.text, bare=token.bare)).paid(_STRAY, words)
+        yield from [each.paid(_STRAY, "supplied its tags") for each in without_tags(way, token)]
         yield from _reopened(way, token)
 
 
@@ -225,11 +227,12 @@ def _empty(way: Way, token: End, cost: int) -> Iterator[Way]:
     frame, white = way.frame, token.lead
     child = frame.allowed(token.name or "")
     if child is not None and child.type.simple is not None and not frame.is_attribute(child):
-        empty = opened(child, Start(child.name, ""), frame, False)
+        empty = lost_start(child, frame)
         if white and child.type.simple.keeps_white and not _is_layout(frame, white):
             doubt = f"the white space before {token.raw} may be the text of <{child.name}>"
             empty = evolve(empty, doubt=doubt)
-        yield from way.at(empty).paid(cost, f"supplied <{child.name}>").ended()
+        if not empty.is_to_say_more:
+            yield from way.at(empty).paid(cost, f"supplied <{child.name}>").ended()
 
 
 def _outer_end(way: Way, token: End) -> Iterator[Way]:
@@ -254,14 +257,12 @@ def _without_start(way: Way, token: End) -> Iterator[Way]:
         white = frame.stray[: len(frame.stray) - len(said)]
         last = None if frame.items is None else frame.items[1]
         is_again = isinstance(last, Node) and last.name == child.name and not last.start.closed
-        if is_again and "\n" not in white:
-            return  # the end tag before it may be of the text
         counts = white != "" and child.type.simple.keeps_white
         if counts and ("\n" in said or not _is_layout(frame, white)):
             return  # it may be of the text or not
-        inner = with_item(opened(child, Start(child.name, ""), frame, False), said)
-        if child.type.attributes:
-            doubt = f"the start tag of <{child.name}> is lost, and maybe attributes with it"
+        inner = with_item(lost_start(child, frame), said)
+        if is_again and "\n" not in white:
+            doubt = f"a <{child.name}> is lost before `{said[:40]}`, or the </{child.name}> is text"
             inner = evolve(inner, doubt=doubt)
         # The text that was left out is not, after all.
         notes = way.notes[0] if way.notes else None

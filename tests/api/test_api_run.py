@@ -140,6 +140,20 @@ def test_a_file_reads_and_imports_below_its_folder(tmp_path):
     assert "2!" == sexplang.run(tmp_path / "a.sexp", permissions=elsewhere)
 
 
+def test_no_file_of_an_imported_folder_is_passed_over(tmp_path):
+    """One that may not be read, because it has another name too, is said to be so."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "a.sexp").write_text('(import "lib") (one)')
+    (tmp_path / "lib/one.sexp").write_text("(define (one) 1)")
+    assert 1 == sexplang.run(tmp_path / "a.sexp")
+    (tmp_path / "other").hardlink_to(tmp_path / "lib/one.sexp")
+    with pytest.raises(sexplang.Diagnostics) as raised:
+        sexplang.run(tmp_path / "a.sexp")
+
+    (found,) = raised.value.diagnostics
+    assert ("import-denied", True) == (found.code, "hard link" in found.title)
+
+
 @pytest.mark.parametrize("target", ["beside.sexp", "none.sexp", ""], ids=["file", "none", "folder"])
 def test_an_import_that_is_denied_says_what_to_grant(tmp_path, target):
     """Whether or not anything is there, which is not told; what the hint says is enough."""

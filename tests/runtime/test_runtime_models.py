@@ -138,6 +138,7 @@ FAILURES = [
     ({"fail": "flood"}, "protocol_error", "bad-reply", 1),
     ({"content": [], "usage": {"input_tokens": "three"}}, "protocol_error", "bad-reply", 1),
     ({"content": [], "usage": {"output_tokens": -1}}, "protocol_error", "bad-reply", 1),
+    ({"content": [{"type": "odd", "at": float("nan")}]}, "protocol_error", "bad-reply", 1),
 ]
 
 

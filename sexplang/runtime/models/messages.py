@@ -26,6 +26,7 @@ from sexplang.runtime.models.failures import (
 )
 from sexplang.runtime.models.growing import Growing
 from sexplang.runtime.refusal import Refusal, broken
+from sexplang.tasks.json_text import unfit
 from sexplang.terms.effect import Request
 from sexplang.terms.node import field, frozen
 
@@ -227,6 +228,10 @@ def _checked(reply: dict[str, Any], at: Target) -> dict[str, Any]:
         raise cut_short(at.shown)
     if not all(map(_is_whole, content)):
         raise not_a_reply(at.shown, "one of its blocks lacks what its type wants")
+    for block in content:
+        why = unfit(block) if block["type"] != "tool_use" else None  # of those the task tells
+        if why is not None:
+            raise not_a_reply(at.shown, f"one of its blocks cannot be sent back: {why}")
     usage = reply.get("usage")
     if isinstance(usage, dict) and not all(_is_count(usage.get(key)) for key in COUNTS):
         raise not_a_reply(at.shown, "its usage is not counted in whole numbers")

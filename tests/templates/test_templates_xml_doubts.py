@@ -266,8 +266,25 @@ def test_what_is_told_of_a_number_is_not_about_python():
     """Nor are its places those of a part of the reply."""
     json = OutputFormat("json", "string[]")
 
-    assert "a number has too many digits" in (read(f"<l><i/><n>{'9' * 5000}</n></l>").problem or "")
+    decimal = LIST.replace("xs:int", "xs:decimal")
+    for schema, digits in ((LIST, 5000), (decimal, 1000), (decimal, 5000)):
+        problem = read(f"<l><i/><n>{'9' * digits}</n></l>", schema).problem or ""
+        assert "a number has too many digits" in problem or "value has to be lesser" in problem
     assert "control character in a string, at line 2, column 1" in (
         read_reply('[\n"a\x01"]', json).problem or ""
     )
     assert "starting at line 1" in (read_reply('"a', OutputFormat("json", "string")).problem or "")
+
+
+def test_what_a_model_is_told_is_xml_whatever_the_schema_says():
+    """A remark does not end in its middle, and values are written as the model is to write them."""
+    schema = xsd(
+        '<xs:sequence><xs:element name="v"><xs:annotation><xs:documentation>so: --&gt; ---'
+        "</xs:documentation></xs:annotation><xs:simpleType><xs:restriction "
+        'base="xs:string"><xs:enumeration value="&lt;c&gt;"/><xs:enumeration value="a&amp;b"/>'
+        "</xs:restriction></xs:simpleType></xs:element></xs:sequence>"
+    )
+    line = "  <v>&lt;c> | a&amp;b</v> <!-- so: - -> - - - -->"
+
+    assert line in xml_words(OutputFormat("xml", schema))
+    assert read("<l><v>&lt;c></v></l>", schema).value == {"v": "<c>"}

@@ -1,6 +1,7 @@
 """A document, held to the whole schema, to the value that it stands for."""
 
 import re
+from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -58,13 +59,16 @@ def valued(schema: Schema, document: "_Element", repairs: list[str]) -> Found:
     return Found(value, tuple(dict.fromkeys(repairs)))
 
 
+_MOST_DIGITS = 308
 _PYTHON = "invalid literal for int() with base 10:"
 
 
 def _reason(error: Any) -> str:
     """The library's reason, without what it says of Python."""
     reason = str(error.reason)
-    if "integer string conversion" in reason:
+    # The library holds a decimal to the range of floats.
+    is_vast = isinstance(error.obj, Decimal) and error.obj.adjusted() >= _MOST_DIGITS
+    if is_vast or "integer string conversion" in reason:
         return "a number has too many digits"
     return reason.replace(_PYTHON, "not a whole number:")[:200]
 

@@ -1,5 +1,6 @@
 """A schema to what a model is told of it: a document as it should look, with remarks."""
 
+import re
 from collections.abc import Iterator
 
 from sexplang.templates.xsd.compiled import compiled
@@ -32,10 +33,10 @@ def _element(element: Element, indent: str, often: str, told: set[int]) -> Itera
     if known:
         remarks.append("holds what is said above")
     said = "; ".join(remark for remark in remarks if remark)
-    remark = f" <!-- {said} -->" if said else ""
+    remark = f" <!-- {_in_remark(said)} -->" if said else ""
     group = type_.content
     if type_.simple is not None:
-        yield f"{indent}<{tag}>{type_.simple.words}</{element.name}>{remark}"
+        yield f"{indent}<{tag}>{_escaped(type_.simple.words)}</{element.name}>{remark}"
     elif group is None or not group.parts:
         yield f"{indent}<{tag}/>{remark}"
     elif known:
@@ -54,7 +55,18 @@ def _attribute(attribute: Attribute) -> str:
     elif not attribute.required:
         words += " (may be left out)"
     doc = f" ({attribute.doc})" if attribute.doc else ""
-    return f' {attribute.name}="{words}{doc}"'
+    said = _escaped(f"{words}{doc}").replace('"', "&quot;")
+    return f' {attribute.name}="{said}"'
+
+
+def _escaped(words: str) -> str:
+    """As it is to be written in a document."""
+    return words.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _in_remark(words: str) -> str:
+    """Two hyphens would be the end of the remark, or nearly."""
+    return re.sub("-(?=-)", "- ", words)
 
 
 _MODELS = {"choice": "one of these", "all": "these in any order"}

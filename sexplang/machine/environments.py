@@ -53,7 +53,8 @@ class Environments:
         for unit in program.units:
             for item in unit.items:
                 self._walk(item.value if isinstance(item, Bind) else item, top)
-                top = top.more([item.name]) if isinstance(item, Bind) else top
+                if isinstance(item, Bind):
+                    top = top.more(["_" if item.span.source.is_library else item.name])
         for each in program.functions:
             names = [param.name for param in each.params]
             names += [each.rest] if each.rest is not None else []

@@ -89,6 +89,7 @@ def test_a_limit_has_a_trail():
     [
         ("(/ 1 0)", {}),
         ("(define q 2) (/ q 0)", {"q": "2"}),
+        ("(import std/loops) (define q 2) (/ q 0)", {"q": "2"}),
         ("(define (f x) (let ((y (+ x 1))) (/ y 0))) (f 3)", {"y": "4", "x": "3"}),
         ("(define (f x (y 2) . z) (error x)) (str (f 1))", {"x": "1", "y": "2", "z": "[]"}),
         (  # a loop's, and what is around it
@@ -111,6 +112,7 @@ def test_the_variables_are_those_of_the_innermost_call(text, expected):
 
     assert {name: variables.get(name) for name in expected} == expected
     assert len(variables) <= len(expected) + 1
+    assert "_NOT_RUN" not in variables
 
 
 def test_a_trail_is_bounded():

@@ -83,7 +83,9 @@ class _Making:
             return Const(value, span=span)
         # The enclosing environment has the first place.
         place = Local(0, 1 + params.index(value.name), value.name, span=span)
-        return PathInto(place, value.fields, span=span) if value.fields else place
+        if not value.fields:
+            return place
+        return PathInto(place, value.fields, needed=True, span=span)
 
 
 def _unknown(call: FunctionCallNode, library: Iterable[str]) -> Diagnostic:

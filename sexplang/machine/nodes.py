@@ -266,11 +266,11 @@ def _table(maker: Maker, node: core.MakeTable, values: list[Piece]) -> Piece:
 
 @makes(core.Path)
 def _path(maker: Maker, node: core.Path, loop: LoopCode | None) -> Making:
-    fields, span, base = node.fields, node.span, (yield node.base, None)
+    fields, span, needed, base = node.fields, node.span, node.needed, (yield node.base, None)
     if low([base]):
-        return simply(pure.path(base.simple, fields, span), [base])
+        return simply(pure.path(base.simple, fields, span, needed), [base])
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
-        return k[0], pure.follow(found[0], fields, span), k, s
+        return k[0], pure.follow(found[0], fields, span, needed), k, s
 
     return Piece(code=gather(capped([base]), finish), height=height([base]) + 1)

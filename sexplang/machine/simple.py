@@ -136,27 +136,25 @@ def table(keys: tuple[str, ...], values: tuple[Simple, ...]) -> Simple:
     return lambda env: {key: value(env) for key, value in pairs}
 
 
-def path(base: Simple, fields: tuple[str, ...], span: Span) -> Simple:
-    """Nested field access: nil through nil, and where there is no such field."""
+def path(base: Simple, fields: tuple[str, ...], span: Span, needed: bool) -> Simple:
+    """Nested field access: nil through nil, and where there is no such field; unless needed."""
 
     def followed(env: Env) -> Value:
-        return follow(base(env), fields, span)
+        return follow(base(env), fields, span, needed)
 
     return followed
 
 
-def follow(value: Value, fields: tuple[str, ...], span: Span) -> Value:
+def follow(value: Value, fields: tuple[str, ...], span: Span, needed: bool) -> Value:
     for field in fields:
-        if value is None:
+        if value is None and not needed:
             return None
-        if isinstance(value, Record):
-            value = value.fields.get(field)
-        elif isinstance(value, dict):
-            value = value.get(field)
-        else:
-            fault = Fault("wrong-type", f"`.{field}` reads a field of a table or a record")
-            fault.span = span
-            raise fault
+        table = value.fields if isinstance(value, Record) else value
+        if not isinstance(table, dict):
+            raise at(Fault("wrong-type", f"`.{field}` reads a field of a table or a record"), span)
+        if needed and field not in table:
+            raise at(Fault("wrong-type", f"this leads nowhere: there is no field `{field}`"), span)
+        value = table.get(field)
     return value
 
 

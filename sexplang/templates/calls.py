@@ -78,7 +78,7 @@ class _Reading:
             self._wrong(
                 argument,
                 "bad-argument",
-                f"an argument is JSON, a parameter or a call: {why}",
+                f"an argument is JSON, a parameter, a path into one as `a.b`, or a call: {why}",
                 f"write a text in double quotes: <arg>{quoted}</arg>",
             )
             return None

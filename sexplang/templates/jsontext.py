@@ -178,7 +178,10 @@ def each_key_once(note: Callable[[str], None]) -> json.JSONDecoder:
 
 def certain(text: str) -> Any:
     """The data that `text` denotes, with one value under each key. Raises NotJson."""
-    return rounded(strict(text, each_key_once(_unnoted)), _unnoted)
+    data = strict(text, each_key_once(_unnoted))
+    if whole_characters(data)[1]:
+        raise NotJson("a text holds half of a surrogate pair")
+    return rounded(data, _unnoted)
 
 
 def _unnoted(_: str) -> None:

@@ -42,10 +42,10 @@ def check_params(names: Iterable[str]) -> Iterator[Finding]:
                 part,
             )
         seen.add(name)
-        if not is_name(name):
+        if not is_name(name) or _DATA.fullmatch(name):
             yield Finding(
                 "bad-name",
-                f"a parameter cannot be called `{name[:40]}`",
+                f"a parameter cannot be called `{name[:40]}`{': that is data' * is_name(name)}",
                 "a letter or _, then letters, digits, - and _",
                 part,
             )

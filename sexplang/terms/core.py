@@ -145,10 +145,12 @@ class MakeTable(_Core):
 
 @node(eq=False)
 class Path(_Core):
-    """`plan.notes.success`: nested field access on `base`, nil through nil."""
+    """`plan.notes.success`: nested field access on `base`, nil through nil; in an `<arg>` each
+    field is `needed`, as in a placeholder."""
 
     base: "Core"
     fields: tuple[str, ...]
+    needed: bool = False
 
 
 @node(eq=False)

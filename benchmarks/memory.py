@@ -161,7 +161,7 @@ def measured(folder: Path, count: int, rounds: int) -> dict[str, list[Took]]:
     return found
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--files", type=int, default=2000, help="files (default 2000)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds (default 5)")
@@ -175,7 +175,10 @@ def main() -> None:
         span = f"{min(walls):.1f}..{max(walls):.1f}"
         bound = f"{BOUNDS[name] * 1000:.0f}" if name in BOUNDS else ""
         print(f"{name:26}{median(walls):9.1f}{span:>18}{bound:>9}{median(busy):9.1f}")
+    slow = [name for name in BOUNDS if median(wall for wall, _ in found[name]) > BOUNDS[name]]
+    print(f"bounds: {'not kept by ' + ', '.join(slow) if slow else 'kept'}")
+    return 1 if slow else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -99,6 +99,9 @@ def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
     message = {"role": "assistant", "content": reply.kept or _NOTHING}
     before, given = session.usage, reply.usage
     taken, warnings = taken_with(session, reply)
+    used, limit = session.turns + 1, session.setup.max_turns
+    if used * 5 >= limit * 4 > session.turns * 5 and limit > 1:  # the only turn is not too many
+        warnings = (*warnings, f"{used} of {limit} turns are used")
     return HandlerSession(
         session.setup,
         session.payload,
@@ -107,7 +110,7 @@ def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
         warnings,
         None,
         "model",
-        session.turns + 1,
+        used,
         (before[0] + given[0], before[1] + given[1]),
         session.said,
         session.repairs,
@@ -124,7 +127,7 @@ _NOTHING = ({"type": "text", "text": "(nothing)"},)
 
 
 def going_on(session: HandlerSession, text: str) -> HandlerSession:
-    """The session if another turn is allowed, with a warning when most are used.
+    """The session if another turn is allowed.
 
     Checked as soon as the model has spoken: what a tool gives after the last turn, nobody reads.
     """
@@ -138,8 +141,6 @@ def going_on(session: HandlerSession, text: str) -> HandlerSession:
             used=used,
             limit=limit,
         )
-    if used * 5 >= limit * 4 > (used - 1) * 5:
-        return evolve(session, warnings=(*session.warnings, f"{used} of {limit} turns are used"))
     return session
 
 

@@ -169,6 +169,18 @@ def test_the_window_is_checked_before_a_message_is_added():
     assert run.error["details"]["usage"] == {"input_tokens": 390, "output_tokens": 2}
 
 
+@pytest.mark.parametrize(("limit", "is_warned"), [(5, True), (6, False), (4, True)])
+def test_four_fifths_of_the_turns_are_warned_of_where_they_end_it(limit: int, is_warned: bool):
+    """And the only turn that a task has is not too many."""
+    call = uses(("a", "lookup", {}))
+    task = template(allowed_tools=("lookup",), limits=Limits(max_turns=limit))
+    run = converse(task, [*[call, ("1",)] * 3, says("done")])
+    one = converse(template(limits=Limits(max_turns=1)), [says("done")])
+
+    assert is_warned == (f"4 of {limit} turns are used" in run.notes["warnings"])
+    assert () == one.notes["warnings"]
+
+
 def test_four_fifths_of_the_window_are_warned_of_once():
     task = template(allowed_tools=("lookup",))
     full: dict[str, Any] = {"usage": {"input_tokens": 340, "output_tokens": 1}}

@@ -1,5 +1,6 @@
 """Where a schema asks for an integer: `3.0` and `1e2` are the integers that they stand for."""
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -54,6 +55,7 @@ def _also(schema: dict[str, Any], root: dict[str, Any]) -> list[Any]:
     for word in ("allOf", "anyOf", "oneOf"):
         parts = schema.get(word)
         found += parts if isinstance(parts, list) else []
+    found += [schema[word] for word in ("then", "else") if word in schema]
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith("#"):
         found.append(_referred(reference, root))
@@ -79,5 +81,14 @@ def _items(data: list[Any], schema: dict[str, Any], root: dict[str, Any]) -> lis
 def _fields(data: dict[str, Any], schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
     named = schema.get("properties")
     fields = named if isinstance(named, dict) else {}
+    fitting = schema.get("patternProperties")
+    patterns = fitting if isinstance(fitting, dict) else {}
     others = schema.get("additionalProperties")
-    return {key: _at(item, fields.get(key, others), root, 0) for key, item in data.items()}
+    made = {}
+    for key, item in data.items():
+        parts = [part for pattern, part in patterns.items() if re.search(pattern, key)]
+        parts += [fields[key]] if key in fields else []
+        for part in parts or [others]:
+            item = _at(item, part, root, 0)
+        made[key] = item
+    return made

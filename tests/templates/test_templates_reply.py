@@ -214,6 +214,12 @@ def test_what_is_not_certain_is_refused(text, words):
         ({"type": "object", "properties": {"n": {"type": "integer"}}}, '{"n": 2.0}', {"n": 2}),
         ({"type": "object", "additionalProperties": {"type": "integer"}}, '{"n": 2.0}', {"n": 2}),
         (
+            {"patternProperties": {"^x": {"type": "integer"}}},
+            '{"xx": 3.0, "xy": 1e2}',
+            {"xx": 3, "xy": 100},
+        ),
+        ({"if": {}, "then": {"type": "integer"}}, "3.0", 3),
+        (
             {"prefixItems": [{"type": "integer"}], "items": {"type": "number"}},
             "[1.0, 2.0]",
             (1, 2.0),

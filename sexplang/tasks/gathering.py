@@ -215,7 +215,7 @@ def _with_media(session: HandlerSession, media: list[Block]) -> HandlerSession:
     """Images and documents stand before the prompt, each with its path."""
     at = session.setup.earlier
     prompt = session.messages[at]
-    session = with_more(session, tokens_of(media), "the images and documents")
+    session = with_more(session, tokens_of(media), "all that is seen of images and documents")
     messages = list(session.messages)
     messages[at] = {**prompt, "content": (*media, *prompt["content"])}
     return evolve(session, messages=tuple(messages))

@@ -205,9 +205,9 @@ TWICE = "it can be read in several ways"
 @pytest.mark.parametrize(
     ("schema", "text", "words"),
     [
-        (LIST, "<tags><tag>x</tag>y</tag></tags>", "a <tag> is lost before `y`"),
-        (COUNTS, "<issues><issue>1</issue>2</issue></issues>", "a <issue> is lost before `2`"),
-        (REFS, '<refs><ref id="1">x</ref>y</ref></refs>', "a <ref> is lost before `y`"),
+        (LIST, "<tags><tag>x</tag>y</tag></tags>", "`y` in <tags> may be an element"),
+        (COUNTS, "<issues><issue>1</issue>2</issue></issues>", "`2` in <issues> may be"),
+        (REFS, '<refs><ref id="1">x</ref>y</ref></refs>', "the start tag of <ref> is lost"),
         (REFS, '<refs><ref id="1">a<ref id="1"></refs>', TWICE),
         (LIST, "<tags><tag>x</tag>y</tags>", "`y` in <tags> may be an element without its tags"),
         (CARD, "<card><name>a</name></tags></card>", TWICE),

@@ -257,13 +257,12 @@ def _without_start(way: Way, token: End) -> Iterator[Way]:
         white = frame.stray[: len(frame.stray) - len(said)]
         last = None if frame.items is None else frame.items[1]
         is_again = isinstance(last, Node) and last.name == child.name and not last.start.closed
+        if is_again and "\n" not in white:
+            return  # the end tag before it may be of the text
         counts = white != "" and child.type.simple.keeps_white
         if counts and ("\n" in said or not _is_layout(frame, white)):
             return  # it may be of the text or not
         inner = with_item(lost_start(child, frame), said)
-        if is_again and "\n" not in white:
-            doubt = f"a <{child.name}> is lost before `{said[:40]}`, or the </{child.name}> is text"
-            inner = evolve(inner, doubt=doubt)
         # The text that was left out is not, after all.
         notes = way.notes[0] if way.notes else None
         words = [f"supplied <{child.name}>"]

@@ -34,6 +34,13 @@ SHOWN = {
     ("unused-binding", "secret"),
     # A handler whose body gives a value without asking.
     ("handler-unused", "((ask n) resume 0)"),
+    # Tools that the script of a page answers.
+    ("unknown-tool", '<task name="research" type="atomic">'),
+    (
+        "unknown-tool",
+        '(defatom digger\n  (instructions "Dig.")\n  (model "gpt-3.5-turbo")\n'
+        '  (allowed_tools "dig"))',
+    ),
 }
 """Warnings that are true of chunks and meant: their codes, and the text that they point to."""
 

@@ -54,7 +54,7 @@ def trail_of(stood: Stood, error: Record, setting: Any) -> Trail:
     told: list[dict[str, Any]] = []
     for call in calls:
         name = None if call.function is None else functions[call.function].name
-        span = None if call.span is None else call.span.plain()
+        span = _place_of(call, functions)
         if told and told[-1]["function"] == name and told[-1]["span"] == span:
             told[-1]["times"] += 1
         elif len(told) < MOST_CALLS:
@@ -63,6 +63,16 @@ def trail_of(stood: Stood, error: Record, setting: Any) -> Trail:
             break
     is_called = any(call["function"] is not None for call in told)
     return Trail(tuple(told) if is_called else (), _variables(calls, program))
+
+
+def _place_of(call: _Call, functions: dict[int, Function]) -> dict[str, Any] | None:
+    """The place of a call; where it is not known, its function is."""
+    span = call.span
+    if call.function is not None:
+        around = functions[call.function].span
+        if span is None or not _is_in(span, around):
+            span = around
+    return None if span is None else span.plain()
 
 
 def _variables(calls: list[_Call], program: Program) -> dict[str, str]:

@@ -39,6 +39,8 @@ def flaw_of(history: Sequence[Value]) -> str | None:
     for at, message in enumerate(history):
         fields = fields_of(message) or {}
         content = fields["content"]
+        if not content or (isinstance(content, str) and content.isspace()):
+            return f"message {at} says nothing, and no provider takes that"
         blocks = [fields_of(block) or {} for block in content] if type(content) is tuple else []
         for nth, block in enumerate(blocks):
             lack = _lack(block, fields["role"])
@@ -56,7 +58,8 @@ def _lack(block: Block, role: Value) -> str | None:
     """What a block lacks; one of another type is opaque, and sent as it is."""
     match block:
         case {"type": "text"}:
-            return None if isinstance(block.get("text"), str) else "a text block has no text"
+            said = block.get("text")
+            return None if isinstance(said, str) and said.strip() else "a text block has no text"
         case {"type": "tool_use", "id": str(id), "name": str(name)}:
             is_whole = id and name and fields_of(block.get("input")) is not None
             return None if is_whole and role == "assistant" else _CALL
@@ -137,5 +140,6 @@ def recorded(session: HandlerSession, text: str) -> tuple[Block, ...] | None:
     setup = session.setup
     if setup.history is None:
         return None
-    answer: Block = {"role": "assistant", "content": ({"type": "text", "text": text},)}
+    said = text if text and not text.isspace() else "(nothing)"  # no provider takes a blank one
+    answer: Block = {"role": "assistant", "content": ({"type": "text", "text": said},)}
     return (*setup.history, session.messages[setup.earlier], answer)

@@ -70,6 +70,21 @@ def test_the_calls_of_a_failure_are_told_innermost_first(text, expected):
     assert expected == calls(text)
 
 
+def test_a_call_whose_place_is_not_known_stands_at_its_function():
+    """No call is without a place, and none stands in another function."""
+    text = "\n".join(
+        [
+            "(define (a p) (+ (b p) 0))",
+            "(define (c p) (+ (/ p 0) 0))",
+            "(define (b p) (begin (bind k (+ p 2)) (* k (c p))))",
+            "(+ 0 (a 5))",
+        ]
+    )
+    lines = {call["function"]: call["span"]["line"] for call in failed(text).trail.calls}
+
+    assert {"c": 2, "b": 3, "a": 1, None: 4} == lines
+
+
 def test_a_call_that_stands_in_itself_is_told_once():
     text = '(define (f n) (if (= n 0) (error "no") (+ 1 (f (- n 1)))))\n(str (f 5))'
     told = failed(text).trail.calls

@@ -267,6 +267,28 @@ def test_inputs_are_a_table(servers):
     assert "takes a table" in message
 
 
+def deep(levels):
+    value = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("inputs", "code"),
+    [
+        ({"a": float("inf"), "b": 1}, "not-json"),
+        ({"a": 1, "b": {"c": (float("nan"),)}}, "not-json"),
+        ({"a": 1, "b": deep(3_000)}, "bad-tool-input"),
+    ],
+)
+def test_inputs_are_what_json_can_say(servers, inputs, code):
+    """Nothing is put in the place of a number that it has not."""
+    reason, found, _ = refused(servers, "pipe:add", inputs)
+
+    assert ("input_validation_failure", code) == (reason, found)
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -82,6 +82,9 @@ def test_a_history_is_judged_as_a_reply_is(blocks, says_):
         ({"role": "user", "content": (CALL,)}, CALLED[2]),
         ({"role": "user", "content": "1", "name": "Ada"},),
         ({"role": "user", "content": None},),
+        ({"role": "user", "content": " "},),
+        ({"role": "user", "content": ()},),
+        ({"role": "user", "content": ({"type": "text", "text": " "},)},),
     ],
 )
 def test_a_history_with_a_call_and_no_result_is_refused(history):
@@ -89,6 +92,16 @@ def test_a_history_with_a_call_and_no_result_is_refused(history):
 
     assert "input_validation_failure" == run.error["reason"]
     assert ("history",) == run.error["details"]["fields"]
+
+
+def test_a_history_with_an_empty_answer_can_be_gone_on_with():
+    """What no provider takes is not in it."""
+    first = converse(template(), [""], overrides={"history": ()})
+    history = first.notes["history"]
+    second = converse(template(), ["b"], overrides={"history": history})
+
+    assert "(nothing)" == history[-1]["content"][0]["text"]
+    assert "b" == second.result.fields["content"]
 
 
 def test_no_history_is_noted_where_none_was_given():

@@ -199,6 +199,8 @@ ITEM = xsd(
         ),
     )
 )
+FILE = '<xs:attribute name="name" type="xs:string" use="required"/>'
+FILES = xsd(element("root", sequence(element("file", FILE, MANY))))
 TWICE = "it can be read in several ways"
 
 
@@ -209,6 +211,14 @@ TWICE = "it can be read in several ways"
         (COUNTS, "<issues><issue>1</issue>2</issue></issues>", "`2` in <issues> may be"),
         (REFS, '<refs><ref id="1">x</ref>y</ref></refs>', "the start tag of <ref> is lost"),
         (REFS, '<refs><ref id="1">a<ref id="1"></refs>', TWICE),
+        (FILES, '<root>file name="x"/><file name="y"/></root>', "may be left of a tag"),
+        (FILES, '<root>«file name="x"/»<file name="y"/></root>', "may be left of a tag"),
+        (FILES, '<root>file/><file name="y"/></root>', "may be left of a tag"),
+        (FILES, '<root>file(x)<file name="y"/></root>', "may be left of a tag"),
+        (FILES, "<root><file name=x'/></root>", "the quotes around name"),
+        (FILES, "<root><file name=x&quot;/></root>", "the quotes around name"),
+        (FILES, "<root><file name=`x`/></root>", "the quotes around name"),
+        (FILES, '<root><file name=""x""/></root>', "the quotes around name"),
         (LIST, "<tags><tag>x</tag>y</tags>", "`y` in <tags> may be an element without its tags"),
         (CARD, "<card><name>a</name></tags></card>", TWICE),
         (CARD, "<card></tags></tags><name>a</name></card>", TWICE),
@@ -232,6 +242,8 @@ def test_a_second_reading_is_found(schema, text, words):
     [
         (LIST, "<tags>\n  <tag>x</tag>\n  y</tag>\n</tags>", {"tag": ("x", "y")}),
         (LIST, "<tags><tag>x</tag>,<tag>y</tag></tags>", {"tag": ("x", "y")}),
+        (FILES, "<root><file name=O'Brien/></root>", {"file": ({"name": "O'Brien"},)}),
+        (FILES, '<root><file name="a "b" c"/></root>', {"file": ({"name": 'a "b" c'},)}),
         (CARD, "<card><name>a</card>", {"name": "a"}),
         (EVENTS, "<events>Here:<say>a</say></events>", None),
         (COUNTS, "<issues>Here:<issue>1</issue></issues>", {"issue": (1,)}),

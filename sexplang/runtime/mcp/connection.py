@@ -24,9 +24,9 @@ from mcp_types import (
 from sexplang.runtime.mcp.replies import (
     LONGEST,
     MOST_BYTES,
+    check_inputs,
     definition,
     failed,
-    not_inputs,
     problem,
     too_large,
     value_of_result,
@@ -90,8 +90,7 @@ class Connection:
             raise self._late(name, "is not there yet") from None
         if tool not in live.tools:
             raise unknown(name, live.tools, self.server.name)
-        if not isinstance(inputs, dict):
-            raise not_inputs(name)
+        check_inputs(inputs, name)
         asked = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=inputs))
         try:
             # Not `call_tool`, which matches what comes with the server's own patterns, by an

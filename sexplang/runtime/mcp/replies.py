@@ -56,8 +56,31 @@ def too_large(most: int) -> str:
     return f"its answer is larger than {most:,} bytes"
 
 
-def not_inputs(name: str) -> Refusal:
-    """What a tool is given is no table."""
+def check_inputs(inputs: Any, name: str) -> None:
+    """Raises a Refusal for what is no table, and for a number that JSON has not."""
+    if not isinstance(inputs, dict):
+        raise _not_inputs(name)
+    try:
+        json.dumps(inputs, allow_nan=False)
+    except ValueError:
+        raise broken(
+            "input_validation_failure",
+            "not-json",
+            f"the tool `{name}` cannot be given an infinity or NaN: JSON has no such number",
+            hint="put nil or a text in its place",
+            tool=name,
+        ) from None
+    except RecursionError:
+        raise broken(
+            "input_validation_failure",
+            "bad-tool-input",
+            f"what the tool `{name}` is given nests too deep",
+            hint="pass less at once",
+            tool=name,
+        ) from None
+
+
+def _not_inputs(name: str) -> Refusal:
     return broken(
         "input_validation_failure",
         "bad-tool-input",

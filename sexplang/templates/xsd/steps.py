@@ -4,6 +4,7 @@ What fits as it stands costs nothing. Each repair has a price: an end tag is sup
 too many, a start tag stands for an end tag or twice, what looks like a tag is text.
 """
 
+import re
 from collections.abc import Iterator
 
 from sexplang.templates.xsd.frames import Frame, Mark, Node, opened, with_end, with_item
@@ -28,6 +29,9 @@ _MISSPELT, _MISNAMED = 1, 2
 _AGAIN, _LEFT_OUT = 1, 2
 # The first tag of the schema in a text, and each after it; the one that closes another is free.
 _QUOTED, _QUOTED_TOO = 2, 1
+
+_HALF_TAG = re.compile(r"[<=>»]|^\s*[\w.:-]+\(")
+"""What prose between elements has not, and a tag has that lost its beginning."""
 
 
 def steps(way: Way, token: Token) -> Iterator[Way]:
@@ -68,8 +72,8 @@ def _doubt(frame: Frame, token: Text) -> str:
     written = within(token.text, frame.element.type.children)
     if written:
         return f"`{written}` in <{frame.name}> may be an element that is not written as a tag"
-    if "<" in token.text:
-        cut = " ".join(token.text[token.text.index("<") :].split())[:60]
+    if _HALF_TAG.search(token.text):
+        cut = " ".join(token.text[max(0, token.text.find("<")) :].split())[:60]
         return f"`{cut}` in <{frame.name}> may be left of a tag"
     for said in (token.text, *[mark.strip("<!-?>") for mark in token.marks]):
         if elides(said):

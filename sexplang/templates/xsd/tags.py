@@ -29,6 +29,9 @@ def _paired(quote: str) -> re.Pattern[str]:
 
 _PAIRED = {quote: _paired(quote) for quote in "\"'"}
 
+# What is left of the quotes around a value, or what stands for them.
+_HALF = re.compile(r"^[`«]|(?:['“”„‟″‘’‚‛′`»]|&(?:quot|apos);)$")
+
 _DOUBLE, _SINGLE = '"“”„‟″', "'‘’‚‛′"
 MOST_ATTRIBUTES = 64
 MOST_VALUE = 20_000
@@ -93,6 +96,7 @@ def _value(
         # “One” of two: curly quotes inside of a value stand in pairs.
         paired = opening is not None and opening[1] in "“‘„" and re.search("[”’]", value)
         doubtful = (opening is not None and not paired) or '"' in value
+        doubtful = doubtful or _HALF.search(value) is not None
         return value, unquoted.end(), doubtful or value.startswith(("=", "&"))
     quote, value = opening[1], text[opening.end() : end]
     if opening[0] not in "\"'":
@@ -103,7 +107,8 @@ def _value(
     if "<" in value:
         note("took a bare < as text")
     if quote in _PAIRED:
-        return value, end + 1, _PAIRED[quote].fullmatch(value) is None
+        is_twice = value[:1] == quote == value[-1:]
+        return value, end + 1, is_twice or _PAIRED[quote].fullmatch(value) is None
     return value, end + 1, value.count("“") != value.count("”")
 
 

@@ -5,7 +5,7 @@ import json
 from sexplang.tasks.outcomes import spent
 from sexplang.tasks.replies import Reply, model_reply, usage_of
 from sexplang.tasks.request import fields_of
-from sexplang.tasks.session import Block, HandlerSession
+from sexplang.tasks.session import NOTHING, Block, HandlerSession
 from sexplang.tasks.window import taken_with
 from sexplang.terms.node import evolve
 from sexplang.terms.task import Session
@@ -96,7 +96,7 @@ def said(session: HandlerSession) -> str:
     for message in reversed(session.messages[session.setup.earlier + 1 :]):
         blocks = _blocks(message) if message["role"] == "assistant" else ()
         text = "".join([block["text"] for block in blocks if block.get("type") == "text"])
-        if text and text != "(nothing)":
+        if text and text != NOTHING:
             return text
     return ""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.request import fields_of, snake
-from sexplang.tasks.session import Block, HandlerSession
+from sexplang.tasks.session import NOTHING, Block, HandlerSession
 from sexplang.terms.node import evolve
 from sexplang.terms.template import HistoryConfig
 from sexplang.terms.value import Value
@@ -140,6 +140,6 @@ def recorded(session: HandlerSession, text: str) -> tuple[Block, ...] | None:
     setup = session.setup
     if setup.history is None:
         return None
-    said = text if text and not text.isspace() else "(nothing)"  # no provider takes a blank one
+    said = text if text and not text.isspace() else NOTHING
     answer: Block = {"role": "assistant", "content": ({"type": "text", "text": said},)}
     return (*setup.history, session.messages[setup.earlier], answer)

@@ -131,6 +131,9 @@ class Calls:
     """Why a plan was refused."""
 
 
+NOTHING = "(nothing)"
+"""What stands in messages for a turn without a word: no provider takes a blank one."""
+
 Waits: TypeAlias = Literal["lookups", "files", "model", "calls", "subtask", "subplan"]
 
 

@@ -15,7 +15,7 @@ from sexplang.tasks.plans.keeping import answered as answered_plan
 from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.replies import Reply, model_reply
 from sexplang.tasks.request import SubtaskRequest
-from sexplang.tasks.session import Block, HandlerSession, Rules, Waits
+from sexplang.tasks.session import NOTHING, Block, HandlerSession, Rules, Waits
 from sexplang.tasks.stopped import full, overflowed, refused
 from sexplang.tasks.window import room_for, taken_with, tokens_of, with_more
 from sexplang.terms.node import evolve
@@ -123,7 +123,7 @@ def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
     )
 
 
-_NOTHING = ({"type": "text", "text": "(nothing)"},)
+_NOTHING = ({"type": "text", "text": NOTHING},)
 
 
 def going_on(session: HandlerSession, text: str) -> HandlerSession:

@@ -57,37 +57,23 @@ def too_large(most: int) -> str:
 
 
 def check_inputs(inputs: Any, name: str) -> None:
-    """Raises a Refusal for what is no table, and for a number that JSON has not."""
+    """Raises a Refusal for what is no table or too deep, and for a number that JSON has not."""
     if not isinstance(inputs, dict):
-        raise _not_inputs(name)
+        words = f"the tool `{name}` takes a table of inputs"
+        hint = 'give what its schema asks for, such as {path: "notes.txt"}'
+        raise _bad_inputs("bad-tool-input", words, hint, name)
     try:
         json.dumps(inputs, allow_nan=False)
     except ValueError:
-        raise broken(
-            "input_validation_failure",
-            "not-json",
-            f"the tool `{name}` cannot be given an infinity or NaN: JSON has no such number",
-            hint="put nil or a text in its place",
-            tool=name,
-        ) from None
+        words = f"the tool `{name}` cannot be given an infinity or NaN: JSON has no such number"
+        raise _bad_inputs("not-json", words, "put nil or a text in its place", name) from None
     except RecursionError:
-        raise broken(
-            "input_validation_failure",
-            "bad-tool-input",
-            f"what the tool `{name}` is given nests too deep",
-            hint="pass less at once",
-            tool=name,
-        ) from None
+        words = f"what the tool `{name}` is given nests too deep"
+        raise _bad_inputs("bad-tool-input", words, "pass less at once", name) from None
 
 
-def _not_inputs(name: str) -> Refusal:
-    return broken(
-        "input_validation_failure",
-        "bad-tool-input",
-        f"the tool `{name}` takes a table of inputs",
-        hint='give what its schema asks for, such as {path: "notes.txt"}',
-        tool=name,
-    )
+def _bad_inputs(code: str, words: str, hint: str, name: str) -> Refusal:
+    return broken("input_validation_failure", code, words, hint=hint, tool=name)
 
 
 def problem(error: BaseException) -> str:

@@ -7,6 +7,7 @@
 ; attempt: a word, a list of words, or a function of the error; without it all are. `backoff:` is the
 ; seconds to wait, doubled each time, or a function of how often it has failed; with `jitter: true` it
 ; waits a random part of them. The last attempt is a plain call: its error is the error of the whole.
+; What the host refuses is refused at once.
 (define (retry f (times 3) (on nil) (backoff nil) (jitter false))
   (_check "retry" f "times" times)
   (unless (or (nil? on) (procedure? on) (_word? on) (and (list? on) (all? _word? on)))
@@ -22,7 +23,9 @@
     (if (< attempt-number times)
         (match (handle (f)
                  ((error err) resume
-                   (if (_is-on? on err) {failed: err} (forward resume error err)))
+                   (if (_is-on? on err)
+                       {failed: (attempt (raise err))}
+                       (forward resume error err)))
                  (return value {value: value}))
           ({value: value} value)
           (_

@@ -3,7 +3,7 @@
 ; Director and controller stand unprotected: an error of theirs ends the loop, and says in which
 ; phase and iteration. What executor and evaluator fail with is data for whoever comes next.
 
-(define _NOT_RUN ["run-denied" "not-available" "script-not-found" "script-failed"])
+(define _NOT_RUN ["not-available" "script-not-found" "script-failed"])
 
 ; Works in rounds until the controller is content, `max_iterations` at most; i is counted from 1.
 ; `(director input i)` gives a plan, `(executor plan i)` does it, `(evaluator execution plan i)` judges
@@ -95,14 +95,16 @@
      details: (merge err.details place inner)}))
 
 ; An error becomes a FAILED result; but where a script cannot be run, or the function does not take
-; what a loop gives it, going on is of no use.
+; what a loop gives it, going on is of no use. Nor is it where the host refuses something: that
+; passes each `attempt` and `catch` of the library.
 (define (_tried phase turn history body)
-  (handle (body)
-    ((error err) resume
-      (if (or (member? err.reason _NOT_RUN) (member? err.details.code _NOT_RUN) (_misfits err))
-          (forward resume error (_placed err phase turn history))
-          (attempt (raise err))))
-    ((std:cut-short err) _ (_placed err phase turn history))))
+  (_in-phase phase turn history
+    (lambda ()
+      (handle (body)
+        ((error err) resume
+          (if (or (member? err.reason _NOT_RUN) (member? err.details.code _NOT_RUN) (_misfits err))
+              (forward resume error err)
+              (attempt (raise err))))))))
 
 (define (_misfits err)
   (and (equal? err.reason "wrong-arity") (string-contains? (or err.span.library "") "std/loops:")))

@@ -1,7 +1,7 @@
 ; Subagents: a task done apart, in a conversation of its own that knows only what it is given.
 ;
-; What goes wrong in one is a value. A subagent works in one of the run's places; its seconds begin
-; when it has one.
+; What goes wrong in one is a value, but for what the host refuses. A subagent works in one of the
+; run's places; its seconds begin when it has one.
 
 (defatom _subagent
   (description "Do one task and report on it.")
@@ -27,7 +27,8 @@
 ; Does one task apart, in a conversation that knows only what it is given: the `task:`, the
 ; `relevant_history:`, `constraints:` and a `system_prompt:`. It has the `tools:` listed, or all that
 ; there are, and at most `timeout:` seconds and `max_iterations:` model calls, by default 60 and 10.
-; Never raises: gives `{success content sources error token_usage}`.
+; What goes wrong is told in what it gives: `{success content sources error token_usage}`. What the
+; host refuses is raised.
 (define (spawn-subagent (task nil) (relevant_history nil) (constraints []) (system_prompt nil)
           (tools nil) (timeout nil) (max_iterations nil))
   (bind wrong
@@ -142,8 +143,8 @@
    maxIterations: "max_iterations"})
 
 ; Does several tasks apart, as many at a time as there are places: `[{id: … task: …} …]`, with the
-; other fields of `spawn-subagent`. Never raises: gives
-; `{results success_count failure_count total_duration}`, the results in the order of the list.
+; other fields of `spawn-subagent`. Gives `{results success_count failure_count total_duration}`, the
+; results in the order of the list.
 (define (run-parallel-subagents tasks)
   (bind found (_misfit tasks))
   (when found

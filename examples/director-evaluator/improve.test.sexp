@@ -28,7 +28,7 @@
   file: "improve.sexp"
   replies: "replies.json"
   script: [[(write-file) (raise {reason: "path-denied" message: "slug.py may not be written"})]]
-  error: ["path-denied" "controller phase (iteration 1)"])
+  error: ["path-denied" "executor phase (iteration 1)"])
 
 (test "so does a test that cannot be run"
   file: "improve.sexp"

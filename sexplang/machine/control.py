@@ -57,7 +57,7 @@ def perform(
         kind = node[0]
         if kind.clauses:
             for clause in kind.clauses.get(operation, ()):
-                if clause.words and not clause.takes(arguments):
+                if clause.selects and not clause.takes(arguments):
                     continue
                 if level < 0:
                     return _take(clause, operation, arguments, node, k, s, resumable)

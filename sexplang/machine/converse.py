@@ -134,3 +134,6 @@ def _give_failed(env: Any, k: Frame, s: Segment) -> Step:
 
 ATTEMPT = HandlerKind({"error": (Taking(_give_failed, 1, "never", ()),)}, None)
 """`(attempt e)`: an error becomes a FAILED TaskResult."""
+
+LIBRARY_ATTEMPT = HandlerKind({"error": (Taking(_give_failed, 1, "never", (), spares=True),)}, None)
+"""The same in the library: what the host refuses passes it."""

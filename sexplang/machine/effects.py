@@ -4,7 +4,7 @@ from typing import Any
 
 from sexplang.machine.budgets import allowed, timeout
 from sexplang.machine.control import forward, perform
-from sexplang.machine.converse import ATTEMPT
+from sexplang.machine.converse import ATTEMPT, LIBRARY_ATTEMPT
 from sexplang.machine.exits import Entered, Forked, Lost
 from sexplang.machine.finding import calling
 from sexplang.machine.gather import gather
@@ -59,7 +59,9 @@ def _handle(maker: Maker, node: core.Handle, loop: LoopCode | None) -> Making:
     clauses: dict[str, tuple[Taking, ...]] = {}
     for clause in node.clauses:
         code = (yield clause.body, None).run
-        taking = Taking(code, len(clause.params), clause.kind, clause.words)
+        is_catch = clause.operation == "error" and clause.kind == "never"
+        spares = is_catch and node.span.source.is_library
+        taking = Taking(code, len(clause.params), clause.kind, clause.words, spares)
         clauses[clause.operation] = (*clauses.get(clause.operation, ()), taking)
     returns = None if node.returns is None else (yield node.returns, None).run
     kind = HandlerKind(clauses, returns)
@@ -84,9 +86,10 @@ def _finally(maker: Maker, node: core.Finally, loop: LoopCode | None) -> Making:
 @makes(core.Attempt)
 def _attempt(maker: Maker, node: core.Attempt, loop: LoopCode | None) -> Making:
     body = (yield node.body, None).run
+    kind = LIBRARY_ATTEMPT if node.span.source.is_library else ATTEMPT
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
-        return body, env, BOTTOM, (ATTEMPT, k, s, s[3], ())
+        return body, env, BOTTOM, (kind, k, s, s[3], ())
 
     return Piece(code=run)
 
@@ -95,8 +98,8 @@ def _lose(env: Any, k: Frame, s: Segment) -> Step:
     return k[0], Lost(env[-2]), k, s
 
 
-LOSER = HandlerKind({"error": (Taking(_lose, 1, "never", ()),)}, None)
-"""Around each branch of a race: an error ends only that branch."""
+LOSER = HandlerKind({"error": (Taking(_lose, 1, "never", (), spares=True),)}, None)
+"""Around each branch of a race: an error ends only that branch, unless the host refuses it."""
 
 
 def _run(starter: tuple[Any, Any], k: Frame, s: Segment) -> Step:

@@ -15,25 +15,34 @@ from sexplang.machine.stack import (
     give,
 )
 from sexplang.terms.allowance import charge, work
-from sexplang.terms.task import Session
+from sexplang.terms.task import Session, is_refusal
 from sexplang.terms.value import Fault, Record, Value
 
 
 class Taking:
-    """A clause as code. Its body's environment is the handler's, the parameters, k."""
+    """A clause as code. Its body's environment is the handler's, the parameters, k.
 
-    __slots__ = ("body", "count", "kind", "words")
+    One that `spares` refusals takes no error with which the host refuses the program.
+    """
 
-    def __init__(self, body: Any, count: int, kind: str, words: tuple[str, ...]) -> None:
+    __slots__ = ("body", "count", "kind", "selects", "spares", "words")
+
+    def __init__(
+        self, body: Any, count: int, kind: str, words: tuple[str, ...], spares: bool = False
+    ) -> None:
         self.body = body
         self.count = count
         self.kind = kind
         self.words = words
+        self.spares = spares
+        self.selects = spares or bool(words)
 
     def takes(self, arguments: tuple[Value, ...]) -> bool:
+        error = arguments[0]
+        if self.spares and is_refusal(error):
+            return False
         if not self.words:
             return True
-        error = arguments[0]
         fields = error.fields if isinstance(error, Record) else {}
         return fields.get("type") in self.words or fields.get("reason") in self.words
 

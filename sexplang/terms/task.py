@@ -73,6 +73,18 @@ def error_record(
     )
 
 
+REFUSALS = frozenset(("path-denied", "run-denied", "net-denied", "no-model", "unhandled-effect"))
+"""The words with which a host refuses what a program asks for: to ask again is of no use."""
+
+
+def is_refusal(error: Value) -> bool:
+    """Whether it is an error with which the host refuses the program."""
+    fields = error.fields if isinstance(error, Record) else {}
+    details = fields.get("details")
+    code = details.get("code") if isinstance(details, dict) else None
+    return fields.get("reason") in REFUSALS or (isinstance(code, str) and code in REFUSALS)
+
+
 def longer(task: str, seconds: float) -> str:
     """The hint where a template's own timeout was too short."""
     more = f"{2 * seconds:g}"

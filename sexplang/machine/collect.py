@@ -4,13 +4,16 @@ from typing import Any
 
 from sexplang.terms.brief import shown
 from sexplang.terms.equality import firsts
+from sexplang.terms.sequences import LONG, whole
 from sexplang.terms.value import Fault, Procedure, Value
 
 
 def items_of(name: str, value: Value) -> tuple[Value, ...]:
-    """The list that `name` was given. Raises Fault `wrong-type`."""
+    """The list that `name` was given, as a tuple. Raises Fault `wrong-type`."""
     if type(value) is tuple:
         return value
+    if type(value) in LONG:
+        return whole(value)
     hint = "`keys`, `values` and `string-split` give lists"
     if isinstance(value, Procedure):
         hint = f"the function comes first: `({name} {_FIRST.get(name, 'f xs')})`"

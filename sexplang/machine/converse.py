@@ -11,6 +11,7 @@ from sexplang.machine.exits import Closed, Delegated, Entered, Forked, Spawned
 from sexplang.machine.leaving import CONVERSATION, HandlerKind, Taking
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step, leave
 from sexplang.terms.node import evolve
+from sexplang.terms.settling import settled
 from sexplang.terms.task import (
     Ask,
     Broke,
@@ -29,7 +30,7 @@ def call_task(
     task: Task, inputs: dict[str, Value], overrides: dict[str, Value], k: Frame, s: Segment
 ) -> Step:
     """Begins the conversation; its TaskResult goes to `k`."""
-    context, call = s[3], (task, inputs, overrides)
+    context, call = s[3], (task, settled(inputs), settled(overrides))
     if context.work is not None:
         return leave, Spawned(_begin, call, k, s, "task", task.template.name), k, s
     return _begin((None, *call), k, s)
@@ -114,7 +115,7 @@ def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
 
 
 def _answered(value: Value, k: Frame, s: Segment) -> Step:
-    session, want = s[3].linked.tasks.advance(s[4], (value,))
+    session, want = s[3].linked.tasks.advance(s[4], (settled(value),))
     return _go_on(session, want, s[1], s[2], s[3])
 
 
@@ -122,7 +123,7 @@ _ANSWERED: Frame = (_answered, BOTTOM)
 
 
 def _all_answered(values: Value, k: Frame, s: Segment) -> Step:
-    session, want = s[3].linked.tasks.advance(s[4], values)
+    session, want = s[3].linked.tasks.advance(s[4], settled(values))
     return _go_on(session, want, s[1], s[2], s[3])
 
 

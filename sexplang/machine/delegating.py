@@ -5,6 +5,7 @@ from sexplang.machine.control import fail
 from sexplang.machine.converse import call_task
 from sexplang.machine.exits import Closed, Limited, Spawned
 from sexplang.machine.stack import BOTTOM, Frame, Kind, Linked, Segment, Step, give
+from sexplang.terms.settling import settled
 from sexplang.terms.source import Span
 from sexplang.terms.task import STATUSES, error_record, task_result
 from sexplang.terms.template import Template
@@ -23,7 +24,7 @@ def match_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | 
             hint="import a template first",
         )
         return fail(error, k, s)
-    found = linked.tasks.match(arguments[0], public(linked))
+    found = linked.tasks.match(settled(arguments[0]), public(linked))
     if isinstance(found, Record):
         return fail(found, k, s)
     return k[0], linked.known[found.name], k, s
@@ -42,14 +43,14 @@ def subagent_limits(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Sp
 
 def task_of(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(task-of subtype)`: the program's one task of a subtype; nil for none, or for several."""
-    known = s[3].linked.known.values()
-    found = [task for task in known if task.template.subtype == arguments[0]]
+    known, subtype = s[3].linked.known.values(), settled(arguments[0])
+    found = [task for task in known if task.template.subtype == subtype]
     return k[0], found[0] if len(found) == 1 else None, k, s
 
 
 def run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(run-task task inputs overrides)`: calls a task, by value or name, with overrides."""
-    task, inputs, overrides = arguments
+    task, inputs, overrides = settled(arguments)
     if isinstance(task, (Symbol, str)):
         name = task if isinstance(task, str) else task.name
         task = s[3].linked.known.get(name)
@@ -99,7 +100,7 @@ def run_step(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
 
 def make_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(task-result fields)`: a TaskResult, of a table with its fields."""
-    (fields,) = arguments
+    (fields,) = settled(arguments)
     given = fields if isinstance(fields, dict) else {}
     content, status = given.get("content"), given.get("status")
     notes, usage = given.get("notes"), given.get("usage", {})
@@ -116,7 +117,7 @@ def make_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span |
 
 def as_work(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(as-work kind name f)`: calls `f`, and what it does is a piece of work in traces."""
-    kind, name, function = arguments
+    kind, name, function = settled(arguments)
     if not isinstance(kind, str) or not isinstance(name, str):
         raise Fault("wrong-type", "`as-work` takes two texts and a function")
     if s[3].work is None:

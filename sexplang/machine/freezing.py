@@ -23,12 +23,13 @@ from sexplang.machine.stack import BOTTOM, Closure, Continuation, Ctx, Linked
 from sexplang.terms import effect, plan, task, template
 from sexplang.terms.node import attributes, fields, has
 from sexplang.terms.program import Program
+from sexplang.terms.sequences import Long, Middle, View, long, view
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Fault, Higher, Operation, Primitive, Record, Symbol, Task, symbol
 from sexplang.terms.work import Work
 
-_VERSION = 4
+_VERSION = 5
 
 _NOUNS: tuple[type, ...] = (
     *(branch.Weave, branch.Times, branch.Waiting, branch.Forked, branch.Queued, branch.Ready),
@@ -144,6 +145,12 @@ class _Freezer:
             return ["bottom"]
         if kind is tuple:
             return ["tuple", *self._each(item)]
+        if kind is View:
+            return ["view", self._reference(item.items), item.start]
+        if kind is Long:
+            return ["long", *self._each([item.head, item.middle, item.tail])]
+        if kind is Middle:
+            return ["middle", *self._each(item.parts)]
         if kind is list:
             return ["list", *self._each(item)]
         if kind is dict:
@@ -240,6 +247,12 @@ class _Thawer:
         word, *parts = node
         if word == "tuple":
             return tuple([self._get(part) for part in parts])
+        if word == "view":
+            return view(*map(self._get, parts))
+        if word == "long":
+            return long(*map(self._get, parts))
+        if word == "middle":
+            return Middle(*map(self._get, parts))
         if word == "list":
             return [self._get(part) for part in parts]
         if word == "dict":

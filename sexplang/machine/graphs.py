@@ -20,6 +20,7 @@ from sexplang.machine.scopes import Accounts
 from sexplang.machine.stack import Ctx, Frame, Segment, Step
 from sexplang.terms.node import evolve
 from sexplang.terms.plan import PlanLimits, PlanNode, Standing
+from sexplang.terms.settling import settled
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
 from sexplang.terms.template import Template
@@ -60,6 +61,7 @@ def _begin(call: tuple[Value, Value, tuple[Value, ...]], k: Frame, s: Segment) -
 
 
 def _settled(value: Value, k: Frame, s: Segment) -> Step:
+    value = settled(value)
     if not isinstance(value, tuple) or len(value) != 2:
         raise Fault("wrong-type", "a node of a `fork-graph` gives [ends value]")
     below = k[1]
@@ -116,7 +118,7 @@ LOWERED = ("subtasks", "depth", "nodes", "decompositions")
 def judge_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(judge-plan plan limits)`: `{plan}` if it is accepted, and its nodes count from now on;
     else `{reason}`."""
-    limits = arguments[1]
+    plan, limits = settled(arguments)
     fits = isinstance(limits, dict) and all(
         name in LOWERED and type(most) is int and most >= 0 for name, most in limits.items()
     )
@@ -128,7 +130,7 @@ def judge_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | 
         )
     if s[3].linked.tasks is None:
         return _without_tasks(k, s)
-    raise Proposed(arguments[0], arguments[1], k, s)
+    raise Proposed(plan, limits, k, s)
 
 
 def task_bids(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
@@ -137,7 +139,7 @@ def task_bids(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | N
     linked = s[3].linked
     if linked.tasks is None:
         return _without_tasks(k, s)
-    return k[0], linked.tasks.bids(arguments[0], public(linked)), k, s
+    return k[0], linked.tasks.bids(settled(arguments[0]), public(linked)), k, s
 
 
 def check_outputs(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
@@ -145,7 +147,7 @@ def check_outputs(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span
     tasks = s[3].linked.tasks
     if tasks is None:
         return _without_tasks(k, s)
-    return k[0], tasks.outputs(arguments[0], arguments[1]), k, s
+    return k[0], tasks.outputs(*settled(arguments)), k, s
 
 
 def _without_tasks(k: Frame, s: Segment) -> Step:
@@ -155,7 +157,7 @@ def _without_tasks(k: Frame, s: Segment) -> Step:
 
 def in_node(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(in-node node budget f)`: calls `f` within the budget, as the work of a plan's node."""
-    node, budget, function = arguments
+    node, budget, function = settled(arguments)
     fields = node if isinstance(node, dict) else {}
     try:
         made = PlanNode(fields["id"], fields["seconds"], len(s[3].conversations))

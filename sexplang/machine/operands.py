@@ -9,10 +9,11 @@ yet gets that of the call.
 from collections.abc import Callable
 from typing import Any
 
-from sexplang.machine import arithmetic, comparing
+from sexplang.machine import arithmetic, comparing, firsts
 from sexplang.machine.generate import Piece
 from sexplang.machine.simple import Env, Simple, at, listing
 from sexplang.terms.allowance import SMALL
+from sexplang.terms.sequences import LISTS
 from sexplang.terms.source import Span
 from sexplang.terms.value import Fault, Primitive, Value
 
@@ -52,7 +53,9 @@ def placed(function: Function, span: Span) -> Function:
 def _on_one(primitive: Primitive, piece: Piece, span: Span) -> Simple:
     function, i = primitive.function, piece.near
     if i and primitive.name == "list?":
-        return lambda env: env[i].__class__ is tuple
+        return lambda env: env[i].__class__ in LISTS
+    if i and primitive.name in firsts.SHAPES:
+        return firsts.SHAPES[primitive.name](i, _near(function, i, span))
     if i and primitive.name == "length":
         return _length(i, _near(function, i, span))
     return _near(function, i, span) if i else _any(function, piece.simple, span)

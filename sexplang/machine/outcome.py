@@ -18,6 +18,7 @@ from sexplang.terms.border import written_texts
 from sexplang.terms.effect import Request, SoFar, unknown
 from sexplang.terms.node import define, evolve, field, frozen
 from sexplang.terms.program import Program
+from sexplang.terms.settling import settled
 from sexplang.terms.task import TaskSystem, error_of
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Fault, Record, Value
@@ -224,8 +225,12 @@ def _settled(turn: Turn, setting: Setting, answered: int = 1) -> Outcome:
         gone = [id for id in [*turn.withdrawn, *turn.left_open()] if id not in unheard]
         withdrawn = tuple(sorted([*gone, *turn.timing.timers.keys()], key=order))
         known = withdrawn, tuple(turn.told), turn.timing.accounts
+        try:
+            value, error = settled(turn.value), settled(error)
+        except Fault as fault:  # what the lists in it share is too much outside
+            error = error_of(fault)
         if error is None:
-            return Done(turn.value, *known)
+            return Done(value, *known)
         failed = Failed(error, *known)
         object.__setattr__(failed, "_stood", (turn.stood, setting))
         return failed

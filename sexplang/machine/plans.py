@@ -18,6 +18,7 @@ from sexplang.terms.border import without_functions
 from sexplang.terms.brief import shown
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Program
+from sexplang.terms.settling import settled
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_of
 from sexplang.terms.text import plain, text, value_of
@@ -29,7 +30,7 @@ PlanKey: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(run-plan text inputs allow budget)`: what `eval-plan` is made of."""
-    source, inputs, rights, budget = arguments
+    source, inputs, rights, budget = settled(arguments)
     linked = s[3].linked
     if linked.plan is None:
         raise Fault("not-available", "this program was built without plans")
@@ -144,7 +145,7 @@ def _failed(env: Any, k: Frame, s: Segment) -> Step:
 def _spoken(error: Value) -> Value:
     """The error of a plan as data: functions in it are text."""
     try:
-        return without_functions(error, text)
+        return without_functions(settled(error), text)
     except Fault as fault:
         return error_of(fault)
 

@@ -167,6 +167,9 @@ def at(fault: Fault, span: Span | None) -> Fault:
 
 def listing(items: tuple[Simple, ...]) -> Simple:
     """`(list …)` and `[…]`, by far the commonest construction."""
+    if len(items) == 1:
+        (only,) = items
+        return lambda env: (only(env),)
     if len(items) == 2:
         left, right = items
         return lambda env: (left(env), right(env))

@@ -15,6 +15,7 @@ from sexplang.machine.collect import by_keys, grouped, items_of, unlink
 from sexplang.machine.simple import at
 from sexplang.machine.stack import Closure, Frame, Segment, Step
 from sexplang.terms.allowance import charge, work
+from sexplang.terms.sequences import View
 from sexplang.terms.source import Span
 from sexplang.terms.value import Fault, Primitive, Procedure, Value, truth
 
@@ -160,7 +161,7 @@ def _fold(name: str) -> Entry:
     def entry(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
         function, value, items = arguments
         is_threaded = type(function) is tuple and isinstance(value, Procedure)
-        items_of(name, value if is_threaded else items)  # the hint is about the function
+        items = items_of(name, value if is_threaded else items)  # the hint is about the function
         if direct(function, 2) is not None:
             return _fold_some(value, (_fold_some, k, function, items, 0, span), s)
         return _fold_next(value, (_fold_next, k, function, items, 0), s)
@@ -201,11 +202,12 @@ def _fold_next(value: Value, k: Frame, s: Segment) -> Step:
 def _seek(name: str, wanted: bool) -> Entry:
     def entry(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
         function, items = arguments
-        if not items_of(name, items):
+        items = items if type(items) is View else items_of(name, items)
+        if not items:
             return k[0], not wanted, k, s
         if direct(function, 1) is not None:
             return _seek_some(None, (_seek_some, k, function, items, 0, wanted, span), s)
-        return apply(function, items[:1], (_seek_next, k, function, items, 1, wanted), s)
+        return apply(function, items[0:1], (_seek_next, k, function, items, 1, wanted), s)
 
     return entry
 

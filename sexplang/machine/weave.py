@@ -30,6 +30,7 @@ from sexplang.machine.loop import STOPPED, look, run
 from sexplang.machine.reached import too_many_branches
 from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent
 from sexplang.terms.effect import Request
+from sexplang.terms.settling import settled
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault, Value
 from sexplang.terms.work import Begins, Ends, Work
@@ -121,7 +122,7 @@ class Turn(Limiting):
         self._go(branch, left.step)
 
     def _close(self, branch: Branch, left: exits.Closed) -> None:
-        self.told.append(Ends(left.work.id, left.error))
+        self.told.append(Ends(left.work.id, settled(left.error)))
         self._go(branch, left.step)
 
     def _tell_limits(self, branch: Branch, left: exits.Limited) -> None:
@@ -237,7 +238,7 @@ class Turn(Limiting):
         assert isinstance(forked, Forked)
         if forked.s[3].work is not None:
             error = value.error if isinstance(value, exits.Lost) else None
-            self.told.append(Ends(branch_id(branch.path), error, branch.leaving))
+            self.told.append(Ends(branch_id(branch.path), settled(error), branch.leaving))
         values = forked.values.set(branch.path[-1], value)
         parent = forked.counted(values, -1)
         self.branches[parent.path] = parent

@@ -14,13 +14,13 @@ from sexplang.terms.value import Value
 GROWING = frozenset(
     (
         "substring", "string-split", "string-join", "string-trim", "string-replace", "format",
-        "append", "reverse", "range", "take", "drop", "zip", "flatten", "distinct", "remove",
+        "reverse", "range", "take", "zip", "flatten", "distinct", "remove",
         "merge", "keys", "values", "json-parse", "json-string",
     )
 )
 # fmt: on
 """The primitives whose value may be larger than a few words. Those that are used most, such as
-`cons` and `put`, charge it themselves."""
+`append` and `put`, charge it themselves."""
 
 
 def charged(function: Callable[..., Value], least: int, most: int | None) -> Callable[..., Value]:

@@ -2,6 +2,7 @@
 
 from math import isinf, isnan
 
+from sexplang.terms.sequences import LISTS
 from sexplang.terms.value import Procedure, Record, Symbol, Task, Value
 
 
@@ -14,7 +15,7 @@ def is_null(value: Value) -> Value:
 
 
 def is_list(value: Value) -> Value:
-    return isinstance(value, tuple)
+    return type(value) in LISTS
 
 
 def is_table(value: Value) -> Value:

@@ -18,6 +18,7 @@ from sexplang.terms import text as terms_text
 from sexplang.terms.allowance import SMALL, charge, scan
 from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.extent import text_size
+from sexplang.terms.sequences import LISTS
 from sexplang.terms.value import Fault, Record, Value
 
 
@@ -93,7 +94,7 @@ def append(a: Value = "", b: Value = "", *rest: Value) -> Value:
 def length(value: Value) -> Value:
     if type(value) is str:
         return len(value)
-    hint = "`(length xs)` counts the items of a list" if isinstance(value, tuple) else None
+    hint = "`(length xs)` counts the items of a list" if type(value) in LISTS else None
     return len(content("string-length", value, hint))
 
 
@@ -115,7 +116,7 @@ def split(value: Value, separator: Value) -> Value:
 
 
 def join(values: Value, separator: Value) -> Value:
-    if not isinstance(values, tuple):
+    if type(values) not in LISTS:
         raise wrong_type("string-join", "a list of strings", values, "`(string-join xs separator)`")
     between = content("string-join", separator)
     hint = "`(map str xs)` makes text of every item"
@@ -148,7 +149,7 @@ def _fitting(name: str, made: str) -> str:
 
 
 def contains(value: Value, part: Value) -> Value:
-    hint = "`(member? x xs)` looks in a list" if isinstance(value, tuple) else None
+    hint = "`(member? x xs)` looks in a list" if type(value) in LISTS else None
     text = value if type(value) is str else content("string-contains?", value, hint)
     scan(len(text))
     return content("string-contains?", part) in text

@@ -10,6 +10,7 @@ from sexplang.primitives.sizes import wrong_type
 from sexplang.primitives.strings import content
 from sexplang.terms.allowance import SMALL, charge
 from sexplang.terms.brief import shown
+from sexplang.terms.sequences import LISTS, whole
 from sexplang.terms.value import Procedure, Record, Symbol, Value
 
 _ABSENT: Any = object()
@@ -41,9 +42,9 @@ def get(table: Value, key: Value, default: Value = None) -> Value:
 
 
 def get_in(table: Value, path: Value, default: Value = None) -> Value:
-    if type(path) is not tuple:
+    if type(path) not in LISTS:
         raise wrong_type("get-in", "a list of keys", path, '`(get-in t ["a" 0 "b"])`')
-    return _walk("get-in", table, path, default)
+    return _walk("get-in", table, whole(path), default)
 
 
 def get_field(table: Value, key: Value) -> Value:
@@ -71,7 +72,7 @@ def _look(name: str, value: Value, key: Value) -> Value:
         return value.get(key_text(name, key), _ABSENT)
     if value is None:
         return _ABSENT
-    if type(value) is not tuple:
+    if type(value) not in LISTS:
         raise wrong_type(name, f"a table or a list to find {shown(key)} in", value)
     if type(key) is not int:
         raise wrong_type(name, "an index to find in a list", key)
@@ -122,7 +123,7 @@ def has_key(table: Value, key: Value) -> Value:
 def is_empty(value: Value) -> Value:
     if value is None:
         return True
-    if isinstance(value, (tuple, dict)):
+    if isinstance(value, dict) or type(value) in LISTS:
         return not value
     if isinstance(value, Record) and value.kind != "TaskResult":
         return not value.fields

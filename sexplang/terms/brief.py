@@ -3,6 +3,7 @@
 import re
 
 from sexplang.terms.extent import text_size
+from sexplang.terms.sequences import LISTS
 from sexplang.terms.text import written
 from sexplang.terms.value import Primitive, Record, Symbol, Value
 
@@ -22,7 +23,7 @@ def shown(value: Value) -> str:
 
 
 def _summary(value: Value) -> str:
-    if isinstance(value, tuple):
+    if type(value) in LISTS:
         return f"a list of {len(value)} items"
     if isinstance(value, int):
         return f"an integer of {value.bit_length()} bits"

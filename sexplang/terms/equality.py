@@ -15,6 +15,7 @@ from math import isfinite
 from typing import Any
 
 from sexplang.terms.allowance import GLANCE, SMALL, scan, work
+from sexplang.terms.sequences import LISTS
 from sexplang.terms.value import Procedure, Record, Symbol, Value
 
 
@@ -56,18 +57,21 @@ def _equal(a: Value, b: Value, groups: dict[int, int]) -> bool:
             if one == other:
                 continue
             groups[other] = one
+            if kind in LISTS:
+                if type(b) not in LISTS or len(a) != len(b):
+                    return False
+                pairs.extend(zip(a, b, strict=True))
+                done += len(a)
+                continue
             if kind is not type(b):
                 return False
             if kind is Record:
                 if a.kind != b.kind:
                     return False
                 a, b = a.fields, b.fields
-            if kind is tuple and len(a) == len(b):
-                pairs.extend(zip(a, b, strict=True))
-            elif kind is not tuple and a.keys() == b.keys():
-                pairs.extend((value, b[key]) for key, value in a.items())
-            else:
+            if a.keys() != b.keys():
                 return False
+            pairs.extend((value, b[key]) for key, value in a.items())
             done += len(a)
     finally:
         if done > SMALL:
@@ -137,7 +141,7 @@ class _Keys:
     def _held(self, item: Any) -> Hashable:
         """The keys of all parts. Raises KeyError where one has none yet."""
         known, atom = self._known, self._atom
-        if type(item) is tuple:
+        if type(item) in LISTS:
             return tuple([known[id(p)] if type(p) in _COMPOUND else atom(p) for p in item])
         kind, fields = (item.kind, item.fields) if type(item) is Record else (None, item)
         keys = [known[id(p)] if type(p) in _COMPOUND else atom(p) for p in fields.values()]
@@ -165,4 +169,4 @@ class _Keys:
         return found
 
 
-_COMPOUND = frozenset((tuple, dict, Record))
+_COMPOUND = frozenset((dict, Record)) | LISTS

@@ -6,13 +6,14 @@ lists that share their parts can stand for more nodes than there are atoms.
 
 from typing import Any
 
+from sexplang.terms.sequences import LISTS
 from sexplang.terms.value import Record, Symbol, Value
 
 _NEAR = 10_000
 """Parts to look at before it pays to remember what shared ones come to, or to see whether all of
 a list are integers."""
 _INTEGERS = {int}
-_COMPOUND = frozenset((tuple, dict, Record))
+_COMPOUND = frozenset((dict, Record)) | LISTS
 
 
 def text_size(value: Value, most: int) -> int:

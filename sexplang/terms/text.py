@@ -6,6 +6,7 @@ from typing import Any
 
 from sexplang.terms.border import LARGEST, bounded, endless, holds_itself, too_large
 from sexplang.terms.extent import text_size
+from sexplang.terms.sequences import LISTS
 from sexplang.terms.small import FREE, USUAL, Unusual, small
 from sexplang.terms.value import Fault, Procedure, Record, Symbol, Value
 
@@ -92,9 +93,9 @@ def spelled(
             lead = comma
             kind = type(part)
             is_open = False
-            if kind is tuple and len(part) > _MANY and set(map(type, part)) == _INTEGERS:
+            if kind in LISTS and len(part) > _MANY and set(map(type, part)) == _INTEGERS:
                 words += repr([*part]).replace(", ", comma)
-            elif kind is tuple:
+            elif kind in LISTS:
                 around.append((parts, closing, is_table))
                 words, is_open = words + "[", True
                 parts, closing, lead, is_table = iter(part), "]", "", False
@@ -184,7 +185,7 @@ def plain(value: Value, record: Made | None = None) -> Any:
             part: Any
             if kind is dict:
                 part = item.copy()
-            elif kind is tuple or kind is list:
+            elif kind is list or kind in LISTS:
                 part = list(item)
             elif isinstance(item, (dict, Record)):
                 part = dict(item if isinstance(item, dict) else item.fields)

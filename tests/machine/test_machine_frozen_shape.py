@@ -7,8 +7,14 @@ from sexplang.machine.freezing import _VERSION, _nouns
 from sexplang.machine.stack import Ctx
 from sexplang.pipeline import tasks
 from sexplang.terms.node import fields
+from sexplang.terms.sequences import LONG, Middle
 
-SHAPES = {2: "50204855d655b9f2", 3: "946c32233127f652", 4: "af127426e9d36657"}
+SHAPES = {
+    2: "50204855d655b9f2",
+    3: "946c32233127f652",
+    4: "af127426e9d36657",
+    5: "b0f64978f75f9862",
+}
 """The digest of the shape, by version; the last is today's."""
 
 
@@ -22,6 +28,8 @@ def shape():
             notes |= vars(each).get("__annotations__", {})
         parts = [f"{each.name}: {_class(notes[each.name])}" for each in fields(kind)]
         lines.append(f"{kind.__qualname__}({', '.join(parts)})")
+    for kind in LONG | {Middle}:
+        lines.append(f"{kind.__qualname__}({', '.join(sorted(kind.__slots__))})")
     return "\n".join(sorted(lines))
 
 

@@ -1,0 +1,82 @@
+"""Values as everybody outside of the machine knows them: lists are tuples.
+
+Law: a value in which nothing is long is given back as it is, and parts that are shared stay so.
+"""
+
+from typing import Any
+
+from sexplang.terms.border import LARGEST, too_large
+from sexplang.terms.sequences import LONG
+from sexplang.terms.value import Record, Value
+
+_HOLDING = frozenset((tuple, dict, Record)) | LONG
+_MOST = 10 * LARGEST
+"""Items of long lists that are copied at most: no list has more, but many may share theirs."""
+
+
+def settled(value: Value) -> Value:
+    """The value with tuples for all lists in it. Raises Fault `limit-data` where that is too much
+    because long lists share their items."""
+    if value.__class__ in _HOLDING and _holds_long(value):
+        return _settled(value)
+    return value
+
+
+def _holds_long(value: Value) -> bool:
+    seen: set[int] = set()
+    work = [value]
+    for item in work:  # it grows meanwhile
+        kind = item.__class__
+        if kind in LONG:
+            return True
+        parts = item
+        if kind is not tuple:
+            parts = (item.fields if kind is Record else item).values()
+        if _HOLDING.isdisjoint(map(type, parts)):
+            continue
+        for part in parts:
+            if part.__class__ in _HOLDING and id(part) not in seen:
+                seen.add(id(part))
+                work.append(part)
+    return False
+
+
+def _settled(value: Value) -> Value:
+    made: dict[int, Any] = {}
+    left = _MOST
+    work = [value]
+    while work:
+        item = work[-1]
+        if id(item) in made:
+            work.pop()
+            continue
+        kind = item.__class__
+        fields = item.fields if kind is Record else item
+        parts = fields.values() if kind is dict or kind is Record else fields
+        waiting = [part for part in parts if part.__class__ in _HOLDING and id(part) not in made]
+        if waiting:
+            work += waiting
+            continue
+        work.pop()
+        if kind in LONG:
+            left -= len(item)
+            if left < 0:
+                raise too_large()
+        made[id(item)] = _remade(item, kind, fields, parts, made)
+    return made[id(value)]
+
+
+def _remade(item: Any, kind: type, fields: Any, parts: Any, made: dict[int, Any]) -> Any:
+    new = [made.get(id(part), part) if part.__class__ in _HOLDING else part for part in parts]
+    if kind in LONG:
+        return tuple(new)
+    if all(map(_is, new, parts)):
+        return item
+    if kind is tuple:
+        return tuple(new)
+    table = dict(zip(fields, new, strict=True))
+    return table if kind is dict else Record(item.kind, table)
+
+
+def _is(one: Any, other: Any) -> bool:
+    return one is other

@@ -1,0 +1,137 @@
+"""Lists are linear: what walks, builds and appends one item at a time, and what shares with it."""
+
+import pytest
+from support.running import begun
+
+from sexplang.machine import Done, Suspended, start
+from sexplang.machine.freezing import freeze, thaw
+from sexplang.pipeline import build
+from sexplang.terms import sequences
+from sexplang.terms.source import Source
+
+WALK = "(define (sum xs) (if (null? xs) 0 (+ (car xs) (sum (cdr xs))))) (sum (range 70000))"
+
+CSV = """
+(define-input text)
+(define (field cs made quoted)
+  (cond ((null? cs) [made ()])
+        (quoted (if (equal? (first cs) "\\"") (field (rest cs) made false)
+                    (field (rest cs) (string-append made (first cs)) true)))
+        ((equal? (first cs) "\\"") (field (rest cs) made true))
+        ((member? (first cs) ["," "\\n"]) [made cs])
+        (else (field (rest cs) (string-append made (first cs)) false))))
+(define (rows cs row made)
+  (match (field cs "" false)
+    ([cell ()] (append made [(append row [cell])]))
+    ([cell [mark . more]]
+      (if (equal? mark ",")
+          (rows more (append row [cell]) made)
+          (rows more () (append made [(append row [cell])]))))))
+(define table (rows (string-split text "") () ()))
+[(length table) (first table) (last table)]
+"""
+
+GROWN = "(loop ((i 0) (xs ())) (if (= i 5000) xs (recur (+ i 1) (append xs [i]))))"
+
+
+def value(program, **inputs):
+    outcome = start(built(program), inputs)
+    assert isinstance(outcome, Done), outcome
+    return outcome.value
+
+
+def built(text):
+    return build(Source("main.sexp", text), lambda path, importer: ())
+
+
+def test_a_long_list_is_walked_by_recursion():
+    """70,000 items: 40,000 were too many for `limit-allocation`."""
+    assert value(WALK) == sum(range(70_000))
+
+
+def test_a_file_is_read_character_by_character():
+    """80 KB of CSV with quotes."""
+    text = "\n".join(f'{at},"a, b",{at * 2}.5' for at in range(5_000))
+
+    assert value(CSV, text=text) == (5_000, ("0", "a, b", "0.5"), ("4999", "a, b", "9998.5"))
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        (
+            "(define xs XS) [(length xs) (nth xs 40) (nth xs 2500) (last xs)]",
+            (5000, 40, 2500, 4999),
+        ),
+        ("(define xs XS) [(append xs [1]) (append xs [2])]", None),
+        ("(fold + 0 XS)", sum(range(5_000))),
+        ("(map (lambda (x) (* x 2)) (rest XS))", tuple(range(2, 10_000, 2))),
+        ("(any? (lambda (x) (= x 9)) (rest XS))", True),
+        ("(reverse (take (drop XS 4000) 3))", (4002, 4001, 4000)),
+        ("(string-length (json-string (cons 1 XS)))", 23_893),
+        ("(equal? (rest (cons 1 XS)) (range 5000))", True),
+        ("(length (distinct (append XS (rest (cons 1 XS)))))", 5000),
+        ("(index-of (rest XS) 4999)", 4998),
+        ("(match (cons 1 XS) ([a b . more] [a b (length more)]))", (1, 0, 4999)),
+        ("(get-in {xs: XS} ['xs 4321])", 4321),
+        ("(list? (rest XS))", True),
+        ("(sort (rest XS) >)", tuple(range(4999, 0, -1))),
+        ("(length (flatten [XS [XS]]))", 10_000),
+        ("(apply + (rest XS))", sum(range(5_000))),
+    ],
+)
+def test_a_list_is_a_list_however_it_was_made(text, expected):
+    """Whoever takes a list takes one that has grown."""
+    found = value(text.replace("XS", GROWN))
+
+    assert found == expected if expected is not None else len(found) == 2
+
+
+def test_two_appends_to_one_list_are_two_lists():
+    """In branches, and in two futures of one continuation."""
+    text = f"""(define xs {GROWN})
+    (define both (handle (append xs [(random 6)]) ((random n) k [(k 1) (k 2)])))
+    (par (append xs ["a"]) (append xs ["b"]) (map last both))"""
+    one, other, both = value(text)
+
+    assert one[:-1] == other[:-1] == tuple(range(5_000))
+    assert (one[-1], other[-1], both) == ("a", "b", (1, 2))
+
+
+def test_nobody_outside_sees_how_a_list_was_made():
+    """Requests, values and errors hold tuples."""
+    asked = begun(
+        f"(define xs {GROWN}) (ask-user (rest xs) {{a: [xs]}}) (raise {{reason: 'x b: xs}})"
+    )
+    assert isinstance(asked, Suspended)
+    request = asked.opened[0]
+    failed = asked.resume(request.id, "")
+
+    assert request.arguments[0] == list(range(1, 5_000))
+    assert failed.error.fields["details"]["b"] == tuple(range(5_000))
+    assert type(value(f"{{a: (rest {GROWN})}}")["a"]) is tuple
+
+
+def test_a_short_rest_keeps_no_long_list_alive():
+    """What a walk holds is at most four times what is left."""
+    left = tuple(range(100_000))
+    for _ in range(99_000):
+        left = sequences.without_first(left)
+
+    assert tuple(left) == tuple(range(99_000, 100_000))
+    assert len(left.items) <= 4_000
+
+
+def test_a_frozen_walk_holds_its_list_once():
+    """3,000 calls deep, each with what was left there: linear, and the same again when thawed."""
+    text = """(define (walk xs)
+      (if (null? xs) (begin (ask-user "on?") 0) (+ (first xs) (walk (rest xs)))))
+    (walk (range 3000))"""
+    program = built(text)
+    asked = start(program)
+    frozen = freeze(asked)
+    again = thaw(program, frozen)
+
+    assert len(str(frozen)) < 150 * 3_000
+    assert freeze(again) == frozen
+    assert again.resume(again.requests[0].id, "") == Done(sum(range(3_000)))

@@ -50,7 +50,8 @@ def too_much_made(most: int) -> Record:
     return limit(
         "limit-allocation",
         f"the program made lists, tables and strings of more than {most:,} parts",
-        "look for what is copied again and again, or " + _raised("allocation", most),
+        "look for a whole list, table or text that is made again at each turn, or "
+        + _raised("allocation", most),
     )
 
 

@@ -4,8 +4,9 @@
     string   str           symbol   Symbol       list     tuple      table  dict (never mutated)
     record   Record        function Procedure (closures and continuations are the machine's)
 
-Lists are Python tuples; tables are Python dicts with string keys that nobody writes to after
-they are made: whoever changes one copies it first.
+Lists are Python tuples, and inside of a run long ones may share what is there (`sequences`);
+tables are Python dicts with string keys that nobody writes to after they are made: whoever
+changes one copies it first.
 """
 
 from collections.abc import Callable, Hashable

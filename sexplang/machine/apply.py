@@ -40,10 +40,14 @@ def apply(
         _check_count(function.name, len(arguments), function.least, function.most)
         if kind is Primitive:
             return k[0], function.function(*arguments), k, s
-        for one in arguments:
-            if type(one) is Closure and one.code.is_library:
-                k = calling(span, k)
-                break
+        for one in arguments:  # what may fail when only frames are left, or calls the library
+            if one.__class__ is Closure:
+                if one.code.pure is not None and not one.code.is_library:
+                    continue
+            elif one.__class__ is not Task and one.__class__ is not Operation:
+                continue
+            k = calling(span, k)
+            break
         return ENTRIES[function.name](arguments, k, s, span)
     if kind is Continuation:
         _check_count("continuation", len(arguments), 0, 1)
@@ -55,7 +59,7 @@ def apply(
             arguments = operands(function, arguments)
         return perform(function.name, arguments, k, s, span)
     if kind is Task:
-        return call_task(function, task_inputs(function, arguments), {}, k, s)
+        return call_task(function, task_inputs(function, arguments), {}, calling(span, k), s)
     raise Fault(
         "not-a-function",
         f"{shown(function)} is not a function",
@@ -74,7 +78,8 @@ def apply_labelled(
 ) -> Step:
     """Calls `function`; the last `len(labels)` of the arguments are given by name."""
     if isinstance(function, Task):
-        return call_task(function, task_inputs(function, arguments, labels), {}, k, s)
+        inputs = task_inputs(function, arguments, labels)
+        return call_task(function, inputs, {}, calling(span, k), s)
     count = len(arguments) - len(labels)
     given, named = arguments[:count], dict(zip(labels, arguments[count:], strict=True))
     if isinstance(function, Closure):

@@ -10,7 +10,7 @@ from sexplang.machine.apply import apply, apply_labelled, inputs_order
 from sexplang.machine.binary import both
 from sexplang.machine.control import perform, resume
 from sexplang.machine.converse import call_task
-from sexplang.machine.finding import calling
+from sexplang.machine.finding import calling, returned
 from sexplang.machine.gather import enter, gather
 from sexplang.machine.generate import (
     HEAVIEST,
@@ -160,10 +160,12 @@ def _task_of(callee: Piece) -> Task | None:
 
 def _task_call(task: Task, order: tuple[str, ...], pieces: list[Piece], span: Span) -> Piece:
     """A call of a task that is known, and which of its parameters each argument is for."""
+    is_library = span.source.is_library
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         try:
-            return call_task(task, dict(zip(order, found, strict=True)), {}, k, s)
+            inputs = dict(zip(order, found, strict=True))
+            return call_task(task, inputs, {}, k if is_library else (returned, k, span), s)
         except Fault as fault:
             raise at(fault, span) from None
 

@@ -64,10 +64,11 @@ def calling(span: Span | None, k: Frame) -> Frame:
     the second in tail position, take no more than one."""
     if span is None or span.source.is_library:
         return k
-    return (_returned, k[1] if k[0] is _returned else k, span)
+    return (returned, k[1] if k[0] is returned else k, span)
 
 
-def _returned(value: Value, k: Frame, s: Segment) -> Step:
+def returned(value: Value, k: Frame, s: Segment) -> Step:
+    """The resume of a frame that keeps the place of a call."""
     below = k[1]
     return below[0], value, below, s
 

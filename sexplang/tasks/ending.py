@@ -44,6 +44,12 @@ def cut_short(
     return _told(error, sessions, (taken, given))
 
 
+def in_task(error: Record, task: str) -> Record:
+    """The error of a task that did not begin."""
+    details = {"task": task, **error.fields["details"]}
+    return Record(error.kind, {**error.fields, "details": details})
+
+
 def metrics(session: HandlerSession) -> dict[str, Value]:
     """ResourceMetrics: turns, and tokens of the context window, with their limits."""
     now, peak = session.taken
@@ -58,8 +64,11 @@ def _told(
     sessions: tuple[HandlerSession, ...],
     last: tuple[int, int],
 ) -> Record:
-    details = dict(fields_of(error.fields.get("details")) or {})
-    details |= metrics(sessions[-1])
+    details = {
+        "task": sessions[0].setup.task,
+        **(fields_of(error.fields.get("details")) or {}),
+        **metrics(sessions[-1]),
+    }
     if sessions[-1].warnings:
         details["warnings"] = sessions[-1].warnings
     taken, given = last

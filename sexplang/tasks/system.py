@@ -6,7 +6,7 @@ Law: begin, advance and match raise nothing; whatever is wrong is a Broke or an 
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from sexplang.tasks.ending import accounted, cut_short
+from sexplang.tasks.ending import accounted, cut_short, in_task
 from sexplang.tasks.matching import asked_for, match
 from sexplang.tasks.opening import opened
 from sexplang.tasks.overrides import NO_OVERRIDES, overrides_of
@@ -105,7 +105,8 @@ def task_system(
             return opened(rules, prepared, inputs, given, conversations)
         except Fault as fault:
             depth = conversations[-1].depth + 1 if conversations else 0
-            error = asked_for(error_of(fault), overrides.get("asked_for"), template.name)
+            error = in_task(error_of(fault), template.name)
+            error = asked_for(error, overrides.get("asked_for"), template.name)
             return Conversation(template.name, "", depth), None, Broke(error)
 
     def advance(session: Session, replies: tuple[Value, ...]) -> tuple[Session, Want]:

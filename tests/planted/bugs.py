@@ -407,6 +407,17 @@ BUGS = [
         ),
     ),
     Bug(
+        "a task that fails is said to be where somebody waits for it",
+        "located",
+        "machine/calls.py",
+        (
+            (
+                "call_task(task, inputs, {}, k if is_library else (returned, k, span), s)",
+                "call_task(task, inputs, {}, k, s)",
+            ),
+        ),
+    ),
+    Bug(
         "a table keeps its keys sorted",
         "json_is_itself",
         "compiler/quoting.py",

@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 from attrs import evolve
+from support.failing_calls import located
 from support.graphs import graphs
 from support.oracle import TooLong
 from support.running import (
@@ -327,6 +328,7 @@ LAWS: dict[str, Law] = {
     "replayed": replayed,
     "cancelled": cancelled,
     "graphs": graphs,
+    "located": located,
     "json_is_itself": json_is_itself,
     "any_text": any_text,
 }

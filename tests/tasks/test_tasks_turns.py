@@ -307,6 +307,7 @@ def test_a_model_that_never_stops_calling_tools_ends_at_the_turn_limit():
     assert len(run.requests) == 3
     assert (run.error["type"], run.error["reason"]) == ("RESOURCE_EXHAUSTION", "turns")
     assert run.error["details"] == {
+        "task": "t",
         "resource": "turns",
         "metrics": {"used": 3, "limit": 3},
         "turns": {"used": 3, "limit": 3},

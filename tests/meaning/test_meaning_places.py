@@ -1,0 +1,131 @@
+"""The error of a task says where the task was called, and which one it was."""
+
+import pytest
+from support.failing_calls import TASK, error_of
+
+import sexplang
+from sexplang.hosts.show import show_error
+from sexplang.terms.source import Source
+
+WORK = """\
+(defatom draft (params (topic string)) (instructions "Write about {{topic}}."))
+(defatom polish (params (text string)) (instructions "Polish: {{text}}"))
+(defatom judge (params (text string)) (instructions "Judge: {{text}}"))
+(define (work topic)
+  (let* ((a (draft topic))
+         (b (polish "a bad draft"))
+         (c (judge b)))
+    (str a b c)))
+(bind one (work "tea"))
+one
+"""
+
+
+def placed(text):
+    """The text at the place of the error that ends a program, and the task that it names."""
+    error = error_of(text)
+    span = error.fields["span"]
+    line = text.split("\n")[span["line"] - 1]
+    return line[span["column"] - 1 : span["end_column"] - 1], error.fields["details"]["task"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '(bind x (w "bad"))\nx',
+        '(define x (w "bad"))\nx',
+        '(define (f x) (w "bad"))\n(f 1)',
+        '(define (f x) (str (w "bad")))\n(f 1)',
+        '(let* ((a (w "a")) (b (w "bad"))) (str a b))',
+        '(let ((a (w "a")) (b (w "bad"))) (str a b))',
+        '(map (lambda (x) (w "bad")) ["a"])',
+        '(str "a" (w "bad"))',
+        '(if (nil? (w "bad")) 1 2)',
+        '(par (w "a") (w "bad"))',
+        '(begin (w "bad") 1)',
+        '(try (w "bad") (finally 1))',
+    ],
+)
+def test_an_error_stands_at_the_call_of_the_task_whatever_is_around_it(text):
+    assert ('(w "bad")', "w") == placed(TASK + text)
+
+
+@pytest.mark.parametrize(
+    ("call", "place"),
+    [
+        *[
+            (call, call)
+            for call in (
+                '(map w ["a" "bad"])',
+                '(filter w ["a" "bad"])',
+                '(apply w ["bad"])',
+                '(par-map w ["a" "bad"])',
+                '(call-atomic-task \'w inputs: {topic: "bad"})',
+                '(sequence [w] "bad")',
+            )
+        ],
+        ('(length (map w ["bad"]))', '(map w ["bad"])'),
+        ('(retry (lambda () (par-map w ["bad"])) times: 2)', '(par-map w ["bad"])'),
+        ('(vote (lambda () (w "bad")) n: 3)', '(w "bad")'),
+    ],
+)
+def test_a_task_that_a_function_calls_fails_at_the_call_in_the_program(call, place):
+    """A function that is given a task calls it: the place is that of the call of the function."""
+    assert (place, "w") == placed(f"{TASK}(bind x {call})\nx")
+
+
+def test_inputs_that_do_not_fit_stand_at_the_call():
+    assert ('(w (json-parse "5"))', "w") == placed(f'{TASK}(bind x (w (json-parse "5")))\nx')
+
+
+def test_a_caught_error_and_a_failed_result_have_both():
+    caught = sexplang.run(
+        TASK + '(bind r (attempt (w "bad")))\n'
+        '(define e (try (w "bad") (catch (e) e)))\n'
+        "[r.notes.error.details.task r.notes.error.span.column e.details.task e.span.column]",
+        model=lambda payload: {"content": [], "stop_reason": "refusal"},
+    )
+
+    assert ["w", 18, "w", 16] == caught
+
+
+def test_what_a_person_reads_shows_the_call_and_names_the_task():
+    error = error_of(WORK)
+    shown = show_error(error, lambda name: Source(name, WORK)).split("\n")
+
+    assert [
+        "  ┌─ program:6:13",
+        '6 │          (b (polish "a bad draft"))',
+        "  │             ^^^^^^^^^^^^^^^^^^^^^^",
+        "  = detail: task: polish",
+    ] == shown[1:5]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (WORK, [("work", 6), (None, 9)]),
+        (  # a function that a prelude function calls
+            TASK + '(define (f xs)\n  (map (lambda (x)\n    (w x)) xs))\n(length (f ["bad"]))',
+            [("lambda", 4), ("f", 3), (None, 5)],
+        ),
+        (  # a task in tail position
+            TASK + '(define (f x)\n  (w x))\n(str 1\n  (f "bad"))',
+            [("f", 3), (None, 4)],
+        ),
+        (  # in a branch
+            TASK + '(define (f x)\n  (w x))\n(list 1\n  (par 1 (f "bad")))',
+            [("f", 3), (None, 4)],
+        ),
+    ],
+)
+def test_the_calls_of_a_failure_begin_at_the_call_of_the_task(text, expected):
+    def refusing(payload):
+        bad = "bad" in str(payload["messages"])
+        return {"content": [], "stop_reason": "refusal"} if bad else "Fine."
+
+    with pytest.raises(sexplang.Failed) as failed:
+        sexplang.run(text, model=refusing)
+
+    calls = failed.value.trail.calls
+    assert expected == [(call["function"], call["span"]["line"]) for call in calls]

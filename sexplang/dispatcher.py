@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from sexplang.builder import Find
 from sexplang.pipeline import build
 from sexplang.terms.diagnostic import Diagnostics
-from sexplang.terms.node import frozen
+from sexplang.terms.node import evolve, frozen
 from sexplang.terms.program import Input, Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_record, failed_result, task_result
@@ -220,7 +220,7 @@ def told(value: Value, path: Path) -> Record:
             message = "a CONTINUATION came out where nobody can go on with it"
             return failed(error_record("TASK_FAILURE", "tool_execution_error", message), path)
         notes = {**value.fields["notes"], "execution_path": path}
-        return Record(value.kind, {**value.fields, "notes": notes})
+        return evolve(value, fields={**value.fields, "notes": notes})
     if path == "direct_tool" and isinstance(value, dict) and value.get("status") == "CONTINUATION":
         message = (
             "a tool gave a CONTINUATION, and there is no conversation that could go on with it"

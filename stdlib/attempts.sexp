@@ -75,14 +75,14 @@
     ({error: err} (raise err))))
 
 ; Calls `f` `n` times side by side, `limit:` of them at a time, and gives the answer that more than
-; half of them give; where there is none it raises `no-majority`. `by:` makes of a value what is
-; compared: of a task's result what it says, else the value. Those that fail are counted among the n,
-; but for no answer.
+; half of them give; where there is none it raises `no-majority`. `by:` makes of an answer what is
+; compared: of a text what it is without the white space around it, else the answer itself. Those that
+; fail are counted among the n, but for no answer.
 (define (vote f (n 3) (by _answer) (limit nil))
   (_check "vote" f "n" n _MOST)
   (unless (procedure? by)
     (_refuse (format "`vote` takes a function of an answer as `by:`, not ~s" by)
-             "write by: (lambda (answer) (string-downcase (str answer)))"))
+             "write by: (lambda (answer) (string-downcase answer))"))
   (unless (or (nil? limit) (and (integer? limit) (>= limit 1)))
     (_refuse (format "`vote` takes an integer from 1 on as `limit:`, not ~s" limit)
              "write (vote (lambda () …) n: 9 limit: 3)"))
@@ -102,12 +102,10 @@
                                     parties)
                         failed: (- n (length valid))}})))
 
-; What a task said, not what it took to say it.
+; What was said, not what it took to say it.
 (define (_answer value)
-  (match value
-    ({status: _ content: content parsed_content: nil} (string-trim content))
-    ({status: _ content: _ parsed_content: parsed} parsed)
-    (_ value)))
+  (bind said (if (failed? value) value (answer value)))
+  (if (string? said) (string-trim said) said))
 
 (define (_check name f label count (most nil))
   (unless (procedure? f)

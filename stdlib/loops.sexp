@@ -5,6 +5,8 @@
 
 (define _NOT_RUN ["not-available" "script-not-found" "script-failed"])
 
+(define _NO_RESULT {status: "COMPLETE" content: "" parsed_content: nil notes: {} usage: {}})
+
 ; Works in rounds until the controller is content, `max_iterations` at most; i is counted from 1.
 ; `(director input i)` gives a plan, `(executor plan i)` does it, `(evaluator execution plan i)` judges
 ; it, and `(controller evaluation plan execution i)` says `['continue next-input]` or
@@ -128,7 +130,8 @@
 
 ; -- What evaluators and validators give ----------------------------------------------------------
 
-; A TaskResult is made an EvaluationResult: its notes hold `success` and `feedback`.
+; A TaskResult, and a table with `success`, is made an EvaluationResult: its notes hold `success` and
+; `feedback`. The table keeps its own fields too.
 (define (_evaluation given)
   (match given
     ({status: _ notes: {success: _}} (_noted given given.notes))
@@ -141,6 +144,7 @@
     ({status: _ notes: _ parsed_content: {success: _}}
      (_noted given given.parsed_content))
     ({status: _ notes: _} (_noted given {}))
+    ({success: _} (merge given (_noted _NO_RESULT given)))
     (_ given)))
 
 (define (_noted result said)
@@ -159,7 +163,7 @@
     (if (nil? said.script_output)
         more
         (put more "script_output" said.script_output)))
-  (task-result (merge result {notes: (merge result.notes all)})))
+  (task-result (merge result {notes: (merge result.notes all)}) result))
 
 ; A ValidationResult, `{stdout stderr exit_code}`, with `error` where there is none to speak of.
 (define (_validation given)

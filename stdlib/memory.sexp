@@ -105,8 +105,7 @@
   (match given
     ((? list? rows) {summary: "" rows: rows})
     ({matches: (? list? rows)} {summary: (str (get given "summary")) rows: rows})
-    ({content: content parsed_content: nil} (_reply-in content))
-    ({content: _ parsed_content: parsed} (_reply parsed))
+    ({status: _ content: _} (_reply (answer given)))
     (_ (_reply-in given))))
 
 (define (_reply-in text)

@@ -14,11 +14,12 @@
   (bind end
     (fold (lambda (so-far step)
             (bind known (_step step))
-            (bind value
+            (bind result
               (_keeping (lambda (err) (_failed-step err known.id so-far (length steps)))
                 (lambda ()
                   (run-step known.do so-far.value {previous_outputs: (_previous so-far)}))))
-            (_with-output so-far value history))
+            (bind value (if (task? known.do) (answer result) result))
+            (_with-output so-far value result history))
           {value: input index: 0 omitted: 0 outputs: []}
           steps))
   end.value)
@@ -38,7 +39,7 @@
              partial_results: (_partial so-far)}})
 
 (define (_previous so-far)
-  (bind values (map (lambda (each) each.value) so-far.outputs))
+  (bind values (map (lambda (each) each.result) so-far.outputs))
   (cond ((= so-far.index 0) nil)
         ((= so-far.omitted 0) values)
         (else (cons (_marker so-far.omitted) values))))
@@ -46,7 +47,7 @@
 (define (_partial so-far)
   (bind results
     (map (lambda (each)
-           {step_index: each.index output: (_output each.value) notes: (_notes each.value)})
+           {step_index: each.index output: (_output each.result) notes: (_notes each.result)})
          so-far.outputs))
   (if (= so-far.omitted 0)
       results
@@ -67,8 +68,8 @@
     (_ {})))
 
 ; Of the outputs the latest `most` are kept.
-(define (_with-output so-far value most)
-  (bind outputs (append so-far.outputs [{index: so-far.index value: value}]))
+(define (_with-output so-far value result most)
+  (bind outputs (append so-far.outputs [{index: so-far.index result: result}]))
   (bind surplus (max 0 (- (length outputs) most)))
   {value: value
    index: (+ so-far.index 1)

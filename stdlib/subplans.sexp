@@ -164,14 +164,16 @@
     ({status: _ content: _ notes: _} given)
     ((? string? text) (task-result {status: "COMPLETE" content: text notes: {}}))
     (_
-     (task-result {status: "COMPLETE" content: (str given) parsed_content: given notes: {}}))))
+     (task-result
+       {status: "COMPLETE" content: (str given) parsed_content: given notes: {} answer: given}))))
 
 (define (_with-artifacts result given)
   (if (empty? given.artifacts)
       result
       (task-result (merge result
                      {content: (or given.content result.content)
-                      notes: (put result.notes "artifacts" given.artifacts)}))))
+                      notes: (put result.notes "artifacts" given.artifacts)})
+                   result)))
 
 (define (_noted node result said)
   (bind bids said.bids)
@@ -183,7 +185,7 @@
      after: node.after
      task: task
      spread: (bid-spread bids)})
-  (task-result (merge result {notes: (put result.notes "node" about)})))
+  (task-result (merge result {notes: (put result.notes "node" about)}) result))
 
 (define (_cancelled node cut)
   (bind error (or cut {type: "TASK_FAILURE" reason: "cancelled" span: nil}))

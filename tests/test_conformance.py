@@ -96,7 +96,7 @@ GOOD = {
         '(map null? (list nil () 0 false ""))',
         [True, True, False, False, False],
     ),
-    "get-field of a result": ('(get-field (write-code "p") "status")', "COMPLETE"),
+    "get-field of a result": ('(get-field (call-task write-code "p") "status")', "COMPLETE"),
     "get-property of a path": ('(get-property {notes: {success: true}} "notes.success")', True),
     "a path as a symbol": ("(define r {notes: {success: true}}) r.notes.success", True),
     "a sum of nothing": ("(+)", 0),

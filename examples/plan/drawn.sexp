@@ -5,4 +5,4 @@
 (import "find-out.xml")
 (import std/plan-tree)
 
-(subplan-mermaid (organise "a street party"))
+(subplan-mermaid (call-task organise "a street party"))

@@ -8,6 +8,6 @@
 
 (define-input event default: "a street party")
 
-(define invitation (organise event))
+(define invitation (call-task organise event))
 
 (string-join [(str invitation) "" (subplan-tree invitation)] "\n")

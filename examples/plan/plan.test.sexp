@@ -16,7 +16,7 @@ organise/sub-2 Completed: Where do we sit if it rains?
 organise/sub-3 Completed: Sum up what is settled.")
 
 (test "a handler may do without plans"
-  (handle (str (organise "a street party"))
+  (handle (organise "a street party")
     ((subplan plan) resume (str "wanted: " (length plan.subtasks) " subtasks")))
   replies: "replies.json"
   expect: "wanted: 3 subtasks")

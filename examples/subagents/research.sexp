@@ -33,5 +33,5 @@
                         (length all.results)
                         (apply + (map tokens all.results)))
                 ""
-                (str (sum-up topic (map line found)))])
+                (sum-up topic (map line found))])
              "\n")

@@ -6,7 +6,7 @@ from sexplang.analysis.bounds import unbounded
 from sexplang.analysis.calls import HIGHER, apply
 from sexplang.analysis.conversing import any_task, converse
 from sexplang.analysis.following import Follower, Steps, nothing
-from sexplang.analysis.handlers import perform
+from sexplang.analysis.handlers import failing, perform
 from sexplang.analysis.nodes import calls_of, within_budget
 from sexplang.analysis.results import part_of
 from sexplang.analysis.stack import Handling, budgeted
@@ -74,6 +74,21 @@ def _run_step(
     return (yield from apply(m, given[0], (given[1],), (), handling, span))
 
 
+def _call_task(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    """`(call-task task x…)` asks what the call of the task asks."""
+    return (yield from apply(m, given[0], given[1:], labels, handling, span))
+
+
+def _answer(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    """`(answer result)`: a FAILED one raises its error."""
+    value, work = yield failing(m, (), handling, span, None, m.values.within(given))
+    return value, work
+
+
 def _task_result(
     m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
 ) -> Any:
@@ -113,6 +128,8 @@ HIGHER.update(
         "task-of": _task_of,
         "run-task": _run_task,
         "run-step": _run_step,
+        "call-task": _call_task,
+        "answer": _answer,
         "task-result": _task_result,
     }
 )

@@ -156,10 +156,15 @@ def _higher(
     arguments: tuple[Core, ...],
     labels: tuple[str, ...],
 ) -> Core:
-    if labels:
+    if shape.name == "call-task":
+        task = arguments[0].value if arguments and type(arguments[0]) is Const else None
+        if type(task) is Task:
+            _check_inputs(c, form, task, len(arguments) - 1, labels)
+            return Call(callee, arguments, labels, span=form.span)
+    elif labels:
         positions_only(c, form, label_form(form, labels[0]))
-    else:
-        check_count(c, form, shape.name, len(arguments), shape.least, shape.most)
+        return Call(callee, arguments, labels, span=form.span)
+    check_count(c, form, shape.name, len(arguments) - len(labels), shape.least, shape.most)
     return Call(callee, arguments, labels, span=form.span)
 
 
@@ -215,11 +220,17 @@ def _task(
     arguments: tuple[Core, ...],
     labels: tuple[str, ...],
 ) -> Core:
-    params = shape.template.params
-    optional = frozenset(p.name for p in params if not p.required or p.default is not None)
-    signature = Signature(shape.name, tuple(p.name for p in params), optional, None)
-    places_of(c, form, signature, len(arguments), labels)
+    _check_inputs(c, form, shape, len(arguments), labels)
     return Call(callee, arguments, labels, span=form.span)
+
+
+def _check_inputs(
+    c: Lowering, form: ListForm, task: Task, count: int, labels: tuple[str, ...]
+) -> None:
+    params = task.template.params
+    optional = frozenset(p.name for p in params if not p.required or p.default is not None)
+    signature = Signature(task.name, tuple(p.name for p in params), optional, None)
+    places_of(c, form, signature, count, labels)
 
 
 _KNOWN: dict[type, Any] = {

@@ -40,7 +40,7 @@ SHAPES: dict[str, Shape] = {
     "define-input": Shape("(define-input name type: t choices: […] doc: text default: e)", 1),
     "define-effect": Shape('(define-effect (operation param…) "doc")', 1, 2),
     "defatom": Shape('(defatom name (params param…) (instructions "…") …)', 1),
-    "attempt": Shape("(attempt e)", 1, 1),
+    "attempt": Shape("(attempt e) or (attempt e default)", 1, 2),
     "perform": Shape("(perform operation e…)", 1),
     "define-syntax": Shape(
         "(define-syntax name (syntax-rules (literal…) (pattern template) …))", 1

@@ -11,8 +11,18 @@ from sexplang.terms.form import ListForm, Literal, Name
 
 
 def attempt(c: Lowering, form: ListForm, position: int) -> Steps:
-    """`(attempt e)`"""
-    return Attempt((yield c.lower(form.items[1])), span=form.span)
+    """`(attempt e)`, or with a default `(attempt e default)`, which is a `try` that takes all."""
+    inner: Core = yield c.lower(form.items[1])
+    if len(form.items) == 2:
+        return Attempt(inner, span=form.span)
+    place = c.here()
+    c.place("_")
+    c.place("_")
+    default: Core = yield c.lower(form.items[2])
+    c.back(place)
+    c.handled.add("error")
+    clause = Clause("error", ("_",), default, "never", (), span=form.items[2].span)
+    return Handle(inner, (clause,), span=form.span)
 
 
 def try_(c: Lowering, form: ListForm, position: int) -> Steps:

@@ -12,7 +12,7 @@ from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
 from sexplang.terms.text import value_of, written
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.value import Fault, Record, Value, has_failed
 
 
 def write_value(settings: Settings, value: Value) -> None:
@@ -66,12 +66,6 @@ def failure_of(value: Value) -> Record | None:
 
     said = value.fields["notes"].get("error")
     return raised("the result has failed and does not say why" if said is None else said, None)
-
-
-def has_failed(value: Value) -> bool:
-    """Whether it is a FAILED TaskResult."""
-    is_result = isinstance(value, Record) and value.kind == "TaskResult"
-    return is_result and value.fields["status"] == "FAILED"
 
 
 def say_failure(error: Record, program: Program, source: Source, trail: Any = None) -> int:

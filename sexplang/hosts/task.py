@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sexplang.hosts.ending import has_failed, say_all, say_fault
+from sexplang.hosts.ending import say_all, say_fault
 from sexplang.hosts.files import folder_of, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.options import Settings
@@ -18,7 +18,7 @@ from sexplang.tasks.inputs import values_of
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import evolve
 from sexplang.terms.source import Source
-from sexplang.terms.value import Fault, Task, Value
+from sexplang.terms.value import Fault, Task, Value, has_failed
 
 if TYPE_CHECKING:
     from sexplang.runtime.mcp import Servers

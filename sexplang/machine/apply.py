@@ -19,6 +19,9 @@ Entry = Callable[[tuple[Value, ...], Frame, Segment, "Span | None"], Step]
 ENTRIES: dict[str, Entry] = {}
 """The prelude functions that call back, by name; `higher` fills it."""
 
+LABELLED: dict[str, Callable[[tuple[Value, ...], tuple[str, ...], Frame, Segment], Step]] = {}
+"""Those of them that take arguments by name too."""
+
 
 def apply(
     function: Value,
@@ -89,6 +92,10 @@ def apply_labelled(
         values = _by_name(function.name, function.params, given, named)
         filled = tuple([values.get(name) for name in function.params])
         return perform(function.name, operands(function, filled), k, s, span)
+    entry = LABELLED.get(function.name) if isinstance(function, Higher) else None
+    if entry is not None:
+        _check_count(function.name, count, function.least, function.most)
+        return entry(arguments, labels, k, s)
     if isinstance(function, Procedure):
         raise Fault(
             "positions-only",

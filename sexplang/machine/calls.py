@@ -9,7 +9,7 @@ from sexplang.machine import simple as pure
 from sexplang.machine.apply import apply, apply_labelled, inputs_order
 from sexplang.machine.binary import both
 from sexplang.machine.control import perform, resume
-from sexplang.machine.converse import call_task
+from sexplang.machine.converse import Wants, call_task
 from sexplang.machine.finding import calling, returned
 from sexplang.machine.gather import enter, gather
 from sexplang.machine.generate import (
@@ -27,7 +27,7 @@ from sexplang.machine.simple import at
 from sexplang.machine.stack import Closure, Code, Continuation, Frame, Run, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.source import Span
-from sexplang.terms.value import Fault, Operation, Task, Value
+from sexplang.terms.value import Fault, Higher, Operation, Task, Value
 
 
 @combines(core.CallPrimitive, attrgetter("arguments"))
@@ -130,10 +130,12 @@ def _call(maker: Maker, node: core.Call, pieces: list[Piece]) -> Piece:
 def _applied(node: core.Call, pieces: list[Piece]) -> Piece:
     pieces = capped(pieces)
     labels, span = node.labels, node.span
-    if (task := _task_of(pieces[0])) is not None:
+    wants: Wants = "result" if _is_call_task(pieces[0]) else "answer"
+    given = pieces[1:] if wants == "result" else pieces
+    if given and (task := _task_of(given[0])) is not None:
         with suppress(Fault):  # what does not fit its parameters is said when it is called
-            order = inputs_order(task, len(pieces) - 1, labels)
-            return _task_call(task, order, pieces[1:], span)
+            order = inputs_order(task, len(given) - 1, labels)
+            return _task_call(task, order, given[1:], wants, span)
     if not labels and all(piece.simple is not None for piece in pieces):
         simples = [piece.simple for piece in pieces]
         known = pieces[0].constant
@@ -158,14 +160,22 @@ def _task_of(callee: Piece) -> Task | None:
     return known[0] if known is not None and type(known[0]) is Task else None
 
 
-def _task_call(task: Task, order: tuple[str, ...], pieces: list[Piece], span: Span) -> Piece:
+def _is_call_task(callee: Piece) -> bool:
+    known = callee.constant
+    return known is not None and type(known[0]) is Higher and known[0].name == "call-task"
+
+
+def _task_call(
+    task: Task, order: tuple[str, ...], pieces: list[Piece], wants: Wants, span: Span
+) -> Piece:
     """A call of a task that is known, and which of its parameters each argument is for."""
     is_library = span.source.is_library
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         try:
             inputs = dict(zip(order, found, strict=True))
-            return call_task(task, inputs, {}, k if is_library else (returned, k, span), s)
+            below = k if is_library else (returned, k, span)
+            return call_task(task, inputs, {}, below, s, wants)
         except Fault as fault:
             raise at(fault, span) from None
 

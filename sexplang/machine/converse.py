@@ -4,7 +4,7 @@ The session is a value that only the tasks room looks into; the conversation's s
 between two replies, so a continuation captured here captures the conversation.
 """
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from sexplang.machine.control import fail, perform
 from sexplang.machine.exits import Closed, Delegated, Entered, Forked, Spawned
@@ -22,21 +22,29 @@ from sexplang.terms.task import (
     failed_result,
     longer,
 )
-from sexplang.terms.value import Record, Task, Value
+from sexplang.terms.value import Record, Task, Value, answer_of
 from sexplang.terms.work import Work
+
+Wants: TypeAlias = Literal["answer", "result"]
+"""What a call of a task gives."""
 
 
 def call_task(
-    task: Task, inputs: dict[str, Value], overrides: dict[str, Value], k: Frame, s: Segment
+    task: Task,
+    inputs: dict[str, Value],
+    overrides: dict[str, Value],
+    k: Frame,
+    s: Segment,
+    wants: Wants = "answer",
 ) -> Step:
-    """Begins the conversation; its TaskResult goes to `k`."""
-    context, call = s[3], (task, settled(inputs), settled(overrides))
+    """Begins the conversation; its answer goes to `k`, or its TaskResult."""
+    context, call = s[3], (task, settled(inputs), settled(overrides), wants)
     if context.work is not None:
         return leave, Spawned(_begin, call, k, s, "task", task.template.name), k, s
     return _begin((None, *call), k, s)
 
 
-Call = tuple[Work | None, Task, dict[str, Value], dict[str, Value]]
+Call = tuple[Work | None, Task, dict[str, Value], dict[str, Value], Wants]
 
 
 def _begin(call: Call, k: Frame, s: Segment) -> Step:
@@ -50,7 +58,7 @@ def _begin(call: Call, k: Frame, s: Segment) -> Step:
 
 
 def _converse(call: Call, k: Frame, s: Segment) -> Step:
-    work, task, inputs, overrides = call
+    work, task, inputs, overrides, wants = call
     context = s[3]
     system = context.linked.tasks
     if system is None:
@@ -64,6 +72,8 @@ def _converse(call: Call, k: Frame, s: Segment) -> Step:
     if isinstance(want, Broke):
         return _over(work, want.error, (fail, want.error, k, s))
     inner = context.talking((*context.conversations, conversation), work)
+    if wants == "answer":
+        k = (_answer, k)
     if context.conversations:
         return leave, Delegated(work, (_begun, (session, want, inner), k, s)), k, s
     return _go_on(session, want, k, s, inner)
@@ -82,6 +92,8 @@ def _go_on(session: Session, want: Want, k: Frame, s: Segment, context: Ctx) -> 
             return step
         return _over(context.work, want.result.fields["notes"].get("error"), step)
     if isinstance(want, Broke):
+        if k[0] is _answer:  # what it is resumed with is the value of the call
+            k = k[1]
         return _over(context.work, want.error, (fail, want.error, k, s))
     if want.items is not None:
         context = _with_items(context, want.items)
@@ -91,6 +103,12 @@ def _go_on(session: Session, want: Want, k: Frame, s: Segment, context: Ctx) -> 
         k = (_all_answered, BOTTOM)
         return leave, Forked(starts, k, s), k, s
     return start_ask(want.asks[0], _ANSWERED, s)
+
+
+def _answer(result: Value, k: Frame, s: Segment) -> Step:
+    """What a TaskResult answers goes to the frame below."""
+    below = k[1]
+    return below[0], answer_of(result), below, s
 
 
 def _over(work: Work | None, error: Record | None, step: Step) -> Step:

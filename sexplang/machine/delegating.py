@@ -3,13 +3,23 @@
 from sexplang.machine.apply import apply, task_inputs
 from sexplang.machine.control import fail
 from sexplang.machine.converse import call_task
+from sexplang.machine.errors import raised
 from sexplang.machine.exits import Closed, Limited, Spawned
 from sexplang.machine.stack import BOTTOM, Frame, Kind, Linked, Segment, Step, give
+from sexplang.terms.brief import shown
 from sexplang.terms.settling import settled
 from sexplang.terms.source import Span
 from sexplang.terms.task import STATUSES, error_record, task_result
 from sexplang.terms.template import Template
-from sexplang.terms.value import Fault, Record, Symbol, Task, Value
+from sexplang.terms.value import (
+    Fault,
+    Record,
+    Symbol,
+    Task,
+    Value,
+    answer_of,
+    has_failed,
+)
 from sexplang.terms.work import Work
 
 
@@ -70,7 +80,7 @@ def run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
             "`call-atomic-task` takes a task or its name, and a table of inputs",
             hint="write (call-atomic-task 'name inputs: {param: value})",
         )
-    return call_task(task, inputs, _kept(overrides), k, s)
+    return call_task(task, inputs, _kept(overrides), k, s, "result")
 
 
 def _table(inputs: Value) -> Value:
@@ -90,17 +100,19 @@ def _table(inputs: Value) -> Value:
 
 
 def run_step(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(run-step function value overrides)`: calls a function; a task also has overrides."""
+    """`(run-step function value overrides)`: calls a function; a task also has overrides, and its
+    TaskResult is given."""
     function, value, overrides = arguments
     if isinstance(function, Task):
         inputs = task_inputs(function, (value,))
-        return call_task(function, inputs, _kept(overrides), k, s)
+        return call_task(function, inputs, _kept(overrides), k, s, "result")
     return apply(function, (value,), k, s, span)
 
 
 def make_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(task-result fields)`: a TaskResult, of a table with its fields."""
-    (fields,) = settled(arguments)
+    """`(task-result fields of)`: a TaskResult, of a table with its fields, of which `answer` is
+    what it answers; else it has the answer of the result that it is made `of`."""
+    fields, *of = settled(arguments)
     given = fields if isinstance(fields, dict) else {}
     content, status = given.get("content"), given.get("status")
     notes, usage = given.get("notes"), given.get("usage", {})
@@ -111,8 +123,41 @@ def make_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span |
     ):
         raise Fault("wrong-type", "a TaskResult has `content`, `status`, `notes` and `usage`")
     parsed = given.get("parsed_content")
-    made = task_result(content, status, parsed_content=parsed, notes=notes, usage=usage)
+    answer = (given["answer"],) if "answer" in given else None
+    if of and isinstance(of[0], Record):
+        answer = of[0].answer
+    made = task_result(
+        content, status, parsed_content=parsed, notes=notes, usage=usage, answer=answer
+    )
     return k[0], made, k, s
+
+
+def call_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(call-task task x…)`: calls a task, and gives its TaskResult."""
+    return call_labelled(arguments, (), k, s)
+
+
+def call_labelled(
+    arguments: tuple[Value, ...], labels: tuple[str, ...], k: Frame, s: Segment
+) -> Step:
+    """The same, where the last arguments are given by name."""
+    task, *given = arguments
+    if not isinstance(task, Task):
+        raise Fault(
+            "wrong-type",
+            f"`call-task` takes a task, not {shown(task)}",
+            hint="write (call-task task x …), where (task x …) is the call; what calls tasks "
+            "itself is called as it is",
+        )
+    return call_task(task, task_inputs(task, tuple(given), labels), {}, k, s, "result")
+
+
+def answer(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(answer result)`: what a TaskResult answers; a FAILED one raises its error."""
+    (result,) = arguments
+    if has_failed(result):
+        return fail(raised(result, span), k, s)
+    return k[0], answer_of(result), k, s
 
 
 def as_work(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:

@@ -158,7 +158,7 @@ class _Freezer:
         if kind is float:
             return ["float", repr(item)]
         if kind is Record:
-            return ["record", item.kind, self._reference(item.fields)]
+            return ["record", item.kind, *self._each([item.fields, item.answer])]
         if isinstance(item, Symbol):
             return ["symbol", item.name]
         if kind is Map:
@@ -261,7 +261,7 @@ class _Thawer:
         if word == "float":
             return float(parts[0])
         if word == "record":
-            return Record(parts[0], self._get(parts[1]))
+            return Record(*map(self._get, parts))
         if word == "symbol":
             return symbol(parts[0])
         if word == "map":

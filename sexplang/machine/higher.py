@@ -2,11 +2,14 @@
 
 from typing import Any
 
-from sexplang.machine.apply import ENTRIES, apply
+from sexplang.machine.apply import ENTRIES, LABELLED, apply
 from sexplang.machine.collect import items_of
 from sexplang.machine.control import fail, let_go
 from sexplang.machine.delegating import (
+    answer,
     as_work,
+    call_labelled,
+    call_result,
     make_result,
     match_task,
     run_step,
@@ -109,7 +112,9 @@ _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
     ("run-step", 3, 3, run_step, "(run-step f x overrides): calls f, a task with overrides"),
     ("as-work", 3, 3, as_work, "(as-work kind name f): calls f; traces show it as one thing"),
     ("subagent-limits", 0, 0, subagent_limits, "(subagent-limits): [seconds calls]"),
-    ("task-result", 1, 1, make_result, "(task-result fields): a TaskResult"),
+    ("call-task", 1, None, call_result, "(call-task task x …): its call, as a TaskResult"),
+    ("answer", 1, 1, answer, "(answer result): what it answers; a FAILED one raises its error"),
+    ("task-result", 1, 2, make_result, "(task-result fields): a TaskResult"),
 )
 
 HIGHER: dict[str, Higher] = {
@@ -118,3 +123,4 @@ HIGHER: dict[str, Higher] = {
 """The prelude functions that call back, by name."""
 
 ENTRIES.update({name: entry for name, _, _, entry, _ in _TABLE})
+LABELLED["call-task"] = call_labelled

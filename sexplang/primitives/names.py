@@ -17,7 +17,7 @@ from sexplang.primitives import (
 )
 from sexplang.primitives.growing import GROWING, charged
 from sexplang.terms import equality
-from sexplang.terms.value import Primitive, Value
+from sexplang.terms.value import Primitive, Value, has_failed
 
 _Row: TypeAlias = tuple[str, Callable[..., Value], int, int | None, str]
 
@@ -127,6 +127,7 @@ _TESTS: tuple[_Row, ...] = (
     ("symbol?", kinds.is_symbol, 1, 1, "Is it a symbol? (symbol? 'a) ;=> true"),
     ("procedure?", kinds.is_procedure, 1, 1, "Can it be called? (procedure? car) ;=> true"),
     ("task?", kinds.is_task, 1, 1, "Is it an atomic task? (task? car) ;=> false"),
+    ("failed?", has_failed, 1, 1, "Is it a FAILED TaskResult? (failed? nil) ;=> false"),
     ("equal?", equality.equal, 2, 2, "Have they the same structure? (equal? [1] [1.0]) ;=> true"),
     ("eq?", equality.equal, 2, 2, "The same as equal?. (eq? 'a 'a) ;=> true"),
     ("not", kinds.negate, 1, 1, "Is it false or nil? (not 0) ;=> false"),

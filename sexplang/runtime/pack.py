@@ -28,6 +28,8 @@ def packed(value: Value) -> Any:
         elif isinstance(item, Record):
             place[key] = {TAG: "record", "kind": item.kind, "fields": None}
             work.append((place[key], "fields", dict(item.fields)))
+            if item.answer is not None:
+                work.append((place[key], "answer", item.answer))
         elif isinstance(item, dict) and TAG in item:
             place[key] = {TAG: "table", "pairs": None}
             work.append((place[key], "pairs", tuple(item.items())))
@@ -56,7 +58,8 @@ def unpacked(data: Any) -> Any:
         fields = unpacked(data["fields"])
         if not isinstance(fields, dict):
             raise TypeError(fields)
-        return Record(_text(data["kind"]), fields)
+        answer = unpacked(data["answer"]) if "answer" in data else None
+        return Record(_text(data["kind"]), fields, answer)
     if kind == "table":
         return {_text(name): unpacked(part) for name, part in data["pairs"]}
     raise ValueError(kind)

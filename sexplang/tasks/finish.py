@@ -40,8 +40,9 @@ def finished(
         notes = _notes(session, model, reading.repairs, text)
         _pass_score(notes, reading.value)
         _pass_artifacts(notes, session, reading.value)
-        usage = notes["usage"]
-        return task_result(text, parsed_content=reading.value, notes=notes, usage=usage), None
+        value, usage = reading.value, notes["usage"]
+        made = task_result(text, parsed_content=value, notes=notes, usage=usage, answer=(value,))
+        return made, None
     if session.setup.takes_text:
         words = f"the reply could not be read and is taken as text: {_reason(reading.problem)}"
         warned = evolve(session, warnings=(*session.warnings, words))

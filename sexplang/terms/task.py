@@ -33,9 +33,11 @@ def task_result(
     parsed_content: Value = None,
     notes: dict[str, Value] | None = None,
     usage: dict[str, Value] | None = None,
+    answer: tuple[Value] | None = None,
 ) -> Record:
     """A TaskResult `{status content parsed_content notes usage}`; status COMPLETE,
-    CONTINUATION or FAILED; usage `{input_tokens output_tokens}` of the task's own calls."""
+    CONTINUATION or FAILED; usage `{input_tokens output_tokens}` of the task's own calls. `answer`
+    holds what it answers with, where that is not its content."""
     return Record(
         "TaskResult",
         {
@@ -45,6 +47,7 @@ def task_result(
             "notes": notes or {},
             "usage": usage or {},
         },
+        answer,
     )
 
 

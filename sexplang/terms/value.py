@@ -36,10 +36,15 @@ class Symbol:
 
 @node(eq=False)
 class Record:
-    """A value with a kind that reads like a table: `TaskResult`, `error`."""
+    """A value with a kind that reads like a table: `TaskResult`, `error`.
+
+    `answer` is no field: it holds the one value that a TaskResult answers with, where that is
+    another one than its content.
+    """
 
     kind: str
     fields: dict[str, Value]
+    answer: tuple[Value] | None = field(default=None)
 
 
 class Procedure:
@@ -134,6 +139,19 @@ class Fault(Exception):
         self.details = details or {}
         self.error = error
         self.span: Any = None
+
+
+def answer_of(value: Value) -> Value:
+    """What a TaskResult answers; any other value is itself."""
+    if type(value) is not Record or value.kind != "TaskResult":
+        return value
+    return value.fields["content"] if value.answer is None else value.answer[0]
+
+
+def has_failed(value: Value) -> bool:
+    """Whether it is a FAILED TaskResult."""
+    is_result = type(value) is Record and value.kind == "TaskResult"
+    return bool(is_result and value.fields["status"] == "FAILED")
 
 
 _symbols: dict[str, Symbol] = {}

@@ -80,7 +80,8 @@ def test_a_list_that_holds_itself_is_refused():
 
 def test_results_go_in_again_as_results():
     """A TaskResult from one run is one in the next, also inside of lists."""
-    text = '(defatom say (instructions "Hello.")) (list (say) (attempt (raise {reason: "odd"})))'
+    text = """(defatom say (instructions "Hello."))
+      (list (call-task say) (attempt (raise {reason: "odd"})))"""
     results = sexplang.run(text, model=["Hi."])
     texts = "(define-input rs type: json) (map (lambda (r) (str r r.status)) rs)"
 

@@ -26,8 +26,8 @@ def model(payload):
 @pytest.mark.parametrize(
     ("program", "status"),
     [
-        ("(fields (clerk))", "COMPLETE"),
-        ("(fields (chief))", "COMPLETE"),
+        ("(fields (call-task clerk))", "COMPLETE"),
+        ("(fields (call-task chief))", "COMPLETE"),
         ("(fields (subtask {name: \"clerk\" inputs: {}}))", "COMPLETE"),
         ("(fields (attempt (call-atomic-task 'clerk max_depth: 0)))", "FAILED"),
         ('(fields (attempt (error "no")))', "FAILED"),

@@ -75,7 +75,7 @@ def delegating(body):
 
 def test_two_subtasks_in_one_turn_a_failure_and_a_third(run):
     """Ids are paired, the failure is an error result, and the chief recovers."""
-    value, journal = run('(chief "drinks")', delegating)
+    value, journal = run('(call-task chief "drinks")', delegating)
 
     assert str(value) == "Tea and water; nothing about coffee."
     chief = [body for body in journal if body["messages"][0]["content"][0]["text"][:5] == "Chief"]
@@ -151,7 +151,7 @@ def naming_nobody(**inputs):
 
 def test_another_task_than_was_named_says_so(run):
     """To the model that asked, and in the notes of the result."""
-    value, _ = run('(chief "drinks")', naming_nobody(what="tea"))
+    value, _ = run('(call-task chief "drinks")', naming_nobody(what="tea"))
 
     assert value.notes["warnings"][0].startswith("no task is called `look-things-up`")
     said = "no task is called `look-things-up`; `clerk` took the request"

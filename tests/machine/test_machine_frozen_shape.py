@@ -8,12 +8,13 @@ from sexplang.machine.stack import Ctx
 from sexplang.pipeline import tasks
 from sexplang.terms.node import fields
 from sexplang.terms.sequences import LONG, Middle
+from sexplang.terms.value import Record
 
 SHAPES = {
     2: "50204855d655b9f2",
     3: "946c32233127f652",
     4: "af127426e9d36657",
-    5: "b0f64978f75f9862",
+    5: "faf2237b51518251",
 }
 """The digest of the shape, by version; the last is today's."""
 
@@ -22,7 +23,7 @@ def shape():
     """Each class that a frozen run may hold, with its fields in their order, and of what class they
     are where it is only one."""
     lines = []
-    for kind in (*_nouns(tasks()), Ctx, Limits):
+    for kind in (*_nouns(tasks()), Ctx, Limits, Record):
         notes = {}
         for each in kind.__mro__[::-1]:
             notes |= vars(each).get("__annotations__", {})

@@ -115,7 +115,7 @@ def test_a_corrected_plan_has_lost_nothing(tmp_path):
     def says(task, prompt, turn, told):
         return script[turn] if task == "chief" else "found"
 
-    played = play(tmp_path, '(chief "g")', says, templates=MORE)
+    played = play(tmp_path, '(call-task chief "g")', says, templates=MORE)
 
     assert [told["accepted"] for told in played.told] == [False, True, True]
     begun = [state.split()[0] for state in played.states if "Dispatched" in state]
@@ -127,7 +127,7 @@ def test_a_model_that_keeps_proposing_what_does_not_fit_is_stopped(tmp_path):
     """Two refusals are told; the third ends the task, and the error says why."""
     played = play(
         tmp_path,
-        '(attempt (chief "g"))',
+        '(attempt (call-task chief "g"))',
         lambda task, prompt, turn, told: proposing(counting(most=3)),
         templates=MORE,
     )

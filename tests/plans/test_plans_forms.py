@@ -22,7 +22,7 @@ def by_text(tmp_path, notes, **more):
             return text if turn == 0 else "done"
         return f"found: {prompt}"
 
-    return play(tmp_path, '(chief "g")', says, **more)
+    return play(tmp_path, '(call-task chief "g")', says, **more)
 
 
 def test_a_reply_text_proposes_as_the_tool_does(tmp_path):
@@ -98,7 +98,7 @@ def test_whoever_is_named_or_fits_best_does_it(tmp_path):
     def says(task, prompt, turn, told):
         return proposal if task == "chief" and turn == 0 else "done"
 
-    played = play(tmp_path, '(chief "g")', says)
+    played = play(tmp_path, '(call-task chief "g")', says)
 
     results = played.value.notes["subplans"][0]["results"]
     assert [each.notes["node"]["task"] for each in results] == ["clerk", "lead", "clerk"]
@@ -114,7 +114,7 @@ def test_a_name_may_be_written_loosely(tmp_path, name):
         plan = proposing({"name": name, "description": "tea"})
         return plan if task == "chief" and turn == 0 else "done"
 
-    played = play(tmp_path, '(chief "g")', says)
+    played = play(tmp_path, '(call-task chief "g")', says)
 
     [plan] = played.value.notes["subplans"]
     [result] = plan["results"]
@@ -133,7 +133,9 @@ def test_a_plan_is_shown_with_a_line_for_each_node(tmp_path):
     def says(task, prompt, turn, told):
         return proposing(clerk(words)) if task == "chief" and turn == 0 else "done"
 
-    played = play(tmp_path, '(bind r (chief "g")) [(subplan-tree r) (subplan-mermaid r)]', says)
+    played = play(
+        tmp_path, '(bind r (call-task chief "g")) [(subplan-tree r) (subplan-mermaid r)]', says
+    )
 
     tree, graph = played.value
     line = 'a "b" \\ c chief/sub-1 Completed: d\\u001b[2J\\u0007\\u009b\\u2028e é e'
@@ -175,7 +177,7 @@ def test_doubles_are_done_once_and_paths_one_after_the_other(tmp_path):
     def says(task, prompt, turn, told):
         return proposal if task == "chief" and turn == 0 else "done"
 
-    played = play(tmp_path, '(chief "g")', says)
+    played = play(tmp_path, '(call-task chief "g")', says)
 
     (told,) = played.told
     assert told["warnings"] == [
@@ -209,7 +211,7 @@ def test_what_is_not_the_same_is_done_twice(one, other, tmp_path):
     def says(task, prompt, turn, told):
         return proposing(one, other) if task == "chief" and turn == 0 else "done"
 
-    played = play(tmp_path, '(chief "g")', says)
+    played = play(tmp_path, '(call-task chief "g")', says)
 
     (told,) = played.told
     assert 2 == len(told["results"])
@@ -239,7 +241,7 @@ def test_usage_of_all_is_the_chains(tmp_path):
         part = lead("a half") if task == "chief" else clerk("a thing")
         return {**_said(proposing(part) if turn == 0 else "done"), "usage": usage}
 
-    played = play(tmp_path, '(chief "g")', says)
+    played = play(tmp_path, '(call-task chief "g")', says)
 
     assert played.value.notes["chain_usage"] == {"input_tokens": 50, "output_tokens": 5}
 
@@ -269,7 +271,7 @@ def test_what_a_cancelled_subtask_took_is_the_chains_too(tmp_path, ending):
         return min(ready, key=lambda each: order.get(_task(each), 0))
 
     hangs = ["deep", "dark", *(["light"] if ending == "time" else [])]
-    played = play(tmp_path, '(chief "g")', says, hangs=hangs, pick=pick, latest=_last)
+    played = play(tmp_path, '(call-task chief "g")', says, hangs=hangs, pick=pick, latest=_last)
 
     half, dark, *_ = played.value.notes["subplans"][0]["results"]
     assert [each.notes["node"]["state"] for each in (half, dark)] == ["Cancelled"] * 2
@@ -304,7 +306,7 @@ def test_what_parts_of_a_cancelled_subtask_took_is_the_nodes(tmp_path, ending):
         return next((each for each in timers if each.id == wanted), timers[0])
 
     hangs = ["the deep", *([] if ending == "success" else ["the light"])]
-    program = '(chief "g")'
+    program = '(call-task chief "g")'
     if ending == "the program's time":
         program = f"(attempt (with-timeout 1 {program}))"
     played = play(tmp_path, program, says, hangs=hangs, pick=pick, latest=latest)
@@ -348,7 +350,7 @@ def test_an_ambiguous_subtask_is_said_to_be_so(tmp_path):
                 hints.append(each.arguments[0]["messages"][0]["content"][-1]["text"])
         return ready[0]
 
-    played = play(tmp_path, '(chief "g")', says, pick=pick)
+    played = play(tmp_path, '(call-task chief "g")', says, pick=pick)
 
     node = played.value.notes["subplans"][0]["results"][0].notes["node"]
     assert node["task"] == "lead" and node["spread"] > 0.5

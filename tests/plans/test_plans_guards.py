@@ -170,7 +170,7 @@ def test_a_spawn_storm_stops_at_the_budget(tmp_path):
     def says(task, prompt, turn, told):
         return proposing(*[lead(f"part {next(part)}") for _ in range(3)]) if not turn else "done"
 
-    played = play(tmp_path, '(attempt (with-budget {calls: 12} (chief "all")))', says)
+    played = play(tmp_path, '(attempt (with-budget {calls: 12} (call-task chief "all")))', says)
 
     assert len(played.prompts) == 12
     assert played.value.notes["error"]["reason"] == "calls"
@@ -193,7 +193,7 @@ def test_decompositions_are_few_and_need_progress(tmp_path):
     def says(task, prompt, turn, told):
         return script[turn] if task == "chief" else "found"
 
-    played = play(tmp_path, '(chief "g")', says)
+    played = play(tmp_path, '(call-task chief "g")', says)
 
     assert [told["accepted"] for told in played.told] == [True, False, True, True, False]
     assert played.told[1]["reason"] == (
@@ -213,7 +213,9 @@ def test_decompositions_are_few_and_need_progress(tmp_path):
 
 def test_a_model_that_keeps_proposing_is_stopped(tmp_path):
     """Two refusals are told; the third ends the task."""
-    played = play(tmp_path, '(attempt (chief "g"))', lambda task, prompt, turn, told: proposing())
+    played = play(
+        tmp_path, '(attempt (call-task chief "g"))', lambda task, prompt, turn, told: proposing()
+    )
 
     error = played.value.notes["error"]
     assert [told["accepted"] for told in played.told] == [False, False]

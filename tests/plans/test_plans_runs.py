@@ -47,7 +47,9 @@ def test_the_first_success_of_a_diamond_cancels_a_running_sibling(tmp_path):
     """The top is a step of every way, and not enough; the left side is, while the right one is at
     work: that is withdrawn, and the bottom never begins."""
     proposal = proposing(*DIAMOND, stopWhen={"kind": "FirstSuccess"})
-    played = play(tmp_path, '(chief "g")', chief(proposal, "one is enough"), hangs=["right"])
+    played = play(
+        tmp_path, '(call-task chief "g")', chief(proposal, "one is enough"), hangs=["right"]
+    )
 
     assert str(played.value) == "one is enough"
     (told,) = played.told
@@ -246,7 +248,7 @@ def test_an_output_that_is_not_as_expected_is_fixed_twice_at_most(tmp_path):
 
         return said
 
-    fixed = play(tmp_path, '(chief "g")', says(["no idea", json.dumps(good)]))
+    fixed = play(tmp_path, '(call-task chief "g")', says(["no idea", json.dumps(good)]))
     (told,) = fixed.told
     assert told["results"][0]["content"] == "ready"
     assert told["results"][0]["artifacts"] == good["artifacts"]
@@ -302,7 +304,9 @@ def test_nested_plans_make_one_tree(tmp_path):
             return proposing('a "quoted" thing') if turn == 0 else "half"
         return "found"
 
-    played = play(tmp_path, '(bind r (chief "g")) [(subplan-tree r) (subplan-mermaid r)]', says)
+    played = play(
+        tmp_path, '(bind r (call-task chief "g")) [(subplan-tree r) (subplan-mermaid r)]', says
+    )
 
     tree, mermaid = played.value
     assert tree.splitlines() == [

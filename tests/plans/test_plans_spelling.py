@@ -186,7 +186,7 @@ def test_what_was_understood_is_noted(tmp_path):
             }
         return "done"
 
-    played = play(tmp_path, '(chief "g")', says)
+    played = play(tmp_path, '(call-task chief "g")', says)
 
     assert [each["state"] for each in played.told[0]["results"]] == ["Completed"] * 2
     assert played.prompts.index("Find a") < played.prompts.index("Find b")

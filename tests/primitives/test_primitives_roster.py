@@ -18,7 +18,7 @@ string-downcase string-contains? string-replace string=? format
 list cons car first cdr rest nth last length append reverse map filter reduce fold for-each range
 take drop zip sort sort-by member? assoc apply any? all? index-of flatten distinct group-by
 get get-in get-field get-property put update remove keys values merge has-key?
-nil? null? empty? list? table? string? number? integer? boolean? symbol? procedure? task?
+nil? null? empty? list? table? string? number? integer? boolean? symbol? procedure? task? failed?
 json-parse json-string identity error raise
 equal? eq? not
 """

@@ -110,14 +110,14 @@ def test_a_reply_that_comes_at_last_tells_what_all_attempts_took(place):
 def test_all_attempts_of_a_task_are_in_its_usage_and_one_of_them_in_its_window():
     """Whether it ends well or not."""
     script = [cut("some text"), WHOLE]
-    outcome, _ = ran(script, f"{TASK} (attempt (tell))")
+    outcome, _ = ran(script, f"{TASK} (attempt (call-task tell))")
     result = outcome.value.fields
 
     assert ("COMPLETE", "Tea is wet.") == (result["status"], result["content"])
     assert {"input_tokens": 180, "output_tokens": 10} == result["usage"]
     assert 99 == result["notes"]["metrics"]["context"]["peak_usage"]
 
-    outcome, _ = ran([cut("some text")], f"{TASK} (attempt (tell))")
+    outcome, _ = ran([cut("some text")], f"{TASK} (attempt (call-task tell))")
     result = outcome.value.fields
 
     assert ("FAILED", "Tea is wet.") == (result["status"], result["content"])

@@ -4,7 +4,8 @@ from typing import Any
 
 from sexplang.terms.brief import shown
 from sexplang.terms.equality import firsts
-from sexplang.terms.sequences import LONG, whole
+from sexplang.terms.rope import TEXTS, whole_text
+from sexplang.terms.sequences import LONG, whole_list
 from sexplang.terms.value import Fault, Procedure, Value
 
 
@@ -13,7 +14,7 @@ def items_of(name: str, value: Value) -> tuple[Value, ...]:
     if type(value) is tuple:
         return value
     if type(value) in LONG:
-        return whole(value)
+        return whole_list(value)
     hint = "`keys`, `values` and `string-split` give lists"
     if isinstance(value, Procedure):
         hint = f"the function comes first: `({name} {_FIRST.get(name, 'f xs')})`"
@@ -44,9 +45,11 @@ def grouped(results: tuple[Value, ...], extra: Any) -> Value:
 def by_keys(results: tuple[Value, ...], extra: Any) -> Value:
     items, span = extra
     numbers = all(type(key) in (int, float) for key in results)
-    if not numbers and not all(type(key) is str for key in results):
+    if not numbers and not all(type(key) in TEXTS for key in results):
         fault = Fault("wrong-type", "`sort-by` needs keys that are all numbers or all strings")
         fault.span = span
         raise fault
+    if not numbers:
+        results = tuple(map(whole_text, results))
     order = sorted(range(len(items)), key=results.__getitem__)
     return tuple([items[at] for at in order])

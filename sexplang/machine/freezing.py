@@ -23,6 +23,7 @@ from sexplang.machine.stack import BOTTOM, Closure, Continuation, Ctx, Linked
 from sexplang.terms import effect, plan, task, template
 from sexplang.terms.node import attributes, fields, has
 from sexplang.terms.program import Program
+from sexplang.terms.rope import PLAIN, Rope
 from sexplang.terms.sequences import Long, Middle, View, long, view
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
@@ -128,7 +129,8 @@ class _Freezer:
 
     def _reference(self, item: Any) -> Any:
         """A scalar as it is, a reference to its node for anything else."""
-        if item is None or type(item) in (str, bool, int):
+        kind = type(item)
+        if item is None or kind is bool or kind is int or (kind is str and len(item) <= PLAIN):
             return item
         number = self._numbers.get(id(item))
         if number is None:
@@ -145,6 +147,10 @@ class _Freezer:
             return ["bottom"]
         if kind is tuple:
             return ["tuple", *self._each(item)]
+        if kind is str:
+            return ["text", item]
+        if kind is Rope:
+            return ["rope", self._reference(item.parts), item.size]
         if kind is View:
             return ["view", self._reference(item.items), item.start]
         if kind is Long:
@@ -247,6 +253,10 @@ class _Thawer:
         word, *parts = node
         if word == "tuple":
             return tuple([self._get(part) for part in parts])
+        if word == "text":
+            return parts[0]
+        if word == "rope":
+            return Rope(self._get(parts[0]), parts[1])
         if word == "view":
             return view(*map(self._get, parts))
         if word == "long":

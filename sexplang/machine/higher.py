@@ -28,6 +28,7 @@ from sexplang.machine.stack import Continuation, Frame, Segment, Step
 from sexplang.machine.walking import WALKS
 from sexplang.terms.allowance import SMALL, charge, work
 from sexplang.terms.brief import shown
+from sexplang.terms.settling import settled
 from sexplang.terms.source import Span
 from sexplang.terms.value import Fault, Higher, Record, Symbol, Value
 
@@ -44,6 +45,7 @@ def _update(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | Non
     table, key, function = arguments
     if isinstance(table, Record):
         table = table.fields
+    key = settled(key)
     if not isinstance(table, dict) or not isinstance(key, (str, Symbol)):
         raise Fault("wrong-type", "`update` takes a table, a key and a function")
     name = key if isinstance(key, str) else key.name

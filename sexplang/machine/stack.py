@@ -19,6 +19,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
 from sexplang.terms.node import evolve, field, node
+from sexplang.terms.rope import TEXTS, whole_text
 from sexplang.terms.task import Context, Conversation, TaskSystem
 from sexplang.terms.value import Procedure, Value
 from sexplang.terms.work import Work
@@ -93,7 +94,7 @@ def _mark(value: Value) -> Hashable:
     kind = type(value)
     if kind is int or kind is float:
         return kind.__name__, value.hex() if kind is float else hex(value)
-    return (kind.__name__, value) if kind is str else id(value)
+    return ("str", whole_text(value)) if kind in TEXTS else id(value)
 
 
 class Continuation(Procedure):

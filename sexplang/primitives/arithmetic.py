@@ -12,6 +12,7 @@ from typing import Any
 from sexplang.primitives.sizes import too_large, wrong_type
 from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.brief import shown
+from sexplang.terms.rope import TEXTS
 from sexplang.terms.value import Fault, Value
 
 MISSING: Any = object()  # an argument that was left out; nil is one that was given
@@ -25,7 +26,7 @@ _HINTS = {
 def not_a_number(name: str, value: Value) -> Fault:
     """`name` got `value` where it takes a number."""
     hint = _HINTS.get(name)
-    if type(value) is str and hint is None:
+    if type(value) in TEXTS and hint is None:
         hint = "`(str a b)` joins text" if name == "+" else "`(string->number s)` reads a number"
     return wrong_type(name, "numbers", value, hint)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from sexplang.primitives.json_text import parse
 from sexplang.terms.allowance import SMALL, charge, work
+from sexplang.terms.rope import TEXTS
 from sexplang.terms.value import Value
 
 # fmt: off
@@ -78,7 +79,7 @@ def _any(function: Callable[..., Value]) -> Callable[..., Value]:
 def _parsing(text: Value) -> Value:
     """What JSON denotes may be a number; its text is what it costs, and two characters are read in
     about the time that a step takes."""
-    size = len(text) if isinstance(text, str) else 0
+    size = len(text) if type(text) in TEXTS else 0
     charge(size)
     if size > SMALL:
         work(size // 2)

@@ -15,6 +15,7 @@ from sexplang.primitives.sizes import STRING_POINTS, too_large, too_long
 from sexplang.primitives.strings import content
 from sexplang.terms.brief import shown
 from sexplang.terms.extent import text_size
+from sexplang.terms.rope import TEXTS, whole_text
 from sexplang.terms.text import number, quoted, spelled
 from sexplang.terms.value import Fault, Symbol, Value
 
@@ -214,8 +215,8 @@ def _label(key: str) -> str:
 def _atom(value: Value) -> str:
     if value is None or value is True or value is False:
         return _NAMES[value]
-    if isinstance(value, str):
-        return quoted(value)
+    if type(value) in TEXTS:
+        return quoted(whole_text(value))
     if isinstance(value, Symbol):
         return quoted(value.name)
     if isinstance(value, float) and (isnan(value) or isinf(value)):

@@ -2,6 +2,7 @@
 
 from math import isinf, isnan
 
+from sexplang.terms.rope import TEXTS
 from sexplang.terms.sequences import LISTS
 from sexplang.terms.value import Procedure, Record, Symbol, Task, Value
 
@@ -23,7 +24,7 @@ def is_table(value: Value) -> Value:
 
 
 def is_string(value: Value) -> Value:
-    return isinstance(value, str)
+    return type(value) in TEXTS
 
 
 def is_number(value: Value) -> Value:

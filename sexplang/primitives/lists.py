@@ -14,6 +14,7 @@ from sexplang.primitives.sizes import LIST_ITEMS, out_of_range, too_many_items, 
 from sexplang.terms.allowance import SMALL, work
 from sexplang.terms.brief import shown
 from sexplang.terms.equality import equal, firsts
+from sexplang.terms.rope import TEXTS
 from sexplang.terms.sequences import (
     CHUNK,
     LISTS,
@@ -23,11 +24,9 @@ from sexplang.terms.sequences import (
     View,
     end_of,
     joined,
+    whole_list,
     with_first,
     without_first,
-)
-from sexplang.terms.sequences import (
-    whole as whole_list,
 )
 from sexplang.terms.settling import settled
 from sexplang.terms.value import Fault, Record, Value
@@ -41,7 +40,7 @@ def not_a_list(name: str, value: Value) -> Fault:
     hint = None
     if value is None:
         hint = "the empty list is `()`"
-    elif isinstance(value, str):
+    elif type(value) in TEXTS:
         hint = "`(string-length s)` and `(substring s start end)` are for strings"
     elif isinstance(value, (dict, Record)):
         hint = "`(keys t)` and `(values t)` make lists of a table"

@@ -18,6 +18,7 @@ from sexplang.primitives.sizes import out_of_range, too_large, wrong_type
 from sexplang.terms.allowance import scan
 from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.brief import shown
+from sexplang.terms.rope import Rope, whole_text
 from sexplang.terms.text import number as number_text
 from sexplang.terms.value import Record, Value
 
@@ -148,6 +149,8 @@ def from_text(text: Value, radix: Value = 10) -> Value:
     """JSON's number syntax (other radixes: digits with an optional sign); else false."""
     if isinstance(text, Record) and text.kind == "TaskResult":
         text = text.fields.get("content")
+    if type(text) is Rope:
+        text = whole_text(text)
     if type(text) is not str:
         raise wrong_type("string->number", "a string", text)
     base = _radix("string->number", radix)

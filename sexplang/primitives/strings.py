@@ -18,6 +18,7 @@ from sexplang.terms import text as terms_text
 from sexplang.terms.allowance import SMALL, charge, scan
 from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.extent import text_size
+from sexplang.terms.rope import PLAIN, TEXTS, Rope, Text, joined_texts, put_after, whole_text
 from sexplang.terms.sequences import LISTS
 from sexplang.terms.value import Fault, Record, Value
 
@@ -26,6 +27,8 @@ def content(name: str, value: Value, hint: str | None = None) -> str:
     """`value` as the text that it is: a string, or a TaskResult's content."""
     if type(value) is str:
         return value
+    if type(value) is Rope:
+        return whole_text(value)
     if isinstance(value, Record) and value.kind == "TaskResult":
         return terms_text.text(value)
     hint = hint or "`(str x)` makes text of any value" if value is not None else hint
@@ -34,8 +37,8 @@ def content(name: str, value: Value, hint: str | None = None) -> str:
 
 def text_of(name: str, value: Value) -> str:
     """The text of any value, for `str` and `~a`."""
-    if type(value) is str:
-        return value
+    if type(value) in TEXTS:
+        return whole_text(value)
     if type(value) is int and value.bit_length() <= INTEGER_BITS:
         return repr(value)
     return _bounded(name, value, terms_text.text)
@@ -65,34 +68,39 @@ def joined(name: str, parts: list[str], separator: str = "") -> str:
 
 
 def to_str(*values: Value) -> Value:
-    parts: list[str] = []
+    parts: list[Text] = []
     size = 0
     for value in values:
-        part = value if type(value) is str else text_of("str", value)
+        part = value if type(value) in TEXTS else text_of("str", value)
         size += len(part)
         if size > STRING_POINTS:
             raise too_long("str", size)
         parts.append(part)
-    if size > SMALL:
-        charge(size)
-    return "".join(parts)
+    if size <= PLAIN:
+        if size > SMALL:
+            charge(size)
+        return "".join(parts)  # type: ignore[arg-type]  # a Rope is longer
+    return joined_texts(parts, size)
 
 
 def append(a: Value = "", b: Value = "", *rest: Value) -> Value:
-    if type(a) is str and type(b) is str and not rest and len(a) + len(b) <= SMALL:
-        return a + b
-    parts = [
-        part if type(part) is str else content("string-append", part) for part in (a, b, *rest)
+    if b.__class__ is str and not rest:
+        if a.__class__ is str:
+            if len(a) + len(b) <= SMALL:
+                return a + b
+        elif a.__class__ is Rope and len(b) <= SMALL and a.size < STRING_POINTS - SMALL:
+            return put_after(a, b)
+    parts: list[Text] = [
+        part if type(part) in TEXTS else content("string-append", part) for part in (a, b, *rest)
     ]
     size = sum(map(len, parts))
     if size > STRING_POINTS:
         raise too_long("string-append", size)
-    charge(size)
-    return "".join(parts)
+    return joined_texts(parts, size)
 
 
 def length(value: Value) -> Value:
-    if type(value) is str:
+    if type(value) in TEXTS:
         return len(value)
     hint = "`(length xs)` counts the items of a list" if type(value) in LISTS else None
     return len(content("string-length", value, hint))

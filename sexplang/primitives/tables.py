@@ -10,7 +10,8 @@ from sexplang.primitives.sizes import wrong_type
 from sexplang.primitives.strings import content
 from sexplang.terms.allowance import SMALL, charge
 from sexplang.terms.brief import shown
-from sexplang.terms.sequences import LISTS, whole
+from sexplang.terms.rope import TEXTS, whole_text
+from sexplang.terms.sequences import LISTS, whole_list
 from sexplang.terms.value import Procedure, Record, Symbol, Value
 
 _ABSENT: Any = object()
@@ -27,8 +28,8 @@ def fields(name: str, value: Value) -> dict[str, Value]:
 
 
 def key_text(name: str, key: Value) -> str:
-    if type(key) is str:
-        return key
+    if type(key) in TEXTS:
+        return whole_text(key)
     if isinstance(key, Symbol):
         return key.name
     raise wrong_type(name, "a string or a symbol as a key", key, "`(str x)` makes a key of it")
@@ -44,7 +45,7 @@ def get(table: Value, key: Value, default: Value = None) -> Value:
 def get_in(table: Value, path: Value, default: Value = None) -> Value:
     if type(path) not in LISTS:
         raise wrong_type("get-in", "a list of keys", path, '`(get-in t ["a" 0 "b"])`')
-    return _walk("get-in", table, whole(path), default)
+    return _walk("get-in", table, whole_list(path), default)
 
 
 def get_field(table: Value, key: Value) -> Value:
@@ -127,6 +128,6 @@ def is_empty(value: Value) -> Value:
         return not value
     if isinstance(value, Record) and value.kind != "TaskResult":
         return not value.fields
-    if isinstance(value, (str, Record)):
+    if type(value) in TEXTS or isinstance(value, Record):
         return not content("empty?", value)
     raise wrong_type("empty?", "a list, a table or text", value)

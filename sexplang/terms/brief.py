@@ -3,6 +3,7 @@
 import re
 
 from sexplang.terms.extent import text_size
+from sexplang.terms.rope import TEXTS, whole_text
 from sexplang.terms.sequences import LISTS
 from sexplang.terms.text import written
 from sexplang.terms.value import Primitive, Record, Symbol, Value
@@ -14,8 +15,8 @@ def shown(value: Value) -> str:
     """A value inside a message: as it is written, shortened."""
     if isinstance(value, Primitive):
         return f"the function `{value.name}`"
-    if type(value) is str and len(value) > SHOWN:
-        return f'{written(value[: SHOWN - 10])[:-1]}…"'
+    if type(value) in TEXTS and len(value) > SHOWN:
+        return f'{written(whole_text(value)[: SHOWN - 10])[:-1]}…"'
     if text_size(value, 4 * SHOWN) > 4 * SHOWN:
         return _summary(value)
     whole = written(value)

@@ -15,6 +15,7 @@ from math import isfinite
 from typing import Any
 
 from sexplang.terms.allowance import GLANCE, SMALL, scan, work
+from sexplang.terms.rope import TEXTS, Rope, whole_text
 from sexplang.terms.sequences import LISTS
 from sexplang.terms.value import Procedure, Record, Symbol, Value
 
@@ -91,11 +92,11 @@ def _same_atom(a: Value, b: Value) -> bool:
     kind = type(a)
     if kind is int or kind is float:
         return (type(b) is int or type(b) is float) and (a == b or (a != a and b != b))
-    if kind is str:
-        if type(b) is not str or len(a) != len(b):
+    if kind is str or kind is Rope:
+        if type(b) not in TEXTS or len(a) != len(b):
             return False
         scan(len(a))
-        return bool(a == b)
+        return whole_text(a) == whole_text(b)
     if isinstance(a, Symbol):
         return isinstance(b, Symbol) and bool(a == b)
     return isinstance(a, Procedure) and type(a) is type(b) and a.identity == b.identity
@@ -153,6 +154,8 @@ class _Keys:
             return b"%x" % value
         if kind is str:
             return value if len(value) < GLANCE else self._long(value)
+        if kind is Rope:
+            return self._atom(whole_text(value))
         if value is None or kind is bool:
             constant: Hashable = value
             return constant

@@ -6,6 +6,7 @@ lists that share their parts can stand for more nodes than there are atoms.
 
 from typing import Any
 
+from sexplang.terms.rope import TEXTS
 from sexplang.terms.sequences import LISTS
 from sexplang.terms.value import Record, Symbol, Value
 
@@ -43,7 +44,7 @@ def text_size(value: Value, most: int) -> int:
 def _atom_size(item: Value) -> int:
     if type(item) is int:
         return item.bit_length() // 4 + 1
-    if type(item) is str:
+    if type(item) in TEXTS:
         return len(item) + 2
     return len(item.name) if isinstance(item, Symbol) else 3
 

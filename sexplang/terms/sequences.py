@@ -174,7 +174,7 @@ def _inside(middle: Middle, at: int) -> Any:
     return middle.after[at // CHUNK][at % CHUNK]
 
 
-def whole(items: Any) -> Items:
+def whole_list(items: Any) -> Items:
     """The list as a tuple."""
     kind = items.__class__
     if kind is tuple:
@@ -195,7 +195,7 @@ def end_of(items: Any, start: int) -> Any:
     """A list without its first `start` items, of which it has as many."""
     kind = items.__class__
     if kind is Long:
-        items = whole(items)
+        items = whole_list(items)
     elif kind is View:
         items, start = items.items, items.start + start
     left = len(items) - start

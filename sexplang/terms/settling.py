@@ -1,4 +1,4 @@
-"""Values as everybody outside of the machine knows them: lists are tuples.
+"""Values as everybody outside of the machine knows them: lists are tuples, and texts strs.
 
 Law: a value in which nothing is long is given back as it is, and parts that are shared stay so.
 """
@@ -6,17 +6,20 @@ Law: a value in which nothing is long is given back as it is, and parts that are
 from typing import Any
 
 from sexplang.terms.border import LARGEST, too_large
+from sexplang.terms.rope import Rope, whole_text
 from sexplang.terms.sequences import LONG
 from sexplang.terms.value import Record, Value
 
-_HOLDING = frozenset((tuple, dict, Record)) | LONG
+_SHAPES = LONG | {Rope}
+_HOLDING = frozenset((tuple, dict, Record)) | _SHAPES
 _MOST = 10 * LARGEST
-"""Items of long lists that are copied at most: no list has more, but many may share theirs."""
+"""Items and characters that are copied at most: no list or text has more, but many may share
+theirs."""
 
 
 def settled(value: Value) -> Value:
-    """The value with tuples for all lists in it. Raises Fault `limit-data` where that is too much
-    because long lists share their items."""
+    """The value with tuples for all lists in it and strs for all texts. Raises Fault `limit-data`
+    where that is too much because long ones share what is in them."""
     if value.__class__ in _HOLDING and _holds_long(value):
         return _settled(value)
     return value
@@ -27,7 +30,7 @@ def _holds_long(value: Value) -> bool:
     work = [value]
     for item in work:  # it grows meanwhile
         kind = item.__class__
-        if kind in LONG:
+        if kind in _SHAPES:
             return True
         parts = item
         if kind is not tuple:
@@ -52,13 +55,14 @@ def _settled(value: Value) -> Value:
             continue
         kind = item.__class__
         fields = item.fields if kind is Record else item
-        parts = fields.values() if kind is dict or kind is Record else fields
+        parts: Any = fields.values() if kind is dict or kind is Record else fields
+        parts = () if kind is Rope else parts
         waiting = [part for part in parts if part.__class__ in _HOLDING and id(part) not in made]
         if waiting:
             work += waiting
             continue
         work.pop()
-        if kind in LONG:
+        if kind in _SHAPES:
             left -= len(item)
             if left < 0:
                 raise too_large()
@@ -67,6 +71,8 @@ def _settled(value: Value) -> Value:
 
 
 def _remade(item: Any, kind: type, fields: Any, parts: Any, made: dict[int, Any]) -> Any:
+    if kind is Rope:
+        return whole_text(item)
     new = [made.get(id(part), part) if part.__class__ in _HOLDING else part for part in parts]
     if kind in LONG:
         return tuple(new)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sexplang.terms.border import LARGEST, bounded, endless, holds_itself, too_large
 from sexplang.terms.extent import text_size
+from sexplang.terms.rope import Rope, whole_text
 from sexplang.terms.sequences import LISTS
 from sexplang.terms.small import FREE, USUAL, Unusual, small
 from sexplang.terms.value import Fault, Procedure, Record, Symbol, Value
@@ -23,6 +24,8 @@ def text(value: Value) -> str:
         return int.__repr__(value)
     if value is None:
         return ""
+    if type(value) is Rope:
+        return whole_text(value)
     if isinstance(value, Record) and value.kind == "TaskResult":
         return str(value.fields["content"])
     if isinstance(value, Symbol):
@@ -147,8 +150,8 @@ def _atom(value: Value) -> str:
         return "nil"
     if value is True or value is False:
         return "true" if value else "false"
-    if isinstance(value, str):
-        return quoted(value)
+    if isinstance(value, (str, Rope)):
+        return quoted(str(value))
     if isinstance(value, (int, float)):
         words = number(value)
         return _CALCULATED.get(words, words)
@@ -210,6 +213,8 @@ def _plain_scalar(item: Value) -> Any:
         return item.name
     if isinstance(item, (str, int, float)):
         return item
+    if type(item) is Rope:
+        return whole_text(item)
     raise Fault("not-data", f"{_atom(item)} is not data", hint="send its result instead")
 
 

@@ -34,6 +34,9 @@ CSV = """
 GROWN = "(loop ((i 0) (xs ())) (if (= i 5000) xs (recur (+ i 1) (append xs [i]))))"
 
 
+WRITTEN = '(loop ((i 0) (s "")) (if (= i 5000) s (recur (+ i 1) (string-append s "abc"))))'
+
+
 def value(program, **inputs):
     outcome = start(built(program), inputs)
     assert isinstance(outcome, Done), outcome
@@ -85,6 +88,32 @@ def test_a_list_is_a_list_however_it_was_made(text, expected):
     found = value(text.replace("XS", GROWN))
 
     assert found == expected if expected is not None else len(found) == 2
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("(string-length TEXT)", 15_000),
+        ("TEXT", "abc" * 5_000),
+        ("(str TEXT 1 TEXT)", "abc" * 5_000 + "1" + "abc" * 5_000),
+        ('(string-append "x" TEXT)', "x" + "abc" * 5_000),
+        ("(substring TEXT 9000 9004)", "abca"),
+        ("[(string? TEXT) (empty? TEXT) (list? TEXT)]", (True, False, False)),
+        ('(equal? TEXT (string-append TEXT ""))', True),
+        ("(length (distinct [TEXT TEXT (string-upcase TEXT)]))", 2),
+        ("(get (put {} TEXT 1) TEXT)", 1),
+        ('(sort-by identity [TEXT "abc"])', ("abc", "abc" * 5_000)),
+        ('(string-contains? TEXT "cab")', True),
+        ('(length (string-split TEXT "b"))', 5_001),
+        ("(string->number (string-append TEXT TEXT))", False),
+        ('(length (json-parse (str "[\\"" TEXT "\\"]")))', 1),
+        ("(string=? TEXT TEXT)", True),
+        ('(case TEXT ("abc" 1) (else 2))', 2),
+    ],
+)
+def test_a_text_is_a_text_however_it_was_made(text, expected):
+    """Whoever takes a text takes one that was made piece by piece."""
+    assert value(text.replace("TEXT", WRITTEN)) == expected
 
 
 def test_two_appends_to_one_list_are_two_lists():

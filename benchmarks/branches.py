@@ -19,7 +19,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.measure import in_turns
-from sexplang.machine import Done, Suspended, start
+from sexplang.machine import Done, Suspended, start, state_of
 from sexplang.pipeline import build
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -44,11 +44,11 @@ def built(text: str, branches: int) -> Program:
 def run(program: Program, branches: int) -> None:
     """Begins all and answers each, as they come."""
     outcome: Any = start(program)
-    opened = list(outcome.opened)
+    opened = list(state_of(outcome).opened)
     for request in opened:
         outcome = outcome.resume(request.id, 1)
         if isinstance(outcome, Suspended):
-            opened.extend(outcome.opened)
+            opened.extend(state_of(outcome).opened)
     assert isinstance(outcome, Done) and len(outcome.value) == branches
 
 

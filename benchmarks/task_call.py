@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.measure import Timed, interleaved
-from sexplang.machine import Done, Suspended, start
+from sexplang.machine import Done, Suspended, start, state_of
 from sexplang.pipeline import build, tasks
 from sexplang.runtime import Journal, drive
 from sexplang.runtime.events import Event
@@ -74,7 +74,7 @@ def driven(call: str, size: int) -> Timed:
     def run() -> None:
         outcome = start(built, {}, system)
         while isinstance(outcome, Suspended):
-            outcome = outcome.resume(outcome.opened[0].id, REPLY)
+            outcome = outcome.resume(state_of(outcome).opened[0].id, REPLY)
         assert isinstance(outcome, Done), outcome
 
     return run

@@ -16,7 +16,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from sexplang.hosts.progress import TICK, Progress
 from sexplang.runtime.events import Finished, Queued, Started
+from sexplang.runtime.journal import Row
 from sexplang.terms.effect import Request
+from sexplang.terms.task import Context, Conversation
 from sexplang.terms.work import Work
 
 DRAWINGS = 100
@@ -32,16 +34,19 @@ def measured(width: int) -> tuple[float, float]:
     for at in range(width):
         branch = working.work(Work(f"b{at}", "branch", str(at)), root, 0.0)
         task = working.work(Work(f"w{at}", "task", "ask"), branch, 0.0)
-        progress(Queued(str(at), "ask"))
-        progress(Started(str(at), "model", "ask", 1))
-        request = working.request(Request(str(at), "model", ()), task, 0.0)
-        branches.append((branch, task, request))
+        asked = Request(
+            str(at), "model", ({"messages": ()},), Context((Conversation("ask", "", 0),))
+        )
+        progress(Queued(asked))
+        progress(Started(asked))
+        branches.append((asked, (branch, task, working.request(asked, task, 0.0))))
     begun = process_time()
     for _ in range(DRAWINGS):
         progress.draw()
     drawn = process_time()
-    for at, works in enumerate(branches):
-        progress(Finished(str(at), "model", "ask", 1, 1.0, "m", USED))
+    for asked, works in branches:
+        row = Row(asked.id, "model", (), {"model": "m", "usage": USED}, False, 1, 0.0, 1.0)
+        progress(Finished(asked, row))
         for work in reversed(works):
             working.end(work, 1.0, None, cut=False)
     ended = process_time()

@@ -16,7 +16,7 @@ from sexplang.api.inputs import values_of
 from sexplang.api.serving import Described, Serving
 from sexplang.api.tools import Tool, tools_of
 from sexplang.api.values import value
-from sexplang.machine import Failed, Limits, Outcome, Suspended
+from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
 from sexplang.process import growth
 from sexplang.runtime import Journal, Permissions, Refusal
 from sexplang.runtime.events import Event
@@ -206,11 +206,11 @@ def started(
         all_tools=all_tools and not program.handles("tool"),
     )
     costs = pipeline.meter(prices(flag, function=callable(model)))
-    limits = watched(limits or Limits())
+    limits = _watched(limits or Limits())
     return machine.start(program, values, system, limits, bounds, costs, traced=is_traced)
 
 
-def watched(limits: Limits) -> Limits:
+def _watched(limits: Limits) -> Limits:
     """Limits that know how much memory the process holds."""
     return limits if limits.held is not None else evolve(limits, held=growth())
 
@@ -218,7 +218,7 @@ def watched(limits: Limits) -> Limits:
 def _trace(
     given: Settings, program: Program | Suspended, journal: Journal, since: float
 ) -> "Trace | None":
-    built = program if isinstance(program, Program) else program.setting.program
+    built = program if isinstance(program, Program) else state_of(program).setting.program
     tracing = Tracing(
         given.trace,
         os.path.basename(built.sources[0].name).strip("<>") if built.sources else "program",
@@ -247,7 +247,7 @@ def _named_files(outcome: Outcome, inputs: Mapping[str, Any] | None) -> tuple[Pa
     """Files that the caller itself gives to inputs of type file may be read."""
     if not isinstance(outcome, Suspended):
         return ()
-    files = [each.name for each in outcome.setting.program.inputs if each.type == "file"]
+    files = [each.name for each in state_of(outcome).setting.program.inputs if each.type == "file"]
     return tuple([Path(inputs[name]) for name in files if inputs and name in inputs])
 
 

@@ -1,13 +1,14 @@
 """Program text or a file, with the Python functions it may call, to a Program or diagnostics."""
 
+import json
 import os
-from pathlib import Path
+import re
 
 from sexplang import pipeline
 from sexplang.api import misuse
 from sexplang.api.functions import Functions, bad_function, checked_names, operation, primitive
 from sexplang.data import text_at
-from sexplang.machine import HIGHER
+from sexplang.machine import HIGHER, Suspended, state_of
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.runtime import Permissions
 from sexplang.runtime.sources import finding
@@ -31,13 +32,22 @@ def build(
     them; who runs it gives the functions again. `primitives` become part of the program. A file
     imports from below its own folder, a text only what `permissions` let it read.
 
+    The program of a file keeps its folder: whoever runs it starts there, and may read it.
+
     Raises Diagnostics: everything that was found. Warnings alone stand in `program.warnings`.
     """
     misuse.by_name("effects", effects)
     misuse.by_name("primitives", primitives)
     text = _source(source)
     allowed = permissions_for(source, permissions)
-    return pipeline.build(text, finding(allowed), functions=_registered(effects, primitives))
+    names = _registered(effects, primitives)
+    try:
+        made = pipeline.build(text, finding(allowed), functions=names)
+    except Diagnostics as found:
+        if isinstance(source, str) and _FILE_NAME.fullmatch(source):
+            raise _told_apart(source, found) from None
+        raise
+    return made if isinstance(source, str) else evolve(made, folder=_folder(source))
 
 
 def check(
@@ -60,11 +70,28 @@ def permissions_for(source: object, given: Permissions | None) -> Permissions:
     """What was given, and for a file its own folder."""
     misuse.permissions(given)
     allowed = given or Permissions()
-    if isinstance(source, (str, Program)) or allowed.folder is not None:
+    if isinstance(source, Suspended):
+        source = state_of(source).setting.program
+    if allowed.folder is not None:
         return allowed
+    if isinstance(source, Program):
+        return evolve(allowed, folder=source.folder)
     if isinstance(source, os.PathLike):
-        return evolve(allowed, folder=Path(source).parent)
+        return evolve(allowed, folder=_folder(source))
     return allowed
+
+
+def _folder(path: os.PathLike[str]) -> str:
+    return os.path.dirname(os.path.abspath(os.fspath(path)))
+
+
+_FILE_NAME = re.compile(r"[^\n(){}\[\]]+\.sexp")
+
+
+def _told_apart(text: str, found: Diagnostics) -> Diagnostics:
+    """What was found first in a text that looks like the name of a file, with what to write."""
+    hint = f"a str is program text; write Path({json.dumps(text)})"
+    return Diagnostics([evolve(found.diagnostics[0], hint=hint)])
 
 
 def _source(source: str | os.PathLike[str]) -> Source:

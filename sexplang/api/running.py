@@ -16,7 +16,6 @@ from sexplang.api.beginning import (
     definitions,
     program_of,
     started,
-    watched,
 )
 from sexplang.api.building import permissions_for
 from sexplang.api.functions import Functions
@@ -25,9 +24,9 @@ from sexplang.api.tools import tools_of
 from sexplang.api.values import result
 from sexplang.interrupt import interruptible
 from sexplang.machine import Failed, Limits, Outcome, Suspended
+from sexplang.process import growth
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.traces import Target
-from sexplang.terms.node import evolve
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
@@ -183,7 +182,8 @@ def start(
     misuse.by_name("inputs", inputs)
     misuse.bounds(limits, budget)
     misuse.tools(tools)
-    return started(program, inputs, definitions(tools_of(tools)), limits, budget)
+    described = definitions(tools_of(tools))
+    return started(program, inputs, described, limits, budget, folder=program.folder or "")
 
 
 def freeze(outcome: Suspended) -> dict[str, Any]:
@@ -211,8 +211,7 @@ def thaw(program: Program, data: Any, *, tools: Tools = ()) -> Suspended:
         raise misuse.wrong("data", "what freeze gives, a dict", data)
     misuse.tools(tools)
     try:
-        thawed = freezing.thaw(program, data, pipeline.tasks(definitions(tools_of(tools))))
+        system = pipeline.tasks(definitions(tools_of(tools)), folder=program.folder or "")
+        return freezing.thaw(program, data, system, held=growth())
     except Fault as fault:
         raise Failed(error_of(fault)) from None
-    setting = evolve(thawed.setting, limits=watched(thawed.setting.limits))
-    return evolve(thawed, setting=setting)

@@ -1,10 +1,18 @@
 """Core to an Outcome: what to do next, and nothing else."""
 
-from sexplang.machine.ends import Done, Failed
+from sexplang.machine.ends import Done, Failed, told_of
 from sexplang.machine.higher import HIGHER
 from sexplang.machine.link import Standing
 from sexplang.machine.loop import STEPPING, STOPPED, Interruption, Limits
-from sexplang.machine.outcome import SETTLING, Outcome, Suspended, proceed, start
+from sexplang.machine.outcome import (
+    SETTLING,
+    Outcome,
+    Suspended,
+    hold_attempt,
+    proceed,
+    start,
+    state_of,
+)
 
 __all__ = [
     "HIGHER",
@@ -18,6 +26,9 @@ __all__ = [
     "Outcome",
     "Standing",
     "Suspended",
+    "hold_attempt",
     "proceed",
     "start",
+    "state_of",
+    "told_of",
 ]

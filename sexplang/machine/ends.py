@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.machine.scopes import NO_ACCOUNTS, Accounts
+from sexplang.terms.brief import shown
 from sexplang.terms.node import field, frozen
 from sexplang.terms.text import plain
 from sexplang.terms.value import Fault, Record, Value
@@ -20,9 +21,12 @@ class Done:
 
     value: Value
     withdrawn: tuple[str, ...] = ()
-    told: Told = field(default=(), eq=False, repr=False)
-    accounts: Accounts = field(default=NO_ACCOUNTS, eq=False, repr=False)
+    _told: Told = field(default=(), eq=False)
+    accounts: Accounts = field(default=NO_ACCOUNTS, eq=False)
     """What each deadline and budget of the run ended with."""
+
+    def __repr__(self) -> str:
+        return f"Done({shown(self.value)})"
 
 
 @frozen(eq=False)
@@ -31,11 +35,14 @@ class Failed(Exception):
 
     error: Record
     withdrawn: tuple[str, ...] = ()
-    told: Told = field(default=(), repr=False)
-    accounts: Accounts = field(default=NO_ACCOUNTS, repr=False)
+    _told: Told = ()
+    accounts: Accounts = NO_ACCOUNTS
 
-    _stood: Any = field(default=None, init=False, repr=False)
+    _stood: Any = field(default=None, init=False)
     """Where the program failed, and what it is; another process is not told."""
+
+    def __repr__(self) -> str:
+        return f"Failed({shown(str(self))})"
 
     @property
     def trail(self) -> "Trail":
@@ -63,3 +70,9 @@ class Failed(Exception):
         except Fault:  # they hold a function
             return {}
         return found
+
+
+def told_of(outcome: Any) -> Told:
+    """The work that began and ended by the last delivery, in a run that is traced."""
+    told: Told = outcome._told
+    return told

@@ -7,6 +7,7 @@ program, which is the same wherever the same program is linked; the digest says 
 
 import hashlib
 import json
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,7 +17,7 @@ from sexplang.machine import branch, crossing, exits, places, scopes, stack
 from sexplang.machine.budgets import METER, Meter
 from sexplang.machine.link import linked_program
 from sexplang.machine.loop import Limits
-from sexplang.machine.outcome import Setting, Suspended
+from sexplang.machine.outcome import Setting, State, Suspended, state_of
 from sexplang.machine.plans import planned
 from sexplang.machine.points import Points
 from sexplang.machine.stack import BOTTOM, Closure, Continuation, Ctx, Linked
@@ -44,39 +45,44 @@ _NOUNS: tuple[type, ...] = (
 
 def freeze(outcome: Suspended) -> dict[str, Any]:
     """The run as plain JSON data. Raises Fault `not-data` for a value that cannot be frozen."""
-    setting, limits = outcome.setting, outcome.setting.limits
+    state = state_of(outcome)
+    setting, limits = state.setting, state.setting.limits
     frozen = {
         "sexplang-frozen": _VERSION,
         "program": digest(setting.program),
         "limits": {k: v for k, v in attributes(limits).items() if k != "held"},
-        "nodes": _Freezer(setting.program, setting.tasks).nodes(outcome.weave),
-        "opened": [request.id for request in outcome.opened],
+        "nodes": _Freezer(setting.program, setting.tasks).nodes(state.weave),
+        "opened": [request.id for request in state.opened],
     }
     return {**frozen, "seal": _seal(frozen)}
 
 
 def thaw(
-    program: Program, frozen: Any, tasks: TaskSystem | None = None, meter: Meter = METER
+    program: Program,
+    frozen: Any,
+    tasks: TaskSystem | None = None,
+    meter: Meter = METER,
+    held: Callable[[], int] | None = None,
 ) -> Suspended:
-    """The run again. Raises Fault `frozen-mismatch` if it belongs to another program or version,
-    or is damaged."""
+    """The run again; `held` says how much memory the process holds. Raises Fault `frozen-mismatch`
+    if it belongs to another program or version, or is damaged."""
     try:
-        held = {name: value for name, value in frozen.items() if name != "seal"}
+        sealed = {name: value for name, value in frozen.items() if name != "seal"}
         version = frozen["sexplang-frozen"]
         if type(version) is int and version != _VERSION:
             raise _mismatch(f"it is of version {version} of frozen runs, and this is {_VERSION}")
-        if frozen["seal"] != _seal(held):
+        if frozen["seal"] != _seal(sealed):
             raise _mismatch("it is damaged")
         if frozen["program"] != digest(program):
             raise _mismatch("it was frozen from another program")
         weave = _Thawer(program, tasks, frozen["nodes"]).root()
-        setting = Setting(program, tasks, Limits(**frozen["limits"]), meter)
-        requests = Suspended(weave, setting, (), ()).requests
+        setting = Setting(program, tasks, Limits(**frozen["limits"], held=held), meter)
+        requests = Suspended(State(weave, setting)).requests
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as damage:
         raise _mismatch(f"it is damaged ({type(damage).__name__})") from None
     opened = set(frozen["opened"])
     fresh = tuple([each for each in requests if each.id in opened])
-    return Suspended(weave, setting, fresh, ())
+    return Suspended(State(weave, setting, fresh))
 
 
 def _seal(frozen: dict[str, Any]) -> str:

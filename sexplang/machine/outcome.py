@@ -16,13 +16,16 @@ from sexplang.machine.stood import Stood
 from sexplang.machine.weave import Turn
 from sexplang.terms.border import written_texts
 from sexplang.terms.effect import Request, SoFar, unknown
-from sexplang.terms.node import define, evolve, field, frozen
+from sexplang.terms.node import define, evolve, frozen, node
 from sexplang.terms.program import Program
 from sexplang.terms.settling import settled
 from sexplang.terms.task import TaskSystem, error_of
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Fault, Record, Value
 from sexplang.terms.work import RUN
+
+_SHOWN = 5
+"""How many open requests stand in one line."""
 
 
 @frozen(eq=False)
@@ -35,36 +38,50 @@ class Setting:
     meter: Meter
 
 
-@define(eq=False)
-class Suspended:
-    """The program waits. Immutable: resuming the same one twice is two runs.
+@node(eq=False)
+class State:
+    """What a run that waits is, for whoever drives it.
 
-    `opened` are the requests that the last delivery made, `withdrawn` the ids of those that it
-    took back; `requests` are all that are open. A request of the operation `timer` asks to be
-    resumed when its seconds have passed since it was first opened. `told` is the work that began
-    and ended by the last delivery, in a run that is traced.
+    `opened` are the requests that the last delivery made. `told` is the work that began and ended
+    by it, in a run that is traced. `stood` is where a program has failed that cleans up; a frozen
+    run has lost it.
     """
 
     weave: Weave
     setting: Setting
-    opened: tuple[Request, ...]
-    withdrawn: tuple[str, ...]
+    opened: tuple[Request, ...] = ()
     told: Told = ()
-    stood: Stood | None = field(default=None, repr=False)
-    """Where the program has failed that cleans up; a frozen run has lost it."""
+    stood: Stood | None = None
 
-    @property
-    def count(self) -> int:
-        """How many requests are open."""
-        return self.weave.count
+
+@define(eq=False)
+class Suspended:
+    """The program waits. Immutable: resuming the same one twice is two runs.
+
+    `requests` are all that are open, `withdrawn` the ids of those that the last delivery took back.
+    A request of the operation `timer` asks to be resumed when its seconds have passed since it was
+    first opened.
+    """
+
+    _state: State
+    withdrawn: tuple[str, ...] = ()
 
     @cached_property
     def requests(self) -> tuple[Request, ...]:
         """All open requests of all branches, in the order of their identities."""
-        branches = self.weave.branches.values()
-        waiting = [branch.request for branch in branches if isinstance(branch, Waiting)]
-        waiting.extend([scope.timer() for scope in self.weave.times.timers.values()])
+        weave = self._state.weave
+        waiting = [each.request for each in weave.branches.values() if isinstance(each, Waiting)]
+        waiting.extend([scope.timer() for scope in weave.times.timers.values()])
         return tuple(sorted(waiting, key=lambda request: order(request.id)))
+
+    @property
+    def _told(self) -> Told:
+        return self._state.told
+
+    def __repr__(self) -> str:
+        said = [f"{each.id} {each.operation}" for each in self.requests[:_SHOWN]]
+        more = len(self.requests) - len(said)
+        return f"Suspended({', '.join(said)}{f', … {more} more' if more else ''})"
 
     def resume(
         self, id: str, value: Value = None, *, is_value: bool = False, so_far: SoFar = unknown
@@ -74,7 +91,7 @@ class Suspended:
         stands in the error of a deadline. Raises LookupError if `id` is not open, and Failed,
         reason `not-data`, `not-text` or `limit-…`, for a reply that no program can be given."""
         turn = self._turn(so_far)
-        if isinstance(id, str) and id in self.weave.times.timers:
+        if isinstance(id, str) and id in self._state.weave.times.timers:
             turn.fire(id)
         else:
             branch = self._waiting(id)
@@ -87,36 +104,19 @@ class Suspended:
                 raise Failed(error) from None
             k = branch.k
             turn.answer(branch, (k[0], reply, k, branch.s), reply, False)
-        return _settled(turn, self.setting)
+        return _settled(turn, self._state.setting)
 
     def fail(self, id: str, error: Record, *, so_far: SoFar = unknown) -> "Outcome":
         """The request fails: raises `error` where it was made, resumably. `so_far` as above.
         Raises LookupError if `id` is not open, and TypeError if it is a timer's."""
         turn = self._turn(so_far)
-        if isinstance(id, str) and id in self.weave.times.timers:
+        if isinstance(id, str) and id in self._state.weave.times.timers:
             raise TypeError(f"the request {id!r} is a timer, which cannot fail: it is resumed")
         branch = self._waiting(id)
         _check_error("a request fails with", error)
         step = (_fail, _placed(error, branch.request), branch.k, branch.s)
         turn.answer(branch, step, error, True)
-        return _settled(turn, self.setting)
-
-    def again(self, id: str, usage: dict[str, Value]) -> "Suspended | None":
-        """An attempt at a model call has failed, for which its server had counted `usage`: the
-        state in which the call's budgets hold that beside what the next attempt may take; None if
-        one of them has no room for it. Raises LookupError if `id` is not open."""
-        branch = self._waiting(id)
-        times, held = self.weave.times, branch.held
-        if held is None or not any(times.accounts[name].is_metered for name in held.scopes):
-            return self
-        grown = regrown(times.accounts, held, usage, self.setting.meter)
-        if grown is None:
-            return None
-        accounts, held = grown
-        branches = self.weave.branches.set(branch.path, evolve(branch, held=held))
-        times = evolve(times, accounts=accounts)
-        weave = evolve(self.weave, branches=branches, times=times)
-        return Suspended(weave, self.setting, (), (), stood=self.stood)
+        return _settled(turn, self._state.setting)
 
     def cancel(self, error: Record | None = None, *, so_far: SoFar = unknown) -> "Outcome":
         """Abandons everything: `finally` bodies run, then the program fails with `error`, by
@@ -126,13 +126,13 @@ class Suspended:
         if error is not None:
             _check_error("a run is cancelled with", error)
         turn.cancel(error)
-        return _settled(turn, self.setting, answered=0)
+        return _settled(turn, self._state.setting, answered=0)
 
     def _waiting(self, id: str) -> Waiting:
         if not isinstance(id, str):
             raise TypeError(f"the id of a request is a str, not {type(id).__name__}")
         try:
-            branch = self.weave.branches[path_of(id)]
+            branch = self._state.weave.branches[path_of(id)]
         except (KeyError, ValueError):
             raise LookupError(f"no request {id!r} is open") from None
         if not isinstance(branch, Waiting) or branch.request.id != id:
@@ -143,12 +143,35 @@ class Suspended:
         if not callable(so_far):
             kind = type(so_far).__name__
             raise TypeError(f"so_far is a function from the id of a call to its part, not {kind}")
-        turn = Turn(self.weave, self.setting.limits, self.setting.meter, so_far)
-        turn.stood = self.stood
+        state = self._state
+        turn = Turn(state.weave, state.setting.limits, state.setting.meter, so_far)
+        turn.stood = state.stood
         return turn
 
 
 Outcome: TypeAlias = Done | Failed | Suspended
+
+
+def state_of(outcome: Suspended) -> State:
+    """What a run that waits is."""
+    return outcome._state
+
+
+def hold_attempt(outcome: Suspended, id: str, usage: dict[str, Value]) -> Suspended | None:
+    """An attempt at a model call has failed, for which its server had counted `usage`: the run in
+    which the call's budgets hold that beside what the next attempt may take; None if one of them
+    has no room for it. Raises LookupError if `id` is not open."""
+    branch, state = outcome._waiting(id), outcome._state
+    times, held = state.weave.times, branch.held
+    if held is None or not any(times.accounts[name].is_metered for name in held.scopes):
+        return outcome
+    grown = regrown(times.accounts, held, usage, state.setting.meter)
+    if grown is None:
+        return None
+    accounts, held = grown
+    branches = state.weave.branches.set(branch.path, evolve(branch, held=held))
+    weave = evolve(state.weave, branches=branches, times=evolve(times, accounts=accounts))
+    return Suspended(State(weave, state.setting, stood=state.stood))
 
 
 def start(
@@ -257,7 +280,7 @@ def _settled(turn: Turn, setting: Setting, answered: int = 1) -> Outcome:
         before.places if placed is None else placed.places,
     )
     all_opened = (*opened, *timers)
-    return Suspended(weave, setting, all_opened, tuple(gone), tuple(turn.told), turn.stood)
+    return Suspended(State(weave, setting, all_opened, tuple(turn.told), turn.stood), tuple(gone))
 
 
 SETTLING = frozenset([_settled.__code__, Turn.fire.__code__])

@@ -1,30 +1,23 @@
 """What happens in a run → records for whoever watches it (progress on a terminal)."""
 
 from time import monotonic, time
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from sexplang.runtime.journal import Row
 from sexplang.terms.effect import Request
-from sexplang.terms.node import field, node
 from sexplang.terms.value import Record, Value
 
 
-@node
-class Queued:
-    """A model call waits: as many as may be are in flight."""
-
-    id: str
-    task: str | None
-
-
 class _Told:
-    """Of a request. What an event says is read off what it holds when somebody asks: most events
-    are never read."""
+    """Of a request: `id`, `operation`, and for a conversation's model call the name of its `task`
+    and which of its calls it is, its `turn`. What an event says is read off what it holds when
+    somebody asks: most events are never read."""
 
     __slots__ = ("request",)
     __match_args__: tuple[str, ...] = ("id", "operation", "task", "turn")
 
-    request: Request
+    def __init__(self, request: Request) -> None:
+        self.request = request
 
     @property
     def id(self) -> str:
@@ -40,20 +33,26 @@ class _Told:
 
     @property
     def turn(self) -> int | None:
-        return turn_of(self.request)
+        return _turn_of(self.request)
 
     def __repr__(self) -> str:
         said = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__match_args__])
         return f"{type(self).__name__}({said})"
 
 
+class Queued(_Told):
+    """A model call waits: as many as may be are in flight."""
+
+    __slots__ = ()
+
+
 class Started(_Told):
-    """A request is being performed; `task` and `turn` when it is a conversation's model call."""
+    """A request is being performed."""
 
     __slots__ = ("_clock", "_since")
 
     def __init__(self, request: Request) -> None:
-        self.request = request
+        super().__init__(request)
         self._since = time()
         self._clock = monotonic()
 
@@ -77,7 +76,7 @@ class Finished(_Told):
     # fmt: on
 
     def __init__(self, request: Request, row: Row) -> None:
-        self.request = request
+        super().__init__(request)
         self._row = row
 
     @property
@@ -101,44 +100,64 @@ class Finished(_Told):
         return self._row.attempts
 
 
-@node
-class Said:
+class Said(_Told):
     """A model is writing: so many characters of its reply have arrived."""
 
-    id: str
-    characters: int
+    __slots__ = ("characters",)
+    __match_args__ = ("id", "operation", "task", "turn", "characters")
+
+    def __init__(self, request: Request, characters: int) -> None:
+        super().__init__(request)
+        self.characters = characters
 
 
-@node
-class Withdrawn:
+class Withdrawn(_Told):
     """A request whose answer nobody wants any more. `model` and `usage` of a model call that was
-    counted in part until then."""
+    counted in part until then, as its `row` says."""
 
-    id: str
-    operation: str
-    model: str | None = None
-    usage: dict[str, Any] = field(factory=dict)
+    __slots__ = ("_row",)
+    __match_args__ = ("id", "operation", "task", "turn", "model", "usage")
 
+    def __init__(self, request: Request, row: Row | None = None) -> None:
+        super().__init__(request)
+        self._row = row
 
-@node
-class Retrying:
-    """So many attempts failed; the next one starts after `wait` seconds."""
+    @property
+    def model(self) -> str | None:
+        return None if self._row is None else self._row.model
 
-    id: str
-    task: str | None
-    attempt: int
-    wait: float
-    error: Record
-    held: bool = False
-    """Whether it waits because of what others were told by the same server, as `error` says."""
+    @property
+    def usage(self) -> dict[str, int]:
+        return {} if self._row is None else _counts(self._row.usage)
 
 
-@node
-class Progressed:
+class Retrying(_Told):
+    """So many attempts failed; the next one starts after `wait` seconds. `held` says whether it
+    waits because of what others were told by the same server, as `error` says."""
+
+    __slots__ = ("attempt", "error", "held", "wait")
+    __match_args__ = ("id", "operation", "task", "turn", "attempt", "wait", "error", "held")
+
+    def __init__(
+        self, request: Request, attempt: int, wait: float, error: Record, held: bool = False
+    ) -> None:
+        super().__init__(request)
+        self.attempt = attempt
+        self.wait = wait
+        self.error = error
+        self.held = held
+
+
+class Progressed(_Told):
     """`(progress text fraction)`."""
 
-    text: str
-    fraction: float | None = None
+    __slots__ = ("fraction", "text")
+    __match_args__ = ("id", "operation", "task", "turn", "text", "fraction")
+
+    def __init__(self, request: Request, text: str, fraction: float | None = None) -> None:
+        super().__init__(request)
+        self.text = text
+        self.fraction = fraction
 
 
 Event: TypeAlias = Queued | Started | Said | Finished | Withdrawn | Retrying | Progressed
@@ -150,7 +169,7 @@ def task_of(request: Request) -> str | None:
     return conversations[-1].name if conversations else None
 
 
-def turn_of(request: Request) -> int | None:
+def _turn_of(request: Request) -> int | None:
     """Which call of its conversation a model request is, from 1."""
     payload = request.arguments[0] if request.operation == "model" and request.arguments else None
     messages = payload.get("messages") if isinstance(payload, dict) else None
@@ -161,13 +180,6 @@ def turn_of(request: Request) -> int | None:
         if isinstance(message, dict) and message.get("role") == "assistant":
             turn += 1
     return turn
-
-
-def withdrawal(request: Request, row: Row | None) -> Withdrawn:
-    """What is told of a request that was withdrawn; `row` says what it had got."""
-    if row is None:
-        return Withdrawn(request.id, request.operation)
-    return Withdrawn(request.id, request.operation, row.model, _counts(row.usage))
 
 
 def _counts(usage: dict[str, Value]) -> dict[str, int]:

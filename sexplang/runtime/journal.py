@@ -286,8 +286,10 @@ def _deliveries(rows: Iterable[Row]) -> Iterator[tuple[Row, SoFar]]:
 
 def _held(row: Row, outcome: Any) -> Any:
     """The run after an attempt at a request failed."""
+    from sexplang.machine import hold_attempt  # to show a recording needs no machine
+
     asked = [request.id for request in getattr(outcome, "requests", ())]
-    held = outcome.again(row.id, row.reply) if row.id in asked else None
+    held = hold_attempt(outcome, row.id, row.reply) if row.id in asked else None
     if held is None:
         raise refused(
             "journal-mismatch",

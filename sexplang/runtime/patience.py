@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 
 from sexplang.runtime.answers import Answer, Watch
-from sexplang.runtime.events import Retrying, task_of
+from sexplang.runtime.events import Retrying
 from sexplang.runtime.lost import Lost
 from sexplang.runtime.models.growing import Growing
 from sexplang.runtime.pressure import Pressure, Retries, pause
@@ -133,7 +133,7 @@ def _tell(
     held: bool = False,
 ) -> None:
     if on_event is not None:
-        on_event(Retrying(request.id, task_of(request), attempt, wait, refusal.error, held))
+        on_event(Retrying(request, attempt, wait, refusal.error, held))
 
 
 def without_room(refusal: Refusal) -> Refusal:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 
-from sexplang.machine import Suspended
+from sexplang.machine import Suspended, hold_attempt, state_of
 from sexplang.runtime.answers import (
     FLAT,
     Later,
@@ -19,7 +19,7 @@ from sexplang.runtime.answers import (
     settled,
     unhandled,
 )
-from sexplang.runtime.events import Finished, Queued, Started, task_of, withdrawal
+from sexplang.runtime.events import Finished, Queued, Started, Withdrawn
 from sexplang.runtime.flights import Flights
 from sexplang.runtime.journal import ATTEMPT, Row, attempted, cancellation
 from sexplang.runtime.refusal import Refusal
@@ -121,7 +121,7 @@ class Run(Standing):
             elif len(self.flown.made) >= self.parallel:
                 self._queue[request.id] = request
                 if self.on_event is not None:
-                    self.on_event(Queued(request.id, task_of(request)))
+                    self.on_event(Queued(request))
             else:
                 return request
         return None
@@ -137,7 +137,7 @@ class Run(Standing):
         """The same of one that somebody has heard of."""
         row = self.flown.cut.pop(request.id, None) if is_begun else self._forget(request)
         if self.on_event is not None:
-            self.on_event(withdrawal(request, row))
+            self.on_event(Withdrawn(request, row))
 
     def again(self, id: str, attempt: int, usage: dict[str, int]) -> bool:
         """Whether an attempt that took so much may be followed by another: budgets have to hold
@@ -145,7 +145,7 @@ class Run(Standing):
         Refusal where it cannot."""
         if id not in self._open or not isinstance(self.outcome, Suspended):
             return False
-        after = self.outcome.again(id, usage)
+        after = hold_attempt(self.outcome, id, usage)
         if after is not None and after is not self.outcome:
             self.journal.append(attempted(id, attempt, usage))
             self.outcome = after
@@ -253,7 +253,8 @@ class Run(Standing):
         for gone in after.withdrawn:
             self._withdraw(gone)
         if isinstance(after, Suspended):
-            self._fresh.extend(after.opened if self._order is None else models_first(after.opened))
+            fresh = state_of(after).opened
+            self._fresh.extend(fresh if self._order is None else models_first(fresh))
         else:
             for request in self._fresh:
                 self._forget(request)

@@ -57,7 +57,7 @@ def progressing(on_event: Watch | None) -> Performer:
             fraction = float(_number(fraction, "a fraction", '(progress "reading" 0.5)'))
         if on_event is not None:
             line = redacted(writable(text(value_of(words)), "progress"))
-            on_event(Progressed(line, fraction))
+            on_event(Progressed(request, line, fraction))
 
     return perform
 

@@ -149,12 +149,17 @@ class Program:
     warnings: tuple[Any, ...] = ()
     sources: tuple[Source, ...] = ()
     """All texts that it was made of, in the order in which they were read."""
+    folder: str | None = None
+    """The folder of the file that it was built from; a text has none."""
     plan: Any = None
     """Text from a model to a Program: `plan(text, names of its inputs, operations allowed)`; it
     gives the diagnostics instead where the text is refused. `plan.too_many(program, how many
     inputs, calls)` is the diagnostic for one that is certain to have room for more model calls."""
     prelude: Mapping[str, Procedure] = field(factory=dict)
     """The primitives and prelude functions, by name."""
+
+    def __repr__(self) -> str:
+        return f"Program({self.units[-1].name!r})"
 
     def handles(self, operation: str) -> bool:
         """Whether some handler in the program, or in a module that it imports, takes it."""

@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 import sexplang
+from sexplang.machine import state_of
 
 HUGE = 10**6000
 HALF = "a\ud800"
@@ -258,7 +259,7 @@ def test_diagnostics_are_the_same_in_another_process(again):
 
 def test_a_frozen_run_of_another_version_is_told_from_a_damaged_one():
     """The message says which version each is of."""
-    program = WAITING.setting.program
+    program = state_of(WAITING).setting.program
     frozen = json.loads(json.dumps(sexplang.freeze(WAITING)))
 
     with pytest.raises(sexplang.Failed, match="it is of version 1 of frozen runs, and this is"):

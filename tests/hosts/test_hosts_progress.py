@@ -65,7 +65,7 @@ def watched(live=False, quiet=False):
     progress = begun(live, quiet)
     progress(started("1", "model", "summarize", 1))
     progress(finished("1", "model", "summarize", 1, 0.5, "tiny", USED))
-    progress(Progressed("half way", 0.5))
+    progress(Progressed(asked("p", "progress"), "half way", 0.5))
     progress.draw()
     progress.close()
     return progress.stream.getvalue()
@@ -108,7 +108,7 @@ def test_a_terminal_shows_what_is_at_work_and_clears_it():
     """A line per request under way and one that counts; taken away when the run has ended."""
     progress = begun(live=True)
     progress(started("1", "model", "summarize", 2))
-    progress(Progressed("half way", 0.5))
+    progress(Progressed(asked("p", "progress"), "half way", 0.5))
     first = lines_of(progress)
     progress(finished("1", "model", "summarize", 2, 0.5, "tiny", USED))
     second = lines_of(progress)
@@ -128,7 +128,7 @@ def test_what_runs_is_shown_however_much_waits():
     """A call that has waited is shown among the others once it is made."""
     progress = begun(live=True)
     for at in range(200):
-        progress(Queued(str(at), "ask"))
+        progress(Queued(asked(str(at), "model", "ask")))
     for at in range(20):
         progress(started(str(at), "model", "ask", 1))
     for at in range(10):
@@ -172,14 +172,14 @@ def test_what_waits_is_counted():
     """Calls for which there is no place yet, and those that are tried again."""
     progress = begun(live=True, price=lambda *_: 0.25)
     for id in ("1", "2", "3"):
-        progress(Queued(id, "ask"))
+        progress(Queued(asked(id, "model", "ask")))
     progress(started("1", "model", "ask", 1))
     progress(started("2", "model", "ask", 1))
-    progress(Withdrawn("3", "model"))
-    progress(Queued("4", "ask"))
+    progress(Withdrawn(asked("3", "model")))
+    progress(Queued(asked("4", "model", "ask")))
     busy = error_record("TASK_FAILURE", "llm_error", "busy")
-    progress(Retrying("1", "ask", 1, 90.0, busy))
-    progress(Said("2", 20))
+    progress(Retrying(asked("1", "model", "ask"), 1, 90.0, busy))
+    progress(Said(asked("2", "model", "ask"), 20))
     progress(started("5", "run-script"))
     progress(finished("5", "run-script", None, None, 0.1, error=busy))
     progress(started("6", "model", "ask", 1))
@@ -201,7 +201,7 @@ def test_nothing_that_is_said_steers_the_terminal():
     task = progress.working.work(Work("w0", "task", "\x1b[2J\rx\u202e"), root, 0.0)
     progress.working.request(Request("1", "model", ()), task, 0.0)
     progress(started("1", "model", "\x1b[2J", 1))
-    progress(Progressed("\x1b]0;title\x07\nmore", None))
+    progress(Progressed(asked("p", "progress"), "\x1b]0;title\x07\nmore", None))
     progress.draw()
     text = progress.stream.getvalue()
     progress.close()
@@ -220,7 +220,7 @@ def test_the_programs_own_output_is_not_drawn_over():
     progress(started("3", "print"))
     progress(finished("3", "print", None, None, 0.0))
     between = lines_of(progress)
-    progress(Withdrawn("2", "ask-user"))
+    progress(Withdrawn(asked("2", "ask-user")))
     after = lines_of(progress)
     progress.close()
 

@@ -3,7 +3,7 @@
 import pytest
 from support.running import begun
 
-from sexplang.machine import Limits, Suspended
+from sexplang.machine import Limits, Suspended, state_of
 
 FUNCTIONS = {
     "a primitive": "identity",
@@ -37,7 +37,7 @@ def steps(text: str) -> int:
     """How many steps a program takes until it asks."""
     outcome = begun(f"(define-effect (ask)) {text} (ask)", Limits())
     assert isinstance(outcome, Suspended), outcome
-    return outcome.weave.steps
+    return state_of(outcome).weave.steps
 
 
 def of(walk: str, function: str, length: int) -> str:

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from support.running import begun, built
 
-from sexplang.machine import Done, Failed, Limits, Suspended, start
+from sexplang.machine import Done, Failed, Limits, Suspended, start, state_of
 from sexplang.machine.budgets import METER, Meter
 
 ASK = "(perform model {messages: [] max_tokens: 40})"
@@ -138,7 +138,7 @@ def test_a_budget_breaks_at_its_form_and_cancels_its_branches():
     assert outcome == Done(words)  # of what it cancelled nobody has heard
 
     text = f"(try (with-budget {{calls: 2}} (par {ASK} (begin {ASK} {ASK}))) (catch (e) e.message))"
-    one, other = (request.id for request in begun(text).opened)
+    one, other = (request.id for request in state_of(begun(text)).opened)
 
     assert begun(text).resume(other, {}) == Done(words, (one,))
 
@@ -160,7 +160,7 @@ def test_two_futures_of_a_continuation_spend_from_one_account():
 
 def accounts_of(outcome):
     """The accounts of a run that waits or has ended."""
-    return (outcome.weave.times if isinstance(outcome, Suspended) else outcome).accounts
+    return (state_of(outcome).weave.times if isinstance(outcome, Suspended) else outcome).accounts
 
 
 def reply_of(taken, given):
@@ -222,7 +222,7 @@ def test_estimates_follow_what_replies_report():
     outcome = begun(text)
     while isinstance(outcome, Suspended):
         held.append(accounts_of(outcome)["0"].held_tokens - 40)
-        learned = outcome.weave.times.learned
+        learned = state_of(outcome).weave.times.learned
         outcome = outcome.resume(outcome.requests[0].id, reply_of(2 * held[0], 1))
 
     guess = held[0]
@@ -237,7 +237,7 @@ def test_what_one_model_reports_says_nothing_about_another():
     outcome = outcome.resume("1", reply_of(500, 1))
     outcome = outcome.resume("2", {"content": [], "usage": None})
 
-    assert {""} == set(outcome.weave.times.learned)
+    assert {""} == set(state_of(outcome).weave.times.learned)
 
 
 def test_an_error_says_what_is_spent_what_is_reserved_and_what_to_do():

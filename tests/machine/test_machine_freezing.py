@@ -10,7 +10,7 @@ from support.laws import schedule
 from support.programs import program
 from support.running import begun, built, seen
 
-from sexplang.machine import Done, Suspended, link, start
+from sexplang.machine import Done, Suspended, link, start, state_of
 from sexplang.machine.freezing import freeze, thaw
 from sexplang.pipeline import build, tasks
 from sexplang.terms.source import Source
@@ -220,6 +220,6 @@ def test_what_was_learned_and_is_held_is_frozen_too():
 
     thawed = thaw(made, json.loads(json.dumps(freeze(waiting))))
 
-    assert waiting.weave.times.learned == thawed.weave.times.learned != {}
-    assert waiting.weave.times.accounts == thawed.weave.times.accounts
-    assert 2 == thawed.weave.times.accounts["0"].held_calls
+    assert state_of(waiting).weave.times.learned == state_of(thawed).weave.times.learned != {}
+    assert state_of(waiting).weave.times.accounts == state_of(thawed).weave.times.accounts
+    assert 2 == state_of(thawed).weave.times.accounts["0"].held_calls

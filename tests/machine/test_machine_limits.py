@@ -5,7 +5,7 @@ import gc
 import pytest
 from support.running import begun
 
-from sexplang.machine import Done, Failed, Limits, Suspended
+from sexplang.machine import Done, Failed, Limits, Suspended, state_of
 from sexplang.terms.task import error_record
 
 
@@ -61,7 +61,7 @@ def test_steps_are_counted_over_all_deliveries():
     turns = 0
 
     while isinstance(outcome, Suspended):
-        outcome = outcome.resume(outcome.opened[0].id, None)
+        outcome = outcome.resume(state_of(outcome).opened[0].id, None)
         turns += 1
 
     assert reason(outcome) == "limit-steps"
@@ -109,7 +109,7 @@ def test_what_is_ending_already_goes_on_when_it_is_cancelled(form, begins):
 
     while isinstance(outcome, Suspended):
         outcome = outcome.cancel(error_record("TASK_FAILURE", "cancelled", "once more"))
-        assert outcome.opened == outcome.withdrawn == ()
+        assert state_of(outcome).opened == outcome.withdrawn == ()
         request = next(each for each in outcome.requests if each.operation == "note")
         noted.extend(request.arguments)
         outcome = outcome.resume(request.id, None)
@@ -130,7 +130,7 @@ def test_what_a_cancelled_branch_asked_is_withdrawn():
 
     assert outcome.withdrawn == ("0.1.0", "0.2.0")
     assert [request.arguments for request in outcome.requests] == [(4,)]
-    assert outcome.count == 1
+    assert state_of(outcome).weave.count == 1
 
 
 def test_a_value_that_is_no_data_is_refused_as_an_argument():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.laws import PLACES
 from support.running import answer, begun, delivered, limits
 
-from sexplang.machine import Suspended
+from sexplang.machine import Suspended, state_of
 from sexplang.terms.text import plain
 from sexplang.testing.writing import program
 
@@ -19,11 +19,11 @@ def test_what_is_withdrawn_was_open_and_what_is_opened_was_not(random):
     known = set()
 
     while isinstance(outcome, Suspended):
-        opened = [request.id for request in outcome.opened]
+        opened = [request.id for request in state_of(outcome).opened]
         assert known >= {*outcome.withdrawn} and not known & ({*opened} - {*outcome.withdrawn})
         known = (known - {*outcome.withdrawn}) | {*opened}
         assert known == {request.id for request in outcome.requests}
-        assert outcome.count == len(known)
+        assert state_of(outcome).weave.count == len(known)
         outcome = _next(outcome, known, random)
 
     assert {*outcome.withdrawn} == known
@@ -31,7 +31,7 @@ def test_what_is_withdrawn_was_open_and_what_is_opened_was_not(random):
 
 def _next(outcome: Suspended, known: set[str], random: Random):
     """The outcome after a reply, a deadline or a cancellation; what was answered is not open."""
-    if random.random() < 0.03 and outcome.weave.failing is None:
+    if random.random() < 0.03 and state_of(outcome).weave.failing is None:
         return outcome.cancel()
     request = random.choice(outcome.requests)
     known.discard(request.id)

@@ -9,7 +9,7 @@ from support.laws import PLACES, schedule
 from support.programs import program
 from support.running import begun, built, end, in_order, limits, seen
 
-from sexplang.machine import Done, Failed, Limits, Suspended, start
+from sexplang.machine import Done, Failed, Limits, Suspended, start, state_of
 from sexplang.machine.freezing import freeze, thaw
 from sexplang.machine.places import Places
 
@@ -42,7 +42,7 @@ def test_a_place_is_free_again(name, last):
     left = []
 
     def look(outcome):
-        left.append(outcome.weave.places)
+        left.append(state_of(outcome).weave.places)
         return outcome
 
     choose = (lambda waits, asking: len(waits) - 1) if last else (lambda waits, asking: 0)
@@ -59,7 +59,7 @@ def test_the_first_to_come_is_the_first_to_be_served():
     outcome = begun(ASK + "(par-map work (range 20))", limits(2))
     begins = []
     while isinstance(outcome, Suspended):
-        begins += [request.arguments[0] for request in outcome.opened]
+        begins += [request.arguments[0] for request in state_of(outcome).opened]
         outcome = outcome.resume(in_order(outcome)[-1].id, 0)
 
     assert [*range(20)] == begins
@@ -68,13 +68,13 @@ def test_the_first_to_come_is_the_first_to_be_served():
 def test_thousands_wait_in_line():
     """Ten thousand jobs with three places: three requests are open at a time."""
     outcome = begun(ASK + "(length (par-map work (range 10000)))")
-    opened = deque(request.id for request in outcome.opened)
+    opened = deque(request.id for request in state_of(outcome).opened)
     most = 0
     while isinstance(outcome, Suspended):
-        most = max(most, outcome.count)
+        most = max(most, state_of(outcome).weave.count)
         outcome = outcome.resume(opened.popleft(), 0)
         if isinstance(outcome, Suspended):
-            opened.extend(request.id for request in outcome.opened)
+            opened.extend(request.id for request in state_of(outcome).opened)
 
     assert Done(10_000) == outcome
     assert 3 == most
@@ -86,7 +86,7 @@ def test_jobs_in_jobs_need_no_more_places():
 
     outcome = begun(ASK + nest + "(deep 1000)", limits(1))
     assert isinstance(outcome, Suspended)
-    assert 1 == outcome.weave.places.used
+    assert 1 == state_of(outcome).weave.places.used
     assert Done(7) == outcome.resume(in_order(outcome)[0].id, 7)
 
     failed = begun(ASK + nest + "(deep 3000)", limits(1))
@@ -122,7 +122,7 @@ def test_the_limits_of_a_run_are_frozen_with_it():
     outcome = start(made, {}, limits=bounds)
     again = thaw(made, json.loads(json.dumps(freeze(outcome))))
 
-    assert bounds == again.setting.limits
+    assert bounds == state_of(again).setting.limits
 
 
 def test_a_run_without_jobs_has_no_places():
@@ -130,5 +130,8 @@ def test_a_run_without_jobs_has_no_places():
     outcome = begun(ASK + "(par (ask 1) (ask 2))")
 
     assert isinstance(outcome, Suspended)
-    assert (0, {}) == (outcome.weave.places.used, dict(outcome.weave.places.there))
-    assert isinstance(outcome.weave.places, Places)
+    assert (0, {}) == (
+        state_of(outcome).weave.places.used,
+        dict(state_of(outcome).weave.places.there),
+    )
+    assert isinstance(state_of(outcome).weave.places, Places)

@@ -5,7 +5,7 @@ from typing import Any
 
 from support.running import built
 
-from sexplang.machine import Done, start
+from sexplang.machine import Done, start, state_of
 
 ASK = "(define-effect (ask n))\n(par-map ask (range %d))"
 
@@ -23,7 +23,7 @@ def calls_of(branches: int) -> int:
     sys.setprofile(counted)
     try:
         outcome = start(made)
-        for request in outcome.opened:
+        for request in state_of(outcome).opened:
             outcome = outcome.resume(request.id, 1)
     finally:
         sys.setprofile(None)

@@ -133,7 +133,7 @@ def test_nobody_outside_sees_how_a_list_was_made():
         f"(define xs {GROWN}) (ask-user (rest xs) {{a: [xs]}}) (raise {{reason: 'x b: xs}})"
     )
     assert isinstance(asked, Suspended)
-    request = asked.opened[0]
+    request = asked.requests[0]
     failed = asked.resume(request.id, "")
 
     assert request.arguments[0] == list(range(1, 5_000))

@@ -9,7 +9,7 @@ from attrs import define, field
 import sexplang
 from sexplang.api.answering import whole_reply
 from sexplang.api.values import value
-from sexplang.machine import Done, Failed, Limits, Suspended
+from sexplang.machine import Done, Failed, Limits, Suspended, state_of
 from sexplang.runtime import Refusal
 
 TEMPLATES = """<templates>
@@ -87,7 +87,7 @@ def play(
         played.withdrawn += len(outcome.withdrawn)
         models = [each for each in outcome.requests if each.operation == "model"]
         played.widest = max(played.widest, len(models))
-        for each in outcome.opened:
+        for each in state_of(outcome).opened:
             _note(played, each)
         ready = [each for each in outcome.requests if not _hangs(each, hangs)]
         if not ready:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sexplang
-from sexplang.machine import Done, Suspended
+from sexplang.machine import Done, Suspended, state_of
 from sexplang.machine.freezing import freeze, thaw
 from sexplang.tasks.plans.judging import judge
 from sexplang.terms.plan import PlanNode, Standing
@@ -141,7 +141,7 @@ def through(outcome, choose, pause=None):
     while isinstance(outcome, Suspended):
         works = [each for each in outcome.requests if each.operation == "work"]
         widest = max(widest, len(works))
-        log += [("begins", each.arguments[0]) for each in outcome.opened if each in works]
+        log += [("begins", each.arguments[0]) for each in state_of(outcome).opened if each in works]
         ready = [each for each in outcome.requests if each.operation != "timer"]
         request = choose(ready)
         if request.operation == "work":
@@ -179,7 +179,9 @@ def test_a_plan_that_is_frozen_at_every_wait_is_the_same_plan(after, seed):
     program, outcome = begun(after)
 
     def thawed(outcome):
-        return thaw(program, json.loads(json.dumps(freeze(outcome))), outcome.setting.tasks)
+        return thaw(
+            program, json.loads(json.dumps(freeze(outcome))), state_of(outcome).setting.tasks
+        )
 
     whole = through(outcome, Random(seed).choice)
     parts = through(begun(after)[1], Random(seed).choice, thawed)

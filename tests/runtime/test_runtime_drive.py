@@ -365,7 +365,8 @@ def test_events_tell_what_is_going_on():
     kinds = [type(event) for event in events]
     assert [Started, Progressed, Finished, Started, Finished] == kinds
     assert events[-1].seconds >= 0.02
-    assert Progressed("half way", 0.5) == events[1]
+    assert ("half way", 0.5) == (events[1].text, events[1].fraction)
+    assert [("0", "progress")] * 3 == [(each.id, each.operation) for each in events[:3]]
 
 
 def test_a_thousand_branches_are_driven_in_reasonable_time():

@@ -5,7 +5,7 @@ import json
 import pytest
 from support.running import begun
 
-from sexplang.machine import Done, Failed
+from sexplang.machine import Done, Failed, state_of
 from sexplang.machine.freezing import freeze, thaw
 
 EFFECTS = "(define-effect (ask n)) (define-effect (note n)) (import std/steps)"
@@ -50,7 +50,7 @@ def test_it_tells_when_all_has_been_left():
     text = f"(with-timeout 5 (sequence [{steps}] 1))"
     outcome = fired(started(text))
     (waiting,) = [each for each in outcome.requests if each.operation == "note"]
-    again = thaw(outcome.setting.program, json.loads(json.dumps(freeze(outcome))))
+    again = thaw(state_of(outcome).setting.program, json.loads(json.dumps(freeze(outcome))))
     ended = [error(each.resume(waiting.id, None)) for each in (outcome, again)]
 
     for found in ended:

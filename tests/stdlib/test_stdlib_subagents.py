@@ -18,7 +18,7 @@ from support.running import built
 
 import sexplang
 from sexplang import Limits, Permissions
-from sexplang.machine import Suspended, start
+from sexplang.machine import Suspended, start, state_of
 from sexplang.machine.freezing import freeze, thaw
 from sexplang.pipeline import inspect, tasks
 from sexplang.runtime.events import Finished, Started, Withdrawn
@@ -432,7 +432,7 @@ def test_a_run_with_subagents_can_be_frozen():
     waited = 0
     while isinstance(outcome, Suspended):
         outcome = thaw(program, json.loads(json.dumps(freeze(outcome))), tasks())
-        waited += outcome.weave.places.line != (None, None)
+        waited += state_of(outcome).weave.places.line != (None, None)
         asked = [each for each in outcome.requests if each.operation != "timer"]
         assert sum(each.operation == "model" for each in asked) <= 2
         replies = {"now": 5, "log": None}

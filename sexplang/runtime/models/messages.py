@@ -73,7 +73,7 @@ def messages(
         import anyio
 
         body = wire(payload, at.model)
-        tell = _telling(on_event, request.id)
+        tell = _telling(on_event, request)
         try:
             with anyio.fail_after(endpoint.total):
                 return await _call(at, endpoint, body, tell, said)
@@ -165,7 +165,7 @@ TELLING = 0.1
 """Seconds between two events of a reply that is being written."""
 
 
-def _telling(on_event: Watch | None, id: str) -> Callable[[str], None] | None:
+def _telling(on_event: Watch | None, request: Request) -> Callable[[str], None] | None:
     """What is told each piece of text, and tells `on_event` now and then how much there is."""
     if on_event is None:
         return None
@@ -177,7 +177,7 @@ def _telling(on_event: Watch | None, id: str) -> Callable[[str], None] | None:
         now = monotonic()
         if now - last >= TELLING:
             last = now
-            on_event(Said(id, said))
+            on_event(Said(request, said))
 
     return tell
 

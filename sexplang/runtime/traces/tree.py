@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
-from sexplang.machine import Outcome
+from sexplang.machine import Outcome, told_of
 from sexplang.machine.branch import Path, path_of
 from sexplang.runtime.answers import Watch, failure
 from sexplang.runtime.events import Event, Retrying
@@ -75,7 +75,7 @@ class Trace:
                 if cut and id in cut:
                     self.spans.replied(self._open[id].span, cut[id])
                 self._close(id, at, cut=True)
-        for each in outcome.told:
+        for each in told_of(outcome):
             if isinstance(each, Begins):
                 self._begin(each.work, each.path, at)
             elif each.id in self._open:

@@ -81,7 +81,7 @@ def _remade(item: Any, kind: type, fields: Any, parts: Any, made: dict[int, Any]
     if kind is tuple:
         return tuple(new)
     table = dict(zip(fields, new, strict=True))
-    return table if kind is dict else Record(item.kind, table)
+    return table if kind is dict else Record(item.kind, table, item.answer)
 
 
 def _is(one: Any, other: Any) -> bool:

@@ -3,19 +3,18 @@ of models, and executables."""
 
 import re
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any
 
+from sexplang.analysis.own import own_nodes
 from sexplang.terms import core
-from sexplang.terms.node import attributes, field, frozen
-from sexplang.terms.program import Bind, Program
+from sexplang.terms.node import field, frozen
+from sexplang.terms.program import Program
 from sexplang.terms.source import Span
 from sexplang.terms.value import Operation, Task
 
 _HOST = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?=[:/?#]|$)", re.IGNORECASE)
 
 _RUNS = ("run-script", "system:run_script")
-
-_NODES = frozenset((*get_args(core.Core), core.Clause))
 
 
 @frozen
@@ -49,7 +48,7 @@ def needs_of(program: Program) -> tuple[Need, ...]:
     names = {each.index: each.name for each in program.functions}
     runs = not program.handles("run-script")
     asks = not program.handles("model")
-    for node in _nodes(program):
+    for node in own_nodes(program):
         if asks:
             found += _of_model(node)
         if runs:
@@ -113,20 +112,3 @@ def _called(node: core.Call | core.CallKnown, names: dict[int, str]) -> str:
         return names.get(node.callee.function, "")
     value = node.callee.value if isinstance(node.callee, core.Const) else None
     return value.name if isinstance(value, Operation) else ""
-
-
-def _nodes(program: Program) -> Iterator[Any]:
-    """All nodes of the program's own modules, in order."""
-    roots: list[Any] = []
-    for unit in program.units:
-        if not unit.name.startswith("std/"):
-            roots += [item.value if isinstance(item, Bind) else item for item in unit.items]
-            roots += [each.body for each in unit.functions]
-    work = roots[::-1]
-    while work:
-        node = work.pop()
-        yield node
-        if not isinstance(node, core.Const):
-            for held in reversed(attributes(node).values()):
-                parts = held if type(held) is tuple else (held,)
-                work.extend([part for part in reversed(parts) if type(part) in _NODES])

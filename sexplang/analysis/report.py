@@ -16,6 +16,7 @@ from sexplang.analysis.environments import Environment
 from sexplang.analysis.following import STEPS, At, Costs, Follower, TooInvolved
 from sexplang.analysis.needs import Need, needs_of
 from sexplang.analysis.reach import unreachable
+from sexplang.analysis.slips import slips
 from sexplang.analysis.unused import unused
 from sexplang.analysis.values import ANY, functions
 from sexplang.analysis.work import ANYTHING, NOTHING, Work, together
@@ -151,7 +152,7 @@ def _analysed(m: Follower, given: int) -> Report:
         )
         calls = calls if m.asks_models else ZERO
         is_whole, environment = False, m.values.environment(None, ())
-    found = [*unreachable(program), *unused(program), *_unprovided(program)]
+    found = [*unreachable(program), *unused(program), *slips(program), *_unprovided(program)]
     if is_whole:
         rows += _rows(m, environment)
         found += [] if m.gave_up else _handlers(m)

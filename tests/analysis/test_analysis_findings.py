@@ -136,7 +136,7 @@ def test_a_clause_for_what_is_never_performed_is_found(text, count):
 
 def test_a_conversation_performs_for_its_tools():
     """A clause for what the template allows is used; one for another tool is not."""
-    text = """(defatom t (params a) (instructions "a") (allowed_tools read_file spawn_subtask))
+    text = """(defatom t (params a) (instructions "{{a}}") (allowed_tools read_file spawn_subtask))
         (handle (t 1) ((read-file p) k (k 1)) ((subtask r) k (k 1)) ((model p) k (k "x")))
         (handle (t 1) ((ask-user p c) k (k 1)))"""
 
@@ -149,7 +149,7 @@ def test_a_program_too_involved_to_be_followed_has_no_bound_and_no_false_alarm()
         f"(define (f{at} g) (f{at - 1} (lambda (x) (g x))) (f{at - 1} (lambda (x) (g (g x)))))"
         for at in range(1, 20)
     )
-    text = f'(defatom t (params a) (instructions "a"))\n(define (f0 g) (g 1))\n{calls}\n(f19 t)'
+    text = f'(defatom t (instructions "a"))\n(define (f0 g) (g 1))\n{calls}\n(f19 t)'
     report = inspect(built(text))
 
     assert not report.calls.is_bounded and "involved" in report.calls.why

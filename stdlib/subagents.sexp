@@ -103,7 +103,9 @@
        {role: "assistant" content: "I have read the context. What is the task?"}]))
 
 (define (_complaint task words constraints system_prompt tools)
-  (cond ((not (and (_text? task) (not (empty? (string-trim task)))))
+  (cond ((table? task)
+         "`task:` is a text, not a table: write (spawn-subagent task: \"what to do\" tools: […])")
+        ((not (and (_text? task) (not (empty? (string-trim task)))))
          "`task:` says what a subagent is to do, in a text that is not empty")
         ((not (or (nil? words) (_text? words))) "`relevant_history:` is a text")
         ((not (all? _text? (_listed constraints))) "`constraints:` is a list of texts")

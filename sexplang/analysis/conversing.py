@@ -5,7 +5,7 @@ from sexplang.analysis.calls import SHAPES
 from sexplang.analysis.following import Costs, Follower, Steps
 from sexplang.analysis.handlers import failing, perform
 from sexplang.analysis.stack import Handling
-from sexplang.analysis.values import ANY, Abstract
+from sexplang.analysis.values import ANY, Abstract, Answer
 from sexplang.analysis.work import Work, either, repeated, together
 from sexplang.terms.source import Span
 from sexplang.terms.template import Template
@@ -67,7 +67,8 @@ def converse(
         works.append(repeated(work, count))
     del m.tasking[task.name]
     m.conversing -= 1
-    value, work = yield failing(m, (), handling, span)
+    answer = m.values.made(Answer, task)
+    value, work = yield failing(m, (), handling, span, given=answer)
     return value, together(*works, work)
 
 

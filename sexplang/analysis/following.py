@@ -23,7 +23,16 @@ from sexplang.analysis.work import (
     repeated,
     together,
 )
-from sexplang.terms.core import Call, CallKnown, Clause, Core, Finally, Handle, PerformOp
+from sexplang.terms.core import (
+    Call,
+    CallKnown,
+    CallPrimitive,
+    Clause,
+    Core,
+    Finally,
+    Handle,
+    PerformOp,
+)
 from sexplang.terms.node import define, evolve, field, fields, frozen
 from sexplang.terms.program import Bind, Function, Program
 from sexplang.terms.source import Span
@@ -34,6 +43,8 @@ STEPS = 60_000
 
 Seen: TypeAlias = tuple[Abstract, Work]
 Steps: TypeAlias = Generator[Any, Any, Seen]
+CallNode: TypeAlias = Call | CallKnown | CallPrimitive
+Arguments: TypeAlias = tuple[Abstract | None, tuple[Abstract, ...]]
 Given: TypeAlias = tuple[Abstract, dict[Handle, Any]]
 """What a handle expression gave, and the same of those in it."""
 
@@ -123,6 +134,8 @@ class Follower:
     """Clauses around a call of something unknown."""
     raised: Abstract = DATA
     """What was ever raised."""
+    calls: dict[CallNode, dict[Arguments, None]] = field(factory=dict)
+    """Each call that was followed, with what it was given: the callee, and the arguments."""
     before: dict[Handle, Given] = field(factory=dict)
     """What handle expressions gave when what is around them was last looked at."""
     found: dict[Handle, Given] = field(factory=dict)
@@ -182,6 +195,12 @@ class Follower:
             seen.append(value)
             works.append(work)
         return tuple(seen), together(*works)
+
+    def note(
+        self, node: CallNode, callee: Abstract | None, arguments: tuple[Abstract, ...]
+    ) -> None:
+        """Keeps what a call is given."""
+        self.calls.setdefault(node, {})[callee, arguments] = None
 
     def number(self) -> int:
         """A number that nothing else has."""

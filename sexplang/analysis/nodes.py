@@ -96,6 +96,7 @@ def let(m: Follower, node: Let, at: At) -> Steps:
 @follows(CallPrimitive)
 def call_primitive(m: Follower, node: CallPrimitive, at: At) -> Steps:
     seen, work = yield m.each(node.arguments, at)
+    m.note(node, None, seen)
     return result_of(m.values, node.primitive.name, seen, at.place(node)), work
 
 

@@ -8,6 +8,7 @@ Sized     a list of at most `size` items and no fewer than `least`, each at most
 Table     a table with these keys
 Upper     a number of at most `most`
 Given     data that came in as an input, or a part of it
+Answer    what a call of this task gives
 Loose     anything whose functions are among `functions`; None: any function at all
 
 Law: values are made once, so the same is the same object, however deep it is.
@@ -19,7 +20,7 @@ from typing import Any, TypeAlias
 from sexplang.analysis.bounds import Atom, Bound, atom, most, number
 from sexplang.analysis.environments import OWN, Environment
 from sexplang.terms.node import field, frozen
-from sexplang.terms.value import Primitive, Procedure
+from sexplang.terms.value import Primitive, Procedure, Task
 
 MANY = 16
 """From how many different functions on a value may be any function."""
@@ -88,8 +89,13 @@ class Loose:
     functions: "frozenset[Callable] | None" = field(default=frozenset())
 
 
+@frozen(eq=False)
+class Answer:
+    task: Task
+
+
 Callable: TypeAlias = Exact | Fn | Resume | Param
-Abstract: TypeAlias = Exact | Fn | Resume | Param | Sized | Table | Upper | Given | Loose
+Abstract: TypeAlias = Exact | Fn | Resume | Param | Sized | Table | Upper | Given | Answer | Loose
 
 Free: TypeAlias = Given | Param
 """What comes from outside of all that is followed."""

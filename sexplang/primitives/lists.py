@@ -34,12 +34,22 @@ from sexplang.terms.value import Fault, Record, Value
 _NEARLY = LIST_ITEMS - 2 * CHUNK
 """Items in the middle of a list up to which there is room at both ends."""
 
+_LIST_FIRST = {
+    "nth": "(nth xs i)",
+    "take": "(take xs n)",
+    "drop": "(drop xs n)",
+    "index-of": "(index-of xs x)",
+}
+"""Where the list stands first, and is easily taken for the last."""
+
 
 def not_a_list(name: str, value: Value) -> Fault:
     """`name` got `value` where it takes a list."""
     hint = None
     if value is None:
         hint = "the empty list is `()`"
+    elif name in _LIST_FIRST and not isinstance(value, (dict, Record)):
+        hint = f"the list comes first: `{_LIST_FIRST[name]}`"
     elif type(value) in TEXTS:
         hint = "`(string-length s)` and `(substring s start end)` are for strings"
     elif isinstance(value, (dict, Record)):

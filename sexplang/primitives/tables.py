@@ -17,6 +17,13 @@ from sexplang.terms.value import Procedure, Record, Symbol, Value
 _ABSENT: Any = object()
 
 
+_TABLE_FIRST = {
+    "put": "(put t key value)",
+    "remove": "(remove t key)",
+    "has-key?": "(has-key? t key)",
+}
+
+
 def fields(name: str, value: Value) -> dict[str, Value]:
     """The table that `value` is, or reads like."""
     if isinstance(value, dict):
@@ -24,6 +31,8 @@ def fields(name: str, value: Value) -> dict[str, Value]:
     if isinstance(value, Record):
         return value.fields
     hint = "`(put {} key value)` makes a table" if value is None else None
+    if name in _TABLE_FIRST and isinstance(value, (str, Symbol)):
+        hint = f"the table comes first: `{_TABLE_FIRST[name]}`"
     raise wrong_type(name, "a table", value, hint)
 
 
@@ -74,7 +83,9 @@ def _look(name: str, value: Value, key: Value) -> Value:
     if value is None:
         return _ABSENT
     if type(value) not in LISTS:
-        raise wrong_type(name, f"a table or a list to find {shown(key)} in", value)
+        is_key = isinstance(value, (str, Symbol)) and isinstance(key, (dict, Record, *LISTS))
+        hint = f"the table comes first: `({name} t {shown(value)})`" if is_key else None
+        raise wrong_type(name, f"a table or a list to find {shown(key)} in", value, hint)
     if type(key) is not int:
         raise wrong_type(name, "an index to find in a list", key)
     return value[key] if 0 <= key < len(value) else _ABSENT
@@ -118,7 +129,8 @@ def merge(*tables: Value) -> Value:
 
 
 def has_key(table: Value, key: Value) -> Value:
-    return key_text("has-key?", key) in fields("has-key?", table)
+    found = fields("has-key?", table)
+    return key_text("has-key?", key) in found
 
 
 def is_empty(value: Value) -> Value:

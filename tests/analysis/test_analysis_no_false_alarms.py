@@ -32,6 +32,9 @@ SHOWN = {
     ("unused-binding", "line"),
     ("unused-binding", "loud"),
     ("unused-binding", "secret"),
+    # Calls that are to fail, for a page to show where they did.
+    ("wrong-type", "3"),
+    ("wrong-type", "5"),
     # A value of a key that stands twice.
     ("unused-value", '{name: "tea" name: "coffee"}'),
     # A parameter that shows how one is written.
@@ -98,7 +101,8 @@ def _is_in(item, found, text):
 def warned_of(chunk, text):
     """The codes of the warnings of a program, if it is one."""
     try:
-        return {found.code for found in running._findings(running._built(chunk, text))}
+        found = running._findings(running._built(chunk, text))
+        return {each.code for each in found if each.severity == "warning"}
     except Diagnostics:
         return set()
 

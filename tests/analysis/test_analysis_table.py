@@ -41,6 +41,12 @@ def test_a_reason_is_what_the_chapter_says(program, why):
     assert f"unbounded because of line 2: {why}" == str(report(program).calls)
 
 
+@pytest.mark.parametrize(("program", "hint"), rows("hint"))
+def test_a_hint_is_what_the_chapter_says(program, hint):
+    """Of the one error."""
+    assert [hint] == [each.hint for each in report(program).findings if each.severity == "error"]
+
+
 def test_effects_are_what_the_chapter_says():
     """A row for the program and one for each function at the top."""
     blocks = {fence.kind: fence.text for fence in fences(TEXT)}

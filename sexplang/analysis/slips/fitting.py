@@ -1,0 +1,136 @@
+"""Calls to the arguments that cannot fit, whatever happens: wrong kinds, and changed places."""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+from sexplang.analysis.following import Follower
+from sexplang.analysis.own import is_own
+from sexplang.analysis.slips.kinds import FUNCTION, LIBRARY, NAMES, TAKES, WORDS, Kinds, kind_of
+from sexplang.analysis.values import Abstract, Answer, Exact, Fn
+from sexplang.terms.brief import shown
+from sexplang.terms.core import Call, CallKnown, CallPrimitive
+from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.node import frozen
+from sexplang.terms.source import Made
+from sexplang.terms.value import Higher, Primitive
+
+Node = Call | CallKnown | CallPrimitive
+
+
+def misfits(m: Follower) -> Iterator[Diagnostic]:
+    """What every evaluation of a call that was followed is refused for."""
+    for node, given in m.calls.items():
+        if is_own(node.span) and not isinstance(node.span, Made):
+            found = [_misfit(m, node, callee, values) for callee, values in given]
+            if found and all(each == found[0] for each in found) and found[0] is not None:
+                yield _finding(node, found[0], given)
+
+
+@frozen
+class Misfit:
+    """The argument that does not fit, of which function, and what that takes there."""
+
+    at: int
+    name: str
+    wants: Kinds
+    kind: str
+    order: tuple[int, ...] = ()
+    """The places of the arguments in an order in which they fit."""
+
+
+def _misfit(
+    m: Follower, node: Node, callee: Abstract | None, values: tuple[Abstract, ...]
+) -> Misfit | None:
+    found = _wanted(m, node, callee, len(values))
+    if found is None:
+        return None
+    name, wanted = found
+    kinds = [kind_of(one, value) for one, value in zip(node.arguments, values, strict=True)]
+    for at, wants in enumerate(wanted):
+        kind = kinds[at]
+        if wants is not None and kind is not None and kind not in wants:
+            return Misfit(at, name, wants, kind, _order(wanted, kinds))
+    return None
+
+
+def _order(wanted: list[Kinds | None], kinds: list[str | None]) -> tuple[int, ...]:
+    """The order in which all may fit when two arguments change places; empty if there is none."""
+    for one, other in combinations(range(len(kinds)), 2):
+        order = [*range(len(kinds))]
+        order[one], order[other] = other, one
+        if all(_fits(wants, kinds[at]) for wants, at in zip(wanted, order, strict=True)):
+            return tuple(order)
+    return ()
+
+
+def _fits(wants: Kinds | None, kind: str | None) -> bool:
+    return wants is None or kind is None or kind in wants
+
+
+def _wanted(
+    m: Follower, node: Node, callee: Abstract | None, count: int
+) -> tuple[str, list[Kinds | None]] | None:
+    """What is called, and what it takes at each argument of the call."""
+    shape: Any = None
+    if isinstance(node, CallPrimitive):
+        shape = node.primitive
+    elif isinstance(callee, Exact) and isinstance(callee.value, (Primitive, Higher)):
+        shape = callee.value
+    if shape is not None:
+        takes = TAKES.get(shape.name, ())
+        return shape.name, [takes[at] if at < len(takes) else None for at in range(count)]
+    if not isinstance(callee, Fn):
+        return None
+    function = m.functions[callee.function]
+    params = LIBRARY.get(function.name)
+    if params is None or is_own(function.span):
+        return None
+    labels = node.labels if isinstance(node, Call) else ()
+    positions = [param.name for param in function.params][: count - len(labels)]
+    return function.name, [params.get(name) for name in (*positions, *labels)]
+
+
+def _finding(node: Node, misfit: Misfit, given: Any) -> Diagnostic:
+    argument = node.arguments[misfit.at]
+    values = dict.fromkeys([values[misfit.at] for _, values in given])
+    (value, *others) = values
+    what = NAMES[misfit.kind] if others else _words(value, misfit.kind)
+    return Diagnostic(
+        "wrong-type",
+        f"`{misfit.name}` takes {WORDS[misfit.wants]}, not {what}",
+        (Label(argument.span, NAMES[misfit.kind]),),
+        hint=_hint(node, misfit, value),
+    )
+
+
+def _words(value: Abstract, kind: str) -> str:
+    if isinstance(value, Answer):
+        return f"the answer of `{value.task.name}`"
+    if isinstance(value, Exact):
+        return shown(value.value)
+    return NAMES[kind]
+
+
+def _hint(node: Node, misfit: Misfit, value: Abstract) -> str | None:
+    written = [_brief(one.span.text) for one in node.arguments]
+    if misfit.name == "spawn-subagent":
+        return 'write `(spawn-subagent "what to do")`, or `task: "what to do"` with other labels'
+    if misfit.name == "run-parallel-subagents":
+        return 'write `(run-parallel-subagents [{id: "a" task: "what to do"} …])`'
+    if misfit.order:
+        ordered = " ".join([written[at] for at in misfit.order])
+        return f"write `({misfit.name} {ordered})`"
+    if misfit.wants == FUNCTION:
+        if misfit.name in ("retry", "vote", "hedge"):
+            return f"write `(lambda () {written[misfit.at]})`"
+        if isinstance(value, Answer):
+            return f"give the task itself, `{value.task.name}`, or a lambda that calls it"
+        return "give a function, such as `(lambda (x) …)`"
+    return None
+
+
+def _brief(text: str) -> str:
+    """An argument in a hint."""
+    text = " ".join(text.split())
+    return text if len(text) <= 40 else f"{text[:39]}…"

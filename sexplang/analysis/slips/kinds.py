@@ -1,0 +1,119 @@
+"""A value, as far as it is known, to its kind; and which kinds a function takes where."""
+
+from typing import Any
+
+from sexplang.analysis.values import Abstract, Answer, Exact, Fn, Resume, Table
+from sexplang.terms.core import CallPrimitive, Const
+from sexplang.terms.value import Procedure, Symbol
+
+Kinds = frozenset[str]
+
+LIST: Kinds = frozenset(["list"])
+TEXT: Kinds = frozenset(["text", "answer"])
+NUMBER: Kinds = frozenset(["number"])
+TABLE: Kinds = frozenset(["table", "answer"])
+FUNCTION: Kinds = frozenset(["function"])
+KEY: Kinds = frozenset(["text", "symbol"])
+PLACE = KEY | NUMBER
+HELD = TABLE | LIST | {"nil"}
+ANY_KIND: Kinds = frozenset(
+    ["list", "text", "number", "table", "function", "symbol", "nil", "boolean", "answer"]
+)
+
+WORDS: dict[Kinds, str] = {
+    LIST: "a list",
+    TEXT: "a text",
+    NUMBER: "a number",
+    TABLE: "a table",
+    FUNCTION: "a function",
+    KEY: "a string or a symbol as a key",
+    PLACE: "a key or an index",
+    HELD: "a table or a list",
+}
+
+NAMES = {
+    "answer": "the answer of a task",
+    "boolean": "a boolean",
+    "function": "a function",
+    "list": "a list",
+    "nil": "nil",
+    "number": "a number",
+    "symbol": "a symbol",
+    "table": "a table",
+    "text": "a text",
+}
+
+TAKES: dict[str, tuple[Kinds, ...]] = {
+    **dict.fromkeys(["car", "first", "cdr", "rest", "last", "length", "reverse"], (LIST,)),
+    **dict.fromkeys(["flatten", "distinct"], (LIST,)),
+    **dict.fromkeys(["nth", "take", "drop"], (LIST, NUMBER)),
+    **dict.fromkeys(["member?", "assoc", "cons"], (ANY_KIND, LIST)),
+    "index-of": (LIST, ANY_KIND),
+    **dict.fromkeys(["string-length", "string-trim", "string-upcase", "string-downcase"], (TEXT,)),
+    **dict.fromkeys(["string-split", "string-contains?"], (TEXT, TEXT)),
+    "string-join": (LIST, TEXT),
+    "string-replace": (TEXT, TEXT, TEXT),
+    "substring": (TEXT, NUMBER, NUMBER),
+    "get": (HELD, PLACE, ANY_KIND),
+    "get-field": (HELD, PLACE),
+    "get-in": (HELD, LIST, ANY_KIND),
+    "put": (TABLE, KEY, ANY_KIND),
+    **dict.fromkeys(["remove", "has-key?"], (TABLE, KEY)),
+    **dict.fromkeys(["keys", "values"], (TABLE,)),
+    **dict.fromkeys(["map", "for-each"], (FUNCTION, LIST, LIST, LIST)),
+    **dict.fromkeys(["filter", "any?", "all?", "sort-by", "group-by"], (FUNCTION, LIST)),
+    "sort": (LIST, FUNCTION),
+    **dict.fromkeys(["fold", "reduce"], (FUNCTION, ANY_KIND, LIST)),
+    "apply": (FUNCTION,),
+    "update": (TABLE, KEY, FUNCTION),
+}
+"""What primitives and prelude functions take, place by place."""
+
+LIBRARY: dict[str, dict[str, Kinds]] = {
+    "par-map": {"f": FUNCTION, "xs": LIST},
+    "retry": {"f": FUNCTION},
+    "vote": {"f": FUNCTION},
+    "hedge": {"f": FUNCTION},
+    "director-evaluator-loop": dict.fromkeys(
+        ["director", "executor", "evaluator", "controller"], FUNCTION
+    ),
+    "iterative-loop": dict.fromkeys(["executor", "controller"], FUNCTION),
+    "spawn-subagent": {"task": TEXT},
+    "run-parallel-subagents": {"tasks": LIST},
+}
+"""The same of functions that are written in the language, by the names of their parameters."""
+
+
+def kind_of(node: Any, value: Abstract) -> str | None:
+    """What an argument is certain to be; None where it may be several kinds."""
+    if isinstance(value, Exact):
+        return _kind_of_literal(value.value)
+    if isinstance(value, (Fn, Resume)):
+        return "function"
+    if isinstance(value, Table):
+        return "table"
+    if isinstance(value, Answer):
+        return "answer"
+    # A list that is known elsewhere by its size alone may be no list.
+    is_list = isinstance(node, CallPrimitive) and node.primitive.name == "list"
+    if is_list or (isinstance(node, Const) and isinstance(node.value, tuple)):
+        return "list"
+    return None
+
+
+def _kind_of_literal(value: Any) -> str | None:
+    if value is None:
+        return "nil"
+    for kind, classes in _CLASSES:
+        if isinstance(value, classes):
+            return kind
+    return None
+
+
+_CLASSES: tuple[tuple[str, Any], ...] = (
+    ("boolean", bool),
+    ("number", (int, float)),
+    ("text", str),
+    ("symbol", Symbol),
+    ("function", Procedure),
+)

@@ -130,8 +130,10 @@ class Weave:
     failing: Record | None = None
     """The error that ends the run, once the root has left its scopes."""
     steps: int = 0
-    spawned: int = 0
-    """Conversations begun on behalf of another one."""
+    requested: int = 0
+    """Subtasks that somebody asked for, whoever answered."""
+    called: int = 0
+    """Model calls that the host was asked for."""
     planned: int = 0
     """Nodes of all plans that were accepted."""
     begun: int = 0

@@ -3,23 +3,22 @@
 The rules, with the programs that showed them, are in `spec/4-effects.md`.
 """
 
+from typing import Any
+
 from sexplang.machine.crossing import ACROSS, cross
 from sexplang.machine.errors import raised
-from sexplang.machine.exits import Asked, Uncaught
+from sexplang.machine.exits import Asked, Requested, Uncaught
 from sexplang.machine.finding import blamed, calling
 from sexplang.machine.leaving import (
     OWN,
     USED,
     Taking,
     abandon,
-    base,
     capture,
     carried,
-    cut_short,
     environment,
     finish,
     not_resumable,
-    on_behalf,
     placed,
 )
 from sexplang.machine.stack import BOTTOM, BOUNDARY, Continuation, Ctx, Frame, Segment, Step, leave
@@ -50,6 +49,8 @@ def perform(
     node = s if start is None else start
     level = -1
     refusal = False
+    if operation == "subtask" and start is None:
+        return leave, Requested((_go_on, (arguments, span, sent), k, s)), k, s
     if operation == "error":
         arguments = (blamed(_error_alone(arguments, span), k, s),)
         refusal = arguments[0].fields.get("reason") == "resume-across-par"
@@ -77,13 +78,18 @@ def perform(
             kind.guard(node, operation, arguments)
         node = below
     if operation == "error":
-        # What is around this branch accounts for itself, if the error ends it too.
-        raise Uncaught(cut_short(arguments[0], s, base(s)), k, s)
+        raise Uncaught(arguments[0], k, s)
     default = s[3].linked.defaults.get(operation)
     if default is not None:
         return default.code.body, (default.env, *arguments), calling(span, k), s
     sent = _data(arguments) if sent is None else sent
     return leave, Asked(operation, sent, k, s, span), k, s
+
+
+def _go_on(asked: tuple[Any, ...], k: Frame, s: Segment) -> Step:
+    """A request for a subtask has been counted."""
+    arguments, span, sent = asked
+    return perform("subtask", arguments, k, s, span, start=s, sent=sent)
 
 
 def _data(arguments: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -102,25 +108,23 @@ def _take(
     s: Segment,
     resumable: bool,
 ) -> Step:
-    if clause.kind == "never" and operation == "error":
-        arguments = (cut_short(arguments[0], s, node),)
     values = arguments
     if len(arguments) != clause.count:
         values = clause.bind(operation, arguments)
     continuation = capture(k, s, node, resumable)
-    context = s[3]
     if clause.kind == "never":
-        then = ("clause", clause, values, context.outside(node[2][3]))
+        then = ("clause", clause, values)
         if continuation.cleanup:
             return abandon(continuation, node[1], node[2], then)
         return finish(then, environment(node), node[1], node[2])
+    context = s[3]
     env = environment(node) + values + (continuation,)
     below, outer = node[1], node[2]
     if continuation.cleanup and clause.kind != "kept":
         return clause.body, env, BOTTOM, (OWN, below, outer, context, continuation)
     if outer[3] is context:
         return clause.body, env, below, outer
-    return (clause.body, env, *on_behalf(below, outer, context))
+    return clause.body, env, BOTTOM, (BOUNDARY, below, outer, context, None)
 
 
 # -- Continuations ------------------------------------------------------------------------------

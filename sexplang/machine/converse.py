@@ -7,8 +7,8 @@ between two replies, so a continuation captured here captures the conversation.
 from typing import Any, Literal, TypeAlias
 
 from sexplang.machine.control import fail, perform
-from sexplang.machine.exits import Closed, Delegated, Entered, Forked, Spawned
-from sexplang.machine.leaving import CONVERSATION, HandlerKind, Taking
+from sexplang.machine.exits import Closed, Entered, Forked, Spawned
+from sexplang.machine.leaving import HandlerKind, Taking
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step, leave
 from sexplang.terms.node import evolve
 from sexplang.terms.settling import settled
@@ -60,31 +60,27 @@ def _begin(call: Call, k: Frame, s: Segment) -> Step:
 def _converse(call: Call, k: Frame, s: Segment) -> Step:
     work, task, inputs, overrides, wants = call
     context = s[3]
+    is_timed = task.template.limits.timeout is not None
     system = context.linked.tasks
     if system is None:
         error = error_record(
             "TASK_FAILURE", "configuration_error", "this program runs without a task system"
         )
-        return _over(work, error, (fail, error, k, s))
+        return _break(work, error, is_timed, k, s)
     conversation, session, want = system.begin(
         task.template, inputs, overrides, context.conversations
     )
     if isinstance(want, Broke):
-        return _over(work, want.error, (fail, want.error, k, s))
+        return _break(work, want.error, is_timed, k, s)
     inner = context.talking((*context.conversations, conversation), work)
     if wants == "answer":
         k = (_answer, k)
-    if context.conversations:
-        return leave, Delegated(work, (_begun, (session, want, inner), k, s)), k, s
-    return _go_on(session, want, k, s, inner)
+    return _go_on(session, want, k, s, inner, is_timed)
 
 
-def _begun(begun: tuple[Session, Want, Ctx], k: Frame, s: Segment) -> Step:
-    session, want, inner = begun
-    return _go_on(session, want, k, s, inner)
-
-
-def _go_on(session: Session, want: Want, k: Frame, s: Segment, context: Ctx) -> Step:
+def _go_on(
+    session: Session, want: Want, k: Frame, s: Segment, context: Ctx, is_timed: bool
+) -> Step:
     """A conversation that stands on `k` and `s`, to what it wants next."""
     if isinstance(want, Finished):
         step = k[0], want.result, k, s
@@ -92,17 +88,26 @@ def _go_on(session: Session, want: Want, k: Frame, s: Segment, context: Ctx) -> 
             return step
         return _over(context.work, want.result.fields["notes"].get("error"), step)
     if isinstance(want, Broke):
-        if k[0] is _answer:  # what it is resumed with is the value of the call
-            k = k[1]
-        return _over(context.work, want.error, (fail, want.error, k, s))
+        return _break(context.work, want.error, is_timed, k, s)
     if want.items is not None:
         context = _with_items(context, want.items)
-    s = (CONVERSATION, k, s, context, session)
+    s = (CONVERSATION, k, s, context, (session, context.work, is_timed))
     if want.together:
         starts = tuple([(start_ask, ask) for ask in want.asks])
         k = (_all_answered, BOTTOM)
         return leave, Forked(starts, k, s), k, s
     return start_ask(want.asks[0], _ANSWERED, s)
+
+
+def _break(work: Work | None, error: Record, is_timed: bool, k: Frame, s: Segment) -> Step:
+    """A conversation that stood on `k` and `s` has failed, and with it the deadline of its
+    template is over: the call of the task raises the error, and what that is resumed with is the
+    value of the call."""
+    if k[0] is _answer:
+        k = k[1]
+    if is_timed:
+        k, s = s[1], s[2]
+    return _over(work, error, (fail, error, k, s))
 
 
 def _answer(result: Value, k: Frame, s: Segment) -> Step:
@@ -133,16 +138,44 @@ def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
 
 
 def _answered(value: Value, k: Frame, s: Segment) -> Step:
-    session, want = s[3].linked.tasks.advance(s[4], (settled(value),))
-    return _go_on(session, want, s[1], s[2], s[3])
+    return _advance(s, (value,))
 
 
 _ANSWERED: Frame = (_answered, BOTTOM)
 
 
 def _all_answered(values: Value, k: Frame, s: Segment) -> Step:
-    session, want = s[3].linked.tasks.advance(s[4], settled(values))
-    return _go_on(session, want, s[1], s[2], s[3])
+    assert isinstance(values, tuple)
+    return _advance(s, values)
+
+
+def _advance(s: Segment, replies: tuple[Value, ...]) -> Step:
+    _, k, below, context, (session, _, is_timed) = s
+    session, want = context.linked.tasks.advance(session, settled(replies))
+    return _go_on(session, want, k, below, context, is_timed)
+
+
+def _fail(env: Any, k: Frame, s: Segment) -> Step:
+    """An error in the conversation ends it, with what it has said and taken."""
+    session, work, is_timed, error, _ = env
+    error = s[3].linked.tasks.cut_short(error, (session,))
+    return _break(work, error, is_timed, k, s)
+
+
+CONVERSATION = HandlerKind({"error": (Taking(_fail, 1, "never", ()),)}, None)
+"""A conversation: data is its session, what it is in traces, and whether its template has a
+timeout, whose segment is the next one below."""
+
+
+def conversations(s: Segment, node: Segment) -> list[Session]:
+    """The sessions of the conversations between `s` and `node`, innermost first."""
+    sessions = []
+    while s is not node and s is not None:
+        if s[0] is CONVERSATION:
+            sessions.append(s[4][0])
+        below = s[2]
+        s = below if below is not None or s[4] is None else s[4].s
+    return sessions
 
 
 def _give_failed(env: Any, k: Frame, s: Segment) -> Step:

@@ -10,7 +10,6 @@ from sexplang.machine.leaving import (
     Taking,
     abandon_all,
     base_of,
-    cut_short,
     environment,
     not_resumable,
 )
@@ -51,13 +50,10 @@ def cross(
     s: Segment,
     resumable: bool,
 ) -> Step:
-    if clause.kind == "never" and operation == "error":
-        arguments = (cut_short(arguments[0], s, node),)
     values = clause.bind(operation, arguments)
-    context = s[3]
     if clause.kind == "never":
-        outside = context.outside(node[2][3])
-        raise Aborted(level, node, ("clause", clause, values, outside), k, s)
+        raise Aborted(level, node, ("clause", clause, values), k, s)
+    context = s[3]
     beyond = (BASE, BOTTOM, None, base_of(s)[3], Parent(node[2], level))
     crossing = (CROSS, BOTTOM, beyond, context, Crossing(k, s, node, level, resumable))
     return clause.body, (*environment(node), *values, ACROSS), BOTTOM, crossing

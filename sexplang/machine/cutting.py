@@ -20,6 +20,7 @@ from sexplang.machine.branch import (
     identity,
 )
 from sexplang.machine.budgets import Meter
+from sexplang.machine.converse import conversations
 from sexplang.machine.graphs import is_graph, so_far, with_finished
 from sexplang.machine.had import Had, beside, ended, values_of
 from sexplang.machine.leaving import (
@@ -27,7 +28,6 @@ from sexplang.machine.leaving import (
     abandon_all,
     base_of,
     capture,
-    conversations,
     environment,
     finish,
     raise_error,
@@ -64,7 +64,8 @@ class Cutting:
         self.branches = weave.branches.mutate()
         self.failing = weave.failing
         self.steps = weave.steps
-        self.spawned = weave.spawned
+        self.requested = weave.requested
+        self.called = weave.called
         self.planned = weave.planned
         self.begun = weave.begun
         self.opened: list[Request] = []
@@ -269,7 +270,7 @@ class Cutting:
             id = identity(branch.path, branch.ordinal)
             self.timing.grace(id)
             branch = evolve(branch, ordinal=branch.ordinal + 1)
-            around = evolve(around.within(id), jobs=None)
+            around = around.within(id).but(jobs=None)
         if node is None:
             return branch, abandon_all(k, s, around)
         if stays:

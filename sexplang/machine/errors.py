@@ -91,11 +91,11 @@ def _place(span: Any) -> Value:
 
 
 def too_many_subtasks(most: int) -> Record:
-    """The error of a run that begins one more."""
+    """The error of whoever asks for one more."""
     return error_record(
         "TASK_FAILURE",
         "execution_halted",
-        f"a run may begin at most {most} subtasks",
+        f"a run may ask for at most {most} subtasks",
         details={"limit_kind": "subtasks", "limit": most},
     )
 

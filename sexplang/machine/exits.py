@@ -126,12 +126,10 @@ class Spawned(Exit):
         self.name = name
 
 
-class Delegated(Exit):
-    """A conversation on behalf of another begins: goes on with `step`, unless it is one too many.
-    `work` is what it is in traces."""
+class Requested(Exit):
+    """Somebody asks for a subtask: goes on with `step`, unless it is one too many."""
 
-    def __init__(self, work: Work | None, step: Step) -> None:
-        self.work = work
+    def __init__(self, step: Step) -> None:
         self.step = step
 
 

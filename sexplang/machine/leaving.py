@@ -5,7 +5,6 @@ from typing import Any
 
 from sexplang.machine.stack import (
     BOTTOM,
-    BOUNDARY,
     Continuation,
     Ctx,
     Frame,
@@ -15,7 +14,7 @@ from sexplang.machine.stack import (
     give,
 )
 from sexplang.terms.allowance import charge, work
-from sexplang.terms.task import Session, is_refusal
+from sexplang.terms.task import is_refusal
 from sexplang.terms.value import Fault, Record, Value
 
 
@@ -99,19 +98,9 @@ def placed(continuation: Continuation, around: Ctx) -> Sequence[tuple[Kind, Fram
     left = {*origin.scopes, *origin.spared}
     moved = []
     for kind, frames, context, data in reversed(segments):
-        if kind.pends and kind.stripped is kind and data[1] is not None:
-            data = (data[0], _elsewhere(data[1], left, around, inside))
         left.discard(_scope_of(kind, data))
         moved.append((kind, frames, context.moved(left, around, inside), data))
     return moved
-
-
-def _elsewhere(then: Any, left: set[Any], around: Ctx, inside: int) -> Any:
-    """What waits to be done when a handle expression has been left, for a context `around`."""
-    if then[0] != "clause":
-        return then
-    word, clause, values, context = then
-    return word, clause, values, context.moved(left, around, inside)
 
 
 def _bounds(context: Ctx) -> tuple[Any, ...]:
@@ -129,23 +118,17 @@ def environment(node: Segment) -> tuple[Any, ...]:
 
 
 def finish(then: Any, env: tuple[Any, ...], k: Frame, s: Segment) -> Step:
-    """The end of a handle expression that was left: its clause's body, a value, or an error.
+    """The end of a handle expression that was left: its clause's body, which works for those
+    around the expression; a value, or an error.
 
-    then: `("clause", clause, values, context)` | `("value", v)` | `("error", e)`
+    then: `("clause", clause, values)` | `("value", v)` | `("error", e)`
     """
     if then[0] == "value":
         return k[0], then[1], k, s
     if then[0] == "error":
         return raise_error, then[1], k, s
-    _, clause, values, context = then
-    return (clause.body, (*env, *values, None), *on_behalf(k, s, context))
-
-
-def on_behalf(k: Frame, s: Segment, context: Ctx) -> tuple[Frame, Segment]:
-    """The same place, in the context of whoever performed."""
-    if s[3] is context:
-        return k, s
-    return BOTTOM, (BOUNDARY, k, s, context, None)
+    _, clause, values = then
+    return clause.body, (*env, *values, None), k, s
 
 
 def raise_error(error: Record, k: Frame, s: Segment) -> Step:
@@ -244,37 +227,6 @@ JOB = Kind("job", give)
 
 USED = Kind("used", give)
 """What is left of `OWN` once the continuation has been called."""
-
-
-CONVERSATION = Kind("conversation", give)
-"""A conversation: data is its session."""
-
-CONVERSATION.stripped = BOUNDARY
-
-
-def base(s: Segment) -> Segment:
-    """The segment that a branch's stack ends in."""
-    while s[2] is not None:
-        s = s[2]
-    return s
-
-
-def cut_short(error: Record, s: Segment, node: Segment) -> Record:
-    """The error, with what the conversations between `s` and `node`, which it ends, have said and
-    taken."""
-    sessions = conversations(s, node)
-    return s[3].linked.tasks.cut_short(error, tuple(sessions)) if sessions else error
-
-
-def conversations(s: Segment, node: Segment) -> list[Session]:
-    """The sessions of the conversations between `s` and `node`, innermost first."""
-    sessions = []
-    while s is not node and s is not None:
-        if s[0] is CONVERSATION:
-            sessions.append(s[4])
-        below = s[2]
-        s = below if below is not None or s[4] is None else s[4].s
-    return sessions
 
 
 class FinallyKind(Kind):

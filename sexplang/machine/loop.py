@@ -61,9 +61,10 @@ class Limits:
     stack of each branch and is looked at every now and then, so a run may pass it by a little.
     `allocation` bounds the elements and characters of all larger lists, tables and strings made
     between two waits, whether or not they are still there; `branches` those that have begun and
-    not ended, and `subtasks` the conversations begun on behalf of another. `places` (at least 1)
-    is how many jobs are done at a time: others wait, and nothing fails because of it. A subagent
-    has `subagent_seconds` and, at most 10, `subagent_calls` of a model; of the `subplan_` limits
+    not ended; `model_calls` the model calls that the host is asked for, failed ones too, and
+    `subtasks` the requests for subtasks, whoever answers them. `places` (at least 1) is how many
+    jobs are done at a time: others wait, and nothing fails because of it. A subagent has
+    `subagent_seconds` and, at most 10, `subagent_calls` of a model; of the `subplan_` limits
     `PlanLimits` speaks. `memory` bounds the bytes that `held`, if given, says the run holds: a
     safety valve, which depends on what else the process does. A program from a model has
     `plan_steps` and `plan_frames`: any limit reached there ends that program and not the run.
@@ -73,6 +74,7 @@ class Limits:
     frames: int = 2_000_000
     allocation: int = 2_000_000_000
     branches: int = 100_000
+    model_calls: int = 10_000
     subtasks: int = 100
     places: int = 3
     subagent_seconds: float = 60

@@ -64,6 +64,15 @@ def too_many_branches(most: int) -> Record:
     )
 
 
+def too_many_model_calls(most: int) -> Record:
+    """What ends a run that asks the host for more model calls than it may."""
+    return limit(
+        "limit-model-calls",
+        f"the run asked for more than {most:,} model calls",
+        "look for a retry or a loop that does not end, or " + _raised("model_calls", most),
+    )
+
+
 def too_many_scopes(most: int) -> Record:
     """What ends a run that opens scopes in scopes without end."""
     return limit(

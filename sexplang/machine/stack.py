@@ -18,7 +18,7 @@ step, so that an error raised by a step belongs to the segments the step began w
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
-from sexplang.terms.node import evolve, field, node
+from sexplang.terms.node import field, node
 from sexplang.terms.rope import TEXTS, whole_text
 from sexplang.terms.task import Context, Conversation, TaskSystem
 from sexplang.terms.value import Procedure, Value
@@ -134,6 +134,8 @@ class Linked:
 
 _NOTHING = Context()
 
+_SAME: Any = object()
+
 
 @node(eq=False)
 class Ctx:
@@ -159,10 +161,32 @@ class Ctx:
             return Context(self.conversations, self.work)
         return _NOTHING
 
+    def but(
+        self,
+        *,
+        conversations: tuple[Conversation, ...] = _SAME,
+        scopes: tuple[str, ...] = _SAME,
+        spared: tuple[str, ...] = _SAME,
+        work: Work | None = _SAME,
+        jobs: tuple[str, ...] | None = _SAME,
+        plans: tuple[str, ...] = _SAME,
+    ) -> "Ctx":
+        """The same but for what is named: the only way to make a context of another. It does what
+        `evolve` does, in a quarter of the time, and each call of a task needs it."""
+        return Ctx(
+            self.linked,
+            self.conversations if conversations is _SAME else conversations,
+            self.scopes if scopes is _SAME else scopes,
+            self.spared if spared is _SAME else spared,
+            self.work if work is _SAME else work,
+            self.jobs if jobs is _SAME else jobs,
+            self.plans if plans is _SAME else plans,
+        )
+
     def within(self, scope: str, is_plan: bool = False) -> "Ctx":
         """The same work, under one more deadline or budget."""
         plans = (*self.plans, scope) if is_plan else self.plans
-        return evolve(self, scopes=(*self.scopes, scope), plans=plans)
+        return self.but(scopes=(*self.scopes, scope), plans=plans)
 
     def moved(self, left: set[str], around: "Ctx", inside: int) -> "Ctx":
         """The same work elsewhere: without the deadlines and budgets that it has left, and the
@@ -176,32 +200,25 @@ class Ctx:
         jobs = None
         if self.jobs is not None and around.jobs is not None:
             jobs = (*around.jobs, *[id for id in self.jobs[inside:] if id not in around.jobs])
-        return evolve(self, scopes=scopes, spared=spared, jobs=jobs, plans=plans)
+        return self.but(scopes=scopes, spared=spared, jobs=jobs, plans=plans)
 
     def talking(self, conversations: tuple[Conversation, ...], work: Work | None) -> "Ctx":
         """The same, on behalf of these conversations."""
-        plans = self.plans
-        return Ctx(self.linked, conversations, self.scopes, self.spared, work, self.jobs, plans)
-
-    def outside(self, around: "Ctx") -> "Ctx":
-        """The same work, under the deadlines and budgets around it alone, and in its jobs."""
-        if self.conversations is around.conversations and self.work is around.work:
-            return around
-        return around.talking(self.conversations, self.work)
+        return self.but(conversations=conversations, work=work)
 
     def doing(self, work: Work) -> "Ctx":
         """The same, as a part of a piece of work."""
-        return evolve(self, work=work)
+        return self.but(work=work)
 
     def placed(self, id: str) -> "Ctx":
         """The same, as a part of one more job."""
-        return evolve(self, jobs=(*(self.jobs or ()), id))
+        return self.but(jobs=(*(self.jobs or ()), id))
 
     def sparing(self, broken: str) -> "Ctx":
         """Cleaning up for a scope that broke."""
         scopes = tuple([id for id in self.scopes if id != broken])
         plans = tuple([id for id in self.plans if id != broken])
-        return evolve(self, scopes=scopes, spared=(*self.spared, broken), plans=plans)
+        return self.but(scopes=scopes, spared=(*self.spared, broken), plans=plans)
 
 
 class Exit(Exception):

@@ -29,7 +29,7 @@ def telling(error: Record, s: Segment, node: Segment) -> tuple[Any, ...]:
         s = s[2]
     if not found:
         return "error", error
-    return "clause", _TOLD, (error, tuple(found)), node[2][3]
+    return "clause", _TOLD, (error, tuple(found))
 
 
 def error_in(then: tuple[Any, ...]) -> Record | None:

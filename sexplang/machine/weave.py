@@ -27,7 +27,7 @@ from sexplang.machine.had import naming
 from sexplang.machine.leaving import raise_error
 from sexplang.machine.limiting import Limiting
 from sexplang.machine.loop import STOPPED, look, run
-from sexplang.machine.reached import too_many_branches
+from sexplang.machine.reached import too_many_branches, too_many_model_calls
 from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent
 from sexplang.terms.effect import Request
 from sexplang.terms.settling import settled
@@ -133,6 +133,9 @@ class Turn(Limiting):
         context, held = left.s[3], None
         if context.jobs and self._lacks_place(branch, left):
             return
+        if left.operation == "model" and self.called >= self.limits.model_calls:
+            self._limit(branch, too_many_model_calls(self.limits.model_calls), left)
+            return
         if context.scopes:
             try:
                 refused, held = self.timing.asked(left)
@@ -142,6 +145,8 @@ class Turn(Limiting):
             if refused is not None:
                 self._break(branch, left, refused.scope, refused.error)
                 return
+        if left.operation == "model":
+            self.called += 1
         path, ordinal = branch.path, branch.ordinal
         id = identity(path, ordinal)
         request = Request(id, left.operation, left.arguments, context.plain(), left.span)
@@ -170,16 +175,13 @@ class Turn(Limiting):
         self.told.append(Begins(work, branch.path))
         self._go(branch, (left.fn, (work, *left.data), left.k, left.s))
 
-    def _delegate(self, branch: Branch, left: exits.Delegated) -> None:
-        if self.spawned < self.limits.subtasks:
-            self.spawned += 1
-            self._go(branch, left.step)
-            return
-        error = too_many_subtasks(self.limits.subtasks)
-        if left.work is not None:
-            self.told.append(Ends(left.work.id, error))
-        _, _, k, s = left.step
-        self._go(branch, (raise_error, error, k, s))
+    def _request(self, branch: Branch, left: exits.Requested) -> None:
+        step = left.step
+        if self.requested < self.limits.subtasks:
+            self.requested += 1
+        else:
+            step = (raise_error, too_many_subtasks(self.limits.subtasks), *step[2:])
+        self._go(branch, step)
 
     def _propose(self, branch: Branch, left: exits.Proposed) -> None:
         """Judges a plan, and counts its nodes in the same step."""
@@ -276,7 +278,7 @@ _AFTER: dict[type[Exit], Callable[[Turn, Branch, Any], None]] = {
     exits.Placed: Turn._place,
     exits.Limited: Turn._tell_limits,
     exits.Spawned: Turn._spawn,
-    exits.Delegated: Turn._delegate,
+    exits.Requested: Turn._request,
     exits.Proposed: Turn._propose,
     exits.Closed: Turn._close,
     exits.Aborted: Turn._abort,

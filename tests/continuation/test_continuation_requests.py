@@ -226,8 +226,8 @@ def test_of_a_chain_that_is_halted_the_innermost_request_is_told():
     assert {"what": "after on after on tea"} == details["subtaskRequest"]["inputs"]
 
 
-def test_only_what_began_counts_as_begun():
-    """What was too deep, a cycle or without its inputs takes no place."""
+def test_each_request_for_a_subtask_counts():
+    """What was too deep, a cycle or without its inputs too."""
     whole = {"name": "clerk", "inputs": {"what": "tea"}}
     wrong = (
         {"name": "clerk", "inputs": {}},
@@ -246,8 +246,8 @@ def test_only_what_began_counts_as_begun():
         calls = [{"name": "spawn_subtask", "input": {"description": "d", **each}} for each in asked]
         return {"tool_use": calls} if calls else "over"
 
-    sexplang.run(FAILING + "(str (chief))", model=model, limits=sexplang.Limits(subtasks=2))
+    sexplang.run(FAILING + "(str (chief))", model=model, limits=sexplang.Limits(subtasks=5))
 
     assert all("TASK_FAILURE" in each for each in told[:3])
     assert ["done", "done"] == told[3:5]
-    assert "a run may begin at most 2 subtasks" == json.loads(told[5])["message"]
+    assert "a run may ask for at most 5 subtasks" == json.loads(told[5])["message"]

@@ -33,5 +33,5 @@ def contexts(draw):
 @given(contexts(), contexts(), st.sets(NAMES))
 def test_the_plans_are_those_of_the_scopes(one, other, left):
     """Each step is paid for by the programs from a model that it is done in, and by no other."""
-    for context in (one, one.moved(left, other, 0), one.outside(other)):
+    for context in (one, one.moved(left, other, 0)):
         assert context.plans == tuple([id for id in context.scopes if id in PLANS])

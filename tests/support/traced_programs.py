@@ -99,7 +99,7 @@ def _thing(random: Random, made: Made, place: Place, depth: int) -> str:
         return f'(as-work "plan-node" "{name}" (lambda () {inner(own)}))'
     if kind == "try":
         after = made.number(place)
-        return f"(try {inner()} (catch (e) (ask {after} e.details.n)))"
+        return f"(try {inner()} (catch (e) (ask {after} nil)))"
     if kind == "finally":
         return f"(try {inner()} (finally {ask()}))"
     if kind == "timeout":
@@ -140,7 +140,7 @@ class Played:
     def place(self, request: Request) -> Place:
         if request.operation == "model":
             return self.made.tasks[request.context.conversations[-1].name]
-        # A clause's requests are made on behalf of whoever performed.
+        # A clause that mentions its continuation works for whoever performed.
         number, performer = (*request.arguments, None)[:2]
         if isinstance(performer, str):
             return self.made.tasks[performer]
@@ -149,9 +149,7 @@ class Played:
     def reply(self, request: Request, random: Random) -> tuple[Any, bool]:
         if request.operation == "timer" or random.random() < 0.85:
             return (_SAID if request.operation == "model" else 1), False
-        model = request.operation == "model"
-        who = request.context.conversations[-1].name if model else request.arguments[-1]
-        return error_record("TASK_FAILURE", "odd", "no", details={"n": who}), True
+        return error_record("TASK_FAILURE", "odd", "no"), True
 
 
 _SAID = {

@@ -55,7 +55,7 @@ BUGS = [
         (
             (
                 "            return abandon(continuation, node[1], node[2], then)",
-                "            late = (OWN, node[1], node[2], context, continuation)\n"
+                "            late = (OWN, node[1], node[2], s[3], continuation)\n"
                 "            return clause.body, (*environment(node), *values, None), BOTTOM, late",
             ),
         ),
@@ -152,12 +152,12 @@ BUGS = [
         (
             ("        if not self.words:\n            return True\n", "        return True\n"),
             (
-                "    return (clause.body, (*env, *values, None), *on_behalf(k, s, context))",
+                "    return clause.body, (*env, *values, None), k, s",
                 "    fields = values[0].fields if clause.words else {}\n"
                 "    if clause.words and not {fields['type'], fields['reason']} & {*clause.words}:\n"
                 "        from sexplang.machine.control import fail\n"
                 "        return fail(values[0], k, s)\n"
-                "    return (clause.body, (*env, *values, None), *on_behalf(k, s, context))",
+                "    return clause.body, (*env, *values, None), k, s",
             ),
         ),
         seed=11,
@@ -261,7 +261,7 @@ BUGS = [
         (
             (
                 "            around = around.sparing(broken)",
-                "            around = around.outside(around)",
+                "            around = around.but()",
             ),
         ),
     ),
@@ -349,7 +349,7 @@ BUGS = [
         "machine/cutting.py",
         (
             (
-                "            around = evolve(around.within(id), jobs=None)",
+                "            around = around.within(id).but(jobs=None)",
                 "            around = around.within(id)",
             ),
         ),

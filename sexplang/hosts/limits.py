@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from sexplang.machine import Limits
 
 NAMES = (
-    *("steps", "frames", "allocation", "branches", "subtasks", "places", "memory"),
+    *("steps", "frames", "allocation", "branches", "memory"),
+    *("model_calls", "subtasks", "places"),
     *("subagent_seconds", "subagent_calls", "plan_steps", "plan_frames"),
     *("subplan_subtasks", "subplan_depth", "subplan_nodes", "subplan_decompositions"),
     *("subplan_seconds", "subplan_factor"),

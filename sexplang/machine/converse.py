@@ -158,7 +158,7 @@ def _advance(s: Segment, replies: tuple[Value, ...]) -> Step:
 def _fail(env: Any, k: Frame, s: Segment) -> Step:
     """An error in the conversation ends it, with what it has said and taken."""
     session, work, is_timed, error, _ = env
-    error = s[3].linked.tasks.cut_short(error, (session,))
+    error = s[3].linked.tasks.cut_short(settled(error), (session,))
     return _break(work, error, is_timed, k, s)
 
 

@@ -68,8 +68,8 @@ UNSHOWN = {
     "what a Python caller registers": """
         bad-function bad-tool-input performer-failed primitive-failed""",
     "takes more text or time than a page has; tests/hostile shows each": """
-        limit-allocation limit-branches limit-depth limit-frames limit-memory limit-size
-        limit-steps xml-too-large""",
+        limit-allocation limit-branches limit-depth limit-frames limit-memory limit-model-calls
+        limit-size limit-steps xml-too-large""",
     "a value that the page shows, not an error": "plan-denied subtask_failure",
 }
 

@@ -14,7 +14,7 @@ SHAPES = {
     2: "50204855d655b9f2",
     3: "946c32233127f652",
     4: "af127426e9d36657",
-    5: "faf2237b51518251",
+    5: "0a3a1578feadd9d3",
 }
 """The digest of the shape, by version; the last is today's."""
 

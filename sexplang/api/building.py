@@ -8,6 +8,7 @@ from sexplang import pipeline
 from sexplang.api import misuse
 from sexplang.api.functions import Functions, bad_function, checked_names, operation, primitive
 from sexplang.data import text_at
+from sexplang.library import with_imports
 from sexplang.machine import HIGHER, Suspended, state_of
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.runtime import Permissions
@@ -39,12 +40,14 @@ def build(
     misuse.by_name("effects", effects)
     misuse.by_name("primitives", primitives)
     text = _source(source)
-    allowed = permissions_for(source, permissions)
+    find = finding(permissions_for(source, permissions))
     names = _registered(effects, primitives)
     try:
-        made = pipeline.build(text, finding(allowed), functions=names)
+        made = pipeline.build(text, find, functions=names)
     except Diagnostics as found:
-        if isinstance(source, str) and _FILE_NAME.fullmatch(source):
+        if not isinstance(source, str):
+            raise with_imports(found, _folder(source), find) from None
+        if _FILE_NAME.fullmatch(source):
             raise _told_apart(source, found) from None
         raise
     return made if isinstance(source, str) else evolve(made, folder=_folder(source))

@@ -26,7 +26,15 @@ def built(source: Source, folder: str | None, allowed: tuple[str, ...] = ()) -> 
     """
     from sexplang.pipeline import build
 
-    return build(source, finder(folder, allowed))
+    find = finder(folder, allowed)
+    try:
+        return build(source, find)
+    except Diagnostics as found:
+        if folder is None:
+            raise
+        from sexplang.library import with_imports
+
+        raise with_imports(found, folder, find) from None
 
 
 def finder(folder: str | None, allowed: tuple[str, ...] = ()) -> Find:

@@ -146,7 +146,7 @@ def to_text(a: Value, radix: Value = MISSING) -> Value:
 
 
 def from_text(text: Value, radix: Value = 10) -> Value:
-    """JSON's number syntax (other radixes: digits with an optional sign); else false."""
+    """What Scheme reads as a decimal (other radixes: digits with an optional sign); else false."""
     if isinstance(text, Record) and text.kind == "TaskResult":
         text = text.fields.get("content")
     if type(text) is Rope:
@@ -156,9 +156,9 @@ def from_text(text: Value, radix: Value = 10) -> Value:
     base = _radix("string->number", radix)
     scan(len(text))
     if base == 10:
-        match = number_pattern().fullmatch(text)
+        match = _decimal_pattern().fullmatch(text)
         return number_of("string->number", text, match) if match else False
-    digits = text[1:] if text[:1] == "-" else text
+    digits = text[1:] if text[:1] in ("-", "+") else text
     if not digits or not digits.isascii() or not set(digits.lower()) <= set(DIGITS[:base]):
         return False
     if len(digits) > INTEGER_BITS:
@@ -168,9 +168,16 @@ def from_text(text: Value, radix: Value = 10) -> Value:
 
 def _digits_value(text: str, base: int) -> int:
     value = 0
-    for digit in text.lower().lstrip("-"):
+    for digit in text.lower().lstrip("+-"):
         value = value * base + DIGITS.index(digit)
     return -value if text[0] == "-" else value
+
+
+@cache
+def _decimal_pattern() -> re.Pattern[str]:
+    """A decimal of Scheme: a sign, zeros in front and digits on one side of the point alone are
+    allowed. A group that matched makes it a float."""
+    return re.compile(r"[+-]?(?:[0-9]+(\.[0-9]*)?|(\.[0-9]+))([eE][+-]?[0-9]+)?")
 
 
 @cache

@@ -1,18 +1,14 @@
-"""Files of tasks to the tasks that may be asked for by name; and files beside a program to the
-imports that it lacks.
+"""Files of tasks to the tasks that may be asked for by name.
 
 A file that only lies in a folder and cannot be read is left out, and told of; whoever asks for
 what it may hold is told why there is nothing (`spec/decisions/broken-files-in-a-folder.md`).
 """
 
-import os
 import re
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 
 from sexplang.builder import Find
 from sexplang.pipeline import build
-from sexplang.runtime.sources import lying_in
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import evolve, field, frozen
 from sexplang.terms.source import Source
@@ -112,72 +108,8 @@ def _names(path: str, find: Find) -> frozenset[str]:
         (source,) = find(path, _NAME)
     except Fault:
         return frozenset()
-    return _names_in(source.text)
-
-
-def _names_in(text: str) -> frozenset[str]:
-    return frozenset([xml or atom for xml, atom in _NAMED.findall(text)])
+    return frozenset([xml or atom for xml, atom in _NAMED.findall(source.text)])
 
 
 def _string(path: str) -> str:
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-
-
-_LOOKED_AT = 100
-"""So many files beside a program are looked at for a name that it does not bind."""
-
-_DEFINED = re.compile(
-    r"""^\((?:define|defatom|define-syntax)\s+\(?([^\s()\[\]{}"'`,;]+)""", re.MULTILINE
-)
-
-
-def with_imports(found: Diagnostics, folder: str, find: Find) -> Diagnostics:
-    """The same; the hint of a name that a file in the program's folder defines is to import it."""
-    told = [_unbound(each, folder) for each in found.diagnostics]
-    wanted = {name for name in told if name and not name.startswith("_")}
-    if not wanted:
-        return found
-    known: dict[str, str] = {}
-    own = {os.path.abspath(each.span.source.name) for each in found.diagnostics if each.span}
-    for path in _beside(folder):
-        if os.path.abspath(path) not in own:
-            for name in wanted.intersection(_defined(path, find)):
-                known.setdefault(name, os.path.basename(path))
-    hints = [_importing(known.get(name)) for name in told]
-    return Diagnostics(
-        [
-            evolve(each, hint=hint or each.hint)
-            for each, hint in zip(found.diagnostics, hints, strict=True)
-        ]
-    )
-
-
-def _beside(folder: str) -> list[str]:
-    with suppress(Diagnostics):  # it cannot be listed
-        return lying_in(folder)[:_LOOKED_AT]
-    return []
-
-
-def _unbound(found: Diagnostic, folder: str) -> str:
-    """The name of an `unbound-name` in a file of the folder, else nothing."""
-    if found.code != "unbound-name" or found.span is None:
-        return ""
-    here = os.path.dirname(os.path.abspath(found.span.source.name))
-    match = _CALLED.fullmatch(found.title) if here == os.path.abspath(folder) else None
-    return match[1] if match else ""
-
-
-_CALLED = re.compile(r"nothing here is called `([^`]+)`")
-
-
-def _importing(file: str | None) -> str | None:
-    return None if file is None else f"`{file}` defines it: write (import {_string(file)})"
-
-
-def _defined(path: str, find: Find) -> frozenset[str]:
-    """The names that a text seems to define for others, as far as it can be had."""
-    try:
-        (source,) = find(path, _NAME)
-    except Fault:
-        return frozenset()
-    return _names_in(source.text) | frozenset(_DEFINED.findall(source.text))

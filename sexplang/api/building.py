@@ -8,10 +8,10 @@ from sexplang import pipeline
 from sexplang.api import misuse
 from sexplang.api.functions import Functions, bad_function, checked_names, operation, primitive
 from sexplang.data import text_at
-from sexplang.library import with_imports
 from sexplang.machine import HIGHER, Suspended, state_of
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.runtime import Permissions
+from sexplang.runtime.beside import with_imports
 from sexplang.runtime.sources import finding
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import evolve

@@ -32,7 +32,7 @@ def built(source: Source, folder: str | None, allowed: tuple[str, ...] = ()) -> 
     except Diagnostics as found:
         if folder is None:
             raise
-        from sexplang.library import with_imports
+        from sexplang.runtime.beside import with_imports
 
         raise with_imports(found, folder, find) from None
 

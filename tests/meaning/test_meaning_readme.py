@@ -1,0 +1,102 @@
+"""README and guide say what is true: their programs, copied, do what they say."""
+
+import json
+import re
+
+import pytest
+from support.command import sexplang
+from support.markdown import ROOT, fences
+
+import sexplang as package
+from sexplang.hosts.guide import guide
+
+README = (ROOT / "README.md").read_text()
+
+SUMMARY = '(str "In short: " (summarize "Tea is grown on hills."))'
+
+
+def test_the_first_task_of_the_readme_runs_as_it_is_copied(tmp_path):
+    """The file as it is named, and the program beside it."""
+    blocks = list(fences(README))
+    (task,) = [block for block in blocks if block.kind == "xml"]
+    program = next(block for block in blocks if "(summarize" in block.text)
+    (tmp_path / task.name).write_text(task.text)
+    (tmp_path / "short.sexp").write_text(program.text)
+    (tmp_path / "replies.json").write_text('["Tea grows on hills."]')
+    done = sexplang(
+        "run", "short.sexp", "--model", "scripted:replies.json", "--quiet", cwd=tmp_path
+    )
+
+    assert ("In short: Tea grows on hills.\n", "", 0) == (done.stdout, done.stderr, done.returncode)
+
+
+@pytest.mark.parametrize("page", [README, guide()], ids=["README", "guide"])
+def test_the_marks_are_explained_before_they_are_used(page):
+    """Each of them, above the first block that has one."""
+    before = page.partition("```sexp")[0]
+
+    assert [] == [mark for mark in (";=>", ";?", ";<", ";!") if f"`{mark}`" not in before]
+
+
+def test_a_name_that_a_file_beside_defines_is_told_with_its_import(tmp_path):
+    """On the command line and in Python; the file need not be called like the task."""
+    (task,) = [block for block in fences(README) if block.kind == "xml"]
+    (tmp_path / "s.xml").write_text(task.text)
+    (tmp_path / "more.sexp").write_text("(define (longer text) text)\n  (define (inner x) x)\n")
+    path = tmp_path / "p.sexp"
+    path.write_text(SUMMARY)
+    done = sexplang("check", "p.sexp", cwd=tmp_path)
+    (found,) = package.check(path)
+
+    assert found.hint == '`s.xml` defines it: write (import "s.xml")'
+    assert found.hint in done.stdout + done.stderr
+    path.write_text("(longer (inner 1))\n(define (f) 1)\n(let ((g (lambda () (h)))) (_no))")
+    hints = [each.hint for each in package.check(path)]
+    assert hints[0] == '`more.sexp` defines it: write (import "more.sexp")'
+    assert not any("import" in (each or "") for each in hints[1:])
+
+
+def test_a_text_has_no_files_beside_it(tmp_path, monkeypatch):
+    """Nothing is looked at for it."""
+    (tmp_path / "s.xml").write_text("<task name='summarize'/>")
+    monkeypatch.chdir(tmp_path)
+
+    assert "s.xml" not in str(package.check(SUMMARY)[0])
+
+
+def types_of_parameters():
+    (listed,) = re.findall(r"Types of\s+parameters: ([a-z ]+)\.", guide())
+    return listed.split()
+
+
+@pytest.mark.parametrize("type_", types_of_parameters())
+def test_each_type_that_the_guide_names_is_accepted(type_):
+    """In a `defatom`."""
+    text = f'(defatom f (params (t {type_})) (instructions "{{{{t}}}}!"))'
+
+    assert [] == package.check(text)
+
+
+def test_the_guide_says_how_numbers_are_read():
+    """As R7RS does, and as the chapter on names says."""
+    given = ["02", "+5", ".5", "5.", "007", "1/2", "#xff", "three"]
+    expected = [2, 5, 0.5, 5.0, 7, False, False, False]
+
+    assert expected == package.run(f"(map string->number {json.dumps(given)})")
+
+
+def test_each_substitute_in_the_guide_is_there():
+    """And what it stands for is not."""
+    _, _, listed = guide().partition("- Instead of: ")
+    missing, there = set(), set()
+    for old, new in re.findall(
+        r"((?:`[^`]+`\s+)+)→\s+((?:`[^`]+`,?\s*)+)", listed.split("\n\n")[0]
+    ):
+        missing |= set(re.findall(r"`([^`(]+)`", old))
+        there |= set(re.findall(r"[(`]([a-z-]+)[ `]", new))
+
+    assert len(missing) >= 10 and "second" in missing and "nth" in there
+    for name in missing:
+        assert ["unbound-name"] == [each.code for each in package.check(f"(list {name})")], name
+    for name in there - {"f", "p", "xs"}:
+        assert [] == package.check(f"(list {name})"), name

@@ -42,7 +42,7 @@ SHAPES: dict[type, Callable[..., "Seen | Steps"]] = {}
 def call(m: Follower, node: Call, at: At) -> Steps:
     callee, before = yield m.look(node.callee, at)
     seen, work = yield m.each(node.arguments, at)
-    m.note(node, callee, seen)
+    m.notes.call(node, callee, seen)
     value, after = yield apply(m, callee, seen, node.labels, at.handling, at.place(node))
     return value, together(before, work, after)
 
@@ -51,7 +51,7 @@ def call(m: Follower, node: Call, at: At) -> Steps:
 def call_known(m: Follower, node: CallKnown, at: At) -> Steps:
     seen, work = yield m.each(node.arguments, at)
     callee = m.closure(node.function, at.environment, node.depth)
-    m.note(node, callee, seen)
+    m.notes.call(node, callee, seen)
     value, after = yield enter(m, callee, seen, (), at.handling, at.place(node))
     return value, together(work, after)
 

@@ -67,7 +67,7 @@ def converse(
         works.append(repeated(work, count))
     del m.tasking[task.name]
     m.conversing -= 1
-    answer = m.values.made(Answer, task)
+    answer = m.values.made(Answer, task, False)
     value, work = yield failing(m, (), handling, span, given=answer)
     return value, together(*works, work)
 

@@ -10,7 +10,7 @@ from sexplang.analysis.handlers import failing, perform
 from sexplang.analysis.nodes import calls_of, within_budget
 from sexplang.analysis.results import part_of
 from sexplang.analysis.stack import Handling, budgeted
-from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Sized
+from sexplang.analysis.values import ANY, DATA, Abstract, Answer, Exact, Sized
 from sexplang.analysis.work import repeated, together
 from sexplang.terms.source import Span
 from sexplang.terms.value import Symbol, Task
@@ -60,7 +60,8 @@ def _run_task(
     reads = not (isinstance(paths, Exact) and paths.value is None)
     known = _named(m, task)
     if known is not None:
-        return (yield from converse(m, known, handling, span, reads))
+        value, work = yield from converse(m, known, handling, span, reads)
+        return _result(m, value), work
     if isinstance(task, Exact) and task.value is not ANY_TASK:
         # No such task: it fails.
         return nothing(DATA)
@@ -78,14 +79,23 @@ def _call_task(
     m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
 ) -> Steps:
     """`(call-task task x…)` asks what the call of the task asks."""
-    return (yield from apply(m, given[0], given[1:], labels, handling, span))
+    value, work = yield from apply(m, given[0], given[1:], labels, handling, span)
+    return _result(m, value), work
+
+
+def _result(m: Follower, value: Abstract) -> Abstract:
+    """The TaskResult that has the answer of a task."""
+    return m.values.made(Answer, value.task, True) if isinstance(value, Answer) else value
 
 
 def _answer(
     m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
 ) -> Steps:
     """`(answer result)`: a FAILED one raises its error."""
-    value, work = yield failing(m, (), handling, span, None, m.values.within(given))
+    value: Abstract = m.values.within(given)
+    if given and isinstance(given[0], Answer):
+        value = m.values.made(Answer, given[0].task, False)
+    value, work = yield failing(m, (), handling, span, None, value)
     return value, work
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from sexplang.analysis.bounds import unbounded
 from sexplang.analysis.environments import Environment
+from sexplang.analysis.noting import Notes
 from sexplang.analysis.stack import Calling, Handling, Turning, certain
 from sexplang.analysis.values import ANY, DATA, Abstract, Fn, Values
 from sexplang.analysis.work import (
@@ -26,7 +27,6 @@ from sexplang.analysis.work import (
 from sexplang.terms.core import (
     Call,
     CallKnown,
-    CallPrimitive,
     Clause,
     Core,
     Finally,
@@ -43,8 +43,6 @@ STEPS = 60_000
 
 Seen: TypeAlias = tuple[Abstract, Work]
 Steps: TypeAlias = Generator[Any, Any, Seen]
-CallNode: TypeAlias = Call | CallKnown | CallPrimitive
-Arguments: TypeAlias = tuple[Abstract | None, tuple[Abstract, ...]]
 Given: TypeAlias = tuple[Abstract, dict[Handle, Any]]
 """What a handle expression gave, and the same of those in it."""
 
@@ -134,8 +132,7 @@ class Follower:
     """Clauses around a call of something unknown."""
     raised: Abstract = DATA
     """What was ever raised."""
-    calls: dict[CallNode, dict[Arguments, None]] = field(factory=dict)
-    """Each call that was followed, with what it was given: the callee, and the arguments."""
+    notes: Notes = field(factory=Notes)
     before: dict[Handle, Given] = field(factory=dict)
     """What handle expressions gave when what is around them was last looked at."""
     found: dict[Handle, Given] = field(factory=dict)
@@ -195,12 +192,6 @@ class Follower:
             seen.append(value)
             works.append(work)
         return tuple(seen), together(*works)
-
-    def note(
-        self, node: CallNode, callee: Abstract | None, arguments: tuple[Abstract, ...]
-    ) -> None:
-        """Keeps what a call is given."""
-        self.calls.setdefault(node, {})[callee, arguments] = None
 
     def number(self) -> int:
         """A number that nothing else has."""

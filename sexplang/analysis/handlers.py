@@ -14,7 +14,18 @@ from sexplang.analysis.following import At, Follower, Steps, follows, nothing
 from sexplang.analysis.resuming import continuations, elsewhere, escape
 from sexplang.analysis.shots import shots
 from sexplang.analysis.stack import Activation, Handling, is_counted, on_behalf, solid
-from sexplang.analysis.values import ANY, DATA, NEVER, Abstract, Fn, Resume, Upper, functions
+from sexplang.analysis.values import (
+    ANY,
+    DATA,
+    NEVER,
+    Abstract,
+    Answer,
+    Attempted,
+    Fn,
+    Resume,
+    Upper,
+    functions,
+)
 from sexplang.analysis.work import (
     IN_CLEANUP,
     NOTHING,
@@ -139,6 +150,8 @@ def attempt(m: Follower, node: Attempt, at: At) -> Steps:
     value, work = yield m.look(node.body, at.inside(handling))
     if isinstance(value, Upper) and functions(m.raised) == frozenset():
         return value, work  # a FAILED TaskResult is no count
+    if isinstance(value, Answer) and functions(m.raised) == frozenset():
+        return m.values.made(Attempted, value), work
     failed = m.values.table({**dict.fromkeys(_RESULT, DATA), "notes": m.values.within((m.raised,))})
     return m.values.join(value, failed), work
 

@@ -1,5 +1,6 @@
 """Prelude functions that call back, followed: how often they call what, with what."""
 
+from collections.abc import Generator
 from typing import Any
 
 from sexplang.analysis.bounds import Bound, number, times
@@ -10,7 +11,7 @@ from sexplang.analysis.results import item_of, part_of, size_of
 from sexplang.analysis.resuming import ELSEWHERE, elsewhere, escape
 from sexplang.analysis.stack import Handling, is_counted, solid
 from sexplang.analysis.values import ANY, DATA, Abstract, Exact, Resume, functions
-from sexplang.analysis.work import NOTHING, Resumed, once, repeated, together
+from sexplang.analysis.work import NOTHING, Resumed, Work, once, repeated, together
 from sexplang.terms.source import Span
 
 Arguments = tuple[Abstract, ...]
@@ -52,6 +53,24 @@ def _filter(
     m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
 ) -> Steps:
     """The list itself, or less of it."""
+    work = yield from _choose(m, given, labels, handling, span)
+    return m.values.sized(size_of(given[1], span), item_of(m.values, given[1])), work
+
+
+def _choose(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Generator[Any, Any, Work]:
+    """A test of each element."""
+    function, items = given
+    value, work = yield apply(m, function, (item_of(m.values, items),), (), handling, span)
+    m.notes.test(span, value)
+    return repeated(work, size_of(items, span))
+
+
+def _sort_by(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    """The list itself in another order."""
     _, work = yield _map(m, given, labels, handling, span)
     return m.values.sized(size_of(given[1], span), item_of(m.values, given[1])), work
 
@@ -59,7 +78,7 @@ def _filter(
 def _seek(
     m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
 ) -> Steps:
-    _, work = yield _map(m, given, labels, handling, span)
+    work = yield from _choose(m, given, labels, handling, span)
     return DATA, work
 
 
@@ -159,7 +178,7 @@ HIGHER.update(
         "any?": _seek,
         "all?": _seek,
         "group-by": _group_by,
-        "sort-by": _filter,
+        "sort-by": _sort_by,
         "sort": _sort,
         "fold": _fold,
         "reduce": _fold,

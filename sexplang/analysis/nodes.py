@@ -60,6 +60,7 @@ def lambda_(m: Follower, node: Lambda, at: At) -> Seen:
 @follows(If)
 def if_(m: Follower, node: If, at: At) -> Steps:
     test, before = yield m.look(node.test, at)
+    m.notes.value(node.test, test)
     if isinstance(test, Exact) and isinstance(node.test, Const):
         value, after = yield m.look(node.then if truth(test.value) else node.otherwise, at)
         return value, together(before, after)
@@ -73,6 +74,8 @@ def if_(m: Follower, node: If, at: At) -> Steps:
 def chain(m: Follower, node: And | Or, at: At) -> Steps:
     seen, work = yield m.each(node.items, at)
     value: Abstract = seen[-1]
+    for item, each in zip(node.items, seen, strict=True):
+        m.notes.value(item, each)
     for each in seen[:-1]:
         # What does not decide is not the value: nil and false for `or`, all else for `and`.
         if not (isinstance(node, Or) and isinstance(each, Exact) and not truth(each.value)):
@@ -96,7 +99,7 @@ def let(m: Follower, node: Let, at: At) -> Steps:
 @follows(CallPrimitive)
 def call_primitive(m: Follower, node: CallPrimitive, at: At) -> Steps:
     seen, work = yield m.each(node.arguments, at)
-    m.note(node, None, seen)
+    m.notes.call(node, None, seen)
     return result_of(m.values, node.primitive.name, seen, at.place(node)), work
 
 
@@ -109,6 +112,7 @@ def make_table(m: Follower, node: MakeTable, at: At) -> Steps:
 @follows(Path)
 def path(m: Follower, node: Path, at: At) -> Steps:
     value, work = yield m.look(node.base, at)
+    m.notes.value(node.base, value)
     for key in node.fields:
         value = part_of(m.values, value, key)
     return value, work

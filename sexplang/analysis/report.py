@@ -15,8 +15,9 @@ from sexplang.analysis.conversing import TOOLS
 from sexplang.analysis.environments import Environment
 from sexplang.analysis.following import STEPS, At, Costs, Follower, TooInvolved
 from sexplang.analysis.needs import Need, needs_of
+from sexplang.analysis.noting import Notes
 from sexplang.analysis.reach import unreachable
-from sexplang.analysis.slips import misfits, slips
+from sexplang.analysis.slips import misused, slips
 from sexplang.analysis.unused import unused
 from sexplang.analysis.values import ANY, functions
 from sexplang.analysis.work import ANYTHING, NOTHING, Work, together
@@ -154,11 +155,11 @@ def _analysed(m: Follower, given: int) -> Report:
         is_whole, environment = False, m.values.environment(None, ())
     found = [*unreachable(program), *unused(program), *slips(program), *_unprovided(program)]
     if is_whole:
-        of_run, m.calls = m.calls, {}
+        of_run, m.notes = m.notes, Notes()
         rows += _rows(m, environment)
         # What a run gives a function says more than what anybody might give it.
-        m.calls |= of_run
-        found += [] if m.gave_up else [*_handlers(m), *misfits(m)]
+        m.notes = of_run.over(m.notes)
+        found += [] if m.gave_up else [*_handlers(m), *misused(m)]
     source = program.units[-1].name if program.units else ""
     findings = tuple(sorted(found, key=_place))
     return Report(source, findings, tuple(rows), calls, needs_of(program))

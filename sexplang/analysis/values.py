@@ -8,7 +8,8 @@ Sized     a list of at most `size` items and no fewer than `least`, each at most
 Table     a table with these keys
 Upper     a number of at most `most`
 Given     data that came in as an input, or a part of it
-Answer    what a call of this task gives
+Answer    what a call of this task gives, or the TaskResult that has it
+Attempted that, or a FAILED TaskResult
 Loose     anything whose functions are among `functions`; None: any function at all
 
 Law: values are made once, so the same is the same object, however deep it is.
@@ -92,10 +93,18 @@ class Loose:
 @frozen(eq=False)
 class Answer:
     task: Task
+    is_result: bool = False
+
+
+@frozen(eq=False)
+class Attempted:
+    answer: Answer
 
 
 Callable: TypeAlias = Exact | Fn | Resume | Param
-Abstract: TypeAlias = Exact | Fn | Resume | Param | Sized | Table | Upper | Given | Answer | Loose
+Abstract: TypeAlias = (
+    Exact | Fn | Resume | Param | Sized | Table | Upper | Given | Answer | Attempted | Loose
+)
 
 Free: TypeAlias = Given | Param
 """What comes from outside of all that is followed."""

@@ -47,6 +47,12 @@ def test_a_hint_is_what_the_chapter_says(program, hint):
     assert [hint] == [each.hint for each in report(program).findings if each.severity == "error"]
 
 
+@pytest.mark.parametrize(("program", "code"), rows("refused with"))
+def test_a_refusal_is_what_the_chapter_says(program, code):
+    """By its one error."""
+    assert [code] == [each.code for each in report(program).findings if each.severity == "error"]
+
+
 def test_effects_are_what_the_chapter_says():
     """A row for the program and one for each function at the top."""
     blocks = {fence.kind: fence.text for fence in fences(TEXT)}

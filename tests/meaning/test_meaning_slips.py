@@ -120,7 +120,6 @@ def test_a_slip_is_told(text, code, part, hint):
         TASK + '(retry (lambda () (f "a")))',
         TASK + '(map f ["a"])',
         TASK + '(string-length (f "a"))',
-        TASK + '(get (f "a") "status")',
         '(spawn-subagent task: "x" constraints: ["short"])',
         "(define (choose f) (map (if f f str) [1])) (choose nil)",
         '(define (both g) (g "k")) (both (lambda (k) (get {k: 1} k)))',

@@ -5,22 +5,21 @@ from itertools import combinations
 from typing import Any
 
 from sexplang.analysis.following import Follower
+from sexplang.analysis.noting import CallNode
 from sexplang.analysis.own import is_own
 from sexplang.analysis.slips.kinds import FUNCTION, LIBRARY, NAMES, TAKES, WORDS, Kinds, kind_of
 from sexplang.analysis.values import Abstract, Answer, Exact, Fn
 from sexplang.terms.brief import shown
-from sexplang.terms.core import Call, CallKnown, CallPrimitive
+from sexplang.terms.core import Call, CallPrimitive
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.node import frozen
 from sexplang.terms.source import Made
 from sexplang.terms.value import Higher, Primitive
 
-Node = Call | CallKnown | CallPrimitive
-
 
 def misfits(m: Follower) -> Iterator[Diagnostic]:
     """What every evaluation of a call that was followed is refused for."""
-    for node, given in m.calls.items():
+    for node, given in m.notes.calls.items():
         if is_own(node.span) and not isinstance(node.span, Made):
             found = [_misfit(m, node, callee, values) for callee, values in given]
             if found and all(each == found[0] for each in found) and found[0] is not None:
@@ -40,7 +39,7 @@ class Misfit:
 
 
 def _misfit(
-    m: Follower, node: Node, callee: Abstract | None, values: tuple[Abstract, ...]
+    m: Follower, node: CallNode, callee: Abstract | None, values: tuple[Abstract, ...]
 ) -> Misfit | None:
     found = _wanted(m, node, callee, len(values))
     if found is None:
@@ -69,7 +68,7 @@ def _fits(wants: Kinds | None, kind: str | None) -> bool:
 
 
 def _wanted(
-    m: Follower, node: Node, callee: Abstract | None, count: int
+    m: Follower, node: CallNode, callee: Abstract | None, count: int
 ) -> tuple[str, list[Kinds | None]] | None:
     """What is called, and what it takes at each argument of the call."""
     shape: Any = None
@@ -91,7 +90,7 @@ def _wanted(
     return function.name, [params.get(name) for name in (*positions, *labels)]
 
 
-def _finding(node: Node, misfit: Misfit, given: Any) -> Diagnostic:
+def _finding(node: CallNode, misfit: Misfit, given: Any) -> Diagnostic:
     argument = node.arguments[misfit.at]
     values = dict.fromkeys([values[misfit.at] for _, values in given])
     (value, *others) = values
@@ -112,7 +111,7 @@ def _words(value: Abstract, kind: str) -> str:
     return NAMES[kind]
 
 
-def _hint(node: Node, misfit: Misfit, value: Abstract) -> str | None:
+def _hint(node: CallNode, misfit: Misfit, value: Abstract) -> str | None:
     written = [_brief(one.span.text) for one in node.arguments]
     if misfit.name == "spawn-subagent":
         return 'write `(spawn-subagent "what to do")`, or `task: "what to do"` with other labels'

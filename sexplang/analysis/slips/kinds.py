@@ -2,23 +2,23 @@
 
 from typing import Any
 
+from sexplang.analysis.slips.types import kind_of_type, type_of
 from sexplang.analysis.values import Abstract, Answer, Exact, Fn, Resume, Table
 from sexplang.terms.core import CallPrimitive, Const
 from sexplang.terms.value import Procedure, Symbol
 
 Kinds = frozenset[str]
 
-LIST: Kinds = frozenset(["list"])
-TEXT: Kinds = frozenset(["text", "answer"])
-NUMBER: Kinds = frozenset(["number"])
-TABLE: Kinds = frozenset(["table", "answer"])
+# An answer of a type that nobody knows may be anything but a function.
+LIST: Kinds = frozenset(["list", "answer"])
+TEXT: Kinds = frozenset(["text", "result", "answer"])
+NUMBER: Kinds = frozenset(["number", "answer"])
+TABLE: Kinds = frozenset(["table", "result", "answer"])
 FUNCTION: Kinds = frozenset(["function"])
-KEY: Kinds = frozenset(["text", "symbol"])
+KEY: Kinds = frozenset(["text", "symbol", "answer"])
 PLACE = KEY | NUMBER
 HELD = TABLE | LIST | {"nil"}
-ANY_KIND: Kinds = frozenset(
-    ["list", "text", "number", "table", "function", "symbol", "nil", "boolean", "answer"]
-)
+ANY_KIND: Kinds = LIST | TEXT | NUMBER | TABLE | FUNCTION | KEY | {"nil", "boolean"}
 
 WORDS: dict[Kinds, str] = {
     LIST: "a list",
@@ -38,6 +38,7 @@ NAMES = {
     "list": "a list",
     "nil": "nil",
     "number": "a number",
+    "result": "a TaskResult",
     "symbol": "a symbol",
     "table": "a table",
     "text": "a text",
@@ -93,7 +94,8 @@ def kind_of(node: Any, value: Abstract) -> str | None:
     if isinstance(value, Table):
         return "table"
     if isinstance(value, Answer):
-        return "answer"
+        kind = "result" if value.is_result else kind_of_type(type_of(value.task))
+        return "text" if kind == "string" else kind or "answer"
     # A list that is known elsewhere by its size alone may be no list.
     is_list = isinstance(node, CallPrimitive) and node.primitive.name == "list"
     if is_list or (isinstance(node, Const) and isinstance(node.value, tuple)):

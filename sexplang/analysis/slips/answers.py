@@ -1,0 +1,193 @@
+"""Answers of tasks to where they are taken for something else: as a test, in a comparison, as the
+TaskResult that they stand in."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sexplang.analysis.following import Follower
+from sexplang.analysis.own import is_own, own_nodes
+from sexplang.analysis.slips.types import has_field, kind_of_type, may_equal, type_of
+from sexplang.analysis.values import Abstract, Answer, Attempted, Exact
+from sexplang.terms.brief import shown
+from sexplang.terms.core import And, Attempt, CallPrimitive, Const, If, Or, Path
+from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.source import Made, Span
+
+FIELDS = ("content", "notes", "parsed_content", "status", "usage")
+
+
+def misread_answers(m: Follower) -> Iterator[Diagnostic]:
+    """What every run that comes there gets wrong."""
+    tests: dict[Span, Diagnostic] = {}
+    for node in own_nodes(m.program):
+        if not is_own(node.span) or isinstance(node.span, Made):
+            continue
+        for test in _tests(node):
+            for found in _as_test(_seen(m, test), test.span, type(test) is Attempt):
+                tests.setdefault(test.span, found)
+        if isinstance(node, CallPrimitive):
+            yield from _of_call(m, node)
+        elif isinstance(node, Path):
+            yield from _fields(_seen(m, node.base), node.fields[0], node.span)
+    for span, values in m.notes.tests.items():
+        if is_own(span) and not isinstance(span, Made):
+            for found in _as_test(values, span, False):
+                tests.setdefault(span, found)
+    yield from tests.values()
+
+
+def _seen(m: Follower, node: Any) -> Iterable[Abstract]:
+    return m.notes.values.get(node, {})
+
+
+def _tests(node: Any) -> Iterator[Any]:
+    """The nodes whose truth decides."""
+    found: list[Any] = []
+    if isinstance(node, If):
+        found.append(node.test)
+    elif isinstance(node, (And, Or)):
+        found += node.items[:-1]
+    while found:
+        test = found.pop()
+        yield test
+        if isinstance(test, (And, Or)):
+            found.append(test.items[-1])
+
+
+def _of_call(m: Follower, node: CallPrimitive) -> Iterator[Diagnostic]:
+    given = [values for _, values in m.notes.calls.get(node, {})]
+    name = node.primitive.name
+    if not given:
+        return
+    if name == "not":
+        only = node.arguments[0]
+        yield from _as_test([values[0] for values in given], only.span, type(only) is Attempt)
+    elif name in ("equal?", "eq?", "string=?") and len(node.arguments) == 2:
+        yield from _compared(given, node)
+    elif name == "member?":
+        yield from _looked_for(given, node)
+    elif name in ("get", "get-field", "get-property"):
+        key = node.arguments[1].value if isinstance(node.arguments[1], Const) else None
+        field = getattr(key, "name", key)
+        if isinstance(field, str):
+            yield from _fields([values[0] for values in given], field, node.span)
+
+
+def _as_test(values: Iterable[Abstract], span: Span, attempted: bool) -> Iterator[Diagnostic]:
+    """A test that is true whatever was answered."""
+    whys = {_always_true(value) for value in values}
+    if attempted:
+        whys = {_FAILURE}
+    if len(whys) == 1:
+        (why,) = whys
+        if why is not None:
+            title, hint = why
+            yield Diagnostic("answer-as-test", title, (Label(span, "always true"),), hint=hint)
+
+
+_FAILURE = (
+    "a failure is true here, too",
+    "say what it is worth, `(attempt e false)`, or ask `(failed? (attempt e))`",
+)
+
+
+def _always_true(value: Abstract) -> tuple[str, str] | None:
+    if isinstance(value, Attempted):
+        return _FAILURE
+    if not isinstance(value, Answer):
+        return None
+    name = value.task.name
+    if value.is_result:
+        return (
+            f"a TaskResult is always true, whatever `{name}` answers",
+            f"test its answer: `({name} …)`, or `(answer r)`; `(failed? r)` tells a failure",
+        )
+    kind = kind_of_type(type_of(value.task))
+    if kind not in ("string", "number", "list", "table"):
+        return None
+    words = "text" if kind == "string" else kind
+    return (
+        f"the answer of `{name}` is always true: every {words} is",
+        "compare it, or let the task have `(returns boolean)`",
+    )
+
+
+def _compared(given: list[tuple[Abstract, ...]], node: CallPrimitive) -> Iterator[Diagnostic]:
+    """Two values of which one is a literal."""
+    for at in (0, 1):
+        literals = {one[1 - at] for one in given}
+        (literal,) = literals if len(literals) == 1 else (None,)
+        if isinstance(literal, Exact) and not callable(literal.value):
+            whys = {_never_equal(one[at], literal.value) for one in given}
+            if type(node.arguments[at]) is Attempt:
+                whys = {_no_plain_value("an attempt without a default", "(attempt e default)")}
+            if len(whys) == 1 and None not in whys:
+                ((title, hint),) = whys  # type: ignore[misc]
+                label = Label(node.arguments[1 - at].span, "never equal")
+                yield Diagnostic("never-equal", title, (label,), hint=hint)
+                return
+
+
+def _looked_for(given: list[tuple[Abstract, ...]], node: CallPrimitive) -> Iterator[Diagnostic]:
+    """`(member? answer ["a" "b"])`"""
+    listed = node.arguments[1]
+    if not isinstance(listed, Const) or not isinstance(listed.value, tuple):
+        return
+    for literal in listed.value:
+        whys = {_never_equal(one[0], literal) for one in given}
+        if len(whys) == 1 and None not in whys:
+            ((title, hint),) = whys  # type: ignore[misc]
+            label = Label(listed.span, f"{shown(literal)} is never it")
+            yield Diagnostic("never-equal", title, (label,), hint=hint)
+            return
+
+
+def _never_equal(value: Abstract, literal: Any) -> tuple[str, str] | None:
+    if isinstance(value, Attempted):
+        return _no_plain_value("an attempt without a default", "(attempt e default)")
+    if not isinstance(value, Answer):
+        return None
+    name = value.task.name
+    if value.is_result:
+        return _no_plain_value("a TaskResult", f"({name} …)` or `(answer r)")
+    type_ = type_of(value.task)
+    if may_equal(type_, literal):
+        return None
+    choices = type_.get("enum")
+    if isinstance(choices, (list, tuple)):
+        listed = ", ".join([shown(choice) for choice in choices])
+        return f"`{name}` never answers {shown(literal)}", f"it answers one of {listed}"
+    return (
+        f"the answer of `{name}` is never {shown(literal)}",
+        f"it is a {_WORDS[kind_of_type(type_)]}: the task says what it returns with `(returns T)`",
+    )
+
+
+_WORDS = {
+    "string": "text",
+    "number": "number",
+    "boolean": "boolean",
+    "list": "list",
+    "table": "table",
+    "nil": "nil",
+    None: "value of another kind",
+}
+
+
+def _no_plain_value(what: str, write: str) -> tuple[str, str]:
+    return f"{what} is compared with a plain value", f"write `{write}`"
+
+
+def _fields(values: Iterable[Abstract], field: str, span: Span) -> Iterator[Diagnostic]:
+    """`.content` of what is no TaskResult any more."""
+    tasks = [one.task if isinstance(one, Answer) and not one.is_result else None for one in values]
+    if field in FIELDS and tasks and None not in tasks:
+        names = {task.name for task in tasks if task and not has_field(type_of(task), field)}
+        if len(names) == 1 and len(tasks) == 1:
+            (name,) = names
+            yield Diagnostic(
+                "answer-as-result",
+                f"the answer of `{name}` has no field `{field}`",
+                (Label(span, "a call of a task gives its answer"),),
+                hint=f"leave `.{field}` out, or write `(call-task {name} …)` for the TaskResult",
+            )

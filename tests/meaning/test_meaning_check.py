@@ -1,0 +1,75 @@
+"""What the old meaning of a task's call wrote, `check` refuses; what is right, it lets be."""
+
+import pytest
+from support.running import built
+
+from sexplang.pipeline import inspect
+
+TASK = """(defatom f (params (x string)) (instructions "S {{x}}"))
+(defatom j (params (x string)) (instructions "J {{x}}") (output_format type: json))
+"""
+
+
+def refused(text):
+    """The code of each error, and what it points to."""
+    found = inspect(built(TASK + text)).findings
+    return [(each.code, each.labels[0].span.text) for each in found if each.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "part"),
+    [
+        ('(if (f "a") "published" "held")', "answer-as-test", '(f "a")'),
+        ('(when (f "a") 1)', "answer-as-test", '(f "a")'),
+        ('(unless (f "a") 1)', "answer-as-test", '(f "a")'),
+        ('(cond ((f "a") 1) (else 2))', "answer-as-test", '(f "a")'),
+        ('(cond ((f "a")) (else 2))', "answer-as-test", '(f "a")'),
+        ('(if (and true (f "a")) 1 2)', "answer-as-test", '(f "a")'),
+        ('(or (f "a") 1)', "answer-as-test", '(f "a")'),
+        ('(not (f "a"))', "answer-as-test", '(f "a")'),
+        ('(any? f ["a"])', "answer-as-test", '(any? f ["a"])'),
+        ('(all? (lambda (x) (f x)) ["a"])', "answer-as-test", '(all? (lambda (x) (f x)) ["a"])'),
+        ('(bind v (f "a")) (if v 1 2)', "answer-as-test", "v"),
+        ('(define (ok? x) (f x)) (if (ok? "a") 1 2)', "answer-as-test", '(ok? "a")'),
+        ('(define (choose said) (if said 1 2)) (choose (f "a"))', "answer-as-test", "said"),
+        ('(let ((v (f "a"))) (match v ("yes" 1) (false 2)))', "never-equal", "false"),
+        ('(if (call-task f "a") 1 2)', "answer-as-test", '(call-task f "a")'),
+        ('(if (attempt (f "a")) 1 2)', "answer-as-test", '(attempt (f "a"))'),
+        ('(if (attempt (j "a")) 1 2)', "answer-as-test", '(attempt (j "a"))'),
+        ("(if (attempt (first [])) 1 2)", "answer-as-test", "(attempt (first []))"),
+        ('(equal? (call-task f "a") "r1")', "never-equal", '"r1"'),
+        ('(equal? "r1" (call-task j "a"))', "never-equal", '"r1"'),
+        ('(match (call-task f "a") ("r1" 1) (_ 2))', "never-equal", '"r1"'),
+        ('(bind v (f "a")) v.parsed_content', "answer-as-result", "v.parsed_content"),
+        ('(bind v (f "a")) v.notes.warnings', "answer-as-result", "v.notes.warnings"),
+    ],
+)
+def test_the_old_meaning_is_refused(text, code, part):
+    """Followed through names, parameters and functions."""
+    assert [(code, part)] == refused(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '(if (equal? (f "a") "yes") 1 2)',
+        '(case (f "a") (("yes") 1) (else 2))',
+        '(if (j "a") 1 2)',
+        '(bind v (j "a")) v.content',
+        '(case (j "a") ((true) 1) (else 2))',
+        '(bind r (call-task f "a")) (if (equal? r.status "COMPLETE") r.content r.notes)',
+        '(if (answer (call-task j "a")) 1 2)',
+        '(if (attempt (j "a") false) 1 2)',
+        '(if (failed? (attempt (f "a"))) 1 2)',
+        '(equal? (call-task f "a") (call-task f "b"))',
+        '(define (ok? x) (if x 1 2)) (list (ok? (f "a")) (ok? nil))',
+        '(define-input deep type: boolean) (if (if deep (f "a") nil) 1 2)',
+        '(define (known? x said) (if said 1 2)) (known? 1 (try (f "a") (catch (e) false)))',
+        '(handle (if (f "a") 1 2) ((error e) k (k false)))',
+        '(and true (f "a"))',
+        '(member? (f "a") ["yes" "no"])',
+    ],
+)
+def test_what_is_right_is_let_be(text):
+    """Comparisons, typed answers, values that may be something else."""
+    assert [] == refused(text)

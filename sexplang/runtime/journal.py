@@ -19,9 +19,13 @@ from sexplang.terms.effect import Part, Request, SoFar
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
 
-VERSION = 4
+VERSION = 5
 """1 had rows without arguments, and no notes; 2 no prices, and no rows for attempts; 3 none for
-what calls had got that were withdrawn."""
+what calls had got that were withdrawn. 4 was the last of the first edition of the language."""
+
+FIRST_OF_EDITION = 5
+"""The first version of this edition of the language. The same program has other requests and
+branches in an earlier edition."""
 
 LONE = "backslashreplace"
 """How half of a surrogate pair is encoded: the way in which JSON writes it."""

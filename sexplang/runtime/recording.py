@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import Any
 
-from sexplang.runtime.journal import ATTEMPT, CUT, VERSION, Row
+from sexplang.runtime.journal import ATTEMPT, CUT, FIRST_OF_EDITION, VERSION, Row
 from sexplang.runtime.pack import unpacked
 from sexplang.runtime.prices import Rates
 from sexplang.runtime.refusal import Refusal, refused
@@ -84,7 +84,7 @@ def recording(path: str) -> Recording:
                     raise bad(
                         path,
                         "was made by an older version: it does not hold what was asked",
-                        "record the run again; `--model replay:FILE` repeats its replies",
+                        f"record the run again; {_REPEATS} repeats its replies",
                     )
             else:
                 reading.take(line)
@@ -129,6 +129,25 @@ def lines(path: str, torn: Callable[[int], object] | None = None) -> Iterator[tu
 
 TORN = "its last line has no end, and is left out"
 """Said of a recording whose run was killed while it wrote."""
+
+
+def check_edition(path: str, version: int) -> None:
+    """Raises a Refusal `recording-too-old` for a recording whose run this edition of the language
+    cannot repeat."""
+    if version < FIRST_OF_EDITION:
+        raise refused(
+            "recording-too-old",
+            f"{path} was made by the first edition of the language (version {version} of "
+            "recordings); this is the second, in which the same program asks otherwise",
+            hint=f"repeat it with {_REPEATS}, or record the run again; "
+            f"sexplang runs report {path} shows it",
+            path=path,
+            version=version,
+        )
+
+
+_REPEATS = "sexplang 0.1"
+"""The version that repeats recordings of the first edition."""
 
 
 def unread(path: str, at: int, wrong: Exception) -> Refusal:

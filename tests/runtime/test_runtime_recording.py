@@ -3,6 +3,7 @@
 import json
 import os
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from runtime_support import ASK, asked, begun, error_of, perform, seq, table
@@ -99,23 +100,27 @@ def test_a_note_that_finds_no_room_ends_nothing(tmp_path):
     assert "record-failed" == error_of(outcome)["reason"]
 
 
-def test_older_recordings_are_replayed(tmp_path):
-    """Those without arguments and without notes."""
+@pytest.mark.parametrize("version", [1, 4])
+def test_a_recording_of_an_earlier_edition_is_not_repeated(tmp_path, version):
+    """It is refused by name, with the version that can; what it holds is still read."""
     journal = Journal(record=tmp_path / "run.jsonl")
     (tmp_path / "script.json").write_text('["hello"]')
     model = f"scripted:{tmp_path}/script.json"
     drive(begun(perform("model", ASK)), table(model=model), journal=journal)
     journal.close()
     header, row = map(json.loads, (tmp_path / "run.jsonl").read_text().splitlines())
-    del row["arguments"]
-    old = [{**header, "sexplang-journal": 1}, row]
+    old = [{**header, "sexplang-journal": version}, row]
     (tmp_path / "old.jsonl").write_text("".join(json.dumps(each) + "\n" for each in old))
 
-    assert "hello" == asked(f"replay:{tmp_path}/old.jsonl").value["content"][0]["text"]
+    refused = error_of(asked(f"replay:{tmp_path}/old.jsonl"))
+
+    assert ("recording-too-old", version) == (refused["reason"], refused["details"]["version"])
+    assert "sexplang 0.1" in refused["hint"]
+    assert "hello" == asked(f"replay:{tmp_path}/run.jsonl").value["content"][0]["text"]
 
 
 def test_newer_recordings_are_refused(tmp_path):
     """Nobody knows what they say."""
-    (tmp_path / "x").write_text('{"sexplang-journal": 5, "run": "x"}\n')
+    (tmp_path / "x").write_text('{"sexplang-journal": 6, "run": "x"}\n')
 
     assert "newer" in error_of(asked(f"replay:{tmp_path}/x"))["message"]

@@ -82,7 +82,7 @@ def test_a_last_line_without_its_end_is_left_out(tmp_path):
     assert "journal-mismatch" == error_of(asked(model, OTHER))["reason"]
 
 
-@pytest.mark.parametrize("text", ["", "3\n", "[]\n", "{}\n", '{"sexplang-journal": 1}\n{"a\n'])
+@pytest.mark.parametrize("text", ["", "3\n", "[]\n", "{}\n", '{"sexplang-journal": 5}\n{"a\n'])
 def test_what_is_no_recording_is_refused(tmp_path, text):
     """With the line."""
     (tmp_path / "x").write_text(text)

@@ -9,7 +9,15 @@ from sexplang.runtime.journal import CANCEL, CUT, Row
 from sexplang.runtime.models.scripted import last_message
 from sexplang.runtime.order import Recorded, Said
 from sexplang.runtime.pack import unpacked
-from sexplang.runtime.recording import TORN, WRONG, check_usage, is_row, lines, unread
+from sexplang.runtime.recording import (
+    TORN,
+    WRONG,
+    check_edition,
+    check_usage,
+    is_row,
+    lines,
+    unread,
+)
 from sexplang.runtime.redact import clean_data
 from sexplang.runtime.world import Log
 from sexplang.terms.effect import Request
@@ -45,7 +53,10 @@ def recorded(path: str) -> Recorded:
     found, last, torn = Recorded(path), "", list[int]()
     for at, line in lines(path, torn.append):
         try:
-            if at == 1 or not is_row(line):
+            if at == 1:
+                check_edition(path, line["sexplang-journal"])
+                continue
+            if not is_row(line):
                 continue
             if line["operation"] == CUT:
                 _cut(found, line, last == CANCEL)

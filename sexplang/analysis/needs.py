@@ -1,26 +1,27 @@
 """What a program can only do if whoever runs it permits it, as far as its text names it: servers
-of models, and executables."""
+of models, executables, and files that are written or lie outside its folder."""
 
 import re
 from collections.abc import Iterator
+from posixpath import normpath
 from typing import Any
 
-from sexplang.analysis.own import own_nodes
+from sexplang.analysis.following import Follower
+from sexplang.analysis.own import is_own, own_nodes
+from sexplang.analysis.values import Exact
 from sexplang.terms import core
 from sexplang.terms.node import field, frozen
-from sexplang.terms.program import Program
+from sexplang.terms.sequences import LISTS
 from sexplang.terms.source import Span
 from sexplang.terms.value import Operation, Task
 
 _HOST = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?=[:/?#]|$)", re.IGNORECASE)
 
-_RUNS = ("run-script", "system:run_script")
-
 
 @frozen
 class Need:
     """A permission, by its option (`--allow-net`, `--allow-run`) and what it is for: `name` is a
-    host or an executable. `command` is the whole text of a command that names files."""
+    host, an executable or a path. `command` is the whole text of a command that names files."""
 
     option: str
     name: str
@@ -40,19 +41,19 @@ class Need:
         }
 
 
-def needs_of(program: Program) -> tuple[Need, ...]:
+def needs_of(m: Follower) -> tuple[Need, ...]:
     """Each need once, those of its tasks first."""
+    program = m.program
     found: list[Need] = []
     for task in program.tasks:
         found += _of_task(task)
-    names = {each.index: each.name for each in program.functions}
-    runs = not program.handles("run-script")
+    names = {each.index: each.name for each in program.functions if not is_own(each.span)}
+    answered = {name for name in _NAMED if program.handles(_PERFORMED.get(name, name))}
     asks = not program.handles("model")
     for node in own_nodes(program):
         if asks:
             found += _of_model(node)
-        if runs:
-            found += _of_script(node, names)
+        found += _of_call(m, node, names, answered)
     return tuple(dict.fromkeys(found))
 
 
@@ -64,6 +65,8 @@ def _of_task(task: Task) -> Iterator[Need]:
     first = command.split(maxsplit=1)[:1]
     for name in first:
         yield Need("--allow-run", name, f"the files of `{template.name}`", span, command)
+    for path in template.file_paths.paths:
+        yield from _read(path, span, f"the files of `{template.name}`")
 
 
 def _server(model: Any, why: str, span: Span | None) -> Iterator[Need]:
@@ -87,22 +90,83 @@ def _of_model(node: Any) -> Iterator[Need]:
             yield from _server(value.value, "a model", value.span)
 
 
-def _of_script(node: Any, names: dict[int, str]) -> Iterator[Need]:
-    """An executable that a call names."""
-    given: Any = None
-    if isinstance(node, core.PerformOp) and node.operation in _RUNS:
-        given = node.arguments[:1]
-    elif isinstance(node, (core.Call, core.CallKnown)) and _called(node, names) in _RUNS:
+def _of_call(m: Follower, node: Any, names: dict[int, str], answered: set[str]) -> Iterator[Need]:
+    """What a call names itself, or by a name of the program."""
+    if isinstance(node, core.PerformOp):
+        given: dict[int | str, Any] = dict(enumerate(node.arguments))
+        name = node.operation
+    elif isinstance(node, (core.Call, core.CallKnown)):
         labels = node.labels if isinstance(node, core.Call) else ()
         count = len(node.arguments) - len(labels)
-        given = node.arguments[: min(count, 1)] or [
-            value
-            for label, value in zip(labels, node.arguments[count:], strict=True)
-            if label == "command"
-        ]
-    for value in given or ():
-        if isinstance(value, core.Const) and isinstance(value.value, str) and value.value:
-            yield Need("--allow-run", value.value, "a script", value.span)
+        given = dict(enumerate(node.arguments[:count]))
+        given |= dict(zip(labels, node.arguments[count:], strict=True))
+        name = _called(node, names)
+    else:
+        return
+    for at, label, kind in () if name in answered else _NAMED.get(name, ()):
+        argument = given.get(label, given.get(at))
+        if argument is None or (kind == "test" and given.keys() & {5, "validator"}):
+            continue
+        text = _text_of(m, node, argument)
+        if text:
+            yield from _NEEDS[kind](text, argument.span)
+
+
+def _run(command: str, span: Span) -> Iterator[Need]:
+    yield Need("--allow-run", command, "a script", span)
+
+
+def _test(command: str, span: Span) -> Iterator[Need]:
+    for name in command.split(maxsplit=1)[:1]:
+        yield Need("--allow-run", name, "a script", span)
+
+
+def _write(path: str, span: Span) -> Iterator[Need]:
+    yield Need("--allow-write", path, "a file", span)
+
+
+def _read(path: str, span: Span | None, why: str = "a file") -> Iterator[Need]:
+    """What may lie outside the program's own folder, or has to be named to be read."""
+    place = _WILD.split(path, maxsplit=1)[0].rpartition("/")[0] if _WILD.search(path) else path
+    parts = normpath(place or ".").split("/")
+    is_hidden = any(part.startswith(".") and part != "." for part in parts)
+    if path.startswith("/") or is_hidden:
+        yield Need("--allow-read", place, why, span)
+
+
+_WILD = re.compile(r"[*?\[{]")
+
+_NEEDS: dict[str, Any] = {"run": _run, "test": _test, "write": _write, "read": _read}
+
+_NAMED: dict[str, tuple[tuple[int, str, str], ...]] = {
+    "run-script": ((0, "command", "run"),),
+    "system:run_script": ((0, "command", "run"),),
+    "iterative-loop": ((2, "test_command", "test"),),
+    "write-file": ((0, "path", "write"),),
+    "read-file": ((0, "path", "read"),),
+    "list-files": ((0, "glob", "read"),),
+}
+"""Which argument says what has to be permitted, by place and by label."""
+
+_PERFORMED = {"system:run_script": "run-script", "iterative-loop": "run-script"}
+
+
+def _text_of(m: Follower, node: Any, argument: Any) -> str | None:
+    """The text that an argument is: a literal, or what it was whenever it was followed. Of a list
+    that is a command, the first."""
+    if isinstance(argument, core.Const):
+        value = argument.value
+    elif isinstance(argument, core.CallPrimitive) and argument.primitive.name == "list":
+        first = argument.arguments[0] if argument.arguments else None
+        value = first.value if isinstance(first, core.Const) else None
+    else:
+        at = node.arguments.index(argument)
+        seen = {values[at] for _, values in m.notes.calls.get(node, {})}
+        (one,) = seen if len(seen) == 1 else (None,)
+        value = one.value if isinstance(one, Exact) else None
+    if type(value) in LISTS:
+        value = value[0] if value else None
+    return value if isinstance(value, str) else None
 
 
 def _called(node: core.Call | core.CallKnown, names: dict[int, str]) -> str:

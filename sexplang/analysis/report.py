@@ -162,7 +162,7 @@ def _analysed(m: Follower, given: int) -> Report:
         found += [] if m.gave_up else [*_handlers(m), *misused(m)]
     source = program.units[-1].name if program.units else ""
     findings = tuple(sorted(found, key=_place))
-    return Report(source, findings, tuple(rows), calls, needs_of(program))
+    return Report(source, findings, tuple(rows), calls, needs_of(m))
 
 
 def _whole(m: Follower, given: int) -> tuple[Environment, Work]:

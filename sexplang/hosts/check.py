@@ -1,5 +1,6 @@
 """Files to what is wrong with them and what they may do, without running anything."""
 
+import os
 import sys
 from typing import Any
 
@@ -7,7 +8,7 @@ from sexplang.hosts.files import folder_of, source_at, status_of
 from sexplang.hosts.guard import DONE
 from sexplang.hosts.programs import built
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
-from sexplang.terms.node import frozen
+from sexplang.terms.node import evolve, frozen
 
 
 @frozen
@@ -21,7 +22,7 @@ class Checked:
     def plain(self) -> dict[str, Any]:
         known: dict[str, Any] = {"effects": [], "calls": None, "needs": []}
         if self.report is not None:
-            needs = [need for need in self.report.needs if not _is_given(need, self.file)]
+            needs = _needs(self.report, self.file)
             known = {**self.report.plain(), "needs": [need.plain() for need in needs]}
         return {**known, "findings": [finding.plain() for finding in self.findings]}
 
@@ -78,7 +79,7 @@ def _tell(one: Checked, effects: bool, asked: bool) -> None:
     report = one.report
     if report is None:
         return
-    said = [str(need) for need in report.needs if not _is_given(need, one.file)]
+    said = [str(need) for need in _needs(report, one.file)]
     if asked or not report.calls.is_zero:
         said.append(report.says())
     if not said:
@@ -91,8 +92,25 @@ def _tell(one: Checked, effects: bool, asked: bool) -> None:
         print(f"  {drawn(str(row))}", flush=True)
 
 
+def _needs(report: Any, file: str) -> list[Any]:
+    """What somebody has to permit, as it is typed here: paths of a program begin in its folder."""
+    needs = [need for need in report.needs if not _is_given(need, file)]
+    if file == "-":
+        return needs
+    folder = os.path.dirname(file)
+    return [
+        evolve(need, name=os.path.normpath(os.path.join(folder, need.name)))
+        if need.option in ("--allow-read", "--allow-write")
+        else need
+        for need in needs
+    ]
+
+
 def _is_given(need: Any, file: str) -> bool:
-    """Whether nobody has to permit it: a command that only names files, in the program's folder."""
+    """Whether nobody has to permit it: a file in the program's folder that may be read, a command
+    that only names some there."""
+    if need.option == "--allow-read":
+        return os.path.isabs(need.name) and _is_below(need.name, folder_of(file))
     if not need.command:
         return False
     from sexplang.runtime import Permissions
@@ -101,6 +119,12 @@ def _is_given(need: Any, file: str) -> bool:
 
     words = split_words(need.command)
     return bool(words) and is_listing(tuple(words), Permissions(folder=folder_of(file)))
+
+
+def _is_below(path: str, folder: str) -> bool:
+    """Whether a path leads into a folder, by names that need no permission of their own."""
+    names = os.path.relpath(path, folder).split(os.sep)
+    return not any(name.startswith(".") and name != "." for name in names)
 
 
 def _show(found: list[Diagnostic], files: tuple[str, ...]) -> None:

@@ -73,3 +73,52 @@ def test_the_old_meaning_is_refused(text, code, part):
 def test_what_is_right_is_let_be(text):
     """Comparisons, typed answers, values that may be something else."""
     assert [] == refused(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "needs"),
+    [
+        ('(write-file "out.txt" (f "a"))', "--allow-write out.txt"),
+        (
+            '(define out "out.txt") (define (save t) (write-file out t)) (save 1)',
+            "--allow-write out.txt",
+        ),
+        ('(perform write-file "out.txt" "a")', "--allow-write out.txt"),
+        (
+            '(iterative-loop 3 "" "python3 -m pytest" (lambda (c i) c) (lambda (e v c i) e))',
+            "--allow-run python3",
+        ),
+        (
+            '(iterative-loop 3 "" ["make" "all"] (lambda (c i) c) (lambda (e v c i) e))',
+            "--allow-run make",
+        ),
+        ('(system:run_script "date")', "--allow-run date"),
+        ('(read-file "../style.md")', "--allow-read ../style.md"),
+        ('(list-files "/srv/docs/*.md")', "--allow-read /srv/docs"),
+        ('(read-file ".env")', "--allow-read .env"),
+        (
+            '(call-atomic-task (quote f) inputs: {x: "a"} model: "http://models.example/v1")',
+            "--allow-net models.example",
+        ),
+    ],
+)
+def test_what_has_to_be_permitted_is_told(text, needs):
+    """By its option, whether the call or a name has it."""
+    assert [needs] == [f"{need.option} {need.name}" for need in inspect(built(TASK + text)).needs]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '(read-file "notes/a.md")',
+        '(read-file "a/../b.md")',
+        '(list-files "*.md")',
+        '(handle (write-file "a" "b") ((write-file p t) k (k nil)))',
+        "(define (save p) (write-file p 1)) (define-input p) (save p)",
+        '(define (write-file2 p) p) (write-file2 "x")',
+        '(iterative-loop 3 "" "make" (lambda (c i) c) (lambda (e v c i) e) (lambda (t i) true))',
+    ],
+)
+def test_what_needs_no_permission_says_nothing(text):
+    """What lies in the program's folder, is handled, or is only known in a run."""
+    assert () == inspect(built(text)).needs

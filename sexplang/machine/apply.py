@@ -29,13 +29,15 @@ def apply(
     k: Frame,
     s: Segment,
     span: Span | None = None,
+    env: tuple[Any, ...] = (),
 ) -> Step:
-    """Calls `function` with positional arguments. Raises Fault."""
+    """Calls `function` with positional arguments, from a place and an environment that are known to
+    those who look for them. Raises Fault."""
     kind = type(function)
     if kind is Closure:
         code = function.code
         if code.is_library:
-            k = calling(span, k)
+            k = calling(span, k, env)
         if code.simple and len(arguments) == code.size:
             return code.body, (function.env,) + arguments, k, s
         return _enter(function, arguments, {}, k, s)
@@ -49,7 +51,7 @@ def apply(
                     continue
             elif one.__class__ is not Task and one.__class__ is not Operation:
                 continue
-            k = calling(span, k)
+            k = calling(span, k, env)
             break
         return ENTRIES[function.name](arguments, k, s, span)
     if kind is Continuation:
@@ -62,7 +64,7 @@ def apply(
             arguments = operands(function, arguments)
         return perform(function.name, arguments, k, s, span)
     if kind is Task:
-        return call_task(function, task_inputs(function, arguments), {}, calling(span, k), s)
+        return call_task(function, task_inputs(function, arguments), {}, calling(span, k, env), s)
     raise Fault(
         "not-a-function",
         f"{shown(function)} is not a function",
@@ -78,15 +80,16 @@ def apply_labelled(
     k: Frame,
     s: Segment,
     span: Span | None = None,
+    env: tuple[Any, ...] = (),
 ) -> Step:
     """Calls `function`; the last `len(labels)` of the arguments are given by name."""
     if isinstance(function, Task):
         inputs = task_inputs(function, arguments, labels)
-        return call_task(function, inputs, {}, calling(span, k), s)
+        return call_task(function, inputs, {}, calling(span, k, env), s)
     count = len(arguments) - len(labels)
     given, named = arguments[:count], dict(zip(labels, arguments[count:], strict=True))
     if isinstance(function, Closure):
-        k = calling(span, k) if function.code.is_library else k
+        k = calling(span, k, env) if function.code.is_library else k
         return _enter(function, given, named, k, s)
     if isinstance(function, Operation):
         values = _by_name(function.name, function.params, given, named)

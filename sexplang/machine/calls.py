@@ -84,7 +84,7 @@ def _leads_into_library(code: Code, span: Span) -> bool:
 def _into_library(call: Piece, span: Span) -> Piece:
     """A call in the program of what the library defines."""
     run = call.run
-    return Piece(code=lambda env, k, s: run(env, calling(span, k), s), height=call.height + 1)
+    return Piece(code=lambda env, k, s: run(env, calling(span, k, env), s), height=call.height + 1)
 
 
 def _pure_call(body: pure.Simple, depth: int, simples: list[Any]) -> pure.Simple:
@@ -146,8 +146,8 @@ def _applied(node: core.Call, pieces: list[Piece]) -> Piece:
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         try:
             if labels:
-                return apply_labelled(found[0], found[1:], labels, k, s, span)
-            return apply(found[0], found[1:], k, s, span)
+                return apply_labelled(found[0], found[1:], labels, k, s, span, env)
+            return apply(found[0], found[1:], k, s, span, env)
         except Fault as fault:
             raise at(fault, span) from None
 
@@ -174,7 +174,7 @@ def _task_call(
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         try:
             inputs = dict(zip(order, found, strict=True))
-            below = k if is_library else (returned, k, span)
+            below = k if is_library else (returned, k, span, env)
             return call_task(task, inputs, {}, below, s, wants)
         except Fault as fault:
             raise at(fault, span) from None
@@ -214,7 +214,7 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
             try:
                 if function.__class__ is Continuation:
                     return resume(function, only(env), k, s)
-                return apply(function, (only(env),), k, s, span)
+                return apply(function, (only(env),), k, s, span, env)
             except Fault as fault:
                 raise at(fault, span) from None
 
@@ -231,7 +231,7 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
         try:
             if function.__class__ is Continuation:
                 return resume(function, None, k, s)
-            return apply(function, (), k, s, span)
+            return apply(function, (), k, s, span, env)
         except Fault as fault:
             raise at(fault, span) from None
 
@@ -245,7 +245,7 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
                     return k[0], code.pure((function.env,) + values), k, s
                 return code.body, (function.env,) + values, k, s
         try:
-            return apply(function, values, k, s, span)
+            return apply(function, values, k, s, span, env)
         except Fault as fault:
             raise at(fault, span) from None
 

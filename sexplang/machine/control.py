@@ -5,6 +5,7 @@ The rules, with the programs that showed them, are in `spec/4-effects.md`.
 
 from typing import Any
 
+from sexplang.machine.bound import of_task
 from sexplang.machine.crossing import ACROSS, cross
 from sexplang.machine.errors import raised
 from sexplang.machine.exits import Asked, Requested, Uncaught
@@ -60,6 +61,8 @@ def perform(
             for clause in kind.clauses.get(operation, ()):
                 if clause.selects and not clause.takes(arguments):
                     continue
+                if operation == "error":
+                    arguments = (of_task(arguments[0], k, s, node),)
                 if level < 0:
                     return _take(clause, operation, arguments, node, k, s, resumable)
                 if clause.kind in ("never", "tail"):
@@ -78,7 +81,7 @@ def perform(
             kind.guard(node, operation, arguments)
         node = below
     if operation == "error":
-        raise Uncaught(arguments[0], k, s)
+        raise Uncaught(of_task(arguments[0], k, s), k, s)
     default = s[3].linked.defaults.get(operation)
     if default is not None:
         return default.code.body, (default.env, *arguments), calling(span, k), s

@@ -9,6 +9,7 @@ cancelled stops there, and the branch goes on leaving.
 from typing import Any
 
 from sexplang.machine import exits
+from sexplang.machine.bound import with_bound
 from sexplang.machine.branch import (
     Branch,
     Forked,
@@ -122,7 +123,7 @@ class Cutting:
             error = error if before is None else with_part(error, before)
             self._go(branch, (raise_error, error, left.k, left.s))
             return
-        told, had = conversations(left.s, node), Had()
+        told, had, form = conversations(left.s, node), Had(), node
         target = self.branches[branch.path[: 2 * level]]
         if isinstance(target, Forked):
             node, _ = form_of(scope, place(target)[1], level)
@@ -130,7 +131,7 @@ class Cutting:
             had = beside(told, part, target, each.values())
             if is_graph(target):
                 error = with_finished(error, so_far(target, ended(target, each)))
-        error = had.telling(error, left.s, told)
+        error = had.telling(with_bound(error, left.k, left.s, form), left.s, told)
         self._cut(target, node, telling(error, place(target)[1], node), scope)
 
     def _stop(self, branch: Branch, level: int, left: Any) -> bool:

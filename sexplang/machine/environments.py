@@ -28,13 +28,17 @@ class Activation:
 
 @frozen(eq=False)
 class Scope:
-    """The slots there are at a place, from 1: their names, None where there is none."""
+    """The slots there are at a place, from 1: their names, None where there is none, and those of
+    them that a body binds: no parameters."""
 
     activation: Activation
     names: tuple[str | None, ...]
+    bound: frozenset[int] = frozenset()
 
-    def more(self, names: Iterable[str | None]) -> "Scope":
-        return Scope(self.activation, (*self.names, *names))
+    def more(self, names: Iterable[str | None], is_bound: bool = False) -> "Scope":
+        every = (*self.names, *names)
+        added = range(len(self.names) + 1, len(every) + 1) if is_bound else ()
+        return Scope(self.activation, every, self.bound.union(added))
 
     def up(self, depth: int) -> "Scope | None":
         found: Scope | None = self
@@ -47,14 +51,17 @@ class Environments:
     """The scopes of one program."""
 
     def __init__(self, program: Program) -> None:
-        self._found: list[tuple[Any, Scope]] = []
+        self._found: dict[int | None, list[tuple[Any, Scope]]] = {}
+        self._known: dict[tuple[int | None, Span, int], Scope | None] = {}
         self._bodies = {each.index: Activation(each.index) for each in program.functions}
         top = Scope(Activation(None), ())
         for unit in program.units:
             for item in unit.items:
                 self._walk(item.value if isinstance(item, Bind) else item, top)
                 if isinstance(item, Bind):
-                    top = top.more(["_" if item.span.source.is_library else item.name])
+                    name = "_" if item.span.source.is_library else item.name
+                    top = top.more([name], is_bound=unit.main)
+        self.top = top
         for each in program.functions:
             names = [param.name for param in each.params]
             names += [each.rest] if each.rest is not None else []
@@ -62,14 +69,19 @@ class Environments:
 
     def at(self, function: int | None, place: Span, env: tuple[Any, ...]) -> Scope | None:
         """The innermost scope around a place in a function, if it has the slots of `env`."""
+        key = function, place, len(env) - 1
+        if key not in self._known:
+            self._known[key] = self._at(*key)
+        return self._known[key]
+
+    def _at(self, function: int | None, place: Span, size: int) -> Scope | None:
         fitting = [
             scope
-            for node, scope in self._found
-            if scope.activation.function == function
-            and node.span.source is place.source
+            for node, scope in self._found.get(function, ())
+            if node.span.source is place.source
             and node.span.start <= place.start
             and place.end <= node.span.end
-            and len(scope.names) == len(env) - 1
+            and len(scope.names) == size
         ]
         return fitting[-1] if fitting else None
 
@@ -77,7 +89,7 @@ class Environments:
         work = [(root, scope)]
         while work:
             node, scope = work.pop()
-            self._found.append((node, scope))
+            self._found.setdefault(scope.activation.function, []).append((node, scope))
             if isinstance(node, core.Local):
                 there = scope.up(node.depth)
                 if there is not None:
@@ -93,7 +105,7 @@ def _inner(node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
     if isinstance(node, core.Let):
         names = node.names or (None,) * len(node.values)
         yield from [(value, scope) for value in node.values]
-        yield node.body, scope.more(names)
+        yield node.body, scope.more(names, is_bound=True)
     elif isinstance(node, core.Loop):
         yield from [(init, scope) for init in node.inits]
         own = Activation(scope.activation.function, scope)
@@ -111,9 +123,9 @@ def _inner(node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
             yield from [(part, scope) for part in parts if type(part) in _NODES]
 
 
-def named(scope: Scope, env: Any) -> Iterator[tuple[str, Any]]:
+def named(scope: Scope, env: Any, is_bound: bool = False) -> Iterator[tuple[str, Any]]:
     """The variables of an environment and of those around it, up to the program's own unless it
-    begins there; of one name the innermost."""
+    begins there; of one name the innermost. With `is_bound`, what bodies bind alone."""
     seen = set()
     found: Scope | None = scope
     for _ in range(_LEVELS):
@@ -122,6 +134,8 @@ def named(scope: Scope, env: Any) -> Iterator[tuple[str, Any]]:
         activation = found.activation
         for at in range(len(found.names), 0, -1):
             name = found.names[at - 1] or activation.mentioned.get(at)
+            if is_bound and at not in found.bound:
+                continue
             if name is not None and name != "_" and name not in seen:
                 seen.add(name)
                 yield name, env[at]

@@ -59,16 +59,19 @@ def _own(item: Any) -> Span | None:
 # -- Calls into the library ---------------------------------------------------------------------
 
 
-def calling(span: Span | None, k: Frame) -> Frame:
+def calling(span: Span | None, k: Frame, env: tuple[Any, ...] = ()) -> Frame:
     """The frames below what the library does for a call in the program: two such calls in a row,
-    the second in tail position, take no more than one."""
+    the second in tail position, take no more than one. `env` is the environment of the call, if
+    that is known."""
     if span is None or span.source.is_library:
         return k
-    return (returned, k[1] if k[0] is returned else k, span)
+    if k[0] is not returned:
+        return (returned, k, span, env)
+    return k if k[2] is span else (returned, k[1], span, env)
 
 
 def returned(value: Value, k: Frame, s: Segment) -> Step:
-    """The resume of a frame that keeps the place of a call."""
+    """The resume of a frame that keeps the place of a call and its environment."""
     below = k[1]
     return below[0], value, below, s
 

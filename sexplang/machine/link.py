@@ -5,7 +5,7 @@ A program is compiled once for each task system that it is run with.
 
 from collections.abc import Callable, Iterable
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import sexplang.machine.calls
 import sexplang.machine.effects
@@ -106,7 +106,8 @@ def link_onward(
 
 
 def _known(program: Program, tasks: TaskSystem | None, codes: dict[int, Code]) -> Linked:
-    linked = Linked(tasks, {task.name: task for task in program.tasks}, {}, program.plan)
+    known = {task.name: task for task in program.tasks}
+    linked = Linked(tasks, known, {}, program.plan, program=ref(program))
     for operation, export in program.defaults.items():
         assert isinstance(export.core, Known)
         # What serves as a default is defined without values of its own module around it.

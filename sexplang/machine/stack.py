@@ -130,6 +130,8 @@ class Linked:
     """Text from a model to a Program, or to the diagnostics that say why not."""
     plans: dict[Any, Any] = field(factory=dict)
     """The programs made of such texts so far: a plan that runs twice is one program."""
+    program: Callable[[], Any] = lambda: None
+    """The program itself, as long as somebody else keeps it: what is linked is kept with it."""
 
 
 _NOTHING = Context()

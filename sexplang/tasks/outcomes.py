@@ -118,8 +118,8 @@ def error_words(failed: Record) -> str:
     if error.get("reason") == _NOBODY:
         error = {**error, "hint": _ON_YOUR_OWN}
     details = fields_of(error.get("details")) or {}
-    if _ASKED in details:
-        known = {key: item for key, item in details.items() if key != _ASKED}
+    known = {key: item for key, item in details.items() if not _is_own(key, item)}
+    if len(known) < len(details):
         error = {**error, "details": known}
     told = {
         key: item for key, item in error.items() if key not in hidden and item not in (None, {}, "")
@@ -130,9 +130,13 @@ def error_words(failed: Record) -> str:
         return json_text({key: told[key] for key in told if key not in ("details", "content")})
 
 
+def _is_own(detail: str, item: Value) -> bool:
+    """Whether a detail is for the program alone: a model knows what it asked for itself, and what
+    is bound in a program's text is no work of a subtask."""
+    return detail == "subtaskRequest" or (detail == "partial_results" and type(item) is dict)
+
+
 _DENIED = frozenset({"path-denied", "run-denied", "net-denied"})
-_ASKED = "subtaskRequest"
-"""The detail that a failed subtask has for programs: a model knows what it asked for itself."""
 _NOBODY = "no-answer"
 _ON_YOUR_OWN = (
     "nobody can be asked now: go on with what you know and say what you assumed, or say what is "

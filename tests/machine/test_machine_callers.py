@@ -130,5 +130,5 @@ def test_calls_of_the_library_in_tail_position_take_no_stack():
     first, second = (Span(Source("p", "(a) (b)"), at, at + 3) for at in (0, 4))
     below = calling(first, BOTTOM)
 
-    assert calling(second, below) == (below[0], BOTTOM, second)
+    assert calling(second, below) == (below[0], BOTTOM, second, ())
     assert calling(Span(Source("std/steps", "(a)"), 0, 3), below) is below

@@ -2,9 +2,11 @@
 
 import pytest
 from support.failing_calls import TASK, error_of
+from support.running import built
 
 import sexplang
 from sexplang.hosts.show import show_error
+from sexplang.machine import start
 from sexplang.terms.source import Source
 
 WORK = """\
@@ -120,12 +122,89 @@ def test_what_a_person_reads_shows_the_call_and_names_the_task():
     ],
 )
 def test_the_calls_of_a_failure_begin_at_the_call_of_the_task(text, expected):
-    def refusing(payload):
-        bad = "bad" in str(payload["messages"])
-        return {"content": [], "stop_reason": "refusal"} if bad else "Fine."
-
     with pytest.raises(sexplang.Failed) as failed:
         sexplang.run(text, model=refusing)
 
     calls = failed.value.trail.calls
     assert expected == [(call["function"], call["span"]["line"]) for call in calls]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('(bind a (w "one"))\n(bind b (w "two"))\n(bind c (w "bad"))\nc', {"a": 1, "b": 2}),
+        ('(let* ((a (w "one")) (b (w "bad"))) (str a b))', {"a": 1}),
+        ('(let ((a (w "one")) (b (w "bad"))) (str a b))', {"a": 1}),
+        ('(define (f) (define a (w "one")) (w "bad"))\n(f)', {"a": 1}),
+        (  # a function that waits for another
+            '(define (g x) (bind b (w "two")) (str (w "bad")))\n'
+            '(define (f) (bind a (w "one")) (bind c (g a)) c)\n(f)',
+            {"a": 1, "b": 2},
+        ),
+        (  # parameters are no results, functions are none, and of one name the innermost counts
+            '(define (g x) (bind a 3) (bind h car) (w "bad"))\n(bind a (w "one"))\n(str (g 7))',
+            {"a": 3},
+        ),
+        (  # what a closure sees
+            '(let ((a (w "one"))) (map (lambda (x) (bind b x) (w "bad")) [2]))',
+            {"a": 1, "b": 2},
+        ),
+        ('(let ((a (w "one"))) (par (w "two") (let ((b 2)) (w "bad"))))', {"a": 1, "b": 2}),
+    ],
+)
+def test_what_was_bound_before_is_kept(text, expected):
+    numbers = {"one": 1, "two": 2}
+    answers = {f"Write about {word}.": word for word in numbers}
+    error = error_of(TASK + text, lambda prompt: next(w for a, w in answers.items() if a in prompt))
+
+    kept = error.fields["details"]["partial_results"]
+    assert expected == {name: numbers.get(value, value) for name, value in kept.items()}
+
+
+def test_nothing_is_kept_where_nothing_was_bound():
+    assert "partial_results" not in error_of(TASK + '(str (w "bad"))').fields["details"]
+
+
+def test_who_takes_the_error_sees_what_was_bound():
+    text = """
+    (bind a (w "one"))
+    (try (let ((b 2)) (w "bad")) (catch (e) e.details.partial_results))"""
+
+    assert {"a": "Fine.", "b": 2} == sexplang.run(TASK + text, model=refusing)
+
+
+def test_a_sequence_tells_its_steps_and_the_step_what_it_had_bound():
+    text = """
+    (define (second x) (bind b 2) (w "bad"))
+    (bind e (try (sequence [w second] "tea") (catch (e) e)))
+    [e.details.partial_results e.details.step_error.details.partial_results]"""
+    steps, inside = sexplang.run(TASK + text, model=refusing)
+
+    assert [0] == [step["step_index"] for step in steps]
+    assert {"b": 2} == inside
+
+
+def test_what_was_bound_is_bounded():
+    """So many values, and a few words of what is very long."""
+    many = " ".join([f"(bind v{at} {at})" for at in range(40)])
+    long = '(bind long (string-join (map (lambda (i) "0123456789") (range 20000)) ""))'
+    text = f'(define (f) {many} {long} (w "bad"))\n(str (f))'
+    kept = error_of(TASK + text).fields["details"]["partial_results"]
+
+    assert ["v9", "v10", *[f"v{at}" for at in range(11, 40)], "long"] == [*kept]
+    assert len(kept["long"]) <= 60
+
+
+def test_a_deadline_keeps_what_was_bound():
+    text = "(let* ((a 1) (b (ask-user a))) b)"
+    outcome = start(built(f"(with-timeout 5 {text})"))
+    timer = next(each for each in outcome.requests if each.operation == "timer")
+    error = outcome.resume(timer.id).error
+
+    assert {"a": 1} == error.fields["details"]["partial_results"]
+
+
+def refusing(payload):
+    """A model that fails where a prompt has the word `bad`."""
+    bad = "bad" in str(payload["messages"])
+    return {"content": [], "stop_reason": "refusal"} if bad else "Fine."

@@ -412,10 +412,16 @@ BUGS = [
         "machine/calls.py",
         (
             (
-                "call_task(task, inputs, {}, k if is_library else (returned, k, span), s)",
-                "call_task(task, inputs, {}, k, s)",
+                "            below = k if is_library else (returned, k, span, env)",
+                "            below = k",
             ),
         ),
+    ),
+    Bug(
+        "what the body of a task's call has bound is not looked for",
+        "bound_before",
+        "machine/calls.py",
+        (("(returned, k, span, env)", "(returned, k, span, ())"),),
     ),
     Bug(
         "a table keeps its keys sorted",

@@ -108,6 +108,43 @@ def failing(random: Random) -> tuple[str, str]:
     return TASK + defined + random.choice(TOPMOST).format(inner), call
 
 
+BINDING = (
+    "(begin (bind {name} {value}) {inner})",
+    "(begin (define {name} {value}) {inner})",
+    "(str (begin (bind {name} {value}) {inner}))",
+    "(let* (({name} {value}) (last {inner})) last)",
+    "(let (({name} {value})) {inner})",
+    "(let (({name} {value}) (other {inner})) other)",
+    "(map (lambda (x) (bind {name} {value}) {inner}) [1])",
+    "(par 1 (begin (bind {name} {value}) {inner}))",
+    "(try (begin (bind {name} {value}) {inner}) (finally 1))",
+    "(with-budget {{calls: 100}} (bind {name} {value}) {inner})",
+    "(begin (bind {name} {value}) (str {inner}))",
+    "(begin (bind {name} {value}) (if (= 1 1) {inner} 2))",
+    "(handle (begin (bind {name} {value}) {inner}) ((error e) k (forward k error e)))",
+)
+"""What may bind a name before something fails."""
+
+
+def bound_before(seed: int) -> str | None:
+    """The error of a task keeps what is bound in the bodies that it leaves, and nothing else."""
+    random = Random(seed)
+    inner, defined, expected = random.choice(CALLS[:6]), "", {"top": 7}
+    for level in range(random.randrange(DEEP)):
+        name, value = f"v{level}", level
+        around = random.choice(BINDING)
+        inner = around.format(name=name, value=value, inner=inner)
+        expected[name] = value
+        if random.random() < 0.3:
+            defined += f"(define (f{level} x y) {inner})\n"
+            inner = f"(str (f{level} {level} 0))"
+    text = f"{TASK}{defined}(bind top 7)\n{inner}\n"
+    found = error_of(text).fields["details"].get("partial_results")
+    if found != expected:
+        return f"{text}\nexpected {expected}, and the error keeps {found}"
+    return None
+
+
 TOPMOST = ("{}\n", "(bind out {})\nout\n", "(define out {})\nout\n", "(bind a 1)\n{}\n")
 
 

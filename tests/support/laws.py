@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from attrs import evolve
-from support.failing_calls import located
+from support.failing_calls import bound_before, located
 from support.graphs import graphs
 from support.oracle import TooLong
 from support.running import (
@@ -329,6 +329,7 @@ LAWS: dict[str, Law] = {
     "cancelled": cancelled,
     "graphs": graphs,
     "located": located,
+    "bound_before": bound_before,
     "json_is_itself": json_is_itself,
     "any_text": any_text,
 }

@@ -1,0 +1,91 @@
+"""The error of a task to the same with what was bound before: `details.partial_results`.
+
+What a body has bound is lost to the program when an error leaves that body. The names are looked
+up when that happens: code that runs knows none.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from sexplang.machine.stack import BASE, Frame, Segment
+from sexplang.terms.brief import shown
+from sexplang.terms.extent import text_size
+from sexplang.terms.program import Program
+from sexplang.terms.text import plain
+from sexplang.terms.value import Fault, Procedure, Record, Value, has_failed
+
+MOST = 32
+LONGEST = 100_000
+"""How many values an error keeps, and the code points of each: of what is longer, a few words."""
+
+_LOOKED = 500
+"""How many frames are looked at."""
+
+
+def of_task(error: Record, k: Frame, s: Segment, node: Segment = None) -> Record:
+    """An error; with what was bound, if it is one of a task."""
+    details = error.fields["details"]
+    is_named = isinstance(details, dict) and "task" in details
+    return with_bound(error, k, s, node) if is_named else error
+
+
+def with_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Record:
+    """The error, with what was bound around the calls between here and `node` (None: around all),
+    of one name the innermost. Where a sequence or a list has told what it had, that stands
+    alone."""
+    details = error.fields["details"]
+    before = details.get("partial_results", {})
+    if not isinstance(before, dict):
+        return error
+    found: dict[str, Value] = {}
+    for name, value in _bound(k, s, node):
+        if len(found) + len(before) >= MOST:
+            break
+        if name not in found and name not in before and _is_result(value):
+            found[name] = value if text_size(value, LONGEST) <= LONGEST else shown(value)
+    if not found:
+        return error
+    in_order = dict(reversed(found.items()))
+    details = {**details, "partial_results": {**in_order, **before}}
+    return Record(error.kind, {**error.fields, "details": details})
+
+
+def _bound(k: Frame, s: Segment, node: Segment) -> Iterator[tuple[str, Value]]:
+    """The names and values in the frames, innermost first."""
+    from sexplang.machine.names import names_of  # a run in which no task fails needs none
+
+    linked = s[3].linked
+    programs = [linked.program(), *linked.plans.values()]
+    known = [names_of(each, linked.tasks) for each in programs if isinstance(each, Program)]
+    for frame in islice(_frames(k, s, node), _LOOKED):
+        for names in known:
+            yield from names.bound(frame)
+
+
+def _frames(k: Frame, s: Segment, node: Segment) -> Iterator[Frame]:
+    """The frames above `node`, innermost first, those that a branch goes on with too."""
+    while True:
+        while k is not None:
+            yield k
+            k = k[1]
+        if s is node:
+            return
+        if s[0] is not BASE:
+            k, s = s[1], s[2]
+        elif s[4] is None:
+            return
+        else:
+            k, s = s[4].k, s[4].s
+
+
+def _is_result(value: Value) -> bool:
+    """Whether it is data, and not what went wrong before."""
+    if isinstance(value, Procedure) or has_failed(value):
+        return False
+    if isinstance(value, Record) and value.kind == "error":
+        return False
+    try:
+        plain(value)
+    except Fault:  # there are functions in it
+        return False
+    return True

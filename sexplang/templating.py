@@ -1,11 +1,13 @@
 """Template files to tasks and calls, and the schemas beside them to their text: found as modules
 are."""
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from sexplang.compiler import RESERVED
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.form import Literal
 from sexplang.terms.node import define, field, frozen
 from sexplang.terms.source import Source, Span
 from sexplang.terms.template import FunctionCallNode, Template, TemplateNode
@@ -56,7 +58,7 @@ def library_of(
     file names. Raises Diagnostics, also for calls in a file that is not the `main` program."""
     from sexplang.templates import read_templates
 
-    parts = read_templates(source, report, beside)
+    parts = read_templates(source, report, beside, type_in)
     for part in parts:
         if not isinstance(part, FunctionCallNode) and part.name in RESERVED:
             raise refused(
@@ -80,6 +82,24 @@ def library_of(
         tuple([part for part in parts if isinstance(part, TemplateNode)]),
         tuple([part for part in parts if isinstance(part, FunctionCallNode)]),
     )
+
+
+def type_in(written: str, span: Span) -> dict[str, Any]:
+    """The JSON Schema of a type that stands in XML. Raises Diagnostics."""
+    from sexplang.compiler.types import schema_of
+    from sexplang.reader import read
+
+    if re.fullmatch(r"\w*(\[\])*", written.strip()):
+        return schema_of(Literal(written.strip(), span))
+    try:
+        forms = read(Source("<returns>", written))
+        if len(forms) == 1:
+            return schema_of(forms[0])
+    except Diagnostics as found:
+        first = found.diagnostics[0]
+        raise refused("bad-schema", first.title, span, first.hint) from None
+    hint = "write one, such as integer or {name: string}"
+    raise refused("bad-schema", "this is not a type", span, hint)
 
 
 def _names(part: Template | TemplateNode) -> Iterable[str]:

@@ -21,7 +21,7 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, Label, ListForm, Name, spelled
 from sexplang.terms.node import define, evolve, field
 from sexplang.terms.source import Span
-from sexplang.terms.template import Param, Template
+from sexplang.terms.template import Param, Template, answering
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Task
 
@@ -85,6 +85,7 @@ def declared_task(
         template = _with_schema(c, template, written, load)
     if _is_sound(c, before):
         c.findings.extend(check(template, written.where))
+    template = answering(template)
     return name, Task(template) if _is_sound(c, before) else None
 
 
@@ -137,7 +138,7 @@ def _check_instructions(c: Lowering, written: Written) -> None:
 
 # -- parameters
 
-_TYPES = ("any", "string", "number", "integer", "boolean", "list", "object")
+_TYPES = ("any", "string", "number", "integer", "boolean", "list", "table", "object")
 
 _OPTIONS = ("type", "default", "required", "doc", "from")
 
@@ -180,7 +181,8 @@ def _param(c: Lowering, name: str, forms: tuple[Form, ...]) -> Param:
 def _made(c: Lowering, name: str, options: dict[str, Form]) -> Param:
     said: dict[str, Any] = {"required": "default" not in options}
     if "type" in options:
-        said["type"] = word(*_TYPES)(c, options["type"]) or "any"
+        type_ = word(*_TYPES)(c, options["type"]) or "any"
+        said["type"] = "object" if type_ == "table" else type_
     if "default" in options:
         said["default"] = value_of(data(c, unquoted(options["default"])))
     if "required" in options:

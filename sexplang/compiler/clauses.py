@@ -15,6 +15,7 @@ from sexplang.compiler.settings import (
     schema,
     seconds,
     text,
+    type_,
     unquoted,
     word,
 )
@@ -141,7 +142,7 @@ CLAUSES: dict[str, Clause] = {
     "model": Clause('(model "…")', _one(word())),
     "provider": Clause('(provider "…")', _one(word())),
     "ref": Clause("(ref name)", _one(word())),
-    "returns": Clause("(returns word)", _one(word())),
+    "returns": Clause("(returns T)", _one(type_)),
     "output_format": Clause("(output_format type: json schema: object)", _output_format),
     "context_management": Clause(
         "(context_management inherit_context: none …)",

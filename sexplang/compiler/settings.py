@@ -10,6 +10,8 @@ from sexplang.compiler.names import nearest
 from sexplang.compiler.quoting import datum, entries
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering
+from sexplang.compiler.types import schema_of
+from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.diagnostic import Label as Place
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm
 from sexplang.terms.text import plain
@@ -101,6 +103,15 @@ def schema(c: Lowering, form: Form) -> Any:
     if type(form) is not TableForm:
         return word()(c, form)
     return data(c, form)
+
+
+def type_(c: Lowering, form: Form) -> Any:
+    """A type, as the JSON Schema that says the same."""
+    try:
+        return schema_of(form)
+    except Diagnostics as found:
+        c.findings.extend(found.diagnostics)
+        return None
 
 
 # -- several settings

@@ -23,6 +23,7 @@ from sexplang.machine.generate import (
     low,
     simply,
 )
+from sexplang.machine.misfits import misfit, tasks_of, telling
 from sexplang.machine.simple import at
 from sexplang.machine.stack import Closure, Code, Continuation, Frame, Run, Segment, Step
 from sexplang.terms import core
@@ -33,6 +34,8 @@ from sexplang.terms.value import Fault, Higher, Operation, Task, Value
 @combines(core.CallPrimitive, attrgetter("arguments"))
 def _primitive(maker: Maker, node: core.CallPrimitive, pieces: list[Piece]) -> Piece:
     primitive, span = node.primitive, node.span
+    if tasks := tasks_of(node.arguments):
+        primitive = telling(primitive, tasks)
     if low(pieces):
         return simply(operands.call(primitive, pieces, span), pieces)
     pieces = capped(pieces)
@@ -143,13 +146,15 @@ def _applied(node: core.Call, pieces: list[Piece]) -> Piece:
             return Piece(code=_perform_direct(known[0].name, simples[1:], span))
         return Piece(code=_call_direct(simples, span))
 
+    tasks = tasks_of(node.arguments)
+
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         try:
             if labels:
                 return apply_labelled(found[0], found[1:], labels, k, s, span, env)
             return apply(found[0], found[1:], k, s, span, env)
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(misfit(fault, tasks, found[1:]), span) from None
 
     return Piece(code=gather(pieces, finish), height=height(pieces) + 1)
 

@@ -149,6 +149,13 @@ def _schemas(template: Template) -> Iterator[Finding]:
             part="output_format",
         )
     json = format_.schema if format_.type == "json" else None
+    if template.returns is not None and format_.schema is not None and not format_.typed:
+        yield Finding(
+            "duplicate-clause",
+            "`returns` and the schema of the output format both say what the task returns",
+            "keep one of them",
+            "returns",
+        )
     for part, schema in (("output_format", json), ("returns", template.returns)):
         problem = None if schema is None else schema_problem(schema)
         if problem:

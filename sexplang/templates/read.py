@@ -1,7 +1,8 @@
 """An XML file to its templates and calls, or Diagnostics with places; warnings to `report`."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from sexplang.templates.attribute import gaps_in, names_in
 from sexplang.templates.calls import call_of, function_of
@@ -15,7 +16,7 @@ from sexplang.templates.vocabulary import normal
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import evolve
 from sexplang.terms.source import Source, Span
-from sexplang.terms.template import Part, Template
+from sexplang.terms.template import Part, Template, answering
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -26,12 +27,20 @@ Load = Callable[[str, Span], str]
 """The name of a schema's file, and where it is named, to its text. Raises Diagnostics."""
 
 
+ReadType = Callable[[str, Span], dict[str, Any]]
+"""A type as it is written, and where it stands, to its JSON Schema. Raises Diagnostics."""
+
+
 def read_templates(
-    source: Source, report: Report | None = None, load: Load | None = None
+    source: Source,
+    report: Report | None = None,
+    load: Load | None = None,
+    read_type: ReadType | None = None,
 ) -> tuple[Part, ...]:
     """The templates and calls of a file, in its order. Raises Diagnostics: all errors that were
     found, of the first stage that found any. `report` receives the warnings of a file that is
-    taken. Without `load` a schema that is a file of its own stays its name."""
+    taken. Without `load` a schema that is a file of its own stays its name; without `read_type`
+    what is said to be returned is anything."""
     document = parse(source)
     wrong = legacy(document) or breaches(document)
     if wrong:
@@ -44,7 +53,7 @@ def read_templates(
         elif element.find("call") is not None:
             parts.append(function_of(document, element, found.append))
         else:
-            parts.append(_template(document, element, load, found))
+            parts.append(_template(document, element, load, read_type, found))
     errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"]
     if errors:
         raise Diagnostics(errors[:MOST])
@@ -58,7 +67,11 @@ _TEMPLATES = ("task", "template")
 
 
 def _template(
-    document: Document, element: "_Element", load: Load | None, found: list[Diagnostic]
+    document: Document,
+    element: "_Element",
+    load: Load | None,
+    read_type: ReadType | None,
+    found: list[Diagnostic],
 ) -> Template:
     """The template that a `<task>` is, maybe in a `<template>`."""
     inner = element.find("task")
@@ -66,8 +79,22 @@ def _template(
     template = template_of(task, wrapper, document.span(element))
     if load is not None:
         template = _loaded(document, task, template, load)
+    for written, span in islice(_returned(document, task, wrapper), 1):
+        returns = {} if read_type is None else read_type(written, span)
+        template = evolve(template, returns=returns)
     found += _checked(document, task, wrapper, template)
-    return template
+    return answering(template)
+
+
+def _returned(
+    document: Document, task: "_Element", wrapper: "_Element | None"
+) -> Iterator[tuple[str, Span]]:
+    """Each place that says what the task returns, and what it says."""
+    for holder in (task,) if wrapper is None else (wrapper, task):
+        if holder.get("returns"):
+            yield holder.get("returns", ""), document.span(holder, "returns")
+    for element in task.iterfind("returns"):
+        yield element.text or "", document.span(element)
 
 
 def _loaded(document: Document, task: "_Element", template: Template, load: Load) -> Template:
@@ -83,6 +110,11 @@ def _loaded(document: Document, task: "_Element", template: Template, load: Load
 def _checked(
     document: Document, task: "_Element", wrapper: "_Element | None", template: Template
 ) -> Iterator[Diagnostic]:
+    said = [written for written, _ in _returned(document, task, wrapper)]
+    if len({normal(each) for each in said}) > 1:
+        title = "it is said twice what this task returns"
+        found = Finding("duplicate-clause", title, "keep one of them", "returns")
+        yield found.at(_span(document, task, wrapper, found))
     own = (*_outdated(task), *_relevance(task, template), *_positions(wrapper))
     for finding in (*findings(template), *own):
         yield finding.at(_span(document, task, wrapper, finding))
@@ -133,7 +165,8 @@ def _span(
     outer = task if wrapper is None else wrapper
     if kind in ("name", "subtype", "returns") or finding.part == "params":
         holder = outer if kind in outer.attrib else task
-        return document.span(holder, kind)
+        if kind in holder.attrib or kind != "returns":
+            return document.span(holder, kind)
     if kind == "relevance":
         element = _named(task, "context_relevance/input", name)
         return document.span(task if element is None else element)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sexplang.templates.answers import Fitting, bare, unwrapped
 from sexplang.templates.fences import fenced
 from sexplang.templates.integers import with_integers
 from sexplang.templates.jsontext import (
@@ -53,16 +54,26 @@ def read_reply(text: str, output_format: OutputFormat) -> Reading:
         return read_xml(text, str(output_format.schema))
     schema = resolved(output_format.schema)
     notes: list[str] = []
+    typed = schema if output_format.typed and isinstance(schema, dict) else None
     try:
-        data = _Text(schema, notes.append).data(text)
+        data = _Text(schema if typed is None else None, notes.append).data(text)
         data, halved = whole_characters(data)
     except NotJson as error:
-        return _unparsed(str(error), schema)
+        said = None if typed is None else bare(text, typed, notes.append)
+        if said is None:
+            return _unparsed(str(error), schema)
+        data, halved = said[0], False
     if halved:
         notes.append("replaced half characters (lone surrogates)")
-    wrong = misfit(data, schema)
+    if typed is None:
+        wrong = misfit(data, schema)
+    else:
+        fitting = Fitting()
+        data, fits = fitting.made(unwrapped(data, typed, notes.append), typed)
+        notes += fits
+        wrong = fitting.unfit(data, typed)
     if wrong is None:
-        data = with_integers(data, json_schema(output_format))
+        data = with_integers(data, json_schema(output_format) if typed is None else typed)
     data = rounded(data, notes.append)
     repairs = _shortened(tuple(dict.fromkeys(notes)))
     if wrong is None:

@@ -42,6 +42,10 @@ def json_schema(output_format: OutputFormat) -> dict[str, Any] | None:
     schema = resolved(output_format.schema)
     if output_format.type != "json" or schema is None:
         return None
+    if isinstance(schema, dict) and output_format.typed:
+        from sexplang.templates.answers import wrapped
+
+        return wrapped(_plain(schema))
     if isinstance(schema, dict):
         return _plain(schema)
     return _of_word(schema) or None

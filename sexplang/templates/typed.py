@@ -33,13 +33,11 @@ def template_of(task: "_Element", wrapper: "_Element | None", span: Span) -> Tem
         for child in task
         if child.tag in FIELDS
     }
-    returns = outer.get("returns") or task.get("returns")
     return Template(
         name=normal(outer.get("name", "")),
         params=_params(task, outer),
         subtype=normal(task.get("subtype", "standard")),
         ref=_word(task.get("ref")),
-        returns=_word(returns),
         span=span,
         **fields,
     )
@@ -180,6 +178,7 @@ def _declared(task: "_Element") -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _param(element: "_Element") -> dict[str, Any]:
     type_ = normal(element.get("type", "any"))
+    type_ = "object" if type_ == "table" else type_
     default = element.get("default")
     required = element.get("required")
     return {

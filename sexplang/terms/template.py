@@ -7,7 +7,7 @@ Fields and defaults follow inventory 2.1 to 2.5 and decisions.md. Immutable.
 import re
 from typing import Any, Literal, TypeAlias
 
-from sexplang.terms.node import frozen
+from sexplang.terms.node import evolve, frozen
 from sexplang.terms.source import Span
 
 ParamType = Literal["any", "string", "number", "integer", "boolean", "list", "object"]
@@ -39,6 +39,8 @@ class OutputFormat:
 
     type: Literal["text", "json", "xml"] = "text"
     schema: str | dict[str, Any] | None = None
+    typed: bool = False
+    """Whether the schema is that of `returns`: a reply is read as what it is meant to be."""
 
     @property
     def names_file(self) -> bool:
@@ -117,7 +119,8 @@ class Template:
     """Whether the program reads an XML reply itself: it stays text."""
     disable_reparsing: bool = False
     """Whether an XML reply that cannot be read is taken as text, instead of asking again."""
-    returns: str | None = None
+    returns: dict[str, Any] | None = None
+    """The type of the answer, as a JSON Schema; None where nobody says it."""
     span: Span | None = None
 
     @property
@@ -130,6 +133,14 @@ class Template:
     def param(self, name: str) -> Param | None:
         """The declared parameter called `name`, if there is one."""
         return next((param for param in self.params if param.name == name), None)
+
+
+def answering(template: Template) -> Template:
+    """The template with the output format that its `returns` means: a text is the reply itself."""
+    returns, given = template.returns, template.output_format
+    if returns is None or (returns == {"type": "string"} and given.type == "text"):
+        return template
+    return evolve(template, output_format=OutputFormat("json", returns, typed=True))
 
 
 @frozen

@@ -11,6 +11,7 @@ from sexplang.expander import Expander
 from sexplang.pipeline import build
 from sexplang.reader import read
 from sexplang.templates import check_template, read_templates
+from sexplang.templating import type_in
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.program import Program, Unit
@@ -18,7 +19,7 @@ from sexplang.terms.source import Source, Span
 from sexplang.terms.value import Fault
 
 XML = """
-<task name="fix" type="atomic" subtype="director" ref="other" returns="object">
+<task name="fix" type="atomic" subtype="director" ref="other" returns='(schema {"type": "object", "required": ["a"], "properties": {}})'>
   <description>Fix it.</description>
   <provider>anthropic</provider>
   <model>some-model</model>
@@ -34,7 +35,7 @@ XML = """
   <context_relevance>
     <input name="times" include="false"/><input name="what" include="true"/>
   </context_relevance>
-  <output_format type="json">{"type": "object", "required": ["a"], "properties": {}}</output_format>
+  <output_format type="json"/>
   <context_management>
     <inherit_context>none</inherit_context>
     <accumulate_data>true</accumulate_data>
@@ -61,7 +62,8 @@ XML = """
 
 SAME = """
 (defatom fix
-  (subtype director) (ref other) (returns "object")
+  (subtype director) (ref other)
+  (returns (schema {"type": "object", "required": ["a"], "properties": {}}))
   (description "Fix it.")
   (provider "anthropic") (model some-model)
   (system "You fix {{what}}.") (criteria "Good at {{note}}.")
@@ -70,7 +72,7 @@ SAME = """
           (note required: false)
           (marks list default: [1 "a"]))
   (context_relevance times: false what: true)
-  (output_format '((type "json") (schema {"type": "object", "required": ["a"], "properties": {}})))
+  (output_format '((type "json")))
   (context_management (inherit_context none) (accumulate_data true)
                       (accumulation_format "minimal") (fresh_context 'enabled))
   (context_assembly {primary_elements: "p" excluded_elements: "e"})
@@ -103,7 +105,7 @@ def codes(text: str, **files: str) -> list[str]:
 
 def test_it_is_the_node_that_its_xml_makes():
     """Every field of a template can be said, and means the same."""
-    (template,) = read_templates(Source("fix.xml", XML))
+    (template,) = read_templates(Source("fix.xml", XML), read_type=type_in)
     (task,) = program(SAME).tasks
 
     assert evolve(template, span=None) == evolve(task.template, span=None)

@@ -93,7 +93,7 @@ templates = st.builds(
     provider=st.none() | word,
     model=st.none() | word,
     ref=st.none() | word,
-    returns=st.none() | st.sampled_from(["object", "string[]"]),
+    returns=st.none(),
     output_format=st.just(OutputFormat())
     | st.builds(
         OutputFormat,
@@ -215,7 +215,6 @@ def task(template: Template, parts: list[str]) -> str:
         type="atomic",
         subtype=template.subtype,
         ref=template.ref,
-        returns=template.returns,
     )
 
 

@@ -16,7 +16,7 @@ from sexplang.terms.template import (
 )
 
 EVERYTHING = """\
-<template name="review" params="code, style" returns="object">
+<template name="review" params="code, style" returns="integer">
   <task type="atomic" subtype="evaluator" ref="base">
     <criteria>code that somebody must read</criteria>
     <system>You review.</system>
@@ -35,7 +35,6 @@ EVERYTHING = """\
     <description>Reviews code</description>
     <provider>anthropic</provider>
     <model>claude-opus</model>
-    <output_format type="json" schema="object"/>
     <context_management>
       <accumulation_format>minimal</accumulation_format>
       <inherit_context> subset </inherit_context>
@@ -57,7 +56,10 @@ EVERYTHING = """\
 
 def read(text: str, warnings: list[Diagnostic] | None = None) -> tuple[Template, ...]:
     taken = [] if warnings is None else warnings
-    templates = read_templates(Source("t.xml", text), taken.append)
+    types = {"integer": {"type": "integer"}}
+    templates = read_templates(
+        Source("t.xml", text), taken.append, read_type=lambda written, _: types[written]
+    )
     return tuple(evolve(template, span=None) for template in templates)
 
 
@@ -83,7 +85,7 @@ def test_every_element_and_attribute_is_read():
         provider="anthropic",
         model="claude-opus",
         ref="base",
-        output_format=OutputFormat("json", "object"),
+        output_format=OutputFormat("json", {"type": "integer"}, typed=True),
         context_management=ContextManagement("subset", True, "notes_only", None),
         file_paths=FilePaths("command", (), "find . -name '*.py'"),
         allowed_tools=("read_file", "spawn_subtask"),
@@ -93,7 +95,7 @@ def test_every_element_and_attribute_is_read():
         criteria="code that somebody must read",
         manual_xml=True,
         disable_reparsing=False,
-        returns="object",
+        returns={"type": "integer"},
     )
 
     assert (expected,) == read(EVERYTHING)

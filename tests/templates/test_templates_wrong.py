@@ -379,7 +379,7 @@ def test_a_node_is_checked_like_its_xml():
         params=(Param("a"), Param("a"), Param("b", "boolean", required=False, default=3)),
         instructions="{{c}} {{d(1)}} {{",
         output_format=OutputFormat("json", "strings"),
-        returns="objects",
+        returns={"type": "objects"},
         subtype="other",
     )
 
@@ -391,6 +391,7 @@ def test_a_node_is_checked_like_its_xml():
         "placeholder-call",
         "unclosed-placeholder",
         "bad-schema",
+        "duplicate-clause",
         "unknown-subtype",
     } == {diagnostic.code for diagnostic in check_template(template)}
     assert [diagnostic.code for diagnostic in check_template(Template(""))] == [

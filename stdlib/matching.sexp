@@ -19,13 +19,4 @@
     "matches": [{"path": "a path from above", "relevance_score": a number from 0 to 1}]}
     No file may be fitting; then `matches` is empty. Make up no paths.
     """)
-  (output_format
-    type: json
-    schema: {type: "object"
-             properties: {summary: {type: "string"}
-                          matches: {type: "array"
-                                    items: {type: "object"
-                                            properties: {path: {type: "string"}
-                                                         relevance_score: {type: "number"}}
-                                            required: ["path"]}}}
-             required: ["matches"]}))
+  (returns {summary?: string matches: [{path: string relevance_score?: number}]}))

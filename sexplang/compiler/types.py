@@ -4,7 +4,6 @@ Law: nothing is evaluated, and a type that is not one is said with its place.
 """
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any
 
 from sexplang.compiler.shapes import word_of
@@ -64,6 +63,8 @@ def _of_word(word: str, span: Span) -> Schema:
     name = word.rstrip("[]") or "any"
     count = word.count("[]")
     if name not in WORDS or word not in (name + "[]" * count, "[]" * count):
+        from difflib import get_close_matches
+
         near = get_close_matches(word, WORDS, 1)
         hint = f"did you mean `{near[0]}`?" if near else _FORMS
         raise _bad(span, f"`{word[:40]}` is not a type", hint)

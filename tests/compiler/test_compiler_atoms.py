@@ -19,7 +19,8 @@ from sexplang.terms.source import Source, Span
 from sexplang.terms.value import Fault
 
 XML = """
-<task name="fix" type="atomic" subtype="director" ref="other" returns='(schema {"type": "object", "required": ["a"], "properties": {}})'>
+<task name="fix" type="atomic" subtype="director" ref="other">
+  <returns>(schema {"type": "object", "required": ["a"], "properties": {}})</returns>
   <description>Fix it.</description>
   <provider>anthropic</provider>
   <model>some-model</model>

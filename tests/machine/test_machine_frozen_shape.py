@@ -14,7 +14,7 @@ SHAPES = {
     2: "50204855d655b9f2",
     3: "946c32233127f652",
     4: "af127426e9d36657",
-    5: "0a3a1578feadd9d3",
+    5: "ec93cf9bcbc1905f",
 }
 """The digest of the shape, by version; the last is today's."""
 

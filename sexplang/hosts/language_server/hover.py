@@ -7,6 +7,7 @@ from sexplang.hosts.language_server.declared import comment_above
 from sexplang.hosts.language_server.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.outline import Outline
 from sexplang.hosts.language_server.words import syntax_of
+from sexplang.terms.types import type_words
 from sexplang.terms.value import Primitive, Task
 
 if TYPE_CHECKING:
@@ -126,11 +127,12 @@ def _settings(shape: object) -> str:
     template = shape.template
     schema = template.output_format.schema
     answer = template.output_format.type
+    typed = template.output_format.typed
     said = {
-        "answers with": f"{answer} `{schema}`" if _is_word(schema) else answer,
+        "answers with": f"{answer} `{schema}`" if _is_word(schema) else "" if typed else answer,
         "model": template.model,
         "tools": ", ".join(template.allowed_tools),
-        "returns": template.returns,
+        "returns": template.returns and type_words(template.returns),
     }
     return " · ".join(f"{name} {value}" for name, value in said.items() if value)
 

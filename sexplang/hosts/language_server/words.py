@@ -34,7 +34,7 @@ LINES: dict[str, str] = {
     "define-input": "What the main program asks its caller for: `name=value`.",
     "define-effect": "Declares an operation, and the function that performs it.",
     "defatom": "An atomic task: a function that a model answers.",
-    "attempt": "The value, or for an error a FAILED TaskResult with `notes.error`.",
+    "attempt": "The value, or for an error the default; without one a FAILED TaskResult.",
     "perform": "Asks the nearest handler of the operation, else the host.",
     "handle": "Answers what its body performs; a clause may resume never, once or many times.",
     "forward": "Passes a request on outward, to be answered where it was performed.",

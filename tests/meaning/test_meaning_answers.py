@@ -3,6 +3,7 @@
 import pytest
 
 import sexplang
+from sexplang.templates.answers import Fitting
 
 ASK = '(defatom f (params (t string)) (instructions "OK? {{t}}"))\n'
 JSON = '(defatom j (params (t string)) (instructions "J {{t}}") (output_format type: json))\n'
@@ -183,13 +184,15 @@ def test_what_does_not_fit_is_told_by_its_path(written, reply, words):
 
 def test_unions_in_unions_cost_what_they_weigh():
     """A reply that nearly fits a deep type is refused at once."""
-    written, reply = "integer", '"x"'
-    for _ in range(12):
-        written, reply = f"(or [{written}] {{a: {written}}})", f"[{reply}]"
-    head = f'(defatom f (instructions "OK?") (returns {written}))\n'
-    with pytest.raises(sexplang.Failed) as failed:
-        value("(f)", reply, reply, reply, head=head)
-    assert failed.value.reason == "output_format_failure"
+    schema, data = {"type": "integer"}, "x"
+    for _ in range(49):
+        of = {"type": "array", "items": schema}, {"type": "object", "properties": {"a": schema}}
+        schema, data = {"anyOf": [*of]}, [data]
+    fitting = Fitting()
+    made, notes = fitting.made(data, schema)
+    wrong = fitting.unfit(made, schema)
+    assert (data, ()) == (made, notes)
+    assert wrong.violations == (".".join("0" * 49) + ': expected integer, got "x"',)
 
 
 @pytest.mark.parametrize(

@@ -424,6 +424,35 @@ BUGS = [
         (("(returned, k, span, env)", "(returned, k, span, ())"),),
     ),
     Bug(
+        "the answer is guessed from what was read, so null is the text",
+        "answers_are_values",
+        "terms/value.py",
+        (
+            (
+                '    return value.fields["content"] if value.answer is None else value.answer[0]',
+                '    read = value.fields["parsed_content"]\n'
+                '    return value.fields["content"] if read is None else read',
+            ),
+        ),
+    ),
+    Bug(
+        "a known task that is called by its name gives its result",
+        "result_answers",
+        "machine/calls.py",
+        (
+            (
+                "            return call_task(task, inputs, {}, below, s, wants)",
+                "            return call_task(task, inputs, {}, below, s, 'result')",
+            ),
+        ),
+    ),
+    Bug(
+        "a choice in other letters is no choice",
+        "answers_are_values",
+        "templates/answers.py",
+        (("    return text.strip(_MARKS).casefold()", "    return text.strip(_MARKS)"),),
+    ),
+    Bug(
         "a table keeps its keys sorted",
         "json_is_itself",
         "compiler/quoting.py",

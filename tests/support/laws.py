@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 from attrs import evolve
+from support.answering import answers_are_values, result_answers
 from support.failing_calls import bound_before, located
 from support.graphs import graphs
 from support.oracle import TooLong
@@ -328,6 +329,8 @@ LAWS: dict[str, Law] = {
     "replayed": replayed,
     "cancelled": cancelled,
     "graphs": graphs,
+    "result_answers": result_answers,
+    "answers_are_values": answers_are_values,
     "located": located,
     "bound_before": bound_before,
     "json_is_itself": json_is_itself,

@@ -9,6 +9,7 @@ from sexplang.compiler.scope import Later, Named, signature_of
 from sexplang.compiler.shapes import RESERVED, word_of
 from sexplang.compiler.splitting import Definition, Statement, split
 from sexplang.compiler.state import Lowering, Steps
+from sexplang.terms.brief import excerpt
 from sexplang.terms.core import Const, Core, Known, Lambda, Let, Local, Seq
 from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm, spelled
@@ -182,6 +183,10 @@ def bindings_of(
     if type(listing) is not ListForm:
         hint = "use parentheses: `((name e) …)`" if type(listing) is VectorForm else None
         c.malformed(form, listing, "I expected a list of bindings `((name e) …)` here", hint=hint)
+        if type(listing) is VectorForm:  # its names are bound, so that their uses are no errors
+            names = [one for one in listing.items[::2] if type(one) is Name]
+            nil = Literal(None, span=listing.span)
+            return [(one, nil) for one in names if one.text not in RESERVED]
         return out
     for pair in _pairs(c, form, listing):
         name, value = pair.items
@@ -200,7 +205,7 @@ def _pairs(c: Lowering, form: ListForm, listing: ListForm) -> Iterator[ListForm]
     items = listing.items
     if items and type(items[0]) is Name:
         is_pair = len(items) == 2
-        hint = f"two pairs of parentheses: `(({items[0].text} …))`" if is_pair else None
+        hint = f"two pairs of parentheses: `({excerpt(listing.span.text)})`" if is_pair else None
         c.malformed(form, items[0], "I expected a binding `(name e)` here", hint=hint)
         items = (listing,)
     for pair in items:

@@ -14,6 +14,7 @@ from sexplang.compiler.names import reference
 from sexplang.compiler.scope import Binding, Continuation, Named, Place, Signature, signature_of
 from sexplang.compiler.shapes import CLAUSES, OLD_CALLS, word_of
 from sexplang.compiler.state import AT_HEAD, Lowered, Lowering, Steps
+from sexplang.terms.brief import excerpt
 from sexplang.terms.core import (
     Call,
     CallKnown,
@@ -276,13 +277,9 @@ def _has_pairs(c: Lowering, form: ListForm, shape: Any) -> bool:
             "named-argument",
             item.span,
             f"an argument is named with a label, not with `({name.span.text} …)`",
-            hint=f"write `{label}: {_shortened(value.span.text)}`",
+            hint=f"write `{label}: {excerpt(value.span.text)}`",
         )
     return bool(found)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def _paired(c: Lowering, item: Form, params: tuple[str, ...]) -> str | None:

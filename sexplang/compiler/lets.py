@@ -12,10 +12,11 @@ from sexplang.compiler.bodies import (
 from sexplang.compiler.functions import Draft, draft, finish, is_lambda
 from sexplang.compiler.macros import unfolded
 from sexplang.compiler.scope import Named
+from sexplang.compiler.shapes import RESERVED
 from sexplang.compiler.splitting import Definition
 from sexplang.compiler.state import IN_CLAUSE, IN_LOOP, Lowered, Lowering, Steps
 from sexplang.terms.core import CallKnown, Const, Core, Lambda, Let, Loop, Recur, Repeat
-from sexplang.terms.form import Form, ListForm, Name
+from sexplang.terms.form import Form, ListForm, Name, VectorForm
 
 
 def lambda_(c: Lowering, form: ListForm, position: int, name: str = "lambda") -> Steps:
@@ -123,7 +124,7 @@ def _named_let(c: Lowering, form: ListForm, name: Name) -> Steps:
 def loop(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(loop count body…)` or `(loop ((name e) …) body…)`"""
     first = form.items[1]
-    if not _is_bindings(first):
+    if not _is_bindings(c, first):
         count = yield c.lower(first)
         inner = yield body(c, form.items[2:], 0, form.span)
         return Repeat(count, inner, span=form.span)
@@ -141,9 +142,16 @@ def loop(c: Lowering, form: ListForm, position: int) -> Steps:
     return Loop(inits, inner, span=form.span)
 
 
-def _is_bindings(form: Form) -> bool:
-    """Tells `((i 0) …)` from a count: a call's head is hardly ever itself a list of two."""
-    return type(form) is ListForm and (not form.items or type(form.items[0]) is ListForm)
+def _is_bindings(c: Lowering, form: Form) -> bool:
+    """Tells `((i 0) …)` from a count: a call's head is hardly ever itself a list of two. One pair
+    whose name nobody knows is `(i 0)` or `[i 0]`, and is refused as such."""
+    if type(form) not in (ListForm, VectorForm) or not form.items:  # type: ignore[union-attr]
+        return type(form) is ListForm
+    head, *rest = form.items  # type: ignore[union-attr]
+    if type(head) is Name:
+        is_new = c.find(head.text) is None and c.namespaced(head.text) is None
+        return len(rest) == 1 and is_new and head.text not in RESERVED
+    return type(head) is ListForm and type(form) is ListForm
 
 
 def recur(c: Lowering, form: ListForm, position: int) -> Steps:

@@ -175,7 +175,7 @@ def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
     ]
     # Only where a form may begin can a special form be meant.
     words = SHAPES if position & AT_HEAD else ()
-    close = nearest(name, [*bound, *c.scope, *words])
+    close = _misspelled(name, bound, [*c.scope, *words])
     if close is None:
         return None
     binding = c.find(close)
@@ -187,11 +187,35 @@ def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
     return f"did you mean `{close}`{what}?"
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The name that `name` was probably meant to be."""
+_LONG = 6
+"""Letters from which on two may be wrong."""
+
+
+def _misspelled(name: str, bound: Iterable[str], words: Iterable[str]) -> str | None:
+    """The name that `name` is a slip of the pen for: one letter off, or two where both are long.
+
+    What differs in a sign, as `string<?` and `string=?`, is another name; and a short word of the
+    language is near to too many others.
+    """
+    if len(name) < 3:
+        return None
+    known = [one for one in words if len(one) > 4]
+    near = [one for one in (*bound, *known) if _signs(one) == _signs(name)]
+    close = nearest(name, near, 1)
+    if close is None and len(name) >= _LONG:
+        close = nearest(name, [one for one in near if len(one) >= _LONG], 2)
+    return close
+
+
+def _signs(name: str) -> str:
+    return "".join([character for character in name if character in "<=>+*/"])
+
+
+def nearest(name: str, names: Iterable[str], most: int | None = None) -> str | None:
+    """Of a few names the one that `name` was probably meant to be, `most` letters off."""
     from rapidfuzz.distance import DamerauLevenshtein
 
-    best, least = None, min(3, (len(name) + 1) // 3) + 1
+    best, least = None, (min(3, (len(name) + 1) // 3) if most is None else most) + 1
     for candidate in names:
         distance = DamerauLevenshtein.distance(name, candidate, score_cutoff=least)
         if distance < least:

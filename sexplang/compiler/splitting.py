@@ -14,9 +14,9 @@ from sexplang.compiler.macros import (
 )
 from sexplang.compiler.names import used_before_defined
 from sexplang.compiler.scope import Later
-from sexplang.compiler.shapes import word_of
+from sexplang.compiler.shapes import RESERVED, word_of
 from sexplang.compiler.state import Lowering
-from sexplang.terms.form import Form, ListForm, Literal, Name
+from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
 from sexplang.terms.node import node
 
 
@@ -51,8 +51,7 @@ def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
         if word in ("begin", "progn") and len(form.items) > 1:  # type: ignore[union-attr]
             work.extend(form.items[:0:-1])  # type: ignore[union-attr]
         elif word in ("define", "bind"):
-            made = _definition(c, form, word == "bind", used)  # type: ignore[arg-type]
-            if made is not None:
+            for made in _definitions(c, form, word == "bind", used):  # type: ignore[arg-type]
                 out.append(made)
                 _hide(c, made, used)
         elif word == "define-syntax":
@@ -81,6 +80,18 @@ def _hide(c: Lowering, item: Definition | Syntax, used: dict[str, Name]) -> None
         c.bind(name, Later(item.name.span, item.params is not None))
 
 
+def _definitions(
+    c: Lowering, form: ListForm, again: bool, used: dict[str, Name]
+) -> list[Definition]:
+    """The one that a form is; of one with `[a b]` for a name, what binds those all the same."""
+    made = _definition(c, form, again, used)
+    target = form.items[1] if len(form.items) > 2 else form
+    if made is not None or type(target) is not VectorForm:
+        return [made] if made is not None else []
+    names = [one for one in target.items if type(one) is Name and one.text not in RESERVED]
+    return [Definition(form, one, True, value=Literal(None, span=form.span)) for one in names]
+
+
 def _definition(
     c: Lowering, form: ListForm, again: bool, used: dict[str, Name]
 ) -> Definition | None:
@@ -100,6 +111,8 @@ def _definition(
         return Definition(form, name, again, params=target.items[1:], body=items[2:])
     if type(target) is not Name:
         hint = "a function is defined with `define`" if type(target) is ListForm else None
+        if type(target) is VectorForm:
+            hint = "several names: `(match e ([a b] body…))`"
         c.malformed(form, target, "I expected a name here", hint=hint)
         return None
     if not c.is_bindable(target):

@@ -46,6 +46,12 @@ _LONG_NAME = f"(?<=`)([^`\\s/]{{{SHOWN - 1}}})[^`\\s/]{{2,}}(?=`)"
 _LONG_RUN = f"(\\S{{{4 * SHOWN}}})\\S+"
 
 
+def excerpt(text: str) -> str:
+    """A part of a program in a hint, in one line."""
+    text = " ".join(text.split())
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
 def shortened(message: str) -> str:
     """A message whose names are no longer than a person reads."""
     if len(message) <= SHOWN:

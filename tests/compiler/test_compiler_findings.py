@@ -179,7 +179,7 @@ HINTS = [
     ("(sumarize 1)", "did you mean `summarize`, a task?"),
     ("(defun f (x) x)", "(define (name param…) body…)"),
     ("(setq x 1)", "there is no assignment"),
-    ("(lett ((x 1)) x)", "did you mean `let`?"),
+    ("(lamda (x) x)", "did you mean `lambda`?"),
     ("(summarize 1 stile: 2)", "did you mean `style:`?"),
     ("(summarize (text 1))", "write `text: 1`"),
     ("(import state)", 'write `(import "state")`'),
@@ -207,10 +207,10 @@ def test_every_finding_is_given():
 
 def test_of_many_errors_the_first_have_suggestions():
     """A text of nothing but unknown names is refused at once."""
-    found = findings(" ".join(["(lisst)"] * 3000))
+    found = findings(" ".join(["(lenght)"] * 3000))
 
     assert 3000 == len(found)
-    assert ["did you mean `list`?"] * 20 + [None] * 2980 == [one.hint for one in found]
+    assert ["did you mean `length`?"] * 20 + [None] * 2980 == [one.hint for one in found]
 
 
 def test_a_message_holds_no_endless_name():

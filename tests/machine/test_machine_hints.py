@@ -39,7 +39,7 @@ def said(text):
         ("(nth [1 2] 1.0)", "an exact integer as its index, not 1.0"),
         ("(nth [1 2] 1.0)", "`(exact 1.0)` is one"),
         ("(-> (+ 1 2) (let ((x 3)) x))", "`let` is written `(let ((name e) …) body…)` None"),
-        ("(let (x 3) x)", "two pairs of parentheses: `((x …))`"),
+        ("(let (x 3) x)", "two pairs of parentheses: `((x 3))`"),
         ("(with-timeout -1 2)", "`with-timeout` takes a number of seconds from 0 on, not -1"),
         ('(with-timeout "a" 2)', "for example (with-timeout 60 …)"),
         ("(with-timeout 0 (sleep 9))", "(with-timeout 1 …), or catch `seconds` and go on"),

@@ -9,7 +9,7 @@ from sexplang.analysis.noting import CallNode
 from sexplang.analysis.own import is_own
 from sexplang.analysis.slips.kinds import FUNCTION, LIBRARY, NAMES, TAKES, WORDS, Kinds, kind_of
 from sexplang.analysis.values import Abstract, Answer, Exact, Fn
-from sexplang.terms.brief import shown
+from sexplang.terms.brief import excerpt, shown
 from sexplang.terms.core import Call, CallPrimitive
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.node import frozen
@@ -112,7 +112,7 @@ def _words(value: Abstract, kind: str) -> str:
 
 
 def _hint(node: CallNode, misfit: Misfit, value: Abstract) -> str | None:
-    written = [_brief(one.span.text) for one in node.arguments]
+    written = [excerpt(one.span.text) for one in node.arguments]
     if misfit.name == "spawn-subagent":
         return 'write `(spawn-subagent "what to do")`, or `task: "what to do"` with other labels'
     if misfit.name == "run-parallel-subagents":
@@ -127,9 +127,3 @@ def _hint(node: CallNode, misfit: Misfit, value: Abstract) -> str | None:
             return f"give the task itself, `{value.task.name}`, or a lambda that calls it"
         return "give a function, such as `(lambda (x) …)`"
     return None
-
-
-def _brief(text: str) -> str:
-    """An argument in a hint."""
-    text = " ".join(text.split())
-    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -1,15 +1,16 @@
 """Data in program text to core: quotations, quasiquotations, vectors and tables."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowered, Lowering, Steps
-from sexplang.terms.brief import shown
+from sexplang.terms.brief import excerpt, shown
 from sexplang.terms.core import CallPrimitive, Const, Core, MakeTable
 from sexplang.terms.diagnostic import Label as Place
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
-from sexplang.terms.source import Span
+from sexplang.terms.source import Made, Span
 from sexplang.terms.value import Fault, Primitive, Record, Value, symbol
 
 
@@ -98,7 +99,33 @@ def _duplicate_key(c: Lowering, label: Label, first: Span) -> None:
 
 def vector(c: Lowering, form: VectorForm, position: int) -> Steps:
     """`[a b c]`"""
+    _warn_of_index(c, form)
     return listed(c, (yield c.each(form.items)), form.span)
+
+
+def _warn_of_index(c: Lowering, form: VectorForm) -> None:
+    """`t["a"]` is a name and a list."""
+    start = form.span.start
+    if len(form.items) != 1 or isinstance(form.span, Made):
+        return
+    touching = _TOUCHES.search(form.span.source.text, max(0, start - _LONGEST), start)
+    if touching is None:
+        return
+    name = touching[0]
+    key = form.items[0].span.text
+    is_word = re.fullmatch(r'"[a-z_][\w-]*"', key)
+    write = f"`{name}.{key[1:-1]}` or `(get {name} {key})`" if is_word else f"`(get {name} {key})`"
+    c.report(
+        "no-indexing",
+        form.span,
+        f"`{excerpt(name + form.span.text)}` is two forms: a name, and a list of one",
+        hint=f"write {write}",
+        severity="warning",
+    )
+
+
+_LONGEST = 60
+_TOUCHES = re.compile(r"(?<![\w.:'`~@-])[A-Za-z_][\w.?!*-]*$")
 
 
 def table(c: Lowering, form: TableForm, position: int) -> Steps:

@@ -85,8 +85,22 @@ def schema_problem(schema: str | dict[str, Any]) -> str | None:
     try:
         _validator(_text(schema))
     except (ValueError, TypeError, RecursionError) as error:
-        return str(error).split("\n", 1)[0][:200] or "this is not a JSON Schema"
+        return _placed(error)
     return None
+
+
+_TYPES = "array, boolean, integer, null, number, object, string"
+
+
+def _placed(error: Exception) -> str:
+    """What is wrong with a schema, and under which key of it."""
+    words = str(error).split("\n", 1)[0][:200] or "this is not a JSON Schema"
+    path = [str(key) for key in getattr(error, "instance_path", ())]
+    if not path:
+        return words
+    if path[-1] == "type" and "anyOf" in words:
+        words = f"{words.split(' is not valid', 1)[0]} is no type: write one of {_TYPES}"
+    return f"at `{'.'.join(path)[:80]}`: {words}"
 
 
 def misfit(data: Any, schema: str | dict[str, Any] | None) -> Misfit | None:

@@ -60,6 +60,13 @@ def told(text):
             "(f x)",
             "give it a name: `(bind answer (f …))`, or leave the call out",
         ),
+        (
+            '(bind t {a: 1}) (list t["a"])',
+            "no-indexing",
+            '["a"]',
+            'write `t.a` or `(get t "a")`',
+        ),
+        ("(bind i 0) (bind t [1]) (list t[i])", "no-indexing", "[i]", "write `(get t i)`"),
         ("(+ 1 2) 3", "unused-value", "(+ 1 2)", "leave it out, or give it a name to use"),
         (
             "(define (g t) (put t 'a 1) t) (g {})",
@@ -113,6 +120,9 @@ def test_a_slip_is_told(text, code, part, hint):
         "(define-effect (note x)) (handle (begin (note 1) 2) ((note x) k (k nil)))",
         '(define (g x) "says x" x) (g 1)',
         '(string-contains? "tea" "pot")',
+        "(bind t 1) (list t [1])",
+        "(apply max[1 2])",
+        "(match [1]([a] a))",
         '(define (is-digit c) (string-contains? "0123456789" c)) (is-digit "a")',
         '(define (words t) (string-split t " ")) (words "a b")',
         "(define (at t k) (get t k)) (list (at {a: 1} 'a) (at [1] 0) (at nil 'a))",

@@ -8,7 +8,7 @@ from sexplang.compiler.quoting import datum
 from sexplang.compiler.scope import Place
 from sexplang.compiler.state import Lowered, Lowering, Steps
 from sexplang.terms.core import And, Call, CallPrimitive, Const, Core, If, Let, Local, Or
-from sexplang.terms.form import Form, ListForm, Name
+from sexplang.terms.form import Form, ListForm, Literal, Name, spelled
 from sexplang.terms.source import Span
 
 Wrap = Callable[[Core], Core]
@@ -81,6 +81,9 @@ def cond(c: Lowering, form: ListForm, position: int) -> Steps:
         if _is_word(first, "else"):
             end = yield _else(c, form, clause, position)
             break
+        if _is_true(first) and rest and clause is form.items[-1]:
+            end = yield body(c, tuple(rest), position, clause.span)
+            break
         test = yield c.lower(first)
         if not rest:
             wraps.append(_or(test, clause.span))
@@ -93,6 +96,11 @@ def cond(c: Lowering, form: ListForm, position: int) -> Steps:
     for wrap in reversed(wraps):
         end = wrap(end)
     return end
+
+
+def _is_true(form: Form) -> bool:
+    """What other Lisps write for `else`."""
+    return type(form) is Literal and form.value is True
 
 
 def _else(c: Lowering, form: ListForm, clause: ListForm, position: int) -> Any:
@@ -146,6 +154,10 @@ def case(c: Lowering, form: ListForm, position: int) -> Steps:
             break
         elif len(clause.items) == 1:
             c.malformed(form, clause, "I expected a body after the data")
+        elif clause is form.items[-1] and spelled(_word(clause.items[0])) in _ELSEWHERE:
+            word = spelled(_word(clause.items[0]))
+            hint = f"write `else` for all others; `(({word}) …)` is the symbol `{word}`"
+            c.malformed(form, clause.items[0], "this is one symbol", hint=hint)
         else:
             then = yield body(c, clause.items[1:], position, clause.span)
             wraps.append(_choose(_fits(c, value, clause.items[0]), then, clause.span))
@@ -153,6 +165,14 @@ def case(c: Lowering, form: ListForm, position: int) -> Steps:
     for wrap in reversed(wraps):
         end = wrap(end)
     return end if slot is None else Let((key,), end, span=form.span)
+
+
+_ELSEWHERE = frozenset(["_", "default", "otherwise"])
+"""What other languages write for `else` in a `case`."""
+
+
+def _word(form: Form) -> str:
+    return form.text if type(form) is Name else ""
 
 
 def _fits(c: Lowering, value: Core, data: Form) -> Core:

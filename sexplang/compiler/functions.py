@@ -93,12 +93,24 @@ def _malformed(c: Lowering, at: Form, words: str, hint: str | None = None) -> No
     c.report("malformed-form", at.span, title, words, hint=hint)
 
 
+_OPTIONAL = frozenset(("&optional", "&key", "&opt"))
+_REST = frozenset(("&", "&rest", "&body", "&args"))
+"""What other Lisps write between parameters."""
+
+
 def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
     seen: dict[str, Span] = {}
+    missing: Span | None = None
     for at, form in enumerate(forms):
-        default: Form | None = None
+        default: Form | None = None if missing is None else Literal(None, missing)
         name = form
-        if type(form) is Name and form.text == ".":
+        word = form.text if type(form) is Name else ""
+        if word in _OPTIONAL or word in _REST:
+            _foreign(c, form, word, forms[at + 1 : at + 2])
+            missing = form.span  # what follows may be left out: no call of it is wrong
+        if word in _OPTIONAL:
+            continue
+        if word == "." or word in _REST:
             if at == len(forms) - 2 and _is_new(c, forms[-1], seen):
                 made.rest = forms[-1].text  # type: ignore[union-attr]
             elif at != len(forms) - 2:
@@ -112,6 +124,15 @@ def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
         if _is_new(c, name, seen):
             assert isinstance(name, Name)
             made.params.append((name.text, default))
+
+
+def _foreign(c: Lowering, form: Form, word: str, following: tuple[Form, ...]) -> None:
+    name = following[0].text if following and type(following[0]) is Name else "more"
+    if word in _OPTIONAL:
+        hint = f"a parameter that may be left out is written with its default: `({name} default)`"
+    else:
+        hint = f"all further arguments are one list, the last parameter: write `. {name}`"
+    _malformed(c, form, f"`{word}` is a name like any other", hint)
 
 
 def _is_new(c: Lowering, form: Form, seen: dict[str, Span]) -> bool:

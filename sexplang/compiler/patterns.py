@@ -121,7 +121,12 @@ def _vector(
     test.check(primitive(c, "list?", part.core, span=span))
     length = primitive(c, "length", part.core, span=span)
     rest: Form | None = None
-    if len(items) > 1 and is_name(items[-2], "."):
+    if len(items) > 1 and is_name(items[-2], "&"):
+        written = " ".join([*[item.span.text for item in items[:-2]], ".", items[-1].span.text])
+        hint = f"write `[{written}]`: what is left of the list stands behind a dot"
+        c.malformed(form, items[-2], "`&` is a name like any other", hint=hint)
+        items, rest = items[:-2], items[-1]
+    elif len(items) > 1 and is_name(items[-2], "."):
         items, rest = items[:-2], items[-1]
     count = Const(len(items), span=span)
     test.check(primitive(c, "equal?" if rest is None else ">=", length, count, span=span))

@@ -7,22 +7,24 @@ from sexplang.terms.brief import shown
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
 from sexplang.terms.text import text
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.value import Fault, Record, Symbol, Value
 
 
 def raised(value: Value, span: Span | None) -> Record:
-    """An error as it is; a FAILED TaskResult's own; a table with `reason`; anything else. Raises
-    Fault `wrong-type` for a table that says something twice."""
+    """An error as it is; a FAILED TaskResult's own; a table with `reason` or `type`; a symbol,
+    which is the reason; anything else. Raises Fault `wrong-type` for a table that says something
+    twice."""
     error = value
     if isinstance(value, Record) and value.kind == "TaskResult":
         notes = value.fields.get("notes")
         error = notes.get("error") if isinstance(notes, dict) else None
     if isinstance(error, Record) and error.kind == "error":
         return error
-    if isinstance(value, dict) and "reason" in value:
+    if isinstance(value, dict) and ("reason" in value or "type" in value):
         return _from_table(value, span)
+    reason = value.name if isinstance(value, Symbol) else "raised"
     return error_record(
-        "USER_ERROR", "raised", _words(value), details={"value": value}, span=_place(span)
+        "USER_ERROR", reason, _words(value), details={"value": value}, span=_place(span)
     )
 
 

@@ -67,10 +67,8 @@ def _words_in(value: Any) -> set[str]:
 
 
 def _is_computed_reason(node: Any) -> bool:
-    """`{reason: e}` where e is no literal; `type` may be compared as well."""
-    if not isinstance(node, MakeTable) or "reason" not in node.keys:
-        return False
-    return any(
+    """`{reason: e}` or `{type: e}` where e is no literal."""
+    return isinstance(node, MakeTable) and any(
         key in ("reason", "type") and not isinstance(value, Const)
         for key, value in zip(node.keys, node.values, strict=True)
     )
@@ -82,6 +80,9 @@ def _asks_the_host(program: Program) -> bool:
     return any(
         not program.handles(operation) for unit in program.units for operation in unit.operations
     )
+
+
+_ALONE, _BESIDE = "this clause takes no error", "this clause takes the others"
 
 
 def _finding(clause: Clause, word: str, known: frozenset[str]) -> Diagnostic:
@@ -98,7 +99,7 @@ def _finding(clause: Clause, word: str, known: frozenset[str]) -> Diagnostic:
     return Diagnostic(
         "never-raised",
         title,
-        (Label(clause.span, "this clause takes no error"),),
+        (Label(clause.span, _ALONE if len(clause.words) == 1 else _BESIDE),),
         hint=hint,
         severity="warning",
     )

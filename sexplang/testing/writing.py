@@ -128,7 +128,8 @@ class Written:
         return " ".join(self.number(scope, part) for part in sizes)
 
     def clauses(self, scope: Scope, size: int) -> str:
-        names = [*OPERATIONS, "model", *(["error"] if "errors" in self.allowed else [])]
+        others = [] if "tasks" in self.allowed else ["model"]
+        names = [*OPERATIONS, *others, *(["error"] if "errors" in self.allowed else [])]
         chosen = self.random.sample(names, self.random.randrange(1, 4))
         sizes = self.deal(size, len(chosen) + 1)
         clauses = [self.clause(name, scope, sizes.pop()) for name in chosen]

@@ -453,6 +453,43 @@ BUGS = [
         (("    return text.strip(_MARKS).casefold()", "    return text.strip(_MARKS)"),),
     ),
     Bug(
+        "a clause that gives the body up works for whoever performed",
+        "working_for",
+        "machine/control.py",
+        (
+            (
+                "        return finish(then, environment(node), node[1], node[2])",
+                "        around = (BOUNDARY, node[1], node[2], s[3], None)\n"
+                "        return finish(then, environment(node), BOTTOM, around)",
+            ),
+        ),
+        seed=7,
+    ),
+    Bug(
+        "a conversation performs the error that it fails with",
+        "working_for",
+        "machine/converse.py",
+        (
+            (
+                'CONVERSATION = HandlerKind({"error": (Taking(_fail, 1, "never", ()),)}, None)',
+                "CONVERSATION = HandlerKind({}, None)",
+            ),
+        ),
+        seed=16,
+    ),
+    Bug(
+        "a context loses a field where another is made of it",
+        "working_for",
+        "machine/stack.py",
+        (
+            (
+                "            self.conversations if conversations is _SAME else conversations,",
+                "            () if conversations is _SAME else conversations,",
+            ),
+        ),
+        seed=66,
+    ),
+    Bug(
         "a table keeps its keys sorted",
         "json_is_itself",
         "compiler/quoting.py",

@@ -28,6 +28,8 @@ class Scope:
     calls: int | None = None
     spent: int = 0
     fired: bool = False
+    whom: tuple[Any, ...] = ()
+    """The conversations that its form stands in."""
 
     @property
     def is_spent(self) -> bool:
@@ -86,6 +88,8 @@ class Request:
     """Set beyond a par: everything, with the asking branch replaced."""
     local: "tuple[Request, Drop] | None" = None
     """Set beyond a par: the request at the base of the asking branch, and that branch's drop."""
+    whom: tuple[Any, ...] = ()
+    """The conversations that it is made for, outermost first."""
     cut: Callable[[], Computation] | None = None
     """Set beyond a branch that is being cancelled: everything, with what it asked given up."""
 
@@ -185,7 +189,7 @@ def scoped(c: Computation, scope: Scope) -> Computation:
 
     def broken(error: Record) -> Computation:
         left = cleaned(c, True, scope)
-        return bind(left, lambda _: ask("error", error, resumable=False))
+        return bind(left, lambda _: ask("error", error, resumable=False, whom=scope.whom))
 
     def passing(r: Request) -> Request:
         r = r.beneath((scope,), frozenset())
@@ -231,11 +235,16 @@ def cleaning(
     return lift(c, Pure, again, again, passing)
 
 
-def ask(operation: str, *arguments: Any, resumable: bool = True) -> Open:
-    return Open(
-        (Request(operation, arguments, lambda c: c, resumable),),
-        lambda hard: Pure(None),
-    )
+def ask(
+    operation: str, *arguments: Any, resumable: bool = True, whom: tuple[Any, ...] = ()
+) -> Open:
+    request = Request(operation, arguments, lambda c: c, resumable, whom=whom)
+    return Open((request,), lambda hard: Pure(None))
+
+
+def asked_for(c: Computation, whom: tuple[Any, ...]) -> Computation:
+    """What was just asked, for these conversations."""
+    return evolve(c, requests=tuple(r.but(whom=whom) for r in c.requests))
 
 
 def later(begin: Callable[[], Computation], drop: Drop = lambda hard: Pure(None)) -> Open:
@@ -302,7 +311,8 @@ class Handler:
 
     def taken(self, clause: Clause, r: Request, c: Open, again: Wrap) -> Computation:
         if refuses(clause, r):
-            return again(r.plug(refuse("resume-across-par", resumable=True)))
+            refused = asked_for(refuse("resume-across-par", resumable=True), r.whom)
+            return again(r.plug(refused))
         if clause.kind == "never":
             return self.ended(r, c, again, lambda _: clause.run(r.arguments, None))
         owner = None if clause.kind == "kept" else object()
@@ -359,9 +369,10 @@ class Lost:
 LOSES = Clause("error", "never", lambda values, _: Pure(Lost(values[0])))
 
 
-def race(branches: list[Computation]) -> Computation:
+def race(branches: list[Computation], whom: tuple[Any, ...] = ()) -> Computation:
     """Each branch stands under a boundary of its own that takes every error."""
-    return Fork(len(branches), True).of([handle(branch, [LOSES], None) for branch in branches])
+    held = [handle(branch, [LOSES], None) for branch in branches]
+    return Fork(len(branches), True, whom).of(held)
 
 
 @frozen(eq=False)
@@ -370,6 +381,7 @@ class Fork:
 
     limit: int
     race: bool = False
+    whom: tuple[Any, ...] = ()
 
     def of(self, branches: list[Computation], cancelled: bool = False) -> Computation:
         for at, branch in enumerate(branches):
@@ -408,4 +420,4 @@ class Fork:
             return Pure(values)
         errors = {"errors": tuple(lost.error for lost in values)}
         failed = error_record("TASK_FAILURE", "all-failed", "", details=errors)
-        return ask("error", failed, resumable=False)
+        return ask("error", failed, resumable=False, whom=self.whom)

@@ -15,10 +15,12 @@ from typing import Any
 
 from attrs import evolve
 from support.answering import answers_are_values, result_answers
+from support.conversing import DEFINED, as_reply, said, told
 from support.failing_calls import bound_before, located
 from support.graphs import graphs
 from support.oracle import TooLong
 from support.running import (
+    Answer,
     Choose,
     Seen,
     answer,
@@ -37,6 +39,7 @@ from support.schedule import Meaning, meaning
 
 from sexplang.machine import Suspended, state_of
 from sexplang.machine.branch import Queued, Waiting
+from sexplang.pipeline import tasks
 from sexplang.runtime import Refusal
 from sexplang.runtime.journal import Row, replay
 from sexplang.terms.diagnostic import Diagnostics
@@ -47,6 +50,7 @@ from sexplang.testing.writing import EVERYTHING, EVERYWHERE, Shape, program
 Law = Callable[[int], str | None]
 BROKE = "a Python exception,"
 
+CONVERSING = Shape(allowed=EVERYTHING | {"tasks"})
 PLACES = Shape(allowed=EVERYTHING | {"places"})
 SMOOTH = Shape(
     allowed=EVERYTHING - {"calls", "aborts", "kept", "multi", "errors", "races", "budgets"}
@@ -71,10 +75,15 @@ def answers(random: Random) -> Choose:
 
 
 def meant(
-    text: str, choose: Choose = first, cancel_after: int | None = None, places: int = 3
+    text: str,
+    choose: Choose = first,
+    cancel_after: int | None = None,
+    places: int = 3,
+    reply: Answer = answer,
+    tells: bool = False,
 ) -> Seen:
     """What the oracle says, in terms that can be compared."""
-    told: Meaning = meaning(text, answer, choose, cancel_after, places)
+    told: Meaning = meaning(text, reply, choose, cancel_after, places, tells)
     if told.error is not None:
         return Seen(None, comparable(told.error), told.trace, told.waits)
     return Seen(comparable(told.value), None, told.trace, told.waits)
@@ -105,6 +114,20 @@ def placed(seed: int) -> str | None:
     """The same where jobs wait for one, two or three places."""
     text = program(Random(seed), PLACES).text
     return disagreement(text, lambda: schedule(seed), 1 + seed % 3)
+
+
+def working_for(seed: int) -> str | None:
+    """The same where tasks are called, in the conversations of others and after they have failed:
+    each request is made for whom the oracle says."""
+    text = DEFINED + program(Random(seed), CONVERSING).text
+    try:
+        expected = meant(text, schedule(seed), reply=said, tells=True)
+    except TooLong:
+        return None
+    actual = seen(begun(text, system=tasks()), as_reply, schedule(seed), told=told)
+    if expected != actual:
+        return f"{text}\noracle:  {expected}\nmachine: {actual}"
+    return None
 
 
 def shared_out(seed: int) -> str | None:
@@ -320,6 +343,7 @@ def _mutated(random: Random) -> str:
 LAWS: dict[str, Law] = {
     "agrees": agrees,
     "placed": placed,
+    "working_for": working_for,
     "shared_out": shared_out,
     "placed_twice": partial(twice, shape=PLACES),
     "placed_replayed": partial(replayed, shape=PLACES),

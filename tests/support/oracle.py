@@ -19,6 +19,7 @@ from support.computation import (
     Pure,
     Scope,
     ask,
+    asked_for,
     bind,
     guard,
     handle,
@@ -28,6 +29,7 @@ from support.computation import (
     refuse,
     scoped,
 )
+from support.conversing import WHOM, Task, called
 
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.task import error_record, failed_result
@@ -35,6 +37,7 @@ from sexplang.terms.text import text
 from sexplang.terms.value import Record, symbol
 
 Env = dict[str, Any]
+Whom = tuple[Any, ...]
 Form = Any  # the shape of a form is known from its head
 STEPS = 20_000
 
@@ -115,6 +118,8 @@ PRIMITIVES: dict[str, Callable[..., Computation]] = {
     "nil?": total(lambda x: x is None),
     "number?": total(is_number),
     "procedure?": total(procedure),
+    "string?": total(lambda x: isinstance(x, str)),
+    "string->number": total(int),
     "raise": raised,
     "error": lambda message: ask("error", error_record("USER_ERROR", "error", message)),
     "model": lambda payload: ask("model", payload),
@@ -151,6 +156,9 @@ class Evaluator:
         if head(form) == "define-effect":
             name = form.items[1].items[0].text
             return self._from(forms, at + 1, {**env, name: Performer(name)})
+        if head(form) == "defatom":
+            name = form.items[1].text
+            return self._from(forms, at + 1, {**env, name: Task(name)})
         if head(form) not in ("bind", "define"):
             if last:
                 return self.value(form, env)
@@ -184,7 +192,7 @@ class Evaluator:
         special = SPECIAL.get(name or "") if name not in env else None
         if special is not None:
             return special(self, list(form.items), env)
-        applied = lambda vs: self.apply(vs[0], vs[1:])  # noqa: E731
+        applied = lambda vs: self.apply(vs[0], vs[1:], env.get(WHOM, ()))  # noqa: E731
         given = [item for item in form.items if not isinstance(item, Label)]
         return self.values(given, env, applied)
 
@@ -212,49 +220,59 @@ class Evaluator:
 
         return more(0, ())
 
-    def apply(self, function: Any, arguments: tuple[Any, ...]) -> Computation:
+    def apply(self, function: Any, arguments: tuple[Any, ...], whom: Whom) -> Computation:
+        """Calls a function in some conversations."""
         self.steps += 1
-        if isinstance(function, Closure):
-            if len(arguments) != len(function.params):
-                return refuse("wrong-arity")
+        if isinstance(function, Closure) and len(arguments) == len(function.params):
             bound = dict(zip(function.params, arguments, strict=True))
-            return self.body(function.body, {**function.env, **bound})
-        if isinstance(function, Continuation):
-            if not function.request.resumable:
-                return refuse("not-resumable")
+            return self.body(function.body, {**function.env, **bound, WHOM: whom})
+        if isinstance(function, Continuation) and function.request.resumable:
             value = Pure(arguments[0] if arguments else None)
             return function.call(lambda: function.request.plug(value))
+        if isinstance(function, Task):
+            return called(function, arguments[0], whom)
+        if function in HIGHER.values():
+            return function(self, whom, *arguments)
+        asked = self.asked(function, arguments)
+        return asked_for(asked, whom) if isinstance(asked, Open) else asked
+
+    def asked(self, function: Any, arguments: tuple[Any, ...]) -> Computation:
+        """What gives a value or asks for something, at once."""
+        if isinstance(function, Closure):
+            return refuse("wrong-arity")
+        if isinstance(function, Continuation):
+            return refuse("not-resumable")
         if isinstance(function, Performer):
             return ask(function.operation, *arguments)
-        if function in HIGHER.values():
-            return function(self, *arguments)
         if callable(function):
             return function(*arguments)
         return refuse("not-a-function")
 
-    def map(self, function: Any, xs: tuple[Any, ...]) -> Computation:
+    def map(self, whom: Whom, function: Any, xs: tuple[Any, ...]) -> Computation:
         def more(at: int, done: tuple[Any, ...]) -> Computation:
             if at == len(xs):
                 return Pure(done)
-            return bind(self.apply(function, (xs[at],)), lambda v: more(at + 1, (*done, v)))
+            return bind(self.apply(function, (xs[at],), whom), lambda v: more(at + 1, (*done, v)))
 
         return more(0, ())
 
-    def fold(self, function: Any, value: Any, xs: tuple[Any, ...]) -> Computation:
+    def fold(self, whom: Whom, function: Any, value: Any, xs: tuple[Any, ...]) -> Computation:
         if not xs:
             return Pure(value)
-        turned = self.apply(function, (value, xs[0]))
-        return bind(turned, lambda v: self.fold(function, v, xs[1:]))
+        turned = self.apply(function, (value, xs[0]), whom)
+        return bind(turned, lambda v: self.fold(whom, function, v, xs[1:]))
 
-    def abandon(self, k: Continuation) -> Computation:
+    def abandon(self, whom: Whom, k: Continuation) -> Computation:
         return k.call(lambda: k.give_up(lambda _: Pure(None)))
 
-    def in_place(self, function: Any) -> Computation:
-        begun = bind(ask("place!"), lambda _: self.apply(function, ()))
+    def in_place(self, whom: Whom, function: Any) -> Computation:
+        begun = bind(ask("place!"), lambda _: self.apply(function, (), whom))
         return in_place(begun, Job())
 
-    def par_map(self, function: Any, xs: tuple[Any, ...], limit: Any = None) -> Computation:
-        branches = [later(lambda x=x: self.apply(function, (x,))) for x in xs]
+    def par_map(
+        self, whom: Whom, function: Any, xs: tuple[Any, ...], limit: Any = None
+    ) -> Computation:
+        branches = [later(lambda x=x: self.apply(function, (x,), whom)) for x in xs]
         return Fork(limit or len(xs)).of(branches)
 
     # (if c t e) (and e…) (or e…)
@@ -328,7 +346,7 @@ class Evaluator:
     # (perform op e…) (forward k op e…)
     def perform(self, items: list[Form], env: Env) -> Computation:
         name = items[1].text
-        return self.values(items[2:], env, lambda vs: ask(name, *vs))
+        return self.values(items[2:], env, lambda vs: ask(name, *vs, whom=env.get(WHOM, ())))
 
     def forward(self, items: list[Form], env: Env) -> Computation:
         name, k = items[2].text, env[items[1].text]
@@ -355,8 +373,15 @@ class Evaluator:
         return handle(self.value(items[1], env), clauses, returns)
 
     def _clause(self, names: list[str], body: list[Form], env: Env) -> Callable[..., Computation]:
-        """Code of the parameters' values and the continuation."""
-        return lambda vs, k: self.body(body, {**env, **dict(zip(names, (*vs, k), strict=True))})
+        """Code of the parameters' values and the continuation: of whoever performed, or where
+        nobody goes on there, of those around."""
+
+        def run(values: tuple[Any, ...], k: Continuation | None) -> Computation:
+            whom = k.request.whom if k else env.get(WHOM, ())
+            bound = dict(zip(names, (*values, k), strict=True))
+            return self.body(body, {**env, **bound, WHOM: whom})
+
+        return run
 
     def _return(self, name: str, body: list[Form], env: Env) -> Callable[..., Computation]:
         return lambda value: self.body(body, {**env, name: value})
@@ -389,18 +414,20 @@ class Evaluator:
         return Fork(len(items)).of(self.branches(items, env))
 
     def race(self, items: list[Form], env: Env) -> Computation:
-        return race(self.branches(items, env))
+        return race(self.branches(items, env), env.get(WHOM, ()))
 
     def branches(self, items: list[Form], env: Env) -> list[Computation]:
         return [later(lambda form=form: self.value(form, env)) for form in items[1:]]
 
     # (with-timeout n b…) (with-budget {calls: n seconds: n} b…)
     def with_timeout(self, items: list[Form], env: Env) -> Computation:
-        entered = lambda n: scoped(self.body(items[2:], env), Scope(seconds=n))  # noqa: E731
+        whom = env.get(WHOM, ())
+        entered = lambda n: scoped(self.body(items[2:], env), Scope(seconds=n, whom=whom))  # noqa: E731
         return bind(self.value(items[1], env), entered)
 
     def with_budget(self, items: list[Form], env: Env) -> Computation:
-        entered = lambda limits: scoped(self.body(items[2:], env), Scope(**limits))  # noqa: E731
+        whom = env.get(WHOM, ())
+        entered = lambda limits: scoped(self.body(items[2:], env), Scope(**limits, whom=whom))  # noqa: E731
         return bind(self.value(items[1], env), entered)
 
     def quote(self, items: list[Form], env: Env) -> Computation:
@@ -440,5 +467,5 @@ HIGHER: dict[str, Callable[..., Computation]] = {
     "abandon": Evaluator.abandon,
     "in-place": Evaluator.in_place,
     "par-map": Evaluator.par_map,
-    "apply": lambda self, function, xs: self.apply(function, xs),
+    "apply": lambda self, whom, function, xs: self.apply(function, xs, whom),
 }

@@ -12,7 +12,7 @@ from sexplang.pipeline import build
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
-from sexplang.terms.task import error_record
+from sexplang.terms.task import TaskSystem, error_record
 from sexplang.terms.text import plain
 from sexplang.terms.value import Fault, Record
 
@@ -85,9 +85,13 @@ def limits(places: int = 3) -> Limits:
     return Limits(steps=1_000_000, places=places)
 
 
-def begun(text: str, limits: Limits = limits()) -> Any:  # noqa: B008
+def begun(
+    text: str,
+    limits: Limits = limits(),  # noqa: B008
+    system: TaskSystem | None = None,
+) -> Any:
     """The outcome of the program up to its first requests."""
-    return start(built(text), {}, limits=limits)
+    return start(built(text), {}, system, limits)
 
 
 def in_order(outcome: Suspended) -> list[Request]:
@@ -121,9 +125,10 @@ def seen(
     reply: Answer = answer,
     choose: Choose = first,
     pause: Callable[[Suspended], Suspended] = lambda outcome: outcome,
+    told: Callable[[Request], Asked] = asked,
 ) -> Seen:
     """Drives an outcome to its end: one request is answered at a time, or one deadline passes.
-    `pause` gives what goes on in place of each that waits."""
+    `pause` gives what goes on in place of each that waits; `told` what is seen of a request."""
     trace: list[Asked] = []
     waits: list[list[Asked]] = []
     ids: list[str] = []
@@ -133,7 +138,7 @@ def seen(
         open_ones = [*waiting, *deadlines(outcome)]
         if not open_ones:
             return Seen(None, "it waits for nothing", trace, waits, ids)
-        waits.append([*map(asked, open_ones)])
+        waits.append([*map(told, open_ones)])
         chosen = choose(waits[-1], len(waiting))
         request = open_ones[chosen]
         trace.append(waits[-1][chosen])

@@ -9,7 +9,17 @@ from collections.abc import Callable
 from typing import Any
 
 from attrs import define, field, frozen
-from support.computation import Computation, Job, Pure, Request, Scope, Used, ask, refuse
+from support.computation import (
+    Computation,
+    Job,
+    Pure,
+    Request,
+    Scope,
+    Used,
+    ask,
+    asked_for,
+    refuse,
+)
 from support.oracle import Evaluator
 
 from sexplang.reader import read
@@ -42,17 +52,19 @@ def meaning(
     choose: Callable[[list[Asked], int], int] = lambda waits, requests: 0,
     cancel_after: int | None = None,
     places: int = 3,
+    tells: bool = False,
 ) -> Meaning:
     """`answer` is the host: an error record is a failure, raised where the request was made.
 
     `choose(waits, n)` says what happens next, by its place in `waits`: n open requests in the
     order of their branches, then deadlines, shortest first. After `cancel_after` events the run
-    is cancelled from outside. Of jobs, so many `places` are done at a time."""
+    is cancelled from outside. Of jobs, so many `places` are done at a time. If it `tells`, the last
+    argument of each request names the conversations that it is for."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(100_000)
     try:
         forms = read(Source("program", program))
-        run = Run(answer, choose, cancel_after, Places(places))
+        run = Run(answer, choose, cancel_after, Places(places), tells)
         return run.end(Evaluator().body(list(forms), {}))
     finally:
         sys.setrecursionlimit(limit)
@@ -66,6 +78,8 @@ class Run:
     choose: Callable[[list[Asked], int], int]
     cancel_after: int | None
     places: "Places"
+    tells: bool = False
+    """Whether the host sees for whom a request is made."""
     error: Record | None = None
     trace: list[Asked] = field(factory=list)
     waits: list[list[Asked]] = field(factory=list)
@@ -128,8 +142,9 @@ class Run:
             deadlines[chosen - len(asking)].fired = True
             return c
         reply = self.answer(*asking[chosen].arguments[1:])
-        replied = ask("error", reply) if isinstance(reply, Record) else Pure(reply)
-        return asking[chosen].plug(replied)
+        r = asking[chosen]
+        failed = isinstance(reply, Record)
+        return r.plug(ask("error", reply, whom=r.whom) if failed else Pure(reply))
 
     def asked(self, r: Request) -> Computation:
         """A request that nobody in the program took: it waits for a place, if its job has none, and
@@ -142,7 +157,7 @@ class Run:
             try:
                 arguments = tuple(plain(argument) for argument in r.arguments)
             except Fault:
-                return r.plug(refuse("not-data"))
+                return r.plug(asked_for(refuse("not-data"), r.whom))
             while arguments and arguments[-1] is None:
                 arguments = arguments[:-1]
             if r.jobs and not self.places.admits(r.jobs):
@@ -165,7 +180,9 @@ class Run:
             for scope in budgets:
                 scope.spent += 1
             self.unmade[call] = budgets
-        return r.plug(ask("host!", call, operation, arguments))
+        if self.tells and r.operation != "host!":
+            arguments = (*arguments, tuple(name for name, _ in r.whom))
+        return r.plug(ask("host!", call, operation, arguments, whom=r.whom))
 
 
 @define
@@ -235,4 +252,6 @@ def broken(r: Request, scope: Scope, resource: str) -> Computation:
     """At the form, if that is on the way outward, else at the request."""
     error = scope.error(resource)
     at_form = r.breaks.get(scope)
-    return at_form(error) if at_form else r.plug(ask("error", error, resumable=False))
+    if at_form:
+        return at_form(error)
+    return r.plug(ask("error", error, resumable=False, whom=r.whom))

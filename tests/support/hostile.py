@@ -224,6 +224,10 @@ FORKING = _group(
         "as wide as the text": "(par " + "(ask-user 1) " * 10_000 + ")",
     },
     Limits(branches=5_000),
+) | _group(
+    "limit-model-calls",
+    {"a call for each item": "(par-map (lambda (x) (model {messages: []})) (range 1000))"},
+    Limits(model_calls=500),
 )
 
 PLANNED = {

@@ -294,7 +294,7 @@ class _Thawer:
         if word == "span":
             return Span(self._sources.get(parts[0]) or Source(parts[0], ""), *parts[1:])
         if word in ("primitive", "higher"):
-            return self._prelude[parts[0]]
+            return self._prelude[self._get(parts[0])]
         if word == "operation":
             name, params, least, rest, text, doc = map(self._get, parts)
             return Operation(name, params, least, rest, frozenset(text), doc)

@@ -222,7 +222,7 @@ def without_first(items: Any) -> Any:
 
 def _shorter(items: Long) -> Any:
     head, middle, tail = items.head, items.middle, items.tail
-    if middle.size <= PLAIN and len(items) <= PLAIN + 1:
+    if middle.size <= PLAIN + 1 and len(items) <= PLAIN + 1:
         return tuple(items)[1:]
     if not head:
         head, middle, tail = _refilled(middle, tail)

@@ -32,9 +32,7 @@ def _holds_long(value: Value) -> bool:
         kind = item.__class__
         if kind in _SHAPES:
             return True
-        parts = item
-        if kind is not tuple:
-            parts = (item.fields if kind is Record else item).values()
+        parts = item if kind is tuple else _parts(item, kind)
         if _HOLDING.isdisjoint(map(type, parts)):
             continue
         for part in parts:
@@ -42,6 +40,14 @@ def _holds_long(value: Value) -> bool:
                 seen.add(id(part))
                 work.append(part)
     return False
+
+
+def _parts(item: Any, kind: type) -> Any:
+    """What a value holds; the answer of a record comes last."""
+    if kind is Record:
+        held = item.fields.values()
+        return held if item.answer is None else (*held, item.answer)
+    return item.values() if kind is dict else () if kind is Rope else item
 
 
 def _settled(value: Value) -> Value:
@@ -54,9 +60,7 @@ def _settled(value: Value) -> Value:
             work.pop()
             continue
         kind = item.__class__
-        fields = item.fields if kind is Record else item
-        parts: Any = fields.values() if kind is dict or kind is Record else fields
-        parts = () if kind is Rope else parts
+        parts = _parts(item, kind)
         waiting = [part for part in parts if part.__class__ in _HOLDING and id(part) not in made]
         if waiting:
             work += waiting
@@ -66,11 +70,11 @@ def _settled(value: Value) -> Value:
             left -= len(item)
             if left < 0:
                 raise too_large()
-        made[id(item)] = _remade(item, kind, fields, parts, made)
+        made[id(item)] = _remade(item, kind, parts, made)
     return made[id(value)]
 
 
-def _remade(item: Any, kind: type, fields: Any, parts: Any, made: dict[int, Any]) -> Any:
+def _remade(item: Any, kind: type, parts: Any, made: dict[int, Any]) -> Any:
     if kind is Rope:
         return whole_text(item)
     new = [made.get(id(part), part) if part.__class__ in _HOLDING else part for part in parts]
@@ -80,8 +84,10 @@ def _remade(item: Any, kind: type, fields: Any, parts: Any, made: dict[int, Any]
         return item
     if kind is tuple:
         return tuple(new)
-    table = dict(zip(fields, new, strict=True))
-    return table if kind is dict else Record(item.kind, table, item.answer)
+    if kind is dict:
+        return dict(zip(item, new, strict=True))
+    answer = None if item.answer is None else new.pop()
+    return Record(item.kind, dict(zip(item.fields, new, strict=True)), answer)
 
 
 def _is(one: Any, other: Any) -> bool:

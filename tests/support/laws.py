@@ -36,6 +36,7 @@ from support.running import (
     smooth_answer,
 )
 from support.schedule import Meaning, meaning
+from support.shapes import one_program
 
 from sexplang.machine import Suspended, state_of
 from sexplang.machine.branch import Queued, Waiting
@@ -355,6 +356,7 @@ LAWS: dict[str, Law] = {
     "graphs": graphs,
     "result_answers": result_answers,
     "answers_are_values": answers_are_values,
+    "shapes": one_program,
     "located": located,
     "bound_before": bound_before,
     "json_is_itself": json_is_itself,

@@ -17,6 +17,7 @@ from sexplang.primitives.sizes import (
 from sexplang.terms import text as terms_text
 from sexplang.terms.allowance import SMALL, charge, scan
 from sexplang.terms.border import INTEGER_BITS
+from sexplang.terms.equality import equal
 from sexplang.terms.extent import text_size
 from sexplang.terms.rope import PLAIN, TEXTS, Rope, Text, joined_texts, put_after, whole_text
 from sexplang.terms.sequences import LISTS
@@ -76,9 +77,7 @@ def to_str(*values: Value) -> Value:
         if size > STRING_POINTS:
             raise too_long("str", size)
         parts.append(part)
-    if size <= PLAIN:
-        if size > SMALL:
-            charge(size)
+    if size <= SMALL <= PLAIN:
         return "".join(parts)  # type: ignore[arg-type]  # a Rope is longer
     return joined_texts(parts, size)
 
@@ -175,9 +174,8 @@ def replace(value: Value, old: Value, new: Value) -> Value:
 
 
 def same(a: Value, b: Value = MISSING, *rest: Value) -> Value:
-    if type(a) is str and type(b) is str and not rest:
-        scan(len(a) if len(a) == len(b) else 0)
-        return a == b
+    if type(a) in TEXTS and type(b) in TEXTS and not rest:
+        return equal(a, b)
     hint = "`(equal? a b)` compares values of every kind"
     given = (a,) if b is MISSING else (a, b, *rest)
     texts = [content("string=?", value, hint) for value in given]

@@ -63,6 +63,9 @@ def whole_text(text: Text) -> str:
 
 def joined_texts(texts: Sequence[Text], size: int) -> Text:
     """Texts of `size` code points in a row. What is little beside a long one is put at its end."""
+    texts = [text for text in texts if text]
+    if len(texts) == 1:
+        return texts[0]
     if size <= PLAIN:
         charge(size)
         return "".join(texts)  # type: ignore[arg-type]  # a Rope is longer

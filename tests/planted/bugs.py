@@ -501,4 +501,37 @@ BUGS = [
         ),
         seed=11,
     ),
+    Bug(
+        "two appends to one list share the chunk that grows",
+        "shapes",
+        "primitives/lists.py",
+        (
+            (
+                "                made = Long()\n                made.head = items.head\n",
+                "                made = items\n",
+            ),
+        ),
+    ),
+    Bug(
+        "a list that goes on in a block loses what stood after the block",
+        "shapes",
+        "terms/sequences.py",
+        (
+            (
+                "                body, backs = backs[0], backs[1:]",
+                "                body, backs = backs[0], ()",
+            ),
+        ),
+    ),
+    Bug(
+        "a text that grows at its end also grows for whoever held it before",
+        "shapes",
+        "terms/rope.py",
+        (
+            (
+                "        return Rope((left, right + more), size)",
+                "        text.parts, text.size = (left, right + more), size\n        return text",
+            ),
+        ),
+    ),
 ]

@@ -9,7 +9,7 @@ yet gets that of the call.
 from collections.abc import Callable
 from typing import Any
 
-from sexplang.machine import arithmetic, comparing, firsts
+from sexplang.machine import arithmetic, comparing, lists
 from sexplang.machine.generate import Piece
 from sexplang.machine.simple import Env, Simple, at, listing
 from sexplang.terms.allowance import SMALL
@@ -19,8 +19,8 @@ from sexplang.terms.value import Fault, Primitive, Value
 
 Function = Callable[..., Value]
 
-QUICK: dict[str, dict[str, Any]] = {**arithmetic.SHAPES, **comparing.SHAPES}
-"""The makers of primitives on two integers, by name and shape."""
+QUICK: dict[str, dict[str, Any]] = {**arithmetic.SHAPES, **comparing.SHAPES, **lists.ON_TWO}
+"""The makers of primitives on two integers, or on two lists, by name and shape."""
 
 
 def call(primitive: Primitive, pieces: list[Piece], span: Span) -> Simple:
@@ -54,8 +54,8 @@ def _on_one(primitive: Primitive, piece: Piece, span: Span) -> Simple:
     function, i = primitive.function, piece.near
     if i and primitive.name == "list?":
         return lambda env: env[i].__class__ in LISTS
-    if i and primitive.name in firsts.SHAPES:
-        return firsts.SHAPES[primitive.name](i, _near(function, i, span))
+    if i and primitive.name in lists.ON_ONE:
+        return lists.ON_ONE[primitive.name](i, _near(function, i, span))
     if i and primitive.name == "length":
         return _length(i, _near(function, i, span))
     return _near(function, i, span) if i else _any(function, piece.simple, span)

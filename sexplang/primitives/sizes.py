@@ -1,11 +1,12 @@
 """Values to sizes: what is too much, and how to say so."""
 
+from sexplang.terms import sequences
 from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.brief import exact_twin, shown
 from sexplang.terms.value import Fault, Value
 
 STRING_POINTS = 10_000_000
-LIST_ITEMS = 10_000_000
+LIST_ITEMS = sequences.MOST
 
 
 def wrong_type(name: str, takes: str, value: Value, hint: str | None = None) -> Fault:

@@ -22,6 +22,11 @@ CHUNK = 32
 _BLOCK = CHUNK * CHUNK
 """Items of the tuples in which an end of a list grows."""
 
+MOST = 10_000_000
+"""Items of a list."""
+ROOM = MOST - 3 * CHUNK
+"""Items in the middle of a Long up to which there is room at both ends."""
+
 Items: TypeAlias = tuple[Any, ...]
 
 
@@ -63,6 +68,7 @@ class Middle:
         start: int,
         after: tuple[Items, ...],
         backs: tuple[Items, ...],
+        size: int,
     ) -> None:
         self.fronts = fronts
         self.before = before
@@ -70,13 +76,13 @@ class Middle:
         self.start = start
         self.after = after
         self.backs = backs
-        blocks, chunks = len(fronts) + len(backs), len(before) + len(after)
-        self.size = blocks * _BLOCK + chunks * CHUNK + len(body) - start
+        self.size = size
 
     @property
     def parts(self) -> tuple[Any, ...]:
         """What it is made again from."""
-        return self.fronts, self.before, self.body, self.start, self.after, self.backs
+        parts = self.fronts, self.before, self.body, self.start, self.after, self.backs
+        return *parts, self.size
 
 
 class Long:
@@ -231,7 +237,7 @@ def _shorter(items: Long) -> Any:
 
 def _refilled(middle: Middle, tail: Items) -> tuple[Items, Middle, Items]:
     """What a list goes on with whose first chunk is empty."""
-    fronts, before, body, start, after, backs = middle.parts
+    fronts, before, body, start, after, backs, size = middle.parts
     if before:
         head, before = before[-1], before[:-1]
     elif fronts:
@@ -245,7 +251,7 @@ def _refilled(middle: Middle, tail: Items) -> tuple[Items, Middle, Items]:
             elif after:
                 body, after = tuple(chain.from_iterable(after)), ()
             else:
-                body, tail = tail, ()
+                body, tail, size = tail, (), len(tail)
             start = 0
         head = body[start : start + CHUNK]
         start += len(head)
@@ -253,7 +259,8 @@ def _refilled(middle: Middle, tail: Items) -> tuple[Items, Middle, Items]:
         if left * 4 < len(body):
             charge(left)
             body, start = body[start:], 0
-    return head, Middle(fronts, before, body, start, after, backs), tail
+    size -= len(head)
+    return head, Middle(fronts, before, body, start, after, backs, size), tail
 
 
 def with_first(item: Any, items: Any) -> Any:
@@ -268,8 +275,8 @@ def with_first(item: Any, items: Any) -> Any:
 def _middle(items: Any) -> Middle:
     """The middle that a tuple or a View is."""
     if items.__class__ is View:
-        return Middle((), (), items.items, items.start, (), ())
-    return Middle((), (), items, 0, (), ())
+        return Middle((), (), items.items, items.start, (), (), len(items))
+    return Middle((), (), items, 0, (), (), len(items))
 
 
 def _with_before(middle: Middle, chunks: tuple[Items, ...]) -> Middle:
@@ -279,7 +286,8 @@ def _with_before(middle: Middle, chunks: tuple[Items, ...]) -> Middle:
         count = (len(before) // CHUNK - 1) * CHUNK
         fronts += _blocks([chunk[::-1] for chunk in before[:count]], -1)
         before = before[count:]
-    return Middle(fronts, before, middle.body, middle.start, middle.after, middle.backs)
+    size = middle.size + len(chunks) * CHUNK
+    return Middle(fronts, before, middle.body, middle.start, middle.after, middle.backs, size)
 
 
 def _with_after(middle: Middle, chunks: tuple[Items, ...]) -> Middle:
@@ -289,7 +297,8 @@ def _with_after(middle: Middle, chunks: tuple[Items, ...]) -> Middle:
         count = (len(after) // CHUNK - 1) * CHUNK
         backs += _blocks(after[:count], 1)
         after = after[count:]
-    return Middle(middle.fronts, middle.before, middle.body, middle.start, after, backs)
+    size = middle.size + len(chunks) * CHUNK
+    return Middle(middle.fronts, middle.before, middle.body, middle.start, after, backs, size)
 
 
 def _blocks(chunks: Sequence[Items], step: int) -> tuple[Items, ...]:
@@ -318,6 +327,11 @@ def joined(lists: Sequence[Any]) -> Any:
     if len(found) > 1:
         return _grown(found[0], tuple(chain.from_iterable(found[1:])))
     return found[0]
+
+
+def with_tail(items: Long, tail: Items) -> Long:
+    """A Long with another tail, which is longer than a chunk and shorter than two."""
+    return long(items.head, _with_after(items.middle, (tail[:CHUNK],)), tail[CHUNK:])
 
 
 def _grown(items: Any, more: Items) -> Long:

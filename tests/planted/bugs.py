@@ -504,7 +504,7 @@ BUGS = [
     Bug(
         "two appends to one list share the chunk that grows",
         "shapes",
-        "primitives/lists.py",
+        "machine/lists.py",
         (
             (
                 "                made = Long()\n                made.head = items.head\n",

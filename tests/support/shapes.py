@@ -13,7 +13,8 @@ from typing import Any
 
 from support.running import answer, built, delivered
 
-from sexplang.machine import Failed, Limits, Suspended, firsts, freezing, start
+from sexplang.machine import Failed, Limits, Suspended, freezing, start
+from sexplang.machine import lists as steps
 from sexplang.machine.freezing import freeze, thaw
 from sexplang.primitives import lists, strings
 from sexplang.terms import rope, sequences
@@ -178,9 +179,9 @@ def one_program(seed: int) -> str | None:
 def shaped(items: int, points: int, chunk: int) -> Iterator[None]:
     """Lists of more items, and texts of more code points, are long ones."""
     put = [
-        *[(module, "PLAIN", items) for module in (sequences, lists, firsts)],
+        *[(module, "PLAIN", items) for module in (sequences, lists, steps)],
         *[(module, "PLAIN", points) for module in (rope, strings, freezing)],
-        *[(sequences, "CHUNK", chunk), (lists, "CHUNK", chunk)],
+        *[(sequences, "CHUNK", chunk), (lists, "CHUNK", chunk), (steps, "CHUNK", chunk)],
         (sequences, "_BLOCK", chunk * chunk),
     ]
     before = [(module, name, getattr(module, name)) for module, name, _ in put]
@@ -254,7 +255,7 @@ def _items(nodes: list[Any], reference: Any) -> list[Any]:
     if word == "view":
         return _items(nodes, parts[0])[parts[1] :]
     head, middle, tail = parts
-    fronts, before, body, first, after, backs = nodes[middle[0]][1:]
+    fronts, before, body, first, after, backs, _ = nodes[middle[0]][1:]
     found = _items(nodes, head)
     for chunks in (reversed(_items(nodes, before)), reversed(_items(nodes, fronts))):
         found = found + [item for chunk in chunks for item in _items(nodes, chunk)]

@@ -14,6 +14,9 @@ from sexplang.terms.source import Span
 from sexplang.terms.text import text
 from sexplang.terms.value import Fault, Higher, Operation, Primitive, Procedure, Record, Task, Value
 
+_CALLED = frozenset([Task, Operation, Higher])
+"""What may be called by a function that it is given to, beside closures."""
+
 Entry = Callable[[tuple[Value, ...], Frame, Segment, "Span | None"], Step]
 
 ENTRIES: dict[str, Entry] = {}
@@ -49,7 +52,7 @@ def apply(
             if one.__class__ is Closure:
                 if one.code.pure is not None and not one.code.is_library:
                     continue
-            elif one.__class__ is not Task and one.__class__ is not Operation:
+            elif one.__class__ not in _CALLED:
                 continue
             k = calling(span, k, env)
             break
@@ -98,7 +101,7 @@ def apply_labelled(
     entry = LABELLED.get(function.name) if isinstance(function, Higher) else None
     if entry is not None:
         _check_count(function.name, count, function.least, function.most)
-        return entry(arguments, labels, k, s)
+        return entry(arguments, labels, calling(span, k, env), s)
     if isinstance(function, Procedure):
         raise Fault(
             "positions-only",

@@ -19,9 +19,10 @@ CALLS = (
     *('(w "bad")', '(w topic: "bad")', '((if (= 1 1) w str) "bad")'),
     *('(w (str "b" "ad"))', '(apply w ["bad"])', '(map w ["fine" "bad"])'),
     *('(call-atomic-task \'w inputs: {topic: "bad"})', '(w (json-parse "5"))'),
-    '(sequence [w] "bad")',
+    *('(call-task w "bad")', '((if (= 1 1) call-task str) w topic: "bad")'),
+    *('(map call-task [w] ["bad"])', '(sequence [w] "bad")'),
 )
-"""Each fails, the last but one before it asks a model."""
+"""Each fails, one of them before it asks a model."""
 
 AROUND = (
     "(begin (bind x {}) (str x))",

@@ -86,7 +86,7 @@ def _task(
     except Diagnostics as wrong:
         return say_all(wrong.diagnostics, status_of(wrong.diagnostics), settings)
     except Fault as fault:
-        return say_fault(fault, _status(fault), settings)
+        return say_fault(_beside(fault, name, places, find), _status(fault), settings)
     settings = evolve(settings, way=asked.path)
     if asked.path != "s_expression":
         source = asked.program.units[-1].items[0].span.source
@@ -107,6 +107,20 @@ def _task(
 
     asked_already = opened[0] if opened else None
     return performed(settings, asked.program, asked.inputs, source, budget, shaped, asked_already)
+
+
+def _beside(fault: Fault, name: str, places: tuple[str, ...], find: Any) -> Fault:
+    """The same; where a program in the folder defines the task, the hint names the file."""
+    from sexplang.runtime.beside import defining
+
+    for place in filter(os.path.isdir, places if fault.code == "template_not_found" else ()):
+        file = defining(name, os.path.abspath(place), find)
+        if file is not None:
+            shown = os.path.join(place, os.path.basename(file))
+            hint = f"a folder stands for its .xml files; `{shown}` defines it: --from {shown}"
+            error = fault.error and evolve(fault.error, fields={**fault.error.fields, "hint": hint})
+            return Fault(fault.code, fault.message, hint=hint, details=fault.details, error=error)
+    return fault
 
 
 _TEXTS = ("any", "string")

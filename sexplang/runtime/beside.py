@@ -45,6 +45,11 @@ def with_imports(
     )
 
 
+def defining(name: str, folder: str, find: Callable[[str, str], tuple[Source, ...]]) -> str | None:
+    """The file of a folder that defines a name, if one does."""
+    return next((path for path in _beside(folder) if name in _defined(path, find)), None)
+
+
 def _unbound(found: Diagnostic, folder: str) -> str:
     """The name of an `unbound-name` in a file of the folder, else nothing."""
     if found.code != "unbound-name" or found.span is None:

@@ -56,6 +56,16 @@ def test_a_file_that_cannot_be_read_fails_only_who_needs_it(folder):
     assert (listed.returncode, "  review" in listed.stdout) == (0, True)
 
 
+def test_a_task_of_a_program_is_named_with_its_file(tmp_path):
+    """A folder stands for its .xml files; the file by itself has the task."""
+    (tmp_path / "c.sexp").write_text('(defatom sort-it (params t) (instructions "S {{t}}"))')
+    done = sexplang("task", "sort-it", "t=a", "--from", ".", cwd=tmp_path)
+    named = sexplang("task", "sort-it", "t=a", "--from", "c.sexp", "--preview", cwd=tmp_path)
+
+    assert "`./c.sexp` defines it: --from ./c.sexp" in done.stderr
+    assert (done.returncode, named.returncode) == (2, 0)
+
+
 def test_a_task_of_a_subtype_has_inputs_of_its_types(folder):
     """As under its name."""
     (folder / "count.xml").write_text(

@@ -7,6 +7,11 @@ from sexplang.pipeline import inspect
 
 TASK = """(defatom f (params (x string)) (instructions "S {{x}}"))
 (defatom j (params (x string)) (instructions "J {{x}}") (output_format type: json))
+(defatom b (params (x string)) (instructions "B {{x}}") (returns boolean))
+(defatom kind (params (x string)) (instructions "K {{x}}") (returns (one-of "bug" "wish")))
+(defatom rate (params (x string)) (instructions "R {{x}}") (returns {stars: integer}))
+(defatom note (params (x string)) (instructions "N {{x}}") (returns {content: string}))
+(defatom maybe (params (x string)) (instructions "M {{x}}") (returns (or string nil)))
 """
 
 
@@ -40,6 +45,14 @@ def refused(text):
         ('(equal? (call-task f "a") "r1")', "never-equal", '"r1"'),
         ('(equal? "r1" (call-task j "a"))', "never-equal", '"r1"'),
         ('(match (call-task f "a") ("r1" 1) (_ 2))', "never-equal", '"r1"'),
+        ('(if (kind "a") 1 2)', "answer-as-test", '(kind "a")'),
+        ('(if (rate "a") 1 2)', "answer-as-test", '(rate "a")'),
+        ('(case (kind "a") (("bug") 1) (("whish") 2) (else 3))', "never-equal", '"whish"'),
+        ('(match (kind "a") ("bog" 1) (_ 3))', "never-equal", '"bog"'),
+        ('(equal? (kind "a") \'bug)', "never-equal", "'bug"),
+        ('(member? (kind "a") ["bug" "task"])', "never-equal", '["bug" "task"]'),
+        ('(equal? (b "a") "true")', "never-equal", '"true"'),
+        ('(bind v (rate "a")) v.content', "answer-as-result", "v.content"),
         ('(bind v (f "a")) v.parsed_content', "answer-as-result", "v.parsed_content"),
         ('(bind v (f "a")) v.notes.warnings', "answer-as-result", "v.notes.warnings"),
     ],
@@ -56,6 +69,13 @@ def test_the_old_meaning_is_refused(text, code, part):
         '(case (f "a") (("yes") 1) (else 2))',
         '(if (j "a") 1 2)',
         '(bind v (j "a")) v.content',
+        '(bind v (note "a")) v.content',
+        '(if (b "a") 1 2)',
+        '(filter b ["a"])',
+        '(if (maybe "a") 1 2)',
+        '(or (maybe "a") "none")',
+        '(case (kind "a") (("bug") 1) (("wish") 2))',
+        '(match (rate "a") ({stars: 5} 1) (_ 2))',
         '(case (j "a") ((true) 1) (else 2))',
         '(bind r (call-task f "a")) (if (equal? r.status "COMPLETE") r.content r.notes)',
         '(if (answer (call-task j "a")) 1 2)',

@@ -157,10 +157,10 @@ def _never_equal(value: Abstract, literal: Any) -> tuple[str, str] | None:
     if isinstance(choices, (list, tuple)):
         listed = ", ".join([shown(choice) for choice in choices])
         return f"`{name}` never answers {shown(literal)}", f"it answers one of {listed}"
-    return (
-        f"the answer of `{name}` is never {shown(literal)}",
-        f"it is a {_WORDS[kind_of_type(type_)]}: the task says what it returns with `(returns T)`",
-    )
+    hint = f"it is a {_WORDS[kind_of_type(type_)]}"
+    if value.task.template.returns is None:
+        hint += ", where the task has no `(returns T)` that says otherwise"
+    return f"the answer of `{name}` is never {shown(literal)}", hint
 
 
 _WORDS = {

@@ -214,7 +214,7 @@ def open_model(
     if scheme == "scripted":
         from sexplang.runtime.models.scripted import scripted
 
-        return scripted(rest)
+        return scripted(rest, log)
     if scheme == "replay":
         from sexplang.runtime.models.replay import replaying
 

@@ -12,10 +12,20 @@ from typing import Any
 
 from sexplang.runtime.events import task_of
 from sexplang.runtime.refusal import Refusal, broken, refused
+from sexplang.runtime.world import Log
 from sexplang.terms.effect import Request
 from sexplang.terms.node import frozen
 
 EXCERPT = 300
+
+_ORDER = (
+    "each task has a list of replies from its beginning, and a rule "
+    '{"task": "t", "reply": "r"} replies every time unless it has `times`'
+)
+_SHARED = (
+    "more than one task reads this list, and each has it from its beginning; "
+    'rules such as {"task": "t", "reply": "r", "times": 1} say who gets what'
+)
 
 
 @frozen
@@ -28,13 +38,16 @@ class Rule:
     times: int | None = None
 
 
-def scripted(path: str) -> Callable[[dict[str, Any], Request], Any]:
+def scripted(path: str, log: Log | None = None) -> Callable[[dict[str, Any], Request], Any]:
     """The model that a script stands for. Raises a Refusal `bad-script` with the place."""
-    return replying(read_script(path), path)
+    return replying(read_script(path), path, log)
 
 
-def replying(script: list[Any], path: str) -> Callable[[dict[str, Any], Request], Any]:
-    """The model that replies with what is in a checked script; `path` names it."""
+def replying(
+    script: list[Any], path: str, log: Log | None = None
+) -> Callable[[dict[str, Any], Request], Any]:
+    """The model that replies with what is in a checked script; `path` names it. `log` is told once
+    where a second task reads the same list, from its beginning."""
     taken: Counter[Any] = Counter()
 
     def reply(payload: dict[str, Any], request: Request) -> Any:
@@ -44,6 +57,8 @@ def replying(script: list[Any], path: str) -> Callable[[dict[str, Any], Request]
         else:
             at = taken[task]
             taken[task] += 1
+            if log is not None and at == 0 and len(taken) == 2 and len(script) > 1:
+                log("warning", f"{path}: {_SHARED}")
             said = script[at] if at < len(script) else None
         if said is None:
             raise mismatch(path, task, payload, script, taken)
@@ -272,7 +287,7 @@ def mismatch(
     return refused(
         "script-mismatch",
         f"{path} has no reply for {name}: {why}. The last message was: {last}",
-        hint="add a reply, or a rule with words of this request as its `contains`",
+        hint=f"add a reply, or a rule with words of this request as its `contains`; {_ORDER}",
         task=task,
         system=_short(_texts(payload.get("system"))),
         last_message=last,
@@ -294,7 +309,7 @@ def bad(path: str, problem: str, item: int | None = None, line: int | None = Non
     return refused(
         "bad-script",
         f"{path} {problem}" if item is None and line is None else f"{path}, {problem}",
-        hint='a script is JSON such as ["first reply", "second reply"]',
+        hint=f'a script is JSON such as ["first reply", "second reply"]: {_ORDER}',
         path=path,
         **{key: value for key, value in place.items() if value is not None},
     )

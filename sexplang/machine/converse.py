@@ -138,20 +138,21 @@ def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
 
 
 def _answered(value: Value, k: Frame, s: Segment) -> Step:
-    return _advance(s, (value,))
+    return _advance(s, (settled(value),))
 
 
 _ANSWERED: Frame = (_answered, BOTTOM)
 
 
 def _all_answered(values: Value, k: Frame, s: Segment) -> Step:
-    assert isinstance(values, tuple)
-    return _advance(s, values)
+    replies = settled(values)
+    assert isinstance(replies, tuple)
+    return _advance(s, replies)
 
 
 def _advance(s: Segment, replies: tuple[Value, ...]) -> Step:
     _, k, below, context, (session, _, is_timed) = s
-    session, want = context.linked.tasks.advance(session, settled(replies))
+    session, want = context.linked.tasks.advance(session, replies)
     return _go_on(session, want, k, below, context, is_timed)
 
 

@@ -106,7 +106,8 @@ def vector(c: Lowering, form: VectorForm, position: int) -> Steps:
 def _warn_of_index(c: Lowering, form: VectorForm) -> None:
     """`t["a"]` is a name and a list."""
     start = form.span.start
-    if len(form.items) != 1 or isinstance(form.span, Made):
+    before = form.span.source.text[start - 1 : start]
+    if before in _APART or len(form.items) != 1 or isinstance(form.span, Made):
         return
     touching = _TOUCHES.search(form.span.source.text, max(0, start - _LONGEST), start)
     if touching is None:
@@ -124,6 +125,7 @@ def _warn_of_index(c: Lowering, form: VectorForm) -> None:
     )
 
 
+_APART = " \n([{"
 _LONGEST = 60
 _TOUCHES = re.compile(r"(?<![\w.:'`~@-])[A-Za-z_][\w.?!*-]*$")
 

@@ -31,7 +31,7 @@ def fields(name: str, value: Value) -> dict[str, Value]:
     if isinstance(value, Record):
         return value.fields
     hint = "`(put {} key value)` makes a table" if value is None else None
-    if name in _TABLE_FIRST and isinstance(value, (str, Symbol)):
+    if name in _TABLE_FIRST and isinstance(value, (*TEXTS, Symbol)):
         hint = f"the table comes first: `{_TABLE_FIRST[name]}`"
     raise wrong_type(name, "a table", value, hint)
 
@@ -83,7 +83,7 @@ def _look(name: str, value: Value, key: Value) -> Value:
     if value is None:
         return _ABSENT
     if type(value) not in LISTS:
-        is_key = isinstance(value, (str, Symbol)) and isinstance(key, (dict, Record, *LISTS))
+        is_key = isinstance(value, (*TEXTS, Symbol)) and isinstance(key, (dict, Record, *LISTS))
         hint = f"the table comes first: `({name} t {shown(value)})`" if is_key else None
         raise wrong_type(name, f"a table or a list to find {shown(key)} in", value, hint)
     if type(key) is not int:

@@ -3,7 +3,8 @@
 import pytest
 from support.running import begun
 
-from sexplang.machine import Done, Suspended, start
+import sexplang
+from sexplang.machine import Done, Limits, Suspended, start
 from sexplang.machine.freezing import freeze, thaw
 from sexplang.pipeline import build
 from sexplang.terms import sequences
@@ -164,3 +165,44 @@ def test_a_frozen_walk_holds_its_list_once():
     assert len(str(frozen)) < 150 * 3_000
     assert freeze(again) == frozen
     assert again.resume(again.requests[0].id, "") == Done(sum(range(3_000)))
+
+
+def test_a_python_primitive_is_given_lists_and_strs():
+    """However the program made them."""
+    seen = []
+    text = f"(look (rest {GROWN}) {{a: {WRITTEN}}})"
+    sexplang.run(text, primitives={"look": lambda *given: seen.extend(given)})
+
+    assert seen == [list(range(1, 5_000)), {"a": "abc" * 5_000}]
+
+
+def test_two_futures_that_append_by_turns_cost_what_one_costs_twice():
+    """Each works on what it has, from one list, and makes no more than its own items."""
+    text = f"""(define xs {GROWN})
+    (loop ((i 0) (a xs) (b xs))
+      (if (= i 5000)
+          [(nth a 5000) (length a) (last b) (length b)]
+          (recur (+ i 1) (append a [i]) (append b [(- i)]))))"""
+    outcome = begun(text, Limits(allocation=100_000))
+
+    assert outcome == Done((0, 10_000, -4_999, 10_000))
+
+
+def test_many_rests_that_are_kept_hold_one_list_among_them():
+    """Ten thousand rests of ten thousand items: charged for what is copied, a few times over."""
+    text = """(define (tails xs made)
+      (if (null? xs) made (tails (rest xs) (cons xs made))))
+    (define all (tails (range 10000) ()))
+    (fold (lambda (sum xs) (+ sum (length xs))) 0 all)"""
+    outcome = begun(text, Limits(allocation=200_000))
+
+    assert outcome == Done(10_000 * 10_001 // 2)
+
+
+def test_what_shares_too_much_is_no_value_outside():
+    """Ten thousand rests in one list have fifty million items for who cannot share them."""
+    text = """(define (tails xs made)
+      (if (null? xs) made (tails (rest xs) (cons xs made))))
+    (tails (range 10000) ())"""
+
+    assert begun(text).reason == "limit-data"

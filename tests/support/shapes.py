@@ -112,6 +112,9 @@ TEXTS = """
 WRONG = """
 (first &)
 (rest 5)
+(get & {a: 1})
+(put & 'a 1)
+(take 2 $)
 (string-append $ &)
 (nth $ 1000)
 (raise {reason: 'r x: $})

@@ -16,12 +16,18 @@ PLAIN = 1_000
 """Code points up to which a text is a str, always; a piece at an end of a Rope grows as long."""
 
 
+any_made = False
+"""Whether this process has made a Rope: most make none, and nobody looks for one then."""
+
+
 class Rope:
     """Two texts in a row, or the str that they are."""
 
     __slots__ = ("parts", "size")
 
     def __init__(self, parts: "tuple[Text, Text] | str", size: int) -> None:
+        global any_made
+        any_made = True
         self.parts = parts
         self.size = size
 

@@ -29,6 +29,9 @@ ROOM = MOST - 3 * CHUNK
 
 Items: TypeAlias = tuple[Any, ...]
 
+any_made = False
+"""Whether this process has made a View or a Long: most make none, and nobody looks for one then."""
+
 
 class View:
     """A tuple from `start` on; `last` is where one may start at most."""
@@ -117,6 +120,8 @@ class Long:
 
 def view(items: Items, start: int) -> View:
     """A tuple from `start` on, which it may start at."""
+    global any_made
+    any_made = True
     made = View()
     made.items = items
     made.start = start
@@ -126,6 +131,8 @@ def view(items: Items, start: int) -> View:
 
 def long(head: Items, middle: Middle, tail: Items) -> Long:
     """The list of these parts."""
+    global any_made
+    any_made = True
     made = Long()
     made.head = head
     made.middle = middle

@@ -5,6 +5,7 @@ Law: a value in which nothing is long is given back as it is, and parts that are
 
 from typing import Any
 
+from sexplang.terms import rope, sequences
 from sexplang.terms.border import LARGEST, too_large
 from sexplang.terms.rope import Rope, whole_text
 from sexplang.terms.sequences import LONG
@@ -20,8 +21,8 @@ theirs."""
 def settled(value: Value) -> Value:
     """The value with tuples for all lists in it and strs for all texts. Raises Fault `limit-data`
     where that is too much because long ones share what is in them."""
-    if value.__class__ in _HOLDING and _holds_long(value):
-        return _settled(value)
+    if (sequences.any_made or rope.any_made) and value.__class__ in _HOLDING:
+        return _settled(value) if _holds_long(value) else value
     return value
 
 

@@ -15,9 +15,8 @@ from sexplang.primitives.sizes import (
     wrong_type,
 )
 from sexplang.terms import text as terms_text
-from sexplang.terms.allowance import SMALL, charge, scan
+from sexplang.terms.allowance import GLANCE, SMALL, charge, scan
 from sexplang.terms.border import INTEGER_BITS
-from sexplang.terms.equality import equal
 from sexplang.terms.extent import text_size
 from sexplang.terms.rope import PLAIN, TEXTS, Rope, Text, joined_texts, put_after, whole_text
 from sexplang.terms.sequences import LISTS
@@ -38,8 +37,8 @@ def content(name: str, value: Value, hint: str | None = None) -> str:
 
 def text_of(name: str, value: Value) -> str:
     """The text of any value, for `str` and `~a`."""
-    if type(value) in TEXTS:
-        return whole_text(value)
+    if type(value) is str:
+        return value
     if type(value) is int and value.bit_length() <= INTEGER_BITS:
         return repr(value)
     return _bounded(name, value, terms_text.text)
@@ -72,12 +71,20 @@ def to_str(*values: Value) -> Value:
     parts: list[Text] = []
     size = 0
     for value in values:
-        part = value if type(value) in TEXTS else text_of("str", value)
+        part: Text = value
+        if value.__class__ is not str and value.__class__ is not Rope:
+            part = text_of("str", value)
         size += len(part)
         if size > STRING_POINTS:
             raise too_long("str", size)
         parts.append(part)
-    if size <= SMALL <= PLAIN:
+    return _in_a_row(parts, size)
+
+
+def _in_a_row(parts: list[Text], size: int) -> Text:
+    if size <= PLAIN and size < GLANCE:
+        if size > SMALL:
+            charge(size)
         return "".join(parts)  # type: ignore[arg-type]  # a Rope is longer
     return joined_texts(parts, size)
 
@@ -90,16 +97,17 @@ def append(a: Value = "", b: Value = "", *rest: Value) -> Value:
         elif a.__class__ is Rope and len(b) <= SMALL and a.size < STRING_POINTS - SMALL:
             return put_after(a, b)
     parts: list[Text] = [
-        part if type(part) in TEXTS else content("string-append", part) for part in (a, b, *rest)
+        part if part.__class__ is str or part.__class__ is Rope else content("string-append", part)
+        for part in (a, b, *rest)
     ]
     size = sum(map(len, parts))
     if size > STRING_POINTS:
         raise too_long("string-append", size)
-    return joined_texts(parts, size)
+    return _in_a_row(parts, size)
 
 
 def length(value: Value) -> Value:
-    if type(value) in TEXTS:
+    if type(value) is str or type(value) is Rope:
         return len(value)
     hint = "`(length xs)` counts the items of a list" if type(value) in LISTS else None
     return len(content("string-length", value, hint))
@@ -174,8 +182,12 @@ def replace(value: Value, old: Value, new: Value) -> Value:
 
 
 def same(a: Value, b: Value = MISSING, *rest: Value) -> Value:
+    if type(a) is str and type(b) is str and not rest:
+        scan(len(a) if len(a) == len(b) else 0)
+        return a == b
     if type(a) in TEXTS and type(b) in TEXTS and not rest:
-        return equal(a, b)
+        scan(len(a) if len(a) == len(b) else 0)
+        return len(a) == len(b) and whole_text(a) == whole_text(b)
     hint = "`(equal? a b)` compares values of every kind"
     given = (a,) if b is MISSING else (a, b, *rest)
     texts = [content("string=?", value, hint) for value in given]

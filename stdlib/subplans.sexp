@@ -164,8 +164,11 @@
     ({status: _ content: _ notes: _} given)
     ((? string? text) (task-result {status: "COMPLETE" content: text notes: {}}))
     (_
-     (task-result
-       {status: "COMPLETE" content: (str given) parsed_content: given notes: {} answer: given}))))
+     (task-result {status: "COMPLETE"
+                   content: (str given)
+                   parsed_content: given
+                   notes: {}
+                   answer: given}))))
 
 (define (_with-artifacts result given)
   (if (empty? given.artifacts)

@@ -73,25 +73,30 @@ def _converse(call: Call, k: Frame, s: Segment) -> Step:
     if isinstance(want, Broke):
         return _break(work, want.error, is_timed, k, s)
     inner = context.talking((*context.conversations, conversation), work)
-    if wants == "answer":
-        k = (_answer, k)
-    return _go_on(session, want, k, s, inner, is_timed)
+    return _go_on(session, want, k, s, inner, is_timed, wants)
 
 
 def _go_on(
-    session: Session, want: Want, k: Frame, s: Segment, context: Ctx, is_timed: bool
+    session: Session,
+    want: Want,
+    k: Frame,
+    s: Segment,
+    context: Ctx,
+    is_timed: bool,
+    wants: Wants,
 ) -> Step:
     """A conversation that stands on `k` and `s`, to what it wants next."""
     if isinstance(want, Finished):
-        step = k[0], want.result, k, s
+        result = want.result
+        step = k[0], result if wants == "result" else answer_of(result), k, s
         if context.work is None:
             return step
-        return _over(context.work, want.result.fields["notes"].get("error"), step)
+        return _over(context.work, result.fields["notes"].get("error"), step)
     if isinstance(want, Broke):
         return _break(context.work, want.error, is_timed, k, s)
     if want.items is not None:
         context = _with_items(context, want.items)
-    s = (CONVERSATION, k, s, context, (session, context.work, is_timed))
+    s = (CONVERSATION, k, s, context, (session, context.work, is_timed, wants))
     if want.together:
         starts = tuple([(start_ask, ask) for ask in want.asks])
         k = (_all_answered, BOTTOM)
@@ -103,17 +108,9 @@ def _break(work: Work | None, error: Record, is_timed: bool, k: Frame, s: Segmen
     """A conversation that stood on `k` and `s` has failed, and with it the deadline of its
     template is over: the call of the task raises the error, and what that is resumed with is the
     value of the call."""
-    if k[0] is _answer:
-        k = k[1]
     if is_timed:
         k, s = s[1], s[2]
     return _over(work, error, (fail, error, k, s))
-
-
-def _answer(result: Value, k: Frame, s: Segment) -> Step:
-    """What a TaskResult answers goes to the frame below."""
-    below = k[1]
-    return below[0], answer_of(result), below, s
 
 
 def _over(work: Work | None, error: Record | None, step: Step) -> Step:
@@ -151,21 +148,21 @@ def _all_answered(values: Value, k: Frame, s: Segment) -> Step:
 
 
 def _advance(s: Segment, replies: tuple[Value, ...]) -> Step:
-    _, k, below, context, (session, _, is_timed) = s
+    _, k, below, context, (session, _, is_timed, wants) = s
     session, want = context.linked.tasks.advance(session, replies)
-    return _go_on(session, want, k, below, context, is_timed)
+    return _go_on(session, want, k, below, context, is_timed, wants)
 
 
 def _fail(env: Any, k: Frame, s: Segment) -> Step:
     """An error in the conversation ends it, with what it has said and taken."""
-    session, work, is_timed, error, _ = env
+    session, work, is_timed, _, error, _ = env
     error = s[3].linked.tasks.cut_short(settled(error), (session,))
     return _break(work, error, is_timed, k, s)
 
 
 CONVERSATION = HandlerKind({"error": (Taking(_fail, 1, "never", ()),)}, None)
-"""A conversation: data is its session, what it is in traces, and whether its template has a
-timeout, whose segment is the next one below."""
+"""A conversation: data is its session, what it is in traces, whether its template has a timeout,
+whose segment is the next one below, and what the call of the task gives."""
 
 
 def conversations(s: Segment, node: Segment) -> list[Session]:

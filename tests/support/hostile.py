@@ -149,6 +149,10 @@ ENDLESS = _group(
         "a plan": '(eval-plan "(loop ((x 1)) (recur x))")',
         "plan after plan": '(define (f) (eval-plan "(+ 1 1)") (f)) (f)',
         "a list of itself": "(loop ((s [1])) (recur [s s s s s s s s]))",
+        "a list that grows in front": "(loop ((xs [])) (recur (cons 1 xs)))",
+        "a list that grows at the end": "(loop ((xs [])) (recur (append xs [1])))",
+        "a text that grows": '(loop ((s "")) (recur (str s "x")))',
+        "rests": "(define xs (range 10000)) (loop ((i 0)) (begin (rest xs) (recur i)))",
         "a long map": "(map (lambda (x) (* x x)) (range 1000000))",
         "a long fold": "(fold + 0 (range 1000000))",
         "a long search": "(all? number? (range 1000000))",
@@ -264,11 +268,17 @@ PLANNED = {
 COPYING = _group(
     "limit-allocation",
     {
-        "a list that grows in front": "(loop ((xs [])) (recur (cons 1 xs)))",
-        "a list that grows at the end": "(loop ((xs [])) (recur (append xs [1])))",
+        "lists of two halves": (
+            "(define xs (range 1000)) (loop ((i 0)) (begin (append xs xs) (recur i)))"
+        ),
         "a table that grows": "(loop ((t {}) (i 0)) (recur (put t (str i) i) (+ i 1)))",
-        "a text that grows": '(loop ((s "")) (recur (str s "x")))',
-        "rests": "(define xs (range 10000)) (loop ((i 0)) (begin (rest xs) (recur i)))",
+        "texts of two halves": (
+            '(define s (string-join (map str (range 1000)) ""))'
+            "(loop ((i 0)) (begin (str s s) (recur i)))"
+        ),
+        "lists turned round": (
+            "(define xs (range 10000)) (loop ((i 0)) (begin (reverse xs) (recur i)))"
+        ),
         "tables with one value changed": (
             "(define t (fold (lambda (t i) (put t (str i) i)) {} (range 300)))"
             '(loop ((t t)) (recur (update t "1" identity)))'

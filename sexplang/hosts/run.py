@@ -44,17 +44,16 @@ def run(settings: Settings) -> int:
         return say_all(found.diagnostics, status_of(found.diagnostics), settings)
     if _only_defines(settings, program):
         return MISUSE
-    if settings.strict:
-        # The only run that loads what `check` knows.
-        from sexplang.pipeline import inspect
-
-        found_by_check = (*program.warnings, *inspect(program).findings)
-        if found_by_check:
-            say_all(found_by_check, FAILED, settings)
-            say("--strict stops the program at a warning; nothing was run")
-            return FAILED
-    elif program.warnings and not settings.quiet:
+    findings = _found_by_check(settings, program)
+    if settings.strict and (program.warnings or findings):
+        say_all((*program.warnings, *findings), FAILED, settings)
+        say("--strict stops the program at a warning; nothing was run")
+        return FAILED
+    if program.warnings and not settings.quiet:
         say_all(program.warnings, FAILED)
+    errors = tuple([each for each in findings if each.severity == "error"])
+    if errors:
+        return say_all(errors, FAILED, settings)
     try:
         inputs = _inputs(settings, program)
         budget = budget_of(settings.budget) if settings.budget is not None else None
@@ -63,6 +62,15 @@ def run(settings: Settings) -> int:
     except Diagnostics as found:
         return say_all(found.diagnostics, MISUSE, settings)
     return performed(settings, program, inputs, source, budget)
+
+
+def _found_by_check(settings: Settings, program: Program) -> tuple[Diagnostic, ...]:
+    """What `check` finds: looked for where somebody asks for it, and before a model is paid."""
+    if not settings.strict and not program.tasks:
+        return ()
+    from sexplang.pipeline import inspect
+
+    return inspect(program).findings
 
 
 def inputs_of(settings: Settings) -> int:

@@ -10,6 +10,7 @@ from sexplang.terms.brief import excerpt, shown
 from sexplang.terms.core import CallPrimitive, Const, Core, MakeTable
 from sexplang.terms.diagnostic import Label as Place
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.sequences import LISTS
 from sexplang.terms.source import Made, Span
 from sexplang.terms.value import Fault, Primitive, Record, Value, symbol
 
@@ -215,7 +216,7 @@ def _checked(spliced: Core, check: Callable[[Value], Value], span: Span) -> Core
 
 
 def _list(value: Value) -> Value:
-    if type(value) is not tuple:
+    if type(value) not in LISTS:
         words = f"`~@` puts the elements of a list in, and {shown(value)} is no list"
         raise Fault("wrong-type", words, hint="`~x` puts the value itself in")
     return value

@@ -42,7 +42,7 @@ def unwrapped(data: Any, schema: Schema, note: Note) -> Any:
     if wrapped(schema) is schema or type(data) is not dict or WRAPPER not in data:
         return data
     if len(data) > 1:
-        if misfit(data, schema) is None and schema:
+        if misfit(data, schema) is None:
             return data
         note(f"left out {_listed([key for key in data if key != WRAPPER])}")
     return data[WRAPPER]
@@ -52,7 +52,8 @@ def bare(text: str, schema: Schema, note: Note) -> tuple[Any] | None:
     """The answer that words alone are, where they can mean only one."""
     found = _choices(text, schema)
     if len(found) == 1:
-        note(f"took {_shown(text.strip())} for {_shown(found[0])}")
+        if found[0] != text.strip():
+            note(f"took {_shown(text.strip())} for {_shown(found[0])}")
         return (found[0],)
     begins = text.lstrip()[:1]
     is_text = any(each.get("type") == "string" for each in _branches(schema))
@@ -72,15 +73,15 @@ _TRUTHS = {"yes": True, "true": True, "no": False, "false": False}
 
 
 def _choices(text: str, schema: Schema) -> list[Any]:
-    """The choices and booleans that words mean."""
-    word = _word(text)
+    """The choices and booleans that words mean: the choice in these letters, if there is one."""
+    word, written = _word(text), text.strip(_MARKS)
     found: list[Any] = []
     for branch in _branches(schema):
         listed = branch.get("enum", ()) if branch.keys() <= {"type", "enum"} else ()
         found += [each for each in listed if isinstance(each, str) and _word(each) == word]
         if branch == {"type": "boolean"} and word in _TRUTHS:
             found.append(_TRUTHS[word])
-    return found
+    return [written] if written in found else found
 
 
 def _word(text: str) -> str:

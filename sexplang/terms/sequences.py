@@ -206,10 +206,13 @@ def whole_list(items: Any) -> Items:
 
 def end_of(items: Any, start: int) -> Any:
     """A list without its first `start` items, of which it has as many."""
-    kind = items.__class__
-    if kind is Long:
+    if items.__class__ is Long and start <= _BLOCK:
+        for _ in range(start):
+            items = without_first(items)
+        return items
+    if items.__class__ is Long:
         items = whole_list(items)
-    elif kind is View:
+    elif items.__class__ is View:
         items, start = items.items, items.start + start
     left = len(items) - start
     if left <= PLAIN or left * 4 < len(items):

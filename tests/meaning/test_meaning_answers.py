@@ -210,3 +210,18 @@ def test_the_wrong_kind_of_answer_names_its_task(text, words):
     said = f"{failed.value} {failed.value.error.fields['hint']}"
     assert failed.value.reason == "wrong-type"
     assert [word for word in words if word not in said] == []
+
+
+@pytest.mark.parametrize(
+    ("returns", "reply", "answer"),
+    [
+        ('(one-of "Up" "up")', "Up", "Up"),
+        ('(or (one-of "a") (one-of "A"))', "a", "a"),
+        ("any", '{"answer": 3, "b": 4}', {"answer": 3, "b": 4}),
+    ],
+)
+def test_what_a_reply_says_to_the_letter_is_the_answer(returns, reply, answer):
+    """Before anything is read as it may be meant."""
+    text = f'(defatom t (instructions "T") (returns {returns})) (t)'
+
+    assert sexplang.run(text, model=[reply]) == answer

@@ -206,3 +206,26 @@ def test_what_shares_too_much_is_no_value_outside():
     (tails (range 10000) ())"""
 
     assert begun(text).reason == "limit-data"
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "(match q ([a . r] (append r [a])))",
+        "(match q ([a b . r] (cons a (append r [b]))))",
+        "(append (drop q 1) [i])",
+        "(cons i (drop q 2))",
+    ],
+)
+def test_a_queue_that_is_taken_apart_by_patterns_is_linear(turn):
+    """As by `rest`: what is charged does not grow with the length of the queue."""
+    text = f"(loop ((i 0) (q (range 10000))) (if (= i 4000) (length q) (recur (+ i 1) {turn})))"
+
+    assert isinstance(begun(text, Limits(allocation=200_000)), Done)
+
+
+def test_a_long_list_is_spliced_whatever_made_it():
+    """By `~@`, as a tuple is."""
+    text = "(length `[~@(append (range 200) [1]) 1 ~@(rest (range 300)) ~@(cons 1 (range 200))])"
+
+    assert begun(text) == Done(201 + 1 + 299 + 201)

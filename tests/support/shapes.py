@@ -54,6 +54,8 @@ LISTS = """
 (try (error & $) (catch (e) e.details.values))
 (sort-by str $)
 (apply append [$ $])
+(quasiquote [(unquote-splicing $) 1 (unquote-splicing (if (null? $) $ (rest $)))])
+(loop ((i 0) (q $)) (if (= i ~) q (recur (+ i 1) (match q ([a . r] (append r [a @])) (_ [@])))))
 """.strip().splitlines()
 
 ITEMS = """

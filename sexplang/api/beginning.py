@@ -129,6 +129,7 @@ def begun(
     since, is_traced = time(), is_wanted(given.trace) or given.record is not None
     tools = tools_of(given.tools)
     serving.check(tools)
+    _check_recording(given.model)
     if isinstance(program, Program) and (given.model is None or isinstance(given.model, str)):
         warm_up(given.model, [task.template.model for task in program.tasks])
     outcome: Outcome = (
@@ -231,6 +232,19 @@ def _trace(
     notes = Notes(journal, tracing.name, tracing.model)
     try:
         return traced(tracing, *([] if given.record is None else [notes]))
+    except Refusal as refusal:
+        raise Failed(refusal.error) from None
+
+
+def _check_recording(model: Model | None) -> None:
+    """Raises Failed for a recording that no run can be repeated from."""
+    scheme, _, path = model.partition(":") if isinstance(model, str) else ("", "", "")
+    if scheme != "replay":
+        return
+    from sexplang.runtime.models.replay import check_repeatable
+
+    try:
+        check_repeatable(path)
     except Refusal as refusal:
         raise Failed(refusal.error) from None
 

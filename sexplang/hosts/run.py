@@ -155,6 +155,15 @@ def performed(
 
         default = settings.default_model
         warm_up(settings.model, [task.template.model or default for task in program.tasks])
+    scheme, _, path = (settings.model or "").partition(":")
+    if scheme == "replay":
+        from sexplang.runtime import Refusal
+        from sexplang.runtime.models.replay import check_repeatable
+
+        try:
+            check_repeatable(path)
+        except Refusal as refusal:
+            return say_error(refusal.error, program, source, settings)
     journal = progress = trace = None
     unwritten: list[str] = []
     if _is_followed(settings, program):  # before anything happens, and also when nothing will

@@ -80,7 +80,7 @@ def recording(path: str) -> Recording:
         try:
             if at == 1:
                 run = str(line["run"])
-                if line["sexplang-journal"] < 2:
+                if line["sexplang-journal"] < REPORTED:
                     raise bad(
                         path,
                         "was made by an older version: it does not hold what was asked",
@@ -114,8 +114,8 @@ def lines(path: str, torn: Callable[[int], object] | None = None) -> Iterator[tu
                             torn(at)
                         return
                     raise
-                if at == 1 and line["sexplang-journal"] > VERSION:
-                    raise bad(path, "was made by a newer version of sexplang", "update this one")
+                if at == 1:
+                    _check_version(path, line["sexplang-journal"])
                 yield at, line
     except OSError as error:
         raise bad(path, f"cannot be read: {error.strerror}") from None
@@ -125,6 +125,13 @@ def lines(path: str, torn: Callable[[int], object] | None = None) -> Iterator[tu
         raise bad(path, f"is no recording: line {at or 1} cannot be read") from None
     if not at:
         raise bad(path, "is no recording: it is empty")
+
+
+def _check_version(path: str, version: Any) -> None:
+    if type(version) is not int or version < 1:
+        raise bad(path, "is no recording: its first line does not say which version it is of")
+    if version > VERSION:
+        raise bad(path, "was made by a newer version of sexplang", "update this one")
 
 
 TORN = "its last line has no end, and is left out"
@@ -139,12 +146,15 @@ def check_edition(path: str, version: int) -> None:
             "recording-too-old",
             f"{path} was made by the first edition of the language (version {version} of "
             "recordings); this is the second, in which the same program asks otherwise",
-            hint=f"repeat it with {_REPEATS}, or record the run again; "
-            f"sexplang runs report {path} shows it",
+            hint=f"repeat it with {_REPEATS}, or record the run again"
+            + (f"; sexplang runs report {path} shows it" if version >= REPORTED else ""),
             path=path,
             version=version,
         )
 
+
+REPORTED = 2
+"""The first version that says what was asked."""
 
 _REPEATS = "sexplang 0.1"
 """The version that repeats recordings of the first edition."""

@@ -48,8 +48,14 @@ def as_recorded(path: str) -> Callable[[Performer], Performer]:
     return again
 
 
+def check_repeatable(path: str) -> None:
+    """Raises a Refusal for what no run can be repeated from: a person named it, so the program
+    neither begins nor catches it."""
+    recorded(path)
+
+
 def recorded(path: str) -> Recorded:
-    """What a recording says."""
+    """What a recording says. Raises a Refusal."""
     found, last, torn = Recorded(path), "", list[int]()
     for at, line in lines(path, torn.append):
         try:

@@ -88,7 +88,7 @@ def _in_a_row(parts: list[Text], size: int) -> Text:
         return "".join(parts)  # type: ignore[arg-type]  # a Rope is longer
     text = parts[0]
     if text.__class__ is Rope and size - len(text) <= SMALL:
-        return put_after(text, "".join(parts[1:]))  # type: ignore[arg-type]
+        return put_after(text, "".join(map(whole_text, parts[1:])))
     return joined_texts(parts, size)
 
 

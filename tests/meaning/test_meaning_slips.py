@@ -85,7 +85,7 @@ def told(text):
         ('(get "k" (json-parse "{}"))', "wrong-type", '"k"', 'write `(get (json-parse "{}") "k")`'),
         ("(nth 0 [1 2])", "wrong-type", "0", "write `(nth [1 2] 0)`"),
         ('(bind xs (json-parse "[]")) (take 2 xs)', "wrong-type", "2", "write `(take xs 2)`"),
-        ('(define (at x xs) (index-of x xs)) (at "a" (json-parse "[]"))', "wrong-type", "x", None),
+        ('(bind x "a") (index-of x (json-parse "[]"))', "wrong-type", "x", None),
         ("(has-key? 'a {a: 1})", "wrong-type", "'a", "write `(has-key? {a: 1} 'a)`"),
         ('(put "a" {} 1)', "wrong-type", '"a"', 'write `(put {} "a" 1)`'),
         ("(map [1] str)", "wrong-type", "[1]", "write `(map str [1])`"),

@@ -3,6 +3,7 @@
 from sexplang.analysis.following import Follower
 from sexplang.analysis.slips.answers import misread_answers
 from sexplang.analysis.slips.catching import never_raised
+from sexplang.analysis.slips.certain import Certain
 from sexplang.analysis.slips.discarding import discarded
 from sexplang.analysis.slips.fitting import misfits
 from sexplang.analysis.slips.prompting import unused_params
@@ -16,9 +17,12 @@ __all__ = ["misused", "slips"]
 
 def misused(m: Follower) -> list[Diagnostic]:
     """What following the program shows; of one call what says most."""
-    answers = list(misread_answers(m))
+    certain = Certain(m.program)
+    answers = list(misread_answers(m, certain))
     places = [each.span for each in answers]
-    others = [each for each in misfits(m) if not any(_is_in(each.span, one) for one in places)]
+    others = [
+        each for each in misfits(m, certain) if not any(_is_in(each.span, one) for one in places)
+    ]
     return [*answers, *others]
 
 

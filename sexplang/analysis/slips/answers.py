@@ -6,6 +6,7 @@ from typing import Any
 
 from sexplang.analysis.following import Follower
 from sexplang.analysis.own import is_own, own_nodes
+from sexplang.analysis.slips.certain import Certain, is_written
 from sexplang.analysis.slips.types import has_field, kind_of_type, may_equal, type_of
 from sexplang.analysis.values import Abstract, Answer, Attempted, Exact
 from sexplang.terms.brief import shown
@@ -16,18 +17,18 @@ from sexplang.terms.source import Made, Span
 FIELDS = ("content", "notes", "parsed_content", "status", "usage")
 
 
-def misread_answers(m: Follower) -> Iterator[Diagnostic]:
+def misread_answers(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
     """What every run that comes there gets wrong."""
     tests: dict[Span, Diagnostic] = {}
     for node in own_nodes(m.program):
         if not is_own(node.span) or isinstance(node.span, Made):
             continue
-        for test in _tests(node):
+        for test in filter(certain.is_certain, _tests(node)):
             for found in _as_test(_seen(m, test), test.span, type(test) is Attempt):
                 tests.setdefault(test.span, found)
         if isinstance(node, CallPrimitive):
-            yield from _of_call(m, node)
-        elif isinstance(node, Path):
+            yield from _of_call(m, certain, node)
+        elif isinstance(node, Path) and certain.is_certain(node.base):
             yield from _fields(_seen(m, node.base), node.fields[0], node.span)
     for span, values in m.notes.tests.items():
         if is_own(span) and not isinstance(span, Made):
@@ -54,19 +55,21 @@ def _tests(node: Any) -> Iterator[Any]:
             found.append(test.items[-1])
 
 
-def _of_call(m: Follower, node: CallPrimitive) -> Iterator[Diagnostic]:
+def _of_call(m: Follower, certain: Certain, node: CallPrimitive) -> Iterator[Diagnostic]:
     given = [values for _, values in m.notes.calls.get(node, {})]
     name = node.primitive.name
-    if not given:
+    if not given or not node.arguments:
         return
-    if name == "not":
+    if name in ("equal?", "eq?", "string=?") and len(node.arguments) == 2:
+        yield from _compared(given, certain, node)
+    elif not certain.is_certain(node.arguments[0]):
+        return
+    elif name == "not":
         only = node.arguments[0]
         yield from _as_test([values[0] for values in given], only.span, type(only) is Attempt)
-    elif name in ("equal?", "eq?", "string=?") and len(node.arguments) == 2:
-        yield from _compared(given, node)
     elif name == "member?":
         yield from _looked_for(given, node)
-    elif name in ("get", "get-field", "get-property"):
+    elif name in ("get", "get-field", "get-property") and is_written(node):
         key = node.arguments[1].value if isinstance(node.arguments[1], Const) else None
         field = getattr(key, "name", key)
         if isinstance(field, str):
@@ -112,44 +115,61 @@ def _always_true(value: Abstract) -> tuple[str, str] | None:
     )
 
 
-def _compared(given: list[tuple[Abstract, ...]], node: CallPrimitive) -> Iterator[Diagnostic]:
+def _compared(
+    given: list[tuple[Abstract, ...]], certain: Certain, node: CallPrimitive
+) -> Iterator[Diagnostic]:
     """Two values of which one is a literal."""
     for at in (0, 1):
         literals = {one[1 - at] for one in given}
         (literal,) = literals if len(literals) == 1 else (None,)
-        if isinstance(literal, Exact) and not callable(literal.value):
+        if (
+            isinstance(literal, Exact)
+            and not callable(literal.value)
+            and all(map(certain.is_certain, node.arguments))
+        ):
             whys = {_never_equal(one[at], literal.value) for one in given}
             if type(node.arguments[at]) is Attempt:
-                whys = {_no_plain_value("an attempt without a default", "(attempt e default)")}
+                whys = {_MAY_FAIL}
             if len(whys) == 1 and None not in whys:
                 ((title, hint),) = whys  # type: ignore[misc]
-                label = Label(node.arguments[1 - at].span, "never equal")
+                label = Label(node.arguments[1 - at].span, "compared with this")
                 yield Diagnostic("never-equal", title, (label,), hint=hint)
                 return
 
 
 def _looked_for(given: list[tuple[Abstract, ...]], node: CallPrimitive) -> Iterator[Diagnostic]:
     """`(member? answer ["a" "b"])`"""
-    listed = node.arguments[1]
+    value, listed = node.arguments
     if not isinstance(listed, Const) or not isinstance(listed.value, tuple):
         return
     for literal in listed.value:
         whys = {_never_equal(one[0], literal) for one in given}
+        if type(value) is Attempt:
+            whys = {_MAY_FAIL}
         if len(whys) == 1 and None not in whys:
             ((title, hint),) = whys  # type: ignore[misc]
-            label = Label(listed.span, f"{shown(literal)} is never it")
+            may_fail = (title, hint) == _MAY_FAIL
+            words = "not where it failed" if may_fail else f"{shown(literal)} is never it"
+            label = Label(listed.span, words)
             yield Diagnostic("never-equal", title, (label,), hint=hint)
             return
 
 
+_MAY_FAIL = (
+    "an attempt without a default may be a FAILED TaskResult",
+    "write `(attempt e default)`",
+)
+
+
 def _never_equal(value: Abstract, literal: Any) -> tuple[str, str] | None:
-    if isinstance(value, Attempted):
-        return _no_plain_value("an attempt without a default", "(attempt e default)")
     if not isinstance(value, Answer):
         return None
     name = value.task.name
     if value.is_result:
-        return _no_plain_value("a TaskResult", f"({name} …)` or `(answer r)")
+        return (
+            "a TaskResult is compared with a plain value",
+            f"write `({name} …)` or `(answer r)`",
+        )
     type_ = type_of(value.task)
     if may_equal(type_, literal):
         return None
@@ -172,10 +192,6 @@ _WORDS = {
     "nil": "nil",
     None: "value of another kind",
 }
-
-
-def _no_plain_value(what: str, write: str) -> tuple[str, str]:
-    return f"{what} is compared with a plain value", f"write `{write}`"
 
 
 def _fields(values: Iterable[Abstract], field: str, span: Span) -> Iterator[Diagnostic]:

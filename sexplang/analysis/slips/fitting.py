@@ -7,6 +7,7 @@ from typing import Any
 from sexplang.analysis.following import Follower
 from sexplang.analysis.noting import CallNode
 from sexplang.analysis.own import is_own
+from sexplang.analysis.slips.certain import Certain, is_written
 from sexplang.analysis.slips.kinds import FUNCTION, LIBRARY, NAMES, TAKES, WORDS, Kinds, kind_of
 from sexplang.analysis.values import Abstract, Answer, Exact, Fn
 from sexplang.terms.brief import excerpt, shown
@@ -17,13 +18,20 @@ from sexplang.terms.source import Made
 from sexplang.terms.value import Higher, Primitive
 
 
-def misfits(m: Follower) -> Iterator[Diagnostic]:
+def misfits(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
     """What every evaluation of a call that was followed is refused for."""
     for node, given in m.notes.calls.items():
+        if isinstance(node, CallPrimitive) and not is_written(node):
+            continue
         if is_own(node.span) and not isinstance(node.span, Made):
             found = [_misfit(m, node, callee, values) for callee, values in given]
-            if found and all(each == found[0] for each in found) and found[0] is not None:
-                yield _finding(node, found[0], given)
+            misfit = found[0] if found else None
+            if (
+                misfit is not None
+                and all(each == misfit for each in found)
+                and certain.is_certain(node.arguments[misfit.at])
+            ):
+                yield _finding(node, misfit, given)
 
 
 @frozen

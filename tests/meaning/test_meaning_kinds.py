@@ -1,0 +1,59 @@
+"""What a test tells apart, and what other callers may give, is no slip: such programs are quiet."""
+
+import pytest
+from support.running import built
+
+from sexplang.pipeline import inspect
+
+TASK = '(defatom f (params (x string)) (instructions "S {{x}}"))\n'
+ATTEMPTED = '(bind r (attempt (f "a")))\n'
+
+
+def told(text):
+    """The code and the title of each finding."""
+    program = built(TASK + text)
+    return [(each.code, each.title) for each in [*program.warnings, *inspect(program).findings]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ATTEMPTED + '(if (failed? r) "bad" (if (equal? r "yes") 1 2))',
+        ATTEMPTED + '(cond ((failed? r) 0) ((equal? r "yes") 1) (else 2))',
+        ATTEMPTED + '(if (not (failed? r)) (case r (("yes") 1) (else 2)) 0)',
+        ATTEMPTED + '(if (and (not (failed? r)) (member? r ["yes" "no"])) 1 2)',
+        ATTEMPTED + "(if (failed? r) 0 (and r 2))",
+        ATTEMPTED + "(define (bad? x) (failed? x)) (if (bad? r) 0 (if r 1 2))",
+        '(match (attempt (f "a")) ({status: "FAILED"} 0) ("yes" 1) (_ 2))',
+        '(match (attempt (f "a")) ((? failed? r) r.notes) ("yes" 1) (_ 2))',
+        '(case (attempt (f "a")) (("yes") 1) (else 2))',
+        """(bind rs (map (lambda (x) (attempt (f x))) ["a" "b"]))
+        (map (lambda (r) (equal? r "yes")) (filter (lambda (r) (not (failed? r))) rs))""",
+        '(define (show x) (match x ({title: t} t) (_ x))) (show (f "a"))',
+        '(define (head x) (match x ([] nil) ([a . _] a) (_ x))) (head (f "a"))',
+        '(match (f "a") ([a . b] [a b]) ("yes" 1) (_ 2))',
+        '(match (f "a") ({title: [t _]} t) (_ 2))',
+        '(match (f "a") ({content: c} c) (_ 2))',
+        '(match (f "a") ((? list? xs) (length xs)) (text (string-length text)))',
+        '(define (len x) (if (list? x) (length x) (string-length x))) (len (f "x"))',
+        '(define (len x) (if (list? x) (length x) (string-length x))) (len "abc")',
+        '(define (len x) (cond ((nil? x) 0) ((list? x) (length x)) (else 1))) (len (f "x"))',
+        '(bind x (f "a")) (if (table? x) x.content x)',
+        '(bind x (f "a")) (and (list? x) (length x))',
+        '(let ((x (f "a"))) (when (has-key? x "content") x.content))',
+        '(define (said x) (if (string? x) x x.content)) (said (f "a"))',
+        '(define (said x) (if (string? x) x (get x "content"))) (said (f "a"))',
+        '(define (yes? x) (or (equal? x true) (equal? x "true"))) (yes? (f "a"))',
+        '(define (choose x) (if x 1 2)) (choose (f "a"))',
+        '(define (at x xs) (index-of x xs)) (at "a" (json-parse "[]"))',
+    ],
+)
+def test_what_a_test_tells_apart_is_quiet(text):
+    assert [] == told(text)
+
+
+def test_an_attempt_in_a_comparison_may_have_failed():
+    """It stands there itself; what is said of it is true."""
+    title = "an attempt without a default may be a FAILED TaskResult"
+    assert [("never-equal", title)] == told('(equal? (attempt (f "a")) "yes")')
+    assert [("never-equal", title)] == told('(member? (attempt (f "a")) ["yes" "no"])')

@@ -1,7 +1,7 @@
 """What the slots of environments are called, by the place in a program: read from its core when
 somebody asks, since code that runs needs no names."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 from sexplang.terms import core
@@ -28,17 +28,29 @@ class Activation:
 
 @frozen(eq=False)
 class Scope:
-    """The slots there are at a place, from 1: their names, None where there is none, and those of
-    them that a body binds: no parameters."""
+    """The slots there are at a place, from 1: their names, None where there is none; those of them
+    that a body binds: no parameters; and what gives the values of these."""
 
     activation: Activation
     names: tuple[str | None, ...]
     bound: frozenset[int] = frozenset()
+    given: Mapping[int, core.Core] = field(factory=dict)
 
-    def more(self, names: Iterable[str | None], is_bound: bool = False) -> "Scope":
+    def more(
+        self,
+        names: Iterable[str | None],
+        is_bound: bool = False,
+        values: Iterable[core.Core] = (),
+    ) -> "Scope":
         every = (*self.names, *names)
         added = range(len(self.names) + 1, len(every) + 1) if is_bound else ()
-        return Scope(self.activation, every, self.bound.union(added))
+        given = self.given | dict(enumerate(values, len(self.names) + 1))
+        return Scope(self.activation, every, self.bound.union(added), given)
+
+    def origin(self, read: core.Local) -> core.Core | None:
+        """What gives the value of a variable that is read here, if a body binds it."""
+        there = self.up(read.depth)
+        return there.given.get(read.index) if there is not None else None
 
     def up(self, depth: int) -> "Scope | None":
         found: Scope | None = self
@@ -60,7 +72,7 @@ class Environments:
                 self._walk(item.value if isinstance(item, Bind) else item, top)
                 if isinstance(item, Bind):
                     name = "_" if item.span.source.is_library else item.name
-                    top = top.more([name], is_bound=unit.main)
+                    top = top.more([name], is_bound=unit.main, values=[item.value])
         self.top = top
         for each in program.functions:
             names = [param.name for param in each.params]
@@ -73,6 +85,13 @@ class Environments:
         if key not in self._known:
             self._known[key] = self._at(*key)
         return self._known[key]
+
+    def calls(self) -> Iterator[tuple[core.Call | core.CallPrimitive, Scope]]:
+        """The calls of what is no function of the program by name, each with the scope it is in."""
+        for found in self._found.values():
+            for node, scope in found:
+                if isinstance(node, (core.Call, core.CallPrimitive)):
+                    yield node, scope
 
     def _at(self, function: int | None, place: Span, size: int) -> Scope | None:
         fitting = [
@@ -105,7 +124,7 @@ def _inner(node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
     if isinstance(node, core.Let):
         names = node.names or (None,) * len(node.values)
         yield from [(value, scope) for value in node.values]
-        yield node.body, scope.more(names, is_bound=True)
+        yield node.body, scope.more(names, is_bound=True, values=node.values)
     elif isinstance(node, core.Loop):
         yield from [(init, scope) for init in node.inits]
         own = Activation(scope.activation.function, scope)

@@ -17,6 +17,7 @@ from itertools import repeat
 from types import FunctionType
 from typing import Any
 
+from sexplang.machine.answered import told
 from sexplang.machine.control import fail
 from sexplang.machine.exits import ENDS, Broken, Interrupted
 from sexplang.machine.finding import blamed
@@ -201,7 +202,8 @@ def _turn(step: Step, ticks: Any) -> Step | Exit:
 
 
 def _failed(failure: Failure, k: Frame, s: Segment) -> Step:
-    return fail(blamed(error_of(failure.fault), k, s, failure.fn), k, s, resumable=False)
+    fault = told(failure.fault, s[3].linked)
+    return fail(blamed(error_of(fault), k, s, failure.fn), k, s, resumable=False)
 
 
 def _out_of_memory(_: Any, k: Frame, s: Segment) -> Step:

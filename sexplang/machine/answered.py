@@ -1,0 +1,69 @@
+"""The fault of a function that was given a variable: where a body binds it to the answer of a task,
+the fault names the task. That is looked up when it happens: code that runs knows nothing of it.
+"""
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from sexplang.machine.misfits import misfit, tasks_of
+from sexplang.machine.stack import Linked
+from sexplang.terms.core import Local
+from sexplang.terms.program import Program
+from sexplang.terms.source import Span
+from sexplang.terms.value import Fault, Task
+
+Answers = tuple[tuple[Local, Task], ...]
+"""The arguments of a call that are variables, and of which tasks they are the answers."""
+
+_known: WeakKeyDictionary[Linked, dict[Span, Answers]] = WeakKeyDictionary()
+
+
+def told(fault: Fault, linked: Linked) -> Fault:
+    """The fault, with the task whose answer does not fit, if that is bound to a variable."""
+    if fault.code != "wrong-type" or fault.span is None or fault.span.source.is_library:
+        return fault
+    found = _answers(linked).get(fault.span)
+    env = _environment(fault) if found else None
+    if not found or env is None:
+        return fault
+    tasks = tuple([(at, task) for at, (_, task) in enumerate(found)])
+    return misfit(fault, tasks, [_value(env, local) for local, _ in found])
+
+
+def _answers(linked: Linked) -> dict[Span, Answers]:
+    """Which calls of the program take such variables, by their places."""
+    if linked not in _known:
+        _known[linked] = _found(linked.program())
+    return _known[linked]
+
+
+def _found(program: Any) -> dict[Span, Answers]:
+    if not isinstance(program, Program) or not program.tasks:
+        return {}
+    from sexplang.machine.environments import Environments  # a run without such faults needs none
+
+    made: dict[Span, Answers] = {}
+    for call, scope in Environments(program).calls():
+        answers = []
+        for each in call.arguments:
+            origin = scope.origin(each) if type(each) is Local else None
+            for _, task in tasks_of((origin,)) if origin is not None else ():
+                answers.append((each, task))
+        if answers:
+            made[call.span] = tuple(answers)
+    return made
+
+
+def _environment(fault: Fault) -> Any:
+    """The environment of the call that failed."""
+    from sexplang.machine.stood import inside
+
+    held = [each.env for each in inside(fault.__traceback__) if each.env is not None]
+    return held[-1] if held else None
+
+
+def _value(env: Any, local: Local) -> Any:
+    """What a variable held; None where the environment is of another place."""
+    for _ in range(local.depth):
+        env = env[0] if type(env) is tuple and env else None
+    return env[local.index] if type(env) is tuple and local.index < len(env) else None

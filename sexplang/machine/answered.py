@@ -44,11 +44,11 @@ def _found(program: Any) -> dict[Span, Answers]:
 
     made: dict[Span, Answers] = {}
     for call, scope in Environments(program).calls():
-        answers = []
+        answers: list[tuple[Local, Task]] = []
         for each in call.arguments:
-            origin = scope.origin(each) if type(each) is Local else None
-            for _, task in tasks_of((origin,)) if origin is not None else ():
-                answers.append((each, task))
+            if isinstance(each, Local):
+                origin = scope.origin(each)
+                answers += [(each, task) for _, task in tasks_of([origin] if origin else [])]
         if answers:
             made[call.span] = tuple(answers)
     return made

@@ -44,7 +44,7 @@ class Scope:
     ) -> "Scope":
         every = (*self.names, *names)
         added = range(len(self.names) + 1, len(every) + 1) if is_bound else ()
-        given = self.given | dict(enumerate(values, len(self.names) + 1))
+        given = {**self.given, **dict(enumerate(values, len(self.names) + 1))}
         return Scope(self.activation, every, self.bound.union(added), given)
 
     def origin(self, read: core.Local) -> core.Core | None:

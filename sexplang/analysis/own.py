@@ -29,6 +29,11 @@ def own_nodes(program: Program) -> Iterator[Any]:
         for function in unit.functions:
             roots += [each.default for each in function.params if each.default is not None]
             roots.append(function.body)
+    return nodes_in(roots)
+
+
+def nodes_in(roots: list[Any]) -> Iterator[Any]:
+    """The nodes of these and all that they hold; the bodies of functions stand elsewhere."""
     work = roots[::-1]
     while work:
         node = work.pop()

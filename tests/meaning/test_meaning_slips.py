@@ -74,6 +74,8 @@ def told(text):
             "(put t 'a 1)",
             "leave it out, or give it a name to use",
         ),
+        ("(try 1 2 (catch (e) 3))", "unused-value", "1", "leave it out, or give it a name to use"),
+        ('(define (g t) (str t "!") t) (g "a")', "unused-value", '(str t "!")', None),
         ('(string-split "," "a,b")', "swapped-arguments", '(string-split "," "a,b")', None),
         (
             '(string-replace "a" "b" "banana")',
@@ -132,6 +134,11 @@ def test_a_slip_is_told(text, code, part, hint):
         TASK + '(string-length (f "a"))',
         '(spawn-subagent task: "x" constraints: ["short"])',
         "(define (choose f) (map (if f f str) [1])) (choose nil)",
+        '(try (json-parse "x") true (catch (err bad-json) false))',
+        "(define (some xs) (car xs) xs) (some [1])",
+        "(define (counted n) (+ n 1) n) (counted 1)",
+        '(attempt (begin (get {a: 1} "a") (put {} "a" 1) 1) 0)',
+        TASK + '(try (f "x") true (catch (err) false))',
         '(define (both g) (g "k")) (both (lambda (k) (get {k: 1} k)))',
     ],
 )

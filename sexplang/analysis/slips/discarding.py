@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sexplang.analysis.own import own_nodes, own_units
+from sexplang.analysis.own import nodes_in, own_nodes, own_units
 from sexplang.terms.core import (
+    Attempt,
     Call,
     CallPrimitive,
     Const,
+    Handle,
     Known,
     Lambda,
     Local,
@@ -20,8 +22,18 @@ from sexplang.terms.program import Bind, Program
 from sexplang.terms.source import Made
 from sexplang.terms.value import Task
 
-_PLAIN = (Const, Local, Known, Lambda, MakeTable, Path, CallPrimitive)
+_PLAIN = (Const, Local, Known, Lambda, MakeTable, Path)
 """What does nothing but give a value."""
+
+_VALUED = frozenset(
+    [
+        *("put", "remove", "merge", "cons", "append", "list", "reverse", "distinct", "flatten"),
+        *("str", "string-upcase", "string-downcase", "string-trim", "string-replace"),
+        *("string-split", "string-join", "not"),
+    ]
+)
+"""Primitives that are called for nothing but their value. Others may be called to see whether they
+fail: for an item that is not there, for a text that is no JSON."""
 
 
 def discarded(program: Program) -> Iterator[Diagnostic]:
@@ -31,16 +43,30 @@ def discarded(program: Program) -> Iterator[Diagnostic]:
         for item in unit.items[:last]:
             if not isinstance(item, Bind):
                 yield from _findings(item)
-    for node in own_nodes(program):
+    nodes = list(own_nodes(program))
+    tried = _tried(nodes)
+    for node in nodes:
         if isinstance(node, Seq):
             for item in node.items[:-1]:
-                yield from _findings(item)
+                if isinstance(item, _PLAIN) or item not in tried:
+                    yield from _findings(item)
+
+
+def _tried(nodes: list[Any]) -> set[Any]:
+    """What stands in a `try` or an `attempt`, and may be there because it fails."""
+    bodies = [
+        node.body
+        for node in nodes
+        if isinstance(node, Attempt)
+        or (isinstance(node, Handle) and any(each.operation == "error" for each in node.clauses))
+    ]
+    return set(nodes_in(bodies))
 
 
 def _findings(node: Any) -> Iterator[Diagnostic]:
     if isinstance(node.span, Made) or (isinstance(node, Const) and node.value is None):
         return
-    if isinstance(node, _PLAIN):
+    if isinstance(node, _PLAIN) or _is_for_its_value(node):
         yield _finding(node, "nobody uses this value", "leave it out, or give it a name to use")
     elif isinstance(node, Call) and isinstance(node.callee, Const):
         task = node.callee.value
@@ -51,6 +77,17 @@ def _findings(node: Any) -> Iterator[Diagnostic]:
                 f"nobody uses the answer of `{task.name}`",
                 f"give it a name: `(bind answer ({task.name} …))`, or leave the call out",
             )
+
+
+def _is_for_its_value(node: Any) -> bool:
+    if not isinstance(node, CallPrimitive):
+        return False
+    name = node.primitive.name
+    if name in _VALUED or name.endswith("?"):
+        return True
+    # Of numbers that are written it is known that they can be counted with.
+    numbers = [one for one in node.arguments if isinstance(one, Const)]
+    return name in ("+", "-", "*", "max", "min") and len(numbers) == len(node.arguments)
 
 
 def _finding(node: Any, title: str, hint: str) -> Diagnostic:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from sexplang.compiler.clauses import CLAUSES, listed
+from sexplang.compiler.functions import OPTIONAL, REST
 from sexplang.compiler.settings import (
     data,
     expected,
@@ -145,16 +146,35 @@ _OPTIONS = ("type", "default", "required", "doc", "from")
 
 def _params(c: Lowering, clause: ListForm, written: Written) -> tuple[Param, ...]:
     found: list[Param] = []
-    for item in clause.items[1:]:
+    is_optional = False
+    for at, item in enumerate(clause.items[1:], 2):
         name = item.items[0] if type(item) is ListForm and item.items else item
+        if item is name and type(name) is Name and name.spelling in (*OPTIONAL, *REST):
+            _foreign(c, name, clause.items[at : at + 1])
+            is_optional = True  # what follows may be left out: no call of the task is wrong
+            continue
         if type(name) is not Name:
             hint = "write `name`, `(name type)` or `(name type default: value)`"
             expected(c, item, "a parameter", hint)
             continue
         written.params[name.spelling] = item
         rest = item.items[1:] if type(item) is ListForm else ()
-        found.append(_param(c, name.spelling, rest))
+        param = _param(c, name.spelling, rest)
+        found.append(evolve(param, required=False) if is_optional else param)
     return tuple(found)
+
+
+def _foreign(c: Lowering, word: Name, following: tuple[Form, ...]) -> None:
+    """What other Lisps write between parameters."""
+    written = following[0] if following else word
+    parts = written.items if type(written) is ListForm else (written,)
+    name = parts[0].spelling if parts and type(parts[0]) is Name and following else "name"
+    if word.spelling in OPTIONAL:
+        type_ = parts[1].spelling if len(parts) > 1 and type(parts[1]) is Name else "string"
+        hint = f"a parameter that may be left out has a default: `({name} {type_} default: value)`"
+    else:
+        hint = f"a task takes no further arguments: let it take a list, `({name} list)`"
+    expected(c, word, "a parameter", hint)
 
 
 def _param(c: Lowering, name: str, forms: tuple[Form, ...]) -> Param:

@@ -93,8 +93,8 @@ def _malformed(c: Lowering, at: Form, words: str, hint: str | None = None) -> No
     c.report("malformed-form", at.span, title, words, hint=hint)
 
 
-_OPTIONAL = frozenset(("&optional", "&key", "&opt"))
-_REST = frozenset(("&", "&rest", "&body", "&args"))
+OPTIONAL = frozenset(("&optional", "&key", "&opt"))
+REST = frozenset(("&", "&rest", "&body", "&args"))
 """What other Lisps write between parameters."""
 
 
@@ -105,12 +105,12 @@ def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
         default: Form | None = None if missing is None else Literal(None, missing)
         name = form
         word = form.text if type(form) is Name else ""
-        if word in _OPTIONAL or word in _REST:
+        if word in OPTIONAL or word in REST:
             _foreign(c, form, word, forms[at + 1 : at + 2])
             missing = form.span  # what follows may be left out: no call of it is wrong
-        if word in _OPTIONAL:
+        if word in OPTIONAL:
             continue
-        if word == "." or word in _REST:
+        if word == "." or word in REST:
             if at == len(forms) - 2 and _is_new(c, forms[-1], seen):
                 made.rest = forms[-1].text  # type: ignore[union-attr]
             elif at != len(forms) - 2:
@@ -128,7 +128,7 @@ def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
 
 def _foreign(c: Lowering, form: Form, word: str, following: tuple[Form, ...]) -> None:
     name = following[0].text if following and type(following[0]) is Name else "more"
-    if word in _OPTIONAL:
+    if word in OPTIONAL:
         hint = f"a parameter that may be left out is written with its default: `({name} default)`"
     else:
         hint = f"all further arguments are one list, the last parameter: write `. {name}`"

@@ -145,8 +145,18 @@ def unbound(c: Lowering, form: Name, position: int) -> Const:
         form.span,
         f"nothing here is called `{name}`",
         "not bound in this file or its imports",
-        hint=HABITS.get(name) or _did_you_mean(c, name, position),
+        hint=HABITS.get(name) or _name_first(c, name) or _did_you_mean(c, name, position),
     )
+
+
+def _name_first(c: Lowering, name: str) -> str | None:
+    """What to write for a catch whose name stands behind a reason or type."""
+    for head in reversed(c.catches):
+        first, *rest = [item.span.text for item in head.items]
+        if name in rest and len(name) < len(first):  # the longer one is the reason
+            written = " ".join([name, first, *[word for word in rest if word != name]])
+            return f"the name comes first: `(catch ({written}) …)`"
+    return None
 
 
 def _no_value(c: Lowering, form: Name) -> Const:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from typing import Any, TypeGuard
 
 from sexplang.compiler.calls import called
-from sexplang.compiler.functions import duplicate
+from sexplang.compiler.functions import REST, duplicate
 from sexplang.compiler.quoting import datum, entries
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering
@@ -121,10 +121,11 @@ def _vector(
     test.check(primitive(c, "list?", part.core, span=span))
     length = primitive(c, "length", part.core, span=span)
     rest: Form | None = None
-    if len(items) > 1 and is_name(items[-2], "&"):
+    if len(items) > 1 and any(is_name(items[-2], word) for word in REST):
         written = " ".join([*[item.span.text for item in items[:-2]], ".", items[-1].span.text])
         hint = f"write `[{written}]`: what is left of the list stands behind a dot"
-        c.malformed(form, items[-2], "`&` is a name like any other", hint=hint)
+        words = f"`{items[-2].span.text}` is a name like any other"
+        c.malformed(form, items[-2], words, hint=hint)
         items, rest = items[:-2], items[-1]
     elif len(items) > 1 and is_name(items[-2], "."):
         items, rest = items[:-2], items[-1]

@@ -86,6 +86,8 @@ class Lowering(Names):
         self.fence = 0
         self.clause: Continuation | None = None
         self.loops: list[int] = []
+        # What the catches around say: a name, and words.
+        self.catches: list[ListForm] = []
         self.origins: dict[str, str] = {}
         self.import_failed = False
         # What has been made.

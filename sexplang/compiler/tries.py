@@ -80,7 +80,9 @@ def _catch(c: Lowering, form: ListForm, item: ListForm) -> Generator[Any, Any, C
     c.place(name.text)  # type: ignore[union-attr]
     # The continuation has its slot, though a catch cannot name it.
     c.place("_")
+    c.catches.append(head)
     inner = yield body(c, item.items[2:], 0, item.span)
+    c.catches.pop()
     c.back(place)
     params = (name.spelling,)  # type: ignore[union-attr]
     return Clause("error", params, inner, "never", tuple(words), span=item.span)

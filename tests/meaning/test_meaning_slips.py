@@ -31,6 +31,24 @@ def told(text):
             "did you mean `late`?",
         ),
         (
+            TASK + '(try (f "x") (catch (e TASK_FAILUR) 1))',
+            "never-raised",
+            "(catch (e TASK_FAILUR) 1)",
+            "did you mean `TASK_FAILURE`?",
+        ),
+        (
+            TASK + '(try (f "x") (catch (e modl-timeout) 1))',
+            "never-raised",
+            "(catch (e modl-timeout) 1)",
+            "did you mean `model-timeout`?",
+        ),
+        (
+            "(define (safely thunk) (try (thunk) (catch (TASK_FAILURE e) 1))) (safely list)",
+            "never-raised",
+            "(catch (TASK_FAILURE e) 1)",
+            "the name comes first: `(catch (e TASK_FAILURE) …)`",
+        ),
+        (
             "(try (first []) (catch (e nowhere-at-all) 1))",
             "never-raised",
             "(catch (e nowhere-at-all) 1)",
@@ -139,6 +157,11 @@ def test_a_slip_is_told(text, code, part, hint):
         "(define (counted n) (+ n 1) n) (counted 1)",
         '(attempt (begin (get {a: 1} "a") (put {} "a" 1) 1) 0)',
         TASK + '(try (f "x") true (catch (err) false))',
+        "(define (safely thunk) (try (thunk) (catch (e busy) 1))) (safely (lambda () 1))",
+        '(try (read-file "x") (catch (e no-such-thing) 1))',
+        TASK + '(try (f "x") (catch (e busy) 1))',
+        "(define (each g) (try (map g [1]) (catch (e busy) 1))) (each str)",
+        '(try (spawn-subagent "x") (catch (e busy) 1))',
         '(define (both g) (g "k")) (both (lambda (k) (get {k: 1} k)))',
     ],
 )

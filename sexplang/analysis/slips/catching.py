@@ -6,12 +6,22 @@ from functools import cache
 from typing import Any
 
 from sexplang import data
-from sexplang.analysis.own import own_nodes
-from sexplang.terms.core import Clause, Const, MakeTable
+from sexplang.analysis.own import is_own, own_nodes
+from sexplang.analysis.slips.kinds import TAKES
+from sexplang.terms.core import (
+    Call,
+    CallKnown,
+    Clause,
+    Const,
+    Known,
+    Lambda,
+    MakeTable,
+    PerformOp,
+)
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Program
 from sexplang.terms.source import Made
-from sexplang.terms.value import Symbol
+from sexplang.terms.value import Higher, Operation, Symbol, Task
 
 TYPES = frozenset(("PROGRAM_ERROR", "RESOURCE_EXHAUSTION", "TASK_FAILURE", "USER_ERROR"))
 
@@ -19,28 +29,67 @@ TYPES = frozenset(("PROGRAM_ERROR", "RESOURCE_EXHAUSTION", "TASK_FAILURE", "USER
 LIKE = 0.75
 """How alike two words are, where one is meant by the other."""
 
+SAME = 0.8
+"""The same, where any other word could be raised, too."""
+
+NEAR = 2
+"""By how many letters such a word may be longer or shorter."""
+
 
 def never_raised(program: Program) -> Iterator[Diagnostic]:
     """Words that are neither a type, nor a code, nor written anywhere else in the program.
 
-    A reason that is computed, or that a host may give, can be any word.
+    Where a reason is computed, or comes from a host or a function that a caller gives, it can be
+    any word: then only a slip of the pen is told.
     """
     catches: list[Clause] = []
     written: set[str] = set()
+    is_open = False
     for node in own_nodes(program):
         if isinstance(node, Clause) and node.words and not isinstance(node.span, Made):
             catches.append(node)
         elif isinstance(node, Const):
             written |= _words_in(node.value)
-        elif _is_computed_reason(node):
-            return
-    if not catches or _asks_the_host(program):
+        is_open = is_open or _may_raise_any(program, node)
+    if not catches:
         return
-    known = TYPES | _codes() | written
+    ours = TYPES | _codes()
+    known = ours | written
     for clause in catches:
         for word in clause.words:
-            if word not in known:
-                yield _finding(clause, word, known)
+            if word not in known and (not is_open or _is_slip(clause, word, ours)):
+                yield _finding(clause, word, ours if is_open else known)
+
+
+def _is_slip(clause: Clause, word: str, ours: frozenset[str]) -> bool:
+    """Whether it is nearly one of the language's own words, or such a word stands as the name."""
+    close = get_close_matches(word, sorted(ours), 1, SAME)
+    near = bool(close) and abs(len(close[0]) - len(word)) <= NEAR
+    return near or clause.params[0] in ours
+
+
+def _may_raise_any(program: Program, node: Any) -> bool:
+    """Whether it does what fails with reasons that stand nowhere in the program."""
+    if isinstance(node, Const):
+        return isinstance(node.value, (Operation, Task)) or (
+            isinstance(node.value, Higher) and node.value.name not in _CLOSED
+        )
+    if isinstance(node, (CallKnown, Known)):
+        return not is_own(program.functions[node.function].span)
+    if isinstance(node, Call):
+        callee, given = node.callee, node.arguments[:1]
+        if isinstance(callee, Const) and isinstance(callee.value, Higher):
+            calls = callee.value.name not in ("raise", "error")
+            return calls and any(not isinstance(one, _FUNCTIONS) for one in given)
+        return not isinstance(callee, _FUNCTIONS)
+    return isinstance(node, PerformOp) or _is_computed_reason(node)
+
+
+_FUNCTIONS = (Const, Known, Lambda)
+"""What is a function that stands in the program."""
+
+_CLOSED = frozenset((*TAKES, "raise", "error"))
+"""Functions that call back, and raise nothing but what is raised there."""
 
 
 @cache
@@ -71,14 +120,6 @@ def _is_computed_reason(node: Any) -> bool:
     return isinstance(node, MakeTable) and any(
         key in ("reason", "type") and not isinstance(value, Const)
         for key, value in zip(node.keys, node.values, strict=True)
-    )
-
-
-def _asks_the_host(program: Program) -> bool:
-    """Whether it declares an effect that only a host could answer, which may refuse with a reason
-    of its own."""
-    return any(
-        not program.handles(operation) for unit in program.units for operation in unit.operations
     )
 
 

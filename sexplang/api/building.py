@@ -47,8 +47,8 @@ def build(
     except Diagnostics as found:
         if not isinstance(source, str):
             raise with_imports(found, _folder(source), find) from None
-        if _FILE_NAME.fullmatch(source):
-            raise _told_apart(source, found) from None
+        if _FILE_NAME.fullmatch(source.strip()):
+            raise _told_apart(source.strip(), found) from None
         raise
     return made if isinstance(source, str) else evolve(made, folder=_folder(source))
 
@@ -60,13 +60,13 @@ def check(
     primitives: Functions | None = None,
     permissions: Permissions | None = None,
 ) -> list[Diagnostic]:
-    """Everything that `build` finds, errors and warnings; an empty list is a good program.
+    """What the command `check` finds, errors and warnings; an empty list is a good program.
     Nothing runs, nothing is raised."""
     try:
         program = build(source, effects=effects, primitives=primitives, permissions=permissions)
     except Diagnostics as found:
         return list(found.diagnostics)
-    return list(program.warnings)
+    return [*program.warnings, *pipeline.inspect(program).findings]
 
 
 def permissions_for(source: object, given: Permissions | None) -> Permissions:
@@ -88,12 +88,12 @@ def _folder(path: os.PathLike[str]) -> str:
     return os.path.dirname(os.path.abspath(os.fspath(path)))
 
 
-_FILE_NAME = re.compile(r"[^\n(){}\[\]]+\.sexp")
+_FILE_NAME = re.compile(r"[^\n(){}\[\]]+\.(sexp|xml)")
 
 
 def _told_apart(text: str, found: Diagnostics) -> Diagnostics:
     """What was found first in a text that looks like the name of a file, with what to write."""
-    hint = f"a str is program text; write Path({json.dumps(text)})"
+    hint = f"a str is program text; write Path({json.dumps(text, ensure_ascii=False)})"
     return Diagnostics([evolve(found.diagnostics[0], hint=hint)])
 
 

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.command import sexplang as command
 
 import sexplang
 
@@ -82,7 +83,10 @@ def test_a_program_of_a_text_has_no_folder(docs):
             sexplang.run(source)
 
 
-@pytest.mark.parametrize("name", ["agent.sexp", "docs/my agent.sexp", "../a.sexp", "C:\\a.sexp"])
+NAMES = ["agent.sexp", "docs/my agent.sexp", "../a.sexp", "C:\\a.sexp", "summarize.xml"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("call", [sexplang.run, sexplang.build])
 def test_a_text_that_looks_like_the_name_of_a_file_is_told_apart(call, name):
     """One diagnostic, which says what to write."""
@@ -91,6 +95,36 @@ def test_a_text_that_looks_like_the_name_of_a_file_is_told_apart(call, name):
     (found,) = raised.value.diagnostics
 
     assert f"a str is program text; write Path({json.dumps(name)})" == found.hint
+
+
+@pytest.mark.parametrize("text", ["größe/ä.sexp", "größe/ä.sexp\n", "  größe/ä.sexp "])
+def test_the_name_is_shown_as_it_is_written(text):
+    """And without what stands around it."""
+    (found,) = sexplang.check(text)
+
+    assert 'a str is program text; write Path("größe/ä.sexp")' == found.hint
+
+
+CHECKED = {
+    """(defatom f (params (x string)) (instructions "S {{x}}")) (if (f "a") 1 2)""": (
+        ["answer-as-test"]
+    ),
+    """(defatom f (params (x string)) (instructions "S {x}")) (f "a")""": ["unused-param"],
+    """(string-split "," "a,b")""": ["swapped-arguments"],
+    """(define x 1) (* x 3)""": [],
+}
+
+
+@pytest.mark.parametrize(("program", "codes"), CHECKED.items(), ids=list(CHECKED))
+def test_check_finds_what_the_command_finds(program, codes, tmp_path):
+    path = tmp_path / "p.sexp"
+    path.write_text(program)
+    done = command("check", path, "--json")
+    (said,) = json.loads(done.stdout)["files"].values()
+
+    assert codes == [each["code"] for each in said["findings"]]
+    assert codes == [each.code for each in sexplang.check(program)]
+    assert codes == [each.code for each in sexplang.check(path)]
 
 
 def test_a_path_of_keys_that_ends_in_sexp_is_a_program():

@@ -1,7 +1,7 @@
 """Calls to the arguments that cannot fit, whatever happens: wrong kinds, and changed places."""
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any
 
 from sexplang.analysis.following import Follower
@@ -11,7 +11,7 @@ from sexplang.analysis.slips.certain import Certain, is_written
 from sexplang.analysis.slips.kinds import FUNCTION, LIBRARY, NAMES, TAKES, WORDS, Kinds, kind_of
 from sexplang.analysis.values import Abstract, Answer, Exact, Fn
 from sexplang.terms.brief import excerpt, shown
-from sexplang.terms.core import Call, CallPrimitive
+from sexplang.terms.core import Call, CallKnown, CallPrimitive
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.node import frozen
 from sexplang.terms.source import Made
@@ -57,18 +57,31 @@ def _misfit(
     for at, wants in enumerate(wanted):
         kind = kinds[at]
         if wants is not None and kind is not None and kind not in wants:
-            return Misfit(at, name, wants, kind, _order(wanted, kinds))
+            labels = node.labels if isinstance(node, Call) else ()
+            return Misfit(at, name, wants, kind, () if labels else _order(wanted, kinds))
     return None
 
 
 def _order(wanted: list[Kinds | None], kinds: list[str | None]) -> tuple[int, ...]:
-    """The order in which all may fit when two arguments change places; empty if there is none."""
-    for one, other in combinations(range(len(kinds)), 2):
-        order = [*range(len(kinds))]
-        order[one], order[other] = other, one
-        if all(_fits(wants, kinds[at]) for wants, at in zip(wanted, order, strict=True)):
-            return tuple(order)
-    return ()
+    """The order that is nearest to the one written and in which all may fit; empty if there is
+    none."""
+    if len(kinds) > MOST_MOVED:
+        return ()
+    fitting = [
+        order
+        for order in permutations(range(len(kinds)))
+        if all(_fits(wants, kinds[at]) for wants, at in zip(wanted, order, strict=True))
+    ]
+    return min(fitting, key=_turned, default=())
+
+
+MOST_MOVED = 4
+"""How many arguments at most are put into order."""
+
+
+def _turned(order: tuple[int, ...]) -> int:
+    """How many pairs have changed places."""
+    return sum(one > other for one, other in combinations(order, 2))
 
 
 def _fits(wants: Kinds | None, kind: str | None) -> bool:
@@ -130,8 +143,17 @@ def _hint(node: CallNode, misfit: Misfit, value: Abstract) -> str | None:
         return f"write `({misfit.name} {ordered})`"
     if misfit.wants == FUNCTION:
         if misfit.name in ("retry", "vote", "hedge"):
-            return f"write `(lambda () {written[misfit.at]})`"
+            return _thunk(node.arguments[misfit.at], written[misfit.at], value)
         if isinstance(value, Answer):
             return f"give the task itself, `{value.task.name}`, or a lambda that calls it"
         return "give a function, such as `(lambda (x) …)`"
     return None
+
+
+def _thunk(argument: Any, written: str, value: Abstract) -> str | None:
+    """What is called again: the call, which a name has not."""
+    if isinstance(argument, (Call, CallKnown, CallPrimitive)):
+        return f"write `(lambda () {written})`"
+    if isinstance(value, Answer):
+        return f"write `(lambda () ({value.task.name} …))`: this name has what one call gave"
+    return "give a function, such as `(lambda () …)`"

@@ -38,7 +38,7 @@ def call_task(
     wants: Wants = "answer",
 ) -> Step:
     """Begins the conversation; its answer goes to `k`, or its TaskResult."""
-    context, call = s[3], (task, settled(inputs), settled(overrides), wants)
+    context, call = s[3], (task, settled(inputs), overrides and settled(overrides), wants)
     if context.work is not None:
         return leave, Spawned(_begin, call, k, s, "task", task.template.name), k, s
     return _begin((None, *call), k, s)
@@ -72,7 +72,7 @@ def _converse(call: Call, k: Frame, s: Segment) -> Step:
     )
     if isinstance(want, Broke):
         return _break(work, want.error, is_timed, k, s)
-    inner = context.talking((*context.conversations, conversation), work)
+    inner = context.but((*context.conversations, conversation), work)
     return _go_on(session, want, k, s, inner, is_timed, wants)
 
 
@@ -99,8 +99,7 @@ def _go_on(
     s = (CONVERSATION, k, s, context, (session, context.work, is_timed, wants))
     if want.together:
         starts = tuple([(start_ask, ask) for ask in want.asks])
-        k = (_all_answered, BOTTOM)
-        return leave, Forked(starts, k, s), k, s
+        return leave, Forked(starts, _ALL_ANSWERED, s), _ALL_ANSWERED, s
     return start_ask(want.asks[0], _ANSWERED, s)
 
 
@@ -123,7 +122,7 @@ def _over(work: Work | None, error: Record | None, step: Step) -> Step:
 def _with_items(context: Ctx, items: tuple[Value, ...]) -> Ctx:
     """The context of the conversation once it has found more for its children to inherit."""
     *above, own = context.conversations
-    return context.talking((*above, evolve(own, items=items)), context.work)
+    return context.but(conversations=(*above, evolve(own, items=items)))
 
 
 def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
@@ -135,22 +134,15 @@ def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
 
 
 def _answered(value: Value, k: Frame, s: Segment) -> Step:
-    return _advance(s, (settled(value),))
+    """The reply to what a conversation asked for, or those to all that it asked for together."""
+    replies = settled(value)
+    _, below, outer, context, (session, _, is_timed, wants) = s
+    session, want = context.linked.tasks.advance(session, replies if k[2] else (replies,))
+    return _go_on(session, want, below, outer, context, is_timed, wants)
 
 
-_ANSWERED: Frame = (_answered, BOTTOM)
-
-
-def _all_answered(values: Value, k: Frame, s: Segment) -> Step:
-    replies = settled(values)
-    assert isinstance(replies, tuple)
-    return _advance(s, replies)
-
-
-def _advance(s: Segment, replies: tuple[Value, ...]) -> Step:
-    _, k, below, context, (session, _, is_timed, wants) = s
-    session, want = context.linked.tasks.advance(session, replies)
-    return _go_on(session, want, k, below, context, is_timed, wants)
+_ANSWERED: Frame = (_answered, BOTTOM, False)
+_ALL_ANSWERED: Frame = (_answered, BOTTOM, True)
 
 
 def _fail(env: Any, k: Frame, s: Segment) -> Step:

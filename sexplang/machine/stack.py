@@ -165,11 +165,11 @@ class Ctx:
 
     def but(
         self,
-        *,
         conversations: tuple[Conversation, ...] = _SAME,
+        work: Work | None = _SAME,
+        *,
         scopes: tuple[str, ...] = _SAME,
         spared: tuple[str, ...] = _SAME,
-        work: Work | None = _SAME,
         jobs: tuple[str, ...] | None = _SAME,
         plans: tuple[str, ...] = _SAME,
     ) -> "Ctx":
@@ -203,10 +203,6 @@ class Ctx:
         if self.jobs is not None and around.jobs is not None:
             jobs = (*around.jobs, *[id for id in self.jobs[inside:] if id not in around.jobs])
         return self.but(scopes=scopes, spared=spared, jobs=jobs, plans=plans)
-
-    def talking(self, conversations: tuple[Conversation, ...], work: Work | None) -> "Ctx":
-        """The same, on behalf of these conversations."""
-        return self.but(conversations=conversations, work=work)
 
     def doing(self, work: Work) -> "Ctx":
         """The same, as a part of a piece of work."""

@@ -133,7 +133,8 @@ class Turn(Limiting):
         context, held = left.s[3], None
         if context.jobs and self._lacks_place(branch, left):
             return
-        if left.operation == "model" and self.called >= self.limits.model_calls:
+        is_model = left.operation == "model"
+        if is_model and self.called >= self.limits.model_calls:
             self._limit(branch, too_many_model_calls(self.limits.model_calls), left)
             return
         if context.scopes:
@@ -145,8 +146,7 @@ class Turn(Limiting):
             if refused is not None:
                 self._break(branch, left, refused.scope, refused.error)
                 return
-        if left.operation == "model":
-            self.called += 1
+        self.called += is_model
         path, ordinal = branch.path, branch.ordinal
         id = identity(path, ordinal)
         request = Request(id, left.operation, left.arguments, context.plain(), left.span)

@@ -24,7 +24,7 @@ def contexts(draw):
         elif word == "b" and id in context.scopes:
             context = context.sparing(id)
         elif word == "w":
-            context = context.talking((), None)
+            context = context.but((), None)
         elif word == "j":
             context = context.placed(id)
     return context

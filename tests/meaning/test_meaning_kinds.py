@@ -57,3 +57,35 @@ def test_an_attempt_in_a_comparison_may_have_failed():
     title = "an attempt without a default may be a FAILED TaskResult"
     assert [("never-equal", title)] == told('(equal? (attempt (f "a")) "yes")')
     assert [("never-equal", title)] == told('(member? (attempt (f "a")) ["yes" "no"])')
+
+
+RETURNS = """(defatom v (params (x string)) (instructions "V {{x}}")
+  (returns {good: boolean stars: integer kind: (one-of "bug" "idea") why?: (or string boolean)}))
+(bind r (v "a"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "findings"),
+    [
+        ('(equal? r.good "true")', [("never-equal", '`r.good` is never "true"')]),
+        ('(case r.kind (("bgu") 1) (else 2))', []),
+        ('(equal? "bgu" r.kind)', [("never-equal", '`r.kind` is never "bgu"')]),
+        ("r.star", [("answer-as-result", "the answer of `v` has no field `star`")]),
+        ("(list (equal? r.good true) (equal? r.why true) (equal? r.why nil) r.stars)", []),
+        ('(if (boolean? r.stars) 1 (equal? r.stars "x"))', []),
+        ('(define (same x) (equal? x.good "true")) (same r)', []),
+    ],
+)
+def test_a_field_is_of_the_type_that_the_task_returns(text, findings):
+    """A word that it never is, and a field that the type has not."""
+    assert findings == told(RETURNS + text)
+
+
+@pytest.mark.parametrize("schema", ["", 'schema: "object"'])
+def test_a_json_has_no_parsed_content(schema):
+    """Nobody knows its fields, but this is one of a TaskResult."""
+    head = f'(defatom j (instructions "J") (output_format type: json {schema})) (bind r (j))'
+    title = "the answer of `j` has no field `parsed_content`"
+    assert [("answer-as-result", title)] == told(head + "r.parsed_content.good")
+    assert [] == told(head + "[r.content r.status r.good]")

@@ -2,17 +2,27 @@
 TaskResult that they stand in."""
 
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from typing import Any
 
 from sexplang.analysis.following import Follower
 from sexplang.analysis.own import is_own, own_nodes
 from sexplang.analysis.slips.certain import Certain, is_written
-from sexplang.analysis.slips.types import has_field, kind_of_type, may_equal, type_of
+from sexplang.analysis.slips.types import (
+    ANY_TYPE,
+    Type,
+    has_field,
+    kind_of_type,
+    may_equal,
+    type_of,
+    type_of_field,
+)
 from sexplang.analysis.values import Abstract, Answer, Attempted, Exact
 from sexplang.terms.brief import shown
 from sexplang.terms.core import And, Attempt, CallPrimitive, Const, If, Or, Path
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.source import Made, Span
+from sexplang.terms.value import Task
 
 FIELDS = ("content", "notes", "parsed_content", "status", "usage")
 
@@ -30,6 +40,7 @@ def misread_answers(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
             yield from _of_call(m, certain, node)
         elif isinstance(node, Path) and certain.is_certain(node.base):
             yield from _fields(_seen(m, node.base), node.fields[0], node.span)
+            yield from _misspelled(_seen(m, node.base), node)
     for span, values in m.notes.tests.items():
         if is_own(span) and not isinstance(span, Made):
             for found in _as_test(values, span, False):
@@ -61,7 +72,7 @@ def _of_call(m: Follower, certain: Certain, node: CallPrimitive) -> Iterator[Dia
     if not given or not node.arguments:
         return
     if name in ("equal?", "eq?", "string=?") and len(node.arguments) == 2:
-        yield from _compared(given, certain, node)
+        yield from _compared(m, given, certain, node)
     elif not certain.is_certain(node.arguments[0]):
         return
     elif name == "not":
@@ -116,7 +127,7 @@ def _always_true(value: Abstract) -> tuple[str, str] | None:
 
 
 def _compared(
-    given: list[tuple[Abstract, ...]], certain: Certain, node: CallPrimitive
+    m: Follower, given: list[tuple[Abstract, ...]], certain: Certain, node: CallPrimitive
 ) -> Iterator[Diagnostic]:
     """Two values of which one is a literal."""
     for at in (0, 1):
@@ -128,11 +139,15 @@ def _compared(
             and all(map(certain.is_certain, node.arguments))
         ):
             whys = {_never_equal(one[at], literal.value) for one in given}
-            if type(node.arguments[at]) is Attempt:
+            argument = node.arguments[at]
+            if isinstance(argument, Path):
+                whys = {_field_never_equal(m, argument, literal.value)}
+            if type(argument) is Attempt:
                 whys = {_MAY_FAIL}
             if len(whys) == 1 and None not in whys:
                 ((title, hint),) = whys  # type: ignore[misc]
-                label = Label(node.arguments[1 - at].span, "compared with this")
+                words = "not where it failed" if (title, hint) == _MAY_FAIL else "never equal"
+                label = Label(node.arguments[1 - at].span, words)
                 yield Diagnostic("never-equal", title, (label,), hint=hint)
                 return
 
@@ -183,6 +198,30 @@ def _never_equal(value: Abstract, literal: Any) -> tuple[str, str] | None:
     return f"the answer of `{name}` is never {shown(literal)}", hint
 
 
+def _field_never_equal(m: Follower, path: Path, literal: Any) -> tuple[str, str] | None:
+    """Of a field of an answer, `v.good`; one that may be left out is nil then."""
+    values = list(_seen(m, path.base))
+    value = values[0] if len(values) == 1 else None
+    if not isinstance(value, Answer) or value.is_result or literal is None:
+        return None
+    type_ = type_of(value.task)
+    for name in path.fields:
+        type_ = type_of_field(type_, name)
+    if may_equal(type_, literal):
+        return None
+    return (
+        f"`{path.span.text}` is never {shown(literal)}",
+        f"`{value.task.name}` answers with {_of_type(type_)} there",
+    )
+
+
+def _of_type(type_: Type) -> str:
+    choices = type_.get("enum")
+    if isinstance(choices, (list, tuple)):
+        return "one of " + ", ".join([shown(choice) for choice in choices])
+    return f"a {_WORDS[kind_of_type(type_)]}"
+
+
 _WORDS = {
     "string": "text",
     "number": "number",
@@ -194,11 +233,19 @@ _WORDS = {
 }
 
 
+def _may_have(task: Task, field: str) -> bool:
+    """A JSON of which no more is known has the fields it has; `parsed_content` is none that a model
+    would write."""
+    if field == "parsed_content" and type_of(task) in (ANY_TYPE, {"type": "object"}):
+        return task.template.returns is not None or task.template.output_format.type != "json"
+    return has_field(type_of(task), field)
+
+
 def _fields(values: Iterable[Abstract], field: str, span: Span) -> Iterator[Diagnostic]:
     """`.content` of what is no TaskResult any more."""
     tasks = [one.task if isinstance(one, Answer) and not one.is_result else None for one in values]
     if field in FIELDS and tasks and None not in tasks:
-        names = {task.name for task in tasks if task and not has_field(type_of(task), field)}
+        names = {task.name for task in tasks if task and not _may_have(task, field)}
         if len(names) == 1 and len(tasks) == 1:
             (name,) = names
             yield Diagnostic(
@@ -207,3 +254,22 @@ def _fields(values: Iterable[Abstract], field: str, span: Span) -> Iterator[Diag
                 (Label(span, "a call of a task gives its answer"),),
                 hint=f"leave `.{field}` out, or write `(call-task {name} …)` for the TaskResult",
             )
+
+
+def _misspelled(values: Iterable[Abstract], node: Path) -> Iterator[Diagnostic]:
+    """A field that the type of the answer has not: it is nil."""
+    field = node.fields[0]
+    tasks = {one.task if isinstance(one, Answer) and not one.is_result else None for one in values}
+    task = tasks.pop() if len(tasks) == 1 else None
+    if task is None or field in FIELDS:
+        return
+    type_ = type_of(task)
+    if kind_of_type(type_) == "table" and not has_field(type_, field):
+        close = get_close_matches(field, type_["properties"], 1)
+        yield Diagnostic(
+            "answer-as-result",
+            f"the answer of `{task.name}` has no field `{field}`",
+            (Label(node.span, "always nil"),),
+            hint=f"did you mean `{close[0]}`?" if close else None,
+            severity="warning",
+        )

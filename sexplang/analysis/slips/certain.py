@@ -27,6 +27,8 @@ class Certain:
 
     def is_certain(self, node: Any) -> bool:
         """Whether all that a node is ever worth was seen where it stands."""
+        if isinstance(node, core.Path):
+            node = node.base
         return not isinstance(node, core.Local) or _key(node) in self._bound
 
 
@@ -70,7 +72,7 @@ def _asked(program: Program) -> Iterator[core.Local]:
     """The names that a test may tell apart by anything but equality."""
     for node in own_nodes(program):
         if isinstance(node, core.CallPrimitive) and _asks_a_kind(node.primitive.name):
-            yield from [one for one in node.arguments if isinstance(one, core.Local)]
+            yield from _names(node.arguments)
         elif isinstance(node, core.If):
             yield from _given(node.test)
         elif isinstance(node, (core.And, core.Or)):
@@ -93,7 +95,13 @@ def _given(test: Any) -> Iterator[core.Local]:
         elif isinstance(node, core.CallPrimitive):
             work += node.arguments
         elif isinstance(node, (core.Call, core.CallKnown)) and not _is_task(node):
-            yield from [one for one in node.arguments if isinstance(one, core.Local)]
+            yield from _names(node.arguments)
+
+
+def _names(nodes: tuple[Any, ...]) -> list[core.Local]:
+    """Those that stand there, and those that a field is read from."""
+    bases = [one.base if isinstance(one, core.Path) else one for one in nodes]
+    return [one for one in bases if isinstance(one, core.Local)]
 
 
 def _is_task(node: Any) -> bool:

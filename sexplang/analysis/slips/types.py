@@ -64,6 +64,13 @@ def has_field(type_: Type, name: str) -> bool:
     return not (isinstance(fields, dict) and is_closed) or name in fields
 
 
+def type_of_field(type_: Type, name: str) -> Type:
+    """Of an answer of the type; the empty schema where nobody knows."""
+    fields = type_.get("properties")
+    found = fields.get(name) if isinstance(fields, dict) else None
+    return found if isinstance(found, dict) else ANY_TYPE
+
+
 def _kind_of(value: Any) -> str | None:
     if value is None:
         return "nil"

@@ -89,3 +89,43 @@ def test_a_json_has_no_parsed_content(schema):
     title = "the answer of `j` has no field `parsed_content`"
     assert [("answer-as-result", title)] == told(head + "r.parsed_content.good")
     assert [] == told(head + "[r.content r.status r.good]")
+
+
+VALUES = [
+    '(f "a")',
+    '(attempt (f "a"))',
+    '(call-task f "a")',
+    '"abc"',
+    "[1 2]",
+    "{content: 1}",
+    "3",
+]
+
+BRANCHES = [
+    "(if (list? x) (length x) x)",
+    "(if (not (string? x)) x (string-length x))",
+    '(cond ((failed? x) 0) ((table? x) x.content) (else (equal? x "yes")))',
+    "(and (number? x) (nth [1 2 3 4] x))",
+    "(match x ([a . more] [a (length more)]) ({content: c} (str c)) (text text))",
+    "(match x ((? table? t) (get t 'content)) ((? list? xs) (first xs)) (_ nil))",
+    '(case (if (boolean? x) x (str x)) ((true) 1) (("yes") 2) (else 3))',
+]
+
+FORMS = ["(bind x {0}) {1}", "(let ((x {0})) {1})", "(define (g x) {1}) (g {0})"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("value", VALUES)
+def test_code_behind_a_test_of_kinds_is_quiet(form, value):
+    """Law: whatever the value is, a program that asks first is allowed."""
+    programs = [form.format(value, branch) for branch in BRANCHES]
+    assert {} == {text: found for text in programs if (found := told(text))}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("pattern", ["[a b]", "{content: c}", "[a . b]", '{status: "FAILED"}'])
+def test_a_pattern_asks_before_it_reads(form, pattern):
+    """Law: the code of a pattern is no call of the program."""
+    for value in VALUES:
+        assert [] == told(form.format(value, f"(match x ({pattern} 1) (_ 2))"))
+        assert [] == told(f"(match {value} ({pattern} 1) (_ 2))")

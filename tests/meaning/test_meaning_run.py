@@ -5,7 +5,10 @@ import json
 import pytest
 from support.command import sexplang
 
-TASK = '(defatom kind (params (text string)) (instructions "What is {{text}}?"))\n'
+TASK = """(defatom kind (params (text string)) (instructions "What is {{text}}?"))
+(defatom judged (params (text string)) (instructions "Judge {{text}}")
+  (output_format (type "json") (schema "object")))
+"""
 
 
 @pytest.mark.parametrize(
@@ -14,6 +17,7 @@ TASK = '(defatom kind (params (text string)) (instructions "What is {{text}}?"))
         ('(if (kind "a") "published" "held")', "answer-as-test"),
         ('(bind found (kind "a")) found.content', "answer-as-result"),
         ('(retry (kind "a") times: 2)', "wrong-type"),
+        ('(if (judged "a") "good" "bad")', "answer-as-test"),
     ],
 )
 def test_a_program_with_tasks_is_checked_before_it_runs(tmp_path, program, code):

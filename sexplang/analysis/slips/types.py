@@ -31,6 +31,9 @@ def type_of(task: Task) -> Type:
         return TEXT
     if format_.type == "json" and isinstance(format_.schema, dict):
         return format_.schema
+    if format_.type == "json" and isinstance(format_.schema, str):
+        name = "array" if format_.schema.endswith("[]") else format_.schema
+        return {"type": name} if name in _KINDS else ANY_TYPE
     return ANY_TYPE
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from sexplang.machine.control import fail, perform
 from sexplang.machine.exits import Closed, Entered, Forked, Spawned
+from sexplang.machine.finding import returned
 from sexplang.machine.leaving import HandlerKind, Taking
 from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step, leave
 from sexplang.terms.node import evolve
@@ -88,6 +89,8 @@ def _go_on(
     """A conversation that stands on `k` and `s`, to what it wants next."""
     if isinstance(want, Finished):
         result = want.result
+        if k[0] is returned:  # what such a frame does, without its step
+            k = k[1]
         step = k[0], result if wants == "result" else answer_of(result), k, s
         if context.work is None:
             return step

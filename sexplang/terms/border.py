@@ -14,8 +14,6 @@ LARGEST = 1_000_000
 """Parts of a value that leaves the program: one whose parts are shared may stand for more of them
 than there is memory."""
 
-_WORDLESS = frozenset((bool, int, float, type(None)))
-
 _HALF = "[\ud800-\udfff]"
 
 
@@ -94,22 +92,22 @@ def holds_itself(data: Any) -> bool:
 
 def written_texts(value: Value) -> Value:
     """The value itself, if all its texts can be written in UTF-8. Raises Fault `not-text`."""
-    if value.__class__ in _WORDLESS:
-        return value
+    texts: list[str] = []
     work = [value]
-    while work:
-        item = work.pop()
-        if type(item) is str:
-            if not item.isascii() and re.search(_HALF, item):
-                raise Fault(
-                    "not-text",
-                    "half of a surrogate pair is no character",
-                    hint=r"look at where the text comes from: \ud800 to \udfff stand only in pairs",
-                )
-        elif type(item) is tuple:
-            work.extend(item)
-        elif isinstance(item, (dict, Record)):
-            fields = item if isinstance(item, dict) else item.fields
-            work.extend(fields)
-            work.extend(fields.values())
+    for item in work:  # it grows meanwhile
+        kind = item.__class__
+        if kind is str:
+            texts.append(item)
+        elif kind is tuple:
+            work += item
+        elif kind is dict or kind is Record:
+            fields = item if kind is dict else item.fields
+            texts += fields
+            work += fields.values()
+    if not all(map(str.isascii, texts)) and any(re.search(_HALF, text) for text in texts):
+        raise Fault(
+            "not-text",
+            "half of a surrogate pair is no character",
+            hint=r"look at where the text comes from: \ud800 to \udfff stand only in pairs",
+        )
     return value

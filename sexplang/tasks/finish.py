@@ -33,11 +33,11 @@ def finished(
         if not text or text.isspace():
             words = "the model ended its turn without a word: the answer is empty"
             session = evolve(session, warnings=(*session.warnings, words))
-        notes = _notes(session, model, (), text)
+        notes = _notes(session, model, ())
         return task_result(text, notes=notes, usage=notes["usage"]), None
     reading = rules.read_reply(text, session.setup.format)
     if reading.problem is None:
-        notes = _notes(session, model, reading.repairs, text)
+        notes = _notes(session, model, reading.repairs)
         _pass_score(notes, reading.value)
         _pass_artifacts(notes, session, reading.value)
         value, usage = reading.value, notes["usage"]
@@ -46,7 +46,7 @@ def finished(
     if session.setup.takes_text:
         words = f"the reply could not be read and is taken as text: {_reason(reading.problem)}"
         warned = evolve(session, warnings=(*session.warnings, words))
-        notes = _notes(warned, model, (), text)
+        notes = _notes(warned, model, ())
         return task_result(text, notes=notes, usage=notes["usage"]), None
     if session.asked_again >= rules.max_repairs or session.turns >= session.setup.max_turns:
         raise misfit(_reason(reading.problem), text, _details(session, reading))
@@ -70,7 +70,7 @@ def _details(session: HandlerSession, reading: Reading) -> dict[str, Value]:
 
 
 def _notes(
-    session: HandlerSession, model: str | None, repairs: tuple[str, ...], text: str
+    session: HandlerSession, model: str | None, repairs: tuple[str, ...]
 ) -> dict[str, Value]:
     """Where the result comes from."""
     notes: dict[str, Any] = {
@@ -86,8 +86,8 @@ def _notes(
             "input_tokens": session.usage[0] + session.children[0],
             "output_tokens": session.usage[1] + session.children[1],
         }
-    if session.setup.history is not None:
-        notes["history"] = recorded(session, text)
+    if session.setup.unseen is not None:
+        notes["history"] = recorded(session)
     if session.repairs or repairs:
         notes["repairs"] = (*session.repairs, *repairs)
     sources = sources_of(session)

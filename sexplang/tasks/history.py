@@ -1,7 +1,5 @@
-"""A call's `history` and what its template says of it → the messages before its prompt.
-
-A conversation keeps nothing when it is over; who wants to go on with one hands its messages in
-(inventory 3.4: HistoryConfigSettings).
+"""A call's `history` and what its template says of it → the messages before its prompt; and the
+messages of a conversation → the history for the next (inventory 3.4: HistoryConfigSettings).
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +7,7 @@ from typing import Any
 
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.request import fields_of, snake
-from sexplang.tasks.session import NOTHING, Block, HandlerSession
+from sexplang.tasks.session import Block, HandlerSession
 from sexplang.terms.node import evolve
 from sexplang.terms.template import HistoryConfig
 from sexplang.terms.value import Value
@@ -135,11 +133,8 @@ def _is_question(message: Block) -> bool:
     return message["role"] == "user" and not is_result
 
 
-def recorded(session: HandlerSession, text: str) -> tuple[Block, ...] | None:
-    """The history with this conversation's question and answer; None where none is kept."""
-    setup = session.setup
-    if setup.history is None:
-        return None
-    said = text if text and not text.isspace() else NOTHING
-    answer: Block = {"role": "assistant", "content": ({"type": "text", "text": said},)}
-    return (*setup.history, session.messages[setup.earlier], answer)
+def recorded(session: HandlerSession) -> tuple[Block, ...] | None:
+    """All that was said until now, as it was sent: a conversation that goes on with it begins with
+    the bytes of this one. None where no history is kept."""
+    unseen = session.setup.unseen
+    return None if unseen is None else unseen + session.messages

@@ -149,8 +149,8 @@ def _with_history(
     history = overrides.history or ()
     settings = configured(prepared.template.history_config, overrides.history_config)
     earlier = shown(history, settings)
-    kept = history if settings.record_in_session_history else None
-    return evolve(setup, history=kept, earlier=len(earlier)), earlier
+    unseen = history[: len(history) - len(earlier)] if settings.record_in_session_history else None
+    return evolve(setup, unseen=unseen, earlier=len(earlier)), earlier
 
 
 def _lookups(

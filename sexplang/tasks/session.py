@@ -76,10 +76,11 @@ class Setup:
     notes: dict[str, Value]
     takes_text: bool = False
     """Whether a reply that does not fit its format is taken as text."""
-    history: tuple[Block, ...] | None = None
-    """The earlier messages that the call gave, where the result shall hold them and this turn."""
+    unseen: tuple[Block, ...] | None = None
+    """The earlier messages that the call gave and the model is not shown, where the result shall
+    hold all that was said."""
     earlier: int = 0
-    """How many of them the model is shown."""
+    """How many earlier messages the model is shown."""
     seconds: float | None = None
     """The timeout of the task."""
 

@@ -38,6 +38,8 @@ class MessagesServer:
     def __init__(self, *script: Any) -> None:
         self.script = script or ("ok",)
         self.journal: list[dict[str, Any]] = []
+        self.bodies: list[bytes] = []
+        """The same, byte for byte."""
         self.headers: list[dict[str, str]] = []
         self.ended = threading.Event()
         self.left = threading.Event()
@@ -71,10 +73,12 @@ class MessagesServer:
         self._server.server_close()
 
     def _answer(self, to: BaseHTTPRequestHandler) -> None:
-        body = json.loads(to.rfile.read(int(to.headers["content-length"])))
+        sent = to.rfile.read(int(to.headers["content-length"]))
+        body = json.loads(sent)
         with self._lock:
             item = self.script[min(len(self.journal), len(self.script) - 1)]
             self.journal.append(body)
+            self.bodies.append(sent)
             self.headers.append({name.lower(): value for name, value in to.headers.items()})
         if callable(item):
             item = item(body)

@@ -104,7 +104,8 @@ def written_texts(value: Value) -> Value:
             fields = item if kind is dict else item.fields
             texts += fields
             work += fields.values()
-    if not all(map(str.isascii, texts)) and any(re.search(_HALF, text) for text in texts):
+    said = "".join(texts)
+    if not said.isascii() and re.search(_HALF, said):
         raise Fault(
             "not-text",
             "half of a surrogate pair is no character",

@@ -92,11 +92,10 @@
       (_suggesting node bids (lambda () (_checked node request winner validate fixes))))))
 
 (define (_request plan node winner before)
-  (bind param (if (empty? node.inputs) winner.param nil))
   (_with-outputs {description: node.description
                   name: (or node.name winner.task)
                   type: "atomic"
-                  inputs: (if (nil? param) node.inputs (put {} param node.description))
+                  inputs: node.inputs
                   template_hints: (append node.required_capabilities node.template_hints)
                   file_paths: node.file_paths
                   return_expectations: (_expected node)

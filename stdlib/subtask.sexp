@@ -6,17 +6,20 @@
 ; What answers `subtask` where no handler of the program does: the task that fits the request is run,
 ; one deeper, with what the request says. An error says of which subtask it is.
 (define (default-subtask request)
-  (handle
-      (run-task (match-task request) (or request.inputs {})
-        {asked_for: request.name
-         subtype: (or request.subtype "subtask")
-         file_paths: request.file_paths
-         previous_outputs: request.previous_outputs
-         context_management: request.context_management
-         return_expectations: request.return_expectations
-         history_config: request.history_config
-         max_depth: request.max_depth})
+  (handle (_done request (match-task request))
     ((error err) resume (forward resume error (_of-subtask err request)))))
+
+(define (_done request matched)
+  (run-task matched.task matched.inputs
+    {asked_for: request.name
+     matched: matched.found
+     subtype: (or request.subtype "subtask")
+     file_paths: request.file_paths
+     previous_outputs: request.previous_outputs
+     context_management: request.context_management
+     return_expectations: request.return_expectations
+     history_config: request.history_config
+     max_depth: request.max_depth}))
 
 ; Once: the innermost subtask is the one that failed.
 (define (_of-subtask err request)

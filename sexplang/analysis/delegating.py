@@ -21,12 +21,9 @@ Arguments = tuple[Abstract, ...]
 def _match_task(
     m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
 ) -> Any:
-    """The task of a request, if it is named, else any."""
-    name = part_of(m.values, given[0], "name")
-    found = _named(m, name)
-    if found is not None:
-        return nothing(m.values.exact(found))
-    return nothing(m.values.exact(ANY_TASK))
+    """`{task …}` for a request: the task that it names, else any."""
+    found = _named(m, part_of(m.values, given[0], "name"))
+    return nothing(m.values.exact({"task": ANY_TASK if found is None else found}))
 
 
 def _task_of(
@@ -81,16 +78,6 @@ def _call_task(
     """`(call-task task x…)` asks what the call of the task asks."""
     value, work = yield from apply(m, given[0], given[1:], labels, handling, span)
     return _result(m, value), work
-
-
-def _continue(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
-) -> Steps:
-    """`(continue result words)` asks what a call of the result's task asks."""
-    if given and isinstance(given[0], Answer):
-        value, work = yield from converse(m, given[0].task, handling, span)
-        return _result(m, value), work
-    return (yield from any_task(m, handling, span, False))
 
 
 def _result(m: Follower, value: Abstract) -> Abstract:
@@ -149,7 +136,6 @@ HIGHER.update(
         "run-task": _run_task,
         "run-step": _run_step,
         "call-task": _call_task,
-        "continue": _continue,
         "answer": _answer,
         "task-result": _task_result,
     }

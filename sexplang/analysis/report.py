@@ -1,6 +1,7 @@
 """A program to its report: findings, effects of each function, the most model calls of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 import sexplang.analysis.delegating
@@ -153,7 +154,8 @@ def _analysed(m: Follower, given: int) -> Report:
         )
         calls = calls if m.asks_models else ZERO
         is_whole, environment = False, m.values.environment(None, ())
-    found = [*unreachable(program), *unused(program), *slips(program), *_unprovided(program)]
+    found = [*unreachable(program), *unused(program), *slips(program)]
+    found += [*_unprovided(program), *_unfound(program)]
     if is_whole:
         of_run, m.notes = m.notes, Notes()
         rows += _rows(m, environment)
@@ -235,6 +237,28 @@ def _unprovided(program: Program) -> list[Diagnostic]:
         for tool in dict.fromkeys(task.template.allowed_tools)
         if tool not in TOOLS and ":" not in tool
     ]
+
+
+def _unfound(program: Program) -> list[Diagnostic]:
+    """Subtasks that a task names, and that there are not."""
+    known = {task.name for task in program.tasks if task.template.is_public}
+    return [
+        Diagnostic(
+            "unknown-subtask",
+            f"the model of `{task.name}` may ask for `{name}`, and no task is called so",
+            (Label(task.template.span),) if task.template.span is not None else (),
+            hint=_like(name, known),
+            severity="warning",
+        )
+        for task in program.tasks
+        for name in task.template.subtasks
+        if name not in known
+    ]
+
+
+def _like(name: str, known: Collection[str]) -> str:
+    like = get_close_matches(name, sorted(known), 1)
+    return f"did you mean `{like[0]}`?" if like else "name a task of this program that is public"
 
 
 def _handlers(m: Follower) -> list[Diagnostic]:

@@ -22,7 +22,7 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, Label, ListForm, Name, spelled
 from sexplang.terms.node import define, evolve, field
 from sexplang.terms.source import Span
-from sexplang.terms.template import Param, Template, answering
+from sexplang.terms.template import Param, Template, answering, usual_description
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Task
 
@@ -80,7 +80,7 @@ def declared_task(
     _relevance(c, written)
     if _is_sound(c, before):
         _check_instructions(c, written)
-    fields = {"description": f"Dynamically defined task: {name.spelling}", **written.fields}
+    fields = {"description": usual_description(name.spelling), **written.fields}
     template = Template(name.spelling, span=form.span, **fields)
     if load is not None and template.output_format.names_file:
         template = _with_schema(c, template, written, load)

@@ -100,6 +100,18 @@ def _once(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
+def _subtasks(clause: Clause, c: Lowering, form: ListForm) -> tuple[str, ...] | None:
+    found = _once(_words(c, form.items[1:]))
+    if len(form.items) < 2:
+        c.report(
+            "malformed-form",
+            form.span,
+            f"it is written `{clause.syntax}`",
+            "name a task here, or leave the clause out for all that are public",
+        )
+    return found or None
+
+
 _FILES = {
     "paths": "literal",
     "command": "command",
@@ -167,6 +179,7 @@ CLAUSES: dict[str, Clause] = {
     "allowed_tools": Clause(
         "(allowed_tools name …)", lambda clause, c, form: _words(c, form.items[1:])
     ),
+    "subtasks": Clause("(subtasks task …)", _subtasks),
     "limits": Clause(
         "(limits max_turns: 3 …)",
         _several(Limits, max_turns=count, max_output_tokens=count, timeout=seconds),

@@ -177,7 +177,9 @@ def _shown(payload: dict[str, Any], sizes: dict[str, Any]) -> str:
     lines.append(f"tokens  about {sizes['input_tokens']} of {sizes['window']} in")
     lines.append(f"        at most {payload.get('max_tokens')} out")
     for tool in payload.get("tools") or []:
-        lines.append(f"tool    {tool['name']}  {tool.get('description') or ''}".rstrip())
+        said, *more = (tool.get("description") or "").split("\n")
+        lines.append(f"tool    {drawn(tool['name'])}  {drawn(said)}".rstrip())
+        lines += [f"        {drawn(line)}".rstrip() for line in more]
     lines += [f"warning {drawn(warning)}" for warning in sizes["warnings"]]
     if payload.get("system"):
         lines += ["", "system", *_indented(payload["system"])]

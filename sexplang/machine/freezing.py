@@ -31,7 +31,7 @@ from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Fault, Higher, Operation, Primitive, Record, Symbol, Task, symbol
 from sexplang.terms.work import Work
 
-_VERSION = 6
+_VERSION = 5
 
 _NOUNS: tuple[type, ...] = (
     *(branch.Weave, branch.Times, branch.Waiting, branch.Forked, branch.Queued, branch.Ready),
@@ -170,8 +170,7 @@ class _Freezer:
         if kind is float:
             return ["float", repr(item)]
         if kind is Record:
-            parts = [item.fields, item.answer, item.conversation]
-            return ["record", item.kind, *self._each(parts)]
+            return ["record", item.kind, *self._each([item.fields, item.answer])]
         if isinstance(item, Symbol):
             return ["symbol", item.name]
         if kind is Map:

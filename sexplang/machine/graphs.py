@@ -12,7 +12,6 @@ from sexplang.machine.branch import Branch, Forked
 from sexplang.machine.budgets import allowed
 from sexplang.machine.collect import items_of
 from sexplang.machine.control import fail
-from sexplang.machine.delegating import public
 from sexplang.machine.exits import Entered, Proposed, Settled
 from sexplang.machine.exits import Forked as Fork
 from sexplang.machine.loop import Limits
@@ -23,7 +22,6 @@ from sexplang.terms.plan import PlanLimits, PlanNode, Standing
 from sexplang.terms.settling import settled
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
-from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Record, Value
 
 
@@ -135,11 +133,11 @@ def judge_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | 
 
 def task_bids(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(task-bids node)`: what the program's tasks bid for a subtask, best first: `[{task fitness
-    cost param decomposes} …]`."""
+    cost decomposes} …]`."""
     linked = s[3].linked
     if linked.tasks is None:
         return _without_tasks(k, s)
-    return k[0], linked.tasks.bids(settled(arguments[0]), public(linked)), k, s
+    return k[0], linked.tasks.bids(settled(arguments[0]), s[3].conversations), k, s
 
 
 def check_outputs(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
@@ -185,27 +183,27 @@ def judged(
         most.subplan_factor,
     )
     around = _standing(branches, accounts, context, planned)
-    around = evolve(around, limits=limits, templates=_found_by_subtasks(left.s))
+    around = evolve(around, limits=limits, is_ours=_is_ours(left.s))
     said = context.linked.tasks.judge(left.plan, left.limits, around)
     return said.count, {"reason": said.reason} if said.plan is None else {"plan": said.plan}
 
 
-def _found_by_subtasks(s: Segment) -> tuple[Template, ...] | None:
-    """The tasks that a subtask can find which is performed here; None where a handler of the
-    program, or the host, answers it."""
+def _is_ours(s: Segment) -> bool:
+    """Whether the program's own tasks do a subtask that is performed here: no handler of the
+    program, and no host, answers it."""
     linked = s[3].linked
     if "subtask" not in linked.defaults:
-        return None
+        return False
     node = s
     while True:
         if "subtask" in node[0].clauses:
-            return None
+            return False
         if node[2] is not None:
             node = node[2]
         elif node[4] is not None:
             node = node[4].s
         else:
-            return public(linked)
+            return True
 
 
 def _standing(

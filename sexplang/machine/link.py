@@ -107,6 +107,8 @@ def link_onward(
 
 def _known(program: Program, tasks: TaskSystem | None, codes: dict[int, Code]) -> Linked:
     known = {task.name: task for task in program.tasks}
+    if tasks is not None:
+        tasks = tasks.knowing(tuple([task.template for task in program.tasks]))
     linked = Linked(tasks, known, {}, program.plan, program=ref(program))
     for operation, export in program.defaults.items():
         assert isinstance(export.core, Known)

@@ -70,6 +70,6 @@ def nobody(message: str, candidates: tuple[Value, ...]) -> Fault:
     return _failure(
         "template_not_found",
         message,
-        "name one of the candidates, or import a template that does this",
+        "name one of these with its inputs, or import a template that does this",
         candidates=candidates,
     )

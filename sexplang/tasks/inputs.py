@@ -42,6 +42,34 @@ def bound(prepared: Prepared, given: dict[str, Value]) -> dict[str, Value]:
 
 def values_of(template: Template, given: dict[str, Value]) -> dict[str, Value]:
     """The values of a template's parameters, as `bound` gives them. Raises Fault."""
+    values, missing, unfit, taken = _sorted_out(template, given)
+    if missing or unfit or taken < len(given):
+        raise _unfit(template, given, missing, unfit)
+    return values
+
+
+def fits(template: Template, given: dict[str, Value]) -> bool:
+    """Whether `values_of` gives values."""
+    _, missing, unfit, taken = _sorted_out(template, given)
+    return not missing and not unfit and taken == len(given)
+
+
+def filled(template: Template, given: dict[str, Value], description: str) -> dict[str, Value]:
+    """The inputs of a request: where there are none, a task that needs one text is given what the
+    request says is to be done."""
+    if given or not description:
+        return given
+    needed = [param for param in template.params if param.required]
+    if len(needed) == 1 and needed[0].type in ("any", "string"):
+        return {needed[0].name: description}
+    return given
+
+
+def _sorted_out(
+    template: Template, given: dict[str, Value]
+) -> tuple[dict[str, Value], list[str], list[str], int]:
+    """The values, the names that are missing, those whose value is of another type, and how many
+    of the given are declared."""
     values: dict[str, Value] = {}
     missing: list[str] = []
     unfit: list[str] = []
@@ -58,9 +86,7 @@ def values_of(template: Template, given: dict[str, Value]) -> dict[str, Value]:
         elif not _FITS[param.type](value):
             unfit.append(name)
         values[name] = value
-    if missing or unfit or taken < len(given):
-        raise _unfit(template, given, missing, unfit)
-    return values
+    return values, missing, unfit, taken
 
 
 def _unfit(

@@ -1,15 +1,20 @@
-"""A SubtaskRequest and the templates there are to the template that takes it.
+"""A SubtaskRequest and the tasks there are to the one that takes it, and how that was found.
 
-By name, else by subtype if exactly one template has it, else by words: the Jaccard index of the
-words of the request (name, description, hints) and of the template (name, description,
-criteria), at least 0.1, ties by name. A hint that is a template's name counts as 1. A request that
-asks for no subtype and finds nothing is taken by the only template of subtype `subtask`.
+By its name, in any case and with any hyphens. Else among the tasks that take the request's inputs,
+and that are of the subtype it asks for, if any is: by a hint that is a task's name, else by words,
+the Jaccard index of the words of the request (name, description, hints) and of the task (name,
+description, criteria), at least 0.1, ties by name. The only one of a subtype needs no words. What
+nobody takes goes to the only task of subtype `subtask`. Whoever asks is found by its name alone.
 """
 
+from sexplang.tasks.candidates import reached
+from sexplang.tasks.definitions import signature_of
 from sexplang.tasks.failures import bad_input, nobody
+from sexplang.tasks.inputs import filled, fits
+from sexplang.tasks.plans.meaning import letters
 from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.request import SubtaskRequest, programmed, subtask_request
-from sexplang.terms.task import error_of
+from sexplang.terms.task import Conversation, Match, error_of
 from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Record, Value
 from sexplang.terms.words import roots
@@ -19,14 +24,18 @@ CANDIDATES = 5
 DEFAULT = "subtask"
 """The subtype that a request has where it names none."""
 
+Scored = list[tuple[float, Template]]
 
-def match(request: Value, templates: tuple[Template, ...]) -> Template | Record:
-    """The template for a request, or the error record that says why there is none."""
+
+def match(
+    tasks: tuple[Template, ...], request: Value, conversations: tuple[Conversation, ...]
+) -> Match | Record:
+    """The task for a request, or the error record that says why there is none."""
     read = programmed(subtask_request(request))
     try:
         if read.problems:
             raise malformed(read)
-        return _match(read.fields, templates)
+        return _match(read.fields, reached(tasks, conversations), _name_of(conversations))
     except Fault as fault:
         return error_of(fault)
 
@@ -55,47 +64,94 @@ def asked_for(error: Record, name: Value, found: str) -> Record:
     return Record(error.kind, {**error.fields, "message": f"{error.fields['message']} ({said})"})
 
 
-def _match(request: dict[str, Value], templates: tuple[Template, ...]) -> Template:
+def _name_of(conversations: tuple[Conversation, ...]) -> str | None:
+    return conversations[-1].name if conversations else None
+
+
+def _match(request: dict[str, Value], named: tuple[Template, ...], asks: str | None) -> Match:
+    inputs, description = request["inputs"], request.get("description", "")
+
+    def made(template: Template, by: str = "", ranked: Scored | None = None) -> Match:
+        given = filled(template, inputs, description)
+        return Match(template, given, _found(by, template, ranked) if by else None)
+
     name = request.get("name")
-    for template in templates:
+    for template in named:
         if template.name == name:
-            return template
-    # `type` was free text in the documents ("verification"): then it says what a subtype says.
-    subtype = request.get("subtype") or (request["type"] if request["type"] != "atomic" else None)
-    fitting = tuple(template for template in templates if template.subtype == subtype)
-    if len(fitting) == 1:
-        return fitting[0]
-    ranked = sorted(
-        ((_score(request, template), template) for template in fitting or templates),
-        key=lambda scored: (-scored[0], scored[1].name),
-    )
+            return made(template)
+    alike = [each for each in named if name and letters(each.name) == letters(name)]
+    if len(alike) == 1:
+        return made(alike[0], "spelling")
+    others = [each for each in named if each.name != asks]
+    subtype = _subtype(request)
+    narrowed = [each for each in others if each.subtype == subtype] or others
+    takes = [each for each in narrowed if fits(each, filled(each, inputs, description))]
+    ranked = _ranked(request, takes)
+    if len(takes) == 1 and takes[0].subtype == subtype:
+        return made(takes[0], "subtype", ranked)
     if ranked and ranked[0][0] >= THRESHOLD:
-        return ranked[0][1]
-    default = [template for template in templates if template.subtype == DEFAULT]
+        return made(ranked[0][1], "hint" if _is_hinted(request, ranked[0][1]) else "words", ranked)
+    default = [each for each in takes if each.subtype == DEFAULT]
     if subtype is None and len(default) == 1:
-        return default[0]
+        return made(default[0], "default", ranked)
+    ranked = _ranked(request, narrowed)
     raise nobody(_message(request, ranked), _listed(ranked))
 
 
-def _score(request: dict[str, Value], template: Template) -> float:
-    hints = request.get("template_hints") or ()
-    if template.name in hints:
-        return 1.0
-    asked = roots(" ".join((request.get("name", ""), request.get("description", ""), *hints)))
-    known = roots(f"{template.name} {template.description} {template.criteria}")
+def _subtype(request: dict[str, Value]) -> Value:
+    """What narrows the choice. `type` was free text in the documents ("verification"): then it says
+    what a subtype says."""
+    type_, subtype = request["type"], request.get("subtype")
+    if subtype not in (None, DEFAULT):
+        return subtype
+    return type_ if type_ not in ("atomic", DEFAULT) else None
+
+
+def _ranked(request: dict[str, Value], templates: list[Template]) -> Scored:
+    asked = roots(
+        " ".join((request.get("name", ""), request.get("description", ""), *_hints(request)))
+    )
+    scored = [
+        (1.0 if _is_hinted(request, each) else _alike(asked, each), each) for each in templates
+    ]
+    return sorted(scored, key=lambda pair: (-pair[0], pair[1].name))
+
+
+def _hints(request: dict[str, Value]) -> tuple[str, ...]:
+    hints: tuple[str, ...] = request.get("template_hints") or ()
+    return hints
+
+
+def _is_hinted(request: dict[str, Value], template: Template) -> bool:
+    return template.name in _hints(request)
+
+
+def _alike(asked: frozenset[str], template: Template) -> float:
+    known = roots(f"{template.name} {template.own_description} {template.criteria}")
     union = len(asked | known)
     return len(asked & known) / union if union else 0.0
 
 
-def _message(request: dict[str, Value], ranked: list[tuple[float, Template]]) -> str:
+def _found(by: str, template: Template, ranked: Scored | None) -> dict[str, Value]:
+    """How a task was found: for whoever wants to know why it was this one."""
+    scores = {each.name: round(score, 3) for score, each in (ranked or [])[: CANDIDATES + 1]}
+    others = tuple(
+        [{"name": name, "score": score} for name, score in scores.items() if name != template.name]
+    )
+    return {"by": by, "score": scores.get(template.name), "others": others[:CANDIDATES]}
+
+
+def _message(request: dict[str, Value], ranked: Scored) -> str:
     wanted = request.get("name") or request.get("description")
     if not ranked:
         return f"no task takes the request `{wanted}`: this program has no templates"
-    names = ", ".join(f"`{template.name}`" for _, template in ranked[:CANDIDATES])
-    return f"no task takes the request `{wanted}`; the nearest are {names}"
+    listed = ", ".join([f"`{signature_of(template)}`" for _, template in ranked[:CANDIDATES]])
+    inputs = request["inputs"]
+    given = f" with the inputs {', '.join([f'`{name}`' for name in inputs])}" if inputs else ""
+    return f"no task takes the request `{wanted}`{given}; the nearest are {listed}"
 
 
-def _listed(ranked: list[tuple[float, Template]]) -> tuple[Value, ...]:
+def _listed(ranked: Scored) -> tuple[Value, ...]:
     return tuple(
         {"name": template.name, "subtype": template.subtype, "score": round(score, 3)}
         for score, template in ranked[:CANDIDATES]

@@ -46,7 +46,7 @@ def opened(
     template = prepared.template
     depth = conversations[-1].depth + 1 if conversations else 0
     if depth >= rules.max_task_depth or overrides.max_depth is not None:
-        check_depth(rules, template.name, depth, overrides.max_depth)
+        _check_depth(rules, template.name, depth, overrides.max_depth)
     values = bound(prepared, inputs)
     asked = _asked(template.name, values, overrides.file_paths)
     if conversations:
@@ -111,7 +111,7 @@ def _request(
     if overrides is not NO_OVERRIDES:
         setup = _overridden(rules, setup, payload, overrides, depth)
     if overrides.tools is not None:
-        setup, payload["tools"] = with_tools(rules, setup, overrides.tools)
+        setup, payload["tools"] = with_tools(rules, setup, overrides.tools, prepared.template)
         tokens = tokens_in(json_text(payload["tools"]))
     return setup, payload, tokens + tokens_in(system)
 
@@ -129,6 +129,8 @@ def _overridden(
     notes = setup.notes
     if overrides.asked_for not in (None, setup.task):
         notes = {**notes, "asked_for": overrides.asked_for}
+    if overrides.matched is not None:
+        notes = {**notes, "matched": overrides.matched}
     if overrides.file_paths is not None:
         notes = {**notes, "context_source": "explicit_request"}
     return evolve(
@@ -188,7 +190,7 @@ def _about(words: str) -> Ask:
     return searching({"query": words})
 
 
-def check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> None:
+def _check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> None:
     limit = rules.max_task_depth
     if requested is not None and requested < limit:
         limit = requested

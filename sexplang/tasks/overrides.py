@@ -19,6 +19,8 @@ class Overrides:
     subtype: str | None = None
     asked_for: str | None = None
     """The name that the request had, which may be no task's."""
+    matched: dict[str, Value] | None = None
+    """How the task was found for the request: `{by score others}`."""
     model: str | None = None
     max_depth: int | None = None
     max_turns: int | None = None
@@ -53,6 +55,7 @@ def _are_tools(value: Value) -> bool:
 _CHECKS = {
     **FIELDS,
     "asked_for": FIELDS["name"],
+    "matched": FIELDS["inputs"],
     "tools": (_are_tools, 'write a list of the names of tools, or ["*"]'),
     "model": (lambda value: isinstance(value, str) and value != "", 'write "provider:name"'),
     "history": (is_history, "write a list of {role content} alone, role user or assistant"),

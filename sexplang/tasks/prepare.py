@@ -62,7 +62,7 @@ _USUAL = {"any": str, "string": str, "integer": int, "list": tuple}
 
 def prepare(rules: Rules, template: Template) -> Prepared:
     """The work on a template that no input changes."""
-    names, tools = offered(template.allowed_tools, rules)
+    names, tools = offered(template.allowed_tools, rules, template)
     format_ = template.output_format
     schema = rules.json_schema(format_) if format_.type == "json" else None
     has_instructions = template.instructions.strip() != ""

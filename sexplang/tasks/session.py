@@ -10,7 +10,7 @@ from typing import Literal, Protocol, TypeAlias
 from sexplang.tasks.plans.keeping import Planning
 from sexplang.terms.node import node
 from sexplang.terms.task import Ask
-from sexplang.terms.template import OutputFormat
+from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Record, Value
 
 HandlerPayload: TypeAlias = dict[str, Value]
@@ -57,6 +57,8 @@ class Rules:
     """What relative paths are relative to; empty where nobody knows it."""
     all_tools: bool = False
     """Whether `tools` has those of all servers that there are."""
+    tasks: tuple[Template, ...] = ()
+    """Those of the program."""
 
 
 @node

@@ -8,7 +8,6 @@ from functools import partial
 
 from sexplang.tasks.ending import accounted, cut_short, in_task
 from sexplang.tasks.matching import asked_for, match
-from sexplang.tasks.more import more
 from sexplang.tasks.opening import opened
 from sexplang.tasks.overrides import NO_OVERRIDES, overrides_of
 from sexplang.tasks.plans.artifacts import outputs
@@ -20,6 +19,7 @@ from sexplang.tasks.prepare import Prepared, prepare
 from sexplang.tasks.session import Calls, Gathering, HandlerSession, Lookup, Reading, Rules, Setup
 from sexplang.tasks.turns import advanced
 from sexplang.tasks.window import FRACTION, WINDOWS, windows
+from sexplang.terms.node import evolve
 from sexplang.terms.task import Broke, Conversation, Session, TaskSystem, Want, error_of
 from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Fault, Value
@@ -84,6 +84,11 @@ def task_system(
         folder=folder,
         all_tools=all_tools,
     )
+    return _of(rules)
+
+
+def _of(rules: Rules) -> TaskSystem:
+    """The task system in which these rules hold."""
     # By identity, because templates may hold tables. Each keeps its template alive, so an
     # identity is never another template's.
     known: dict[int, Prepared] = {}
@@ -93,6 +98,9 @@ def task_system(
         if prepared is None:
             prepared = known[id(template)] = prepare(rules, template)
         return prepared
+
+    def knowing(templates: tuple[Template, ...]) -> TaskSystem:
+        return _of(evolve(rules, tasks=templates))
 
     def begin(
         template: Template,
@@ -110,17 +118,6 @@ def task_system(
             error = asked_for(error, overrides.get("asked_for"), template.name)
             return Conversation(template.name, "", depth), None, Broke(error)
 
-    def go_on(
-        before: Conversation,
-        session: Session,
-        words: Value,
-        conversations: tuple[Conversation, ...],
-    ) -> tuple[Conversation, Session, Want]:
-        try:
-            return more(rules, before, session, words, conversations)
-        except Fault as fault:
-            return before, None, Broke(in_task(error_of(fault), before.name))
-
     def advance(session: Session, replies: tuple[Value, ...]) -> tuple[Session, Want]:
         assert isinstance(session, HandlerSession)
         try:
@@ -128,14 +125,15 @@ def task_system(
         except Fault as fault:
             return session, Broke(accounted(error_of(fault), session, replies))
 
-    bid = partial(bids, prepared_of)
+    bid = partial(bids, prepared_of, rules.tasks)
+    matched = partial(match, rules.tasks)
     return TaskSystem(
         begin,
-        go_on,
         advance,
         cut_short,
-        match,
-        judge=partial(judge, partial(foreseen, bid, begin)),
+        knowing,
+        matched,
+        judge=partial(judge, partial(foreseen, matched, bid, begin)),
         bids=bid,
         outputs=outputs,
         nouns=(HandlerSession, Setup, Gathering, Lookup, Calls, Planning),

@@ -3,10 +3,11 @@
 from collections.abc import Collection
 from shlex import quote
 
-from sexplang.tasks.plans.schema import PROPOSE
+from sexplang.tasks.catalogue import listing
+from sexplang.tasks.plans.schema import INPUTS, PROPOSE
 from sexplang.tasks.session import Rules, Setup
 from sexplang.terms.node import evolve
-from sexplang.terms.template import tool_alias
+from sexplang.terms.template import Template, tool_alias
 from sexplang.terms.value import Fault, Value
 
 SCRIPT_SECONDS = 300
@@ -17,7 +18,7 @@ _TEXTS = {"type": "array", "items": _TEXT}
 
 _SUBTASK_FIELDS: dict[str, Value] = {
     "description": {"type": "string", "description": "what the subtask is to do, in one sentence"},
-    "inputs": {"type": "object", "description": "the inputs of the subtask, by name"},
+    "inputs": {"type": "object", "description": INPUTS},
     "name": {"type": "string", "description": "the name of the task to run, if it is known"},
     "template_hints": {**_TEXTS, "description": "words that help to find the right task"},
     "type": _TEXT,
@@ -71,15 +72,19 @@ BUILT_IN: dict[str, dict[str, Value]] = {
 _ANY_OBJECT: dict[str, Value] = {"type": "object"}
 
 
-def offered(allowed: tuple[str, ...], rules: Rules) -> tuple[dict[str, str], tuple[Value, ...]]:
-    """The names a model sees with the tools they stand for, and the definitions it is sent. Raises
-    Fault for a tool of a server that nobody named: of it a model would see the name alone."""
+def offered(
+    allowed: tuple[str, ...], rules: Rules, asks: Template
+) -> tuple[dict[str, str], tuple[Value, ...]]:
+    """The names that the model of a task sees with the tools they stand for, and the definitions
+    it is sent. Raises Fault for a tool of a server that nobody named: of it a model would see the
+    name alone."""
+    listed = listing(BUILT_IN, allowed, rules.tasks, asks)
     names: dict[str, str] = {}
     tools: list[Value] = []
     for name in dict.fromkeys(allowed):
         seen = _safe(name, names)
         names[seen] = name
-        known = BUILT_IN.get(name) or rules.tools.get(name) or {}
+        known = listed.get(name) or BUILT_IN.get(name) or rules.tools.get(name) or {}
         if rules.all_tools and not known and ":" in name:
             raise _unserved(name)
         tools.append(
@@ -99,14 +104,16 @@ def unprovided(allowed: tuple[str, ...], tools: Collection[str]) -> tuple[str, .
     return tuple([name for name in others if name not in BUILT_IN and name not in tools])
 
 
-def with_tools(rules: Rules, setup: Setup, names: tuple[str, ...]) -> tuple[Setup, Value]:
-    """The setup of a conversation that has these tools instead of its template's, and their
-    definitions."""
+def with_tools(
+    rules: Rules, setup: Setup, names: tuple[str, ...], asks: Template
+) -> tuple[Setup, Value]:
+    """The setup of a conversation of a task that has these tools instead of its template's, and
+    their definitions."""
     allowed = [each for name in names for each in (rules.tools if name == "*" else (name,))]
     unknown = [each for each in allowed if each not in BUILT_IN and each not in rules.tools]
     if rules.all_tools and unknown:
         raise _unknown(unknown, rules)
-    seen, tools = offered(tuple(allowed), rules)
+    seen, tools = offered(tuple(allowed), rules, asks)
     return evolve(setup, offered=seen), tools
 
 

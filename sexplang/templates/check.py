@@ -53,6 +53,7 @@ def _all(template: Template) -> Iterator[Finding]:
     yield from _command(template)
     yield from _fixed(template)
     yield from check_tools(template.allowed_tools)
+    yield from _subtasks(template)
     for part, text in _texts(template):
         yield from _placeholders(template, part, text)
 
@@ -176,6 +177,19 @@ def _xsd(schema: Any) -> Iterator[Finding]:
             compiled(schema)
         except BadXsd as why:
             yield Finding("bad-schema", f"this XSD cannot be used: {why}", None, "output_format")
+
+
+_ASKING = ("spawn_subtask", "propose_subplan")
+
+
+def _subtasks(template: Template) -> Iterator[Finding]:
+    if template.subtasks and not any(tool in template.allowed_tools for tool in _ASKING):
+        yield Finding(
+            "incomplete-template",
+            f"the model of `{template.name}` has no tool to ask for its subtasks",
+            f"allow it one of {' and '.join(_ASKING)}, or leave out the subtasks",
+            part="subtasks",
+        )
 
 
 def _texts(template: Template) -> Iterator[tuple[str, str]]:

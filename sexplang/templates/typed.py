@@ -110,6 +110,10 @@ def _allowed_tools(element: "_Element") -> tuple[str, ...]:
     return tuple([_text(tool) for tool in element])
 
 
+def _subtasks(element: "_Element") -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(_text, element)))
+
+
 def _limits(element: "_Element") -> Limits:
     turns, tokens, seconds = map(element.get, ("max_turns", "max_output_tokens", "timeout"))
     return Limits(
@@ -144,6 +148,7 @@ FIELDS: "dict[str, tuple[str, Callable[[_Element], Any]]]" = {
     "context_assembly": ("context_assembly", _context_assembly),
     "file_paths": ("file_paths", _file_paths),
     "allowed_tools": ("allowed_tools", _allowed_tools),
+    "subtasks": ("subtasks", _subtasks),
     "limits": ("limits", _limits),
     "history_config": ("history_config", _history_config),
     "manual_xml": ("manual_xml", _element_flag),

@@ -6,7 +6,6 @@ Fields are those of the documents (inventory 9.2); `spec/12a-subplans.md` says w
 from typing import Any
 
 from sexplang.terms.node import frozen
-from sexplang.terms.template import Template
 from sexplang.terms.value import Value
 
 
@@ -48,8 +47,8 @@ class Standing:
     all plans of the run so far, and `frontier` are those (tables, as a judgement gives them) that
     are not done. `left` is what the budgets around leave of calls, tokens and usd; `seconds` is
     the shortest deadline around, counted from its beginning. `conversations` are those around,
-    a Conversation each, outermost first. `templates` are what a subtask can find; None where the
-    program or its host answers `subtask` itself, so that nobody knows what will do it.
+    a Conversation each, outermost first. `is_ours` is false where the program or its host answers
+    `subtask` itself, so that nobody knows what will do it.
     """
 
     limits: PlanLimits = PlanLimits()
@@ -60,7 +59,7 @@ class Standing:
     left: tuple[tuple[str, float], ...] = ()
     seconds: float | None = None
     conversations: tuple[Any, ...] = ()
-    templates: tuple[Template, ...] | None = None
+    is_ours: bool = False
 
 
 @frozen

@@ -241,6 +241,19 @@ Session: TypeAlias = Any
 
 
 @node
+class Match:
+    """The task that takes a request: with which inputs, and how it was found.
+
+    `found` is `{by score others}`, with the scores of those that came after it; None where the
+    request has the task's own name.
+    """
+
+    template: Template
+    inputs: dict[str, Value]
+    found: dict[str, Value] | None = None
+
+
+@node
 class TaskSystem:
     """What the machine needs of the tasks room, handed in by name.
 
@@ -248,19 +261,20 @@ class TaskSystem:
         starts a conversation. `inputs` binds declared params to values; `overrides` is the
         table of a request (`call-atomic-task`, SubtaskRequest), maybe empty; `conversations`
         are those of the context, outermost first. Depth and cycles are checked here.
-    go_on(conversation, session, words, conversations) -> (Conversation, Session, Want)
-        goes on with a conversation that is over, whose session this was at its end.
     advance(session, replies) -> (Session, Want)
         goes on with the replies to the last Perform.
     cut_short(error, sessions, beside=(), done=()) -> Record
         the error, with what the conversations that it ends, innermost first, have taken and said,
         and with what others beside them took and those that are done, by their values.
-    match(request, templates) -> Template | Record
-        the template for a SubtaskRequest (a table), or the error record that says why none.
+    knowing(templates) -> TaskSystem
+        the same for a program that has these tasks: what its models may ask for is among them.
+    match(request, conversations) -> Match | Record
+        which task takes a SubtaskRequest (a table) that is made in these conversations, or the
+        error record that says why none.
     judge(plan, lower, standing) -> Judgement
         what is said about a ProposedSubplan (a table); `lower`, a table, can only lower limits.
-    bids(node, templates) -> list
-        what templates bid for a node of a plan, best first.
+    bids(node, conversations) -> list
+        what its tasks bid for a node of a plan that is made in these conversations, best first.
     outputs(node, result) -> table
         the artifacts that a node of a plan gave, and those that are missing.
     Raises nothing: whatever is wrong is a Broke.
@@ -270,15 +284,12 @@ class TaskSystem:
         [Template, dict[str, Value], dict[str, Value], tuple[Conversation, ...]],
         tuple[Conversation, Session, Want],
     ]
-    go_on: Callable[
-        [Conversation, Session, Value, tuple[Conversation, ...]],
-        tuple[Conversation, Session, Want],
-    ]
     advance: Callable[[Session, tuple[Value, ...]], tuple[Session, Want]]
     cut_short: Callable[..., Record]
-    match: Callable[[Value, tuple[Template, ...]], "Template | Record"]
+    knowing: Callable[[tuple[Template, ...]], "TaskSystem"]
+    match: Callable[[Value, tuple[Conversation, ...]], "Match | Record"]
     judge: Callable[[Value, Value, Standing], Judgement]
-    bids: Callable[[Value, tuple[Template, ...]], Value]
+    bids: Callable[[Value, tuple[Conversation, ...]], Value]
     outputs: Callable[[Value, Value], Value]
     nouns: tuple[type, ...] = ()
     """The frozen classes that sessions are made of, so that a run can be frozen."""

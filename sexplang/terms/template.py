@@ -71,6 +71,11 @@ class FilePaths:
     text: str = ""
 
 
+def usual_description(name: str) -> str:
+    """What the documents have a task say that nobody described."""
+    return f"Dynamically defined task: {name}"
+
+
 def tool_alias(name: str) -> str:
     """The name of a tool as models see it: in the letters that providers take."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:60] or "tool"
@@ -122,6 +127,8 @@ class Template:
     returns: dict[str, Any] | None = None
     """The type of the answer, as a JSON Schema; None where nobody says it."""
     span: Span | None = None
+    subtasks: tuple[str, ...] = ()
+    """The tasks that its model may have done; empty for all that are public."""
 
     @property
     def asks_again(self) -> bool:
@@ -129,6 +136,18 @@ class Template:
         if self.output_format.type == "xml":
             return not (self.manual_xml or self.disable_reparsing)
         return self.output_format.type == "json"
+
+    @property
+    def is_public(self) -> bool:
+        """Whether others may ask for it: it is not private, and none of the language's library."""
+        in_library = self.span is not None and self.span.source.is_library
+        return not self.name.startswith("_") and not in_library
+
+    @property
+    def own_description(self) -> str:
+        """What somebody wrote of it; empty where nobody did."""
+        said = self.description
+        return "" if said == usual_description(self.name) else said
 
     def param(self, name: str) -> Param | None:
         """The declared parameter called `name`, if there is one."""

@@ -230,7 +230,7 @@ def test_each_request_for_a_subtask_counts():
     """What was too deep, a cycle or without its inputs too."""
     whole = {"name": "clerk", "inputs": {"what": "tea"}}
     wrong = (
-        {"name": "clerk", "inputs": {}},
+        {"name": "clerk", "inputs": {"about": "tea"}},
         {**whole, "max_depth": 0},
         {"name": "chief", "inputs": {}},
     )

@@ -135,13 +135,13 @@ def test_the_fourth_level_is_refused(run):
     assert refusal["tool_use_id"] == "at3"
 
 
-def naming_nobody(**inputs):
+def naming_nobody(name="look-things-up", **inputs):
     """A chief who asks for a clerk by a name that nobody has."""
 
     def answer(body):
         last = texts(body["messages"][-1])
         if "Chief" in last:
-            block = spawning("a", "look-things-up", **inputs)
+            block = spawning("a", name, **inputs)
             block["input"]["description"] = "look something up"
             return [block]
         return "found it" if "Clerk about" in last else f"told: {last}"
@@ -165,14 +165,21 @@ def test_another_task_than_was_named_says_so(run):
     assert value == ["found it", "look-things-up", [said]]
 
 
-def test_another_task_that_does_not_fit_says_so_too(run):
-    """Its inputs are another's."""
+def test_a_task_that_takes_other_inputs_is_shown_with_them(run):
+    """So that the next request fits."""
     value, _ = run('(chief "drinks")', naming_nobody(about="tea"))
 
     assert (
-        "missing `what`; unknown `about` (no task is called `look-things-up`; `clerk` took"
-        in str(value)
+        "no task takes the request `look-things-up` with the inputs `about`; the nearest are "
+        "`clerk(what: any)`" in str(value)
     )
+
+
+def test_a_task_whose_name_is_written_otherwise_says_so_too(run):
+    """By its name it is found, whatever its inputs are."""
+    value, _ = run('(chief "drinks")', naming_nobody("Clerk", about="tea"))
+
+    assert "missing `what`; unknown `about` (no task is called `Clerk`; `clerk` took" in str(value)
 
 
 def test_the_task_that_was_named_says_nothing(run):

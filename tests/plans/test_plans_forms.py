@@ -338,7 +338,7 @@ def _said(reply):
 
 def test_an_ambiguous_subtask_is_said_to_be_so(tmp_path):
     """Bids that lie far apart are a hint to whoever may take the work apart."""
-    proposal = proposing({"description": "lead a part of it"})
+    proposal = proposing({"description": "lead a part of one thing"})
     hints = []
 
     def says(task, prompt, turn, told):

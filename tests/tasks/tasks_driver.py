@@ -11,6 +11,7 @@ from sexplang.terms.task import (
     Broke,
     Conversation,
     Finished,
+    Match,
     Perform,
     TaskSystem,
     error_record,
@@ -24,6 +25,13 @@ from sexplang.terms.value import Record, Value
 def system(**options: Any) -> TaskSystem:
     """A task system that reads replies as programs do."""
     return task_system(read_reply, json_schema, xml_words, **options)
+
+
+def matching(request: Any, templates: tuple[Template, ...], asks: str | None = None) -> Any:
+    """The task of a program that takes a request, or the error; `asks` is the task that asks."""
+    around = () if asks is None else (Conversation(asks, "", 0),)
+    found = system().knowing(templates).match(request, around)
+    return found.template if isinstance(found, Match) else found
 
 
 def template(instructions: str = "Do it.", *params: str, **fields: Any) -> Template:

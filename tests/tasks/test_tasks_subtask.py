@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tasks_driver import converse, failure, says, system, template, uses
+from tasks_driver import converse, failure, matching, says, template, uses
 
 from sexplang.tasks.request import subtask_request
 from sexplang.terms.task import task_result
@@ -277,7 +277,7 @@ def test_several_requests_of_one_turn_are_refused_once():
 )
 def test_a_malformed_request_is_refused_by_field(request_, field):
     """An input_validation_failure names the fields."""
-    error = system().match(request_, (template(),))
+    error = matching(request_, (template(),))
 
     assert isinstance(error, Record)
     assert error.fields["reason"] == "input_validation_failure"
@@ -315,18 +315,18 @@ def test_a_field_that_is_nearly_one_is_a_slip(key, meant):
 @pytest.mark.parametrize("key", ["mood", "model", "x" * 100_000])
 def test_a_program_is_told_of_every_field_that_there_is_not(key):
     """A program that asks for a subtask may misspell nothing; the name of ours is there."""
-    error = system().match({"name": "report", "inputs": {}, key: "x"}, (template(),))
+    error = matching({"name": "report", "inputs": {}, key: "x"}, (template(),))
 
     assert error.fields["details"]["fields"] == (key,)
     assert "there are type, name, description, inputs" in error.fields["message"]
     given = {"name": template().name, "previous_outputs": ("x",), "depth": 1, "result": {}}
-    assert isinstance(system().match(given, (template(),)), Template)
+    assert isinstance(matching(given, (template(),)), Template)
 
 
 def test_what_is_said_of_many_unknown_fields_is_short():
     """The first of them are named, and once what there is."""
     odd = {f"odd{at}": 1 for at in range(1_000)}
-    error = system().match({"name": "report", **odd}, (template(),))
+    error = matching({"name": "report", **odd}, (template(),))
 
     message = error.fields["message"]
     assert 1 == message.count("there are type, name, description, inputs")
@@ -367,7 +367,7 @@ TEMPLATES = (
 )
 def test_a_request_finds_its_template(request_, expected):
     """By name, by the only template of its subtype, by words."""
-    found = system().match(request_, TEMPLATES)
+    found = matching(request_, TEMPLATES)
 
     assert isinstance(found, Template)
     assert expected == found.name
@@ -380,13 +380,13 @@ def test_ties_are_decided_by_name():
         template("", name="beta", description="tea"),
     )
 
-    assert system().match({"description": "tea"}, pair).name == "beta"
+    assert matching({"description": "tea"}, pair).name == "beta"
 
 
 def test_no_template_is_an_error_with_candidates():
     """At most five are listed, the nearest first."""
     many = tuple(template("", name=f"t{at}", description="nothing alike") for at in range(9))
-    error = system().match({"description": "brew"}, many).fields
+    error = matching({"description": "brew"}, many).fields
 
     assert (error["type"], error["reason"]) == ("TASK_FAILURE", "template_not_found")
     assert [item["name"] for item in error["details"]["candidates"]] == [
@@ -396,7 +396,7 @@ def test_no_template_is_an_error_with_candidates():
         "t3",
         "t4",
     ]
-    assert system().match({"name": "x"}, ()).fields["reason"] == "template_not_found"
+    assert matching({"name": "x"}, ()).fields["reason"] == "template_not_found"
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ def test_no_template_is_an_error_with_candidates():
 def test_the_only_template_for_subtasks_takes_what_fits_no_other(subtypes, request_, expected):
     """Not where another subtype is asked for, nor where there are two."""
     known = tuple(template("", name=f"t{at}", subtype=each) for at, each in enumerate(subtypes))
-    found = system().match({"description": "brew", **request_}, known)
+    found = matching({"description": "brew", **request_}, known)
 
     assert expected == (found.name if isinstance(found, Template) else None)
 

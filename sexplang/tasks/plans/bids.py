@@ -8,39 +8,47 @@ the name that is given.
 
 from collections.abc import Callable
 
+from sexplang.tasks.candidates import reached
+from sexplang.tasks.inputs import filled, fits
 from sexplang.tasks.matching import CANDIDATES, THRESHOLD, match
 from sexplang.tasks.prepare import Prepared
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.window import tokens_in
+from sexplang.terms.task import Conversation
 from sexplang.terms.template import Template
-from sexplang.terms.value import Value
+from sexplang.terms.value import Record, Value
 from sexplang.terms.words import roots
 
 
 def bids(
-    prepared: Callable[[Template], Prepared], node: Value, templates: tuple[Template, ...]
+    prepared: Callable[[Template], Prepared],
+    tasks: tuple[Template, ...],
+    node: Value,
+    conversations: tuple[Conversation, ...],
 ) -> tuple[Value, ...]:
-    """`[{task fitness cost param decomposes} …]`, the best first: the fittest, of these the
-    cheapest, then by name. `param` takes the description where a subtask has no inputs."""
+    """`[{task fitness cost decomposes} …]`, the best first: the fittest, of these the cheapest,
+    then by name. Where some take the inputs, only they bid; whoever asks does not."""
     subtask = fields_of(node) or {}
     if subtask.get("name"):
-        named = _named(subtask, templates)
-        return () if named is None else (_bid(1.0, _cost(prepared(named)), named),)
-    scored = [(_fitness(subtask, template), template) for template in templates]
+        named = match(tasks, _request(subtask), conversations)
+        if isinstance(named, Record):
+            return ()
+        return (_bid(1.0, _cost(prepared(named.template)), named.template),)
+    asks = conversations[-1].name if conversations else None
+    others = [each for each in reached(tasks, conversations) if each.name != asks]
+    inputs, description = subtask.get("inputs") or {}, subtask.get("description") or ""
+    takes = [each for each in others if fits(each, filled(each, inputs, description))]
+    scored = [(_fitness(subtask, template), template) for template in takes or others]
     fitting = [(fit, _cost(prepared(each)), each) for fit, each in scored if fit >= THRESHOLD]
     fitting.sort(key=lambda bid: (-bid[0], bid[1], bid[2].name))
     return tuple([_bid(fit, cost, each) for fit, cost, each in fitting[:CANDIDATES]])
 
 
-def _named(subtask: dict[str, Value], templates: tuple[Template, ...]) -> Template | None:
-    """Who gets the request that is made of a subtask with a name."""
+def _request(subtask: dict[str, Value]) -> dict[str, Value]:
+    """The request that is made of a subtask with a name."""
     hints = (*(subtask.get("required_capabilities") or ()), *(subtask.get("template_hints") or ()))
-    request = {
-        **{key: subtask.get(key) for key in ("name", "description")},
-        "template_hints": hints,
-    }
-    found = match(request, templates)
-    return found if isinstance(found, Template) else None
+    given = {key: subtask.get(key) for key in ("name", "description", "inputs")}
+    return {**given, "template_hints": hints}
 
 
 def _bid(fitness: float, cost: int, template: Template) -> dict[str, Value]:
@@ -48,7 +56,6 @@ def _bid(fitness: float, cost: int, template: Template) -> dict[str, Value]:
         "task": template.name,
         "fitness": round(fitness, 3),
         "cost": cost,
-        "param": _param(template),
         "decomposes": "propose_subplan" in template.allowed_tools,
     }
 
@@ -76,10 +83,3 @@ def _cost(prepared: Prepared) -> int:
     most = prepared.payload["max_tokens"]
     cost: int = prepared.setup.max_turns * (prompt + most)
     return cost
-
-
-def _param(template: Template) -> str | None:
-    needed = [param for param in template.params if param.required]
-    if len(needed) == 1 and needed[0].type in ("any", "string"):
-        return needed[0].name
-    return None

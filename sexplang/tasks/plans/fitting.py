@@ -8,15 +8,16 @@ up to its first request, which nobody makes.
 from collections.abc import Callable
 from typing import TypeAlias
 
-from sexplang.tasks.matching import match, taken_by
+from sexplang.tasks.matching import taken_by
 from sexplang.tasks.plans.judging import Foreseen
 from sexplang.tasks.request import fields_of
 from sexplang.terms.plan import Standing
-from sexplang.terms.task import Broke, Conversation, Session, Want
+from sexplang.terms.task import Broke, Conversation, Match, Session, Want
 from sexplang.terms.template import Template
 from sexplang.terms.value import Record, Value
 
-Bid: TypeAlias = Callable[[Value, tuple[Template, ...]], tuple[Value, ...]]
+Matched: TypeAlias = Callable[[Value, tuple[Conversation, ...]], Match | Record]
+Bid: TypeAlias = Callable[[Value, tuple[Conversation, ...]], tuple[Value, ...]]
 Begin: TypeAlias = Callable[
     [Template, dict[str, Value], dict[str, Value], tuple[Conversation, ...]],
     tuple[Conversation, Session, Want],
@@ -24,29 +25,32 @@ Begin: TypeAlias = Callable[
 
 
 def foreseen(
-    bid: Bid, begin: Begin, node: dict[str, Value], max_depth: Value, around: Standing
+    matched: Matched,
+    bid: Bid,
+    begin: Begin,
+    node: dict[str, Value],
+    max_depth: Value,
+    around: Standing,
 ) -> Foreseen:
     """Why a node would fail before its first request, and what is to be said of who does it; both
     empty where nothing is known or to be said."""
-    if around.templates is None:
+    if not around.is_ours:
         return "", ""
-    winner = fields_of(next(iter(bid(node, around.templates)), None)) or {}
+    winner = fields_of(next(iter(bid(node, around.conversations)), None)) or {}
     request = {
         "name": node["name"] or winner.get("task"),
         "description": node["description"],
+        "inputs": node["inputs"],
         "template_hints": (*node["required_capabilities"], *node["template_hints"]),
     }
-    found = match(request, around.templates)
+    found = matched(request, around.conversations)
     if isinstance(found, Record):
         return found.fields["message"], ""
-    inputs, param = node["inputs"], winner.get("param")
-    if not inputs and param is not None:
-        inputs = {param: node["description"]}
     overrides = {"subtype": "subtask", "file_paths": node["file_paths"], "max_depth": max_depth}
-    _, _, want = begin(found, inputs, overrides, around.conversations)
+    _, _, want = begin(found.template, found.inputs, overrides, around.conversations)
     if isinstance(want, Broke):
-        return _why(want.error.fields, found), ""
-    return "", taken_by(node["name"], found.name)
+        return _why(want.error.fields, found.template), ""
+    return "", taken_by(node["name"], found.template.name)
 
 
 def _why(error: dict[str, Value], template: Template) -> str:

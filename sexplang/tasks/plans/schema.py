@@ -11,6 +11,12 @@ KINDS = ("AllSubtasksComplete", "FirstSuccess", "UserDecision")
 _TEXT: Value = {"type": "string"}
 _TEXTS: Value = {"type": "array", "items": _TEXT}
 
+INPUTS = (
+    "the inputs of the task by name; where they are left out, a task that needs one text has the "
+    "description for it"
+)
+"""What is said of the inputs of a subtask."""
+
 ARTIFACTS: Value = {
     "type": "array",
     "items": {
@@ -25,7 +31,7 @@ _SUBTASK: Value = {
     "type": "object",
     "properties": {
         "description": {"type": "string", "description": "what is to be done, in one sentence"},
-        "inputs": {"type": "object", "description": "the inputs of the subtask, by name"},
+        "inputs": {"type": "object", "description": INPUTS},
         "name": {"type": "string", "description": "the name of the task to run, if it is known"},
         "required_capabilities": {**_TEXTS, "description": "what whoever does it has to know"},
         "depends_on_subtasks": {

@@ -1,0 +1,203 @@
+"""What a model is told that it may ask for, and which task its request finds."""
+
+import json
+
+import pytest
+from support.command import sexplang as command
+
+import sexplang
+from sexplang.tasks.catalogue import MOST_TOKENS
+from sexplang.tasks.window import tokens_in
+
+SUMMARIZE = """
+(defatom summarize (description "Summarize a text") (params text) (instructions "Sum {{text}}"))
+"""
+
+
+@pytest.fixture
+def requests(tmp_path):
+    """Runs a program, whose models say "done": the requests that they were sent."""
+
+    def requests(text, reply=lambda payload: "done", **files):
+        for name, held in files.items():
+            (tmp_path / f"{name}.sexp").write_text(held)
+        file = tmp_path / "main.sexp"
+        file.write_text(text)
+        seen = []
+
+        def model(payload):
+            seen.append(payload)
+            return reply(payload)
+
+        sexplang.run(file, model=model)
+        return seen
+
+    return requests
+
+
+def described(payload, tool="spawn_subtask"):
+    """What the description of a tool lists: each line of it."""
+    (found,) = [each for each in payload["tools"] if each["name"] == tool]
+    return found["description"].split("\n")[1:]
+
+
+def test_the_tool_lists_tasks_nearest_first(requests):
+    """Those of the same file, then those of imported ones; not itself, nor what is private."""
+    near = """
+    (defatom helper (description "Help") (params (n integer) (why string required: false))
+      (instructions "{{n}}"))
+    (defatom _own (instructions "Mine."))
+    (defatom last (params (where list doc: "Places to look.")) (instructions "Go {{where}}"))
+    """
+    main = f"""
+    (import "far.sexp" as: far)
+    {near}
+    (defatom chief (description "Lead") (instructions "Lead.") (allowed_tools spawn_subtask))
+    (chief)
+    """
+    (payload,) = requests(main, far=SUMMARIZE)
+
+    assert [
+        "- helper(n: integer, why?: string): Help",
+        "- last(where: list): Go {{where}}",
+        "  where: Places to look.",
+        "- summarize(text: any): Summarize a text",
+    ] == described(payload)
+    schema = payload["tools"][0]["input_schema"]["properties"]["name"]
+    assert ["helper", "last", "summarize"] == schema["enum"]
+
+
+def test_a_task_of_an_imported_file_has_its_own_neighbours_first(requests):
+    """What is nearest is not what the program's own file has."""
+    far = f"""
+    (defatom chief (instructions "Lead.") (allowed_tools spawn_subtask))
+    {SUMMARIZE}
+    """
+    main = """
+    (import "far.sexp" as: far)
+    (defatom aside (instructions "Aside."))
+    (far.chief)
+    """
+    (payload,) = requests(main, far=far)
+
+    names = [line.partition("(")[0] for line in described(payload)]
+    assert ["- summarize", "- aside"] == names
+
+
+def test_a_clause_names_them(requests):
+    """In its order; a list has nothing else, and nothing else is found."""
+    told = []
+
+    def reply(payload):
+        if payload["task"] != "chief":
+            return "wrong"
+        (*_, last) = payload["messages"]
+        if len(payload["messages"]) == 1:
+            asked = {"name": "third", "description": "third", "inputs": {}}
+            return {"tool_use": {"name": "spawn_subtask", "input": asked}}
+        told.append(json.loads(last["content"][0]["content"]))
+        return "done"
+
+    main = """
+    (defatom first-one (instructions "1"))
+    (defatom second (instructions "2"))
+    (defatom third (instructions "3"))
+    (defatom chief (instructions "Lead.") (allowed_tools spawn_subtask) (subtasks second first-one))
+    (chief)
+    """
+    seen = requests(main, reply)
+
+    assert ["- second(): 2", "- first-one(): 1"] == described(seen[0])
+    assert ["chief", "chief"] == [each["task"] for each in seen]
+    assert "template_not_found" == told[0]["reason"]
+    assert "`first-one()`, `second()`" in told[0]["message"]
+
+
+def test_a_clause_of_xml_says_the_same(tmp_path):
+    """A preview shows the list line by line, and a name that is no task's is a finding."""
+    file = tmp_path / "tasks.xml"
+    file.write_text("""<templates>
+      <task name="chief"><instructions>Lead.</instructions>
+        <allowed_tools><tool>spawn_subtask</tool></allowed_tools>
+        <subtasks><subtask>clerk</subtask><subtask>clark</subtask></subtasks></task>
+      <task name="clerk"><instructions>Work.</instructions></task>
+    </templates>""")
+    done = command("check", file.name, cwd=tmp_path)
+
+    assert "unknown-subtask" in done.stdout + done.stderr
+    assert "`clark`" in done.stdout + done.stderr
+    shown = command("task", "chief", "--from", file.name, "--preview", cwd=tmp_path)
+    assert "\n        - clerk(): Work.\n" in shown.stdout
+
+
+def test_both_tools_have_one_list(requests):
+    """The second refers to the first, and has the names as choices too."""
+    main = f"""
+    {SUMMARIZE}
+    (defatom chief (instructions "Lead.") (allowed_tools propose_subplan spawn_subtask))
+    (defatom planner (instructions "Plan.") (allowed_tools propose_subplan) (subtasks summarize))
+    [(chief) (planner)]
+    """
+    chief, planner = requests(main)
+
+    assert 2 == len(described(chief))
+    assert [] == described(chief, "propose_subplan")
+    plan = {tool["name"]: tool for tool in chief["tools"]}["propose_subplan"]
+    assert plan["description"].endswith("The tasks are those that `spawn_subtask` lists.")
+    name = plan["input_schema"]["properties"]["subtasks"]["items"]["properties"]["name"]
+    assert ["planner", "summarize"] == sorted(name["enum"])
+    assert ["- summarize(text: any): Summarize a text"] == described(planner, "propose_subplan")
+
+
+def test_who_may_not_ask_is_told_nothing(requests):
+    """Nor is anybody in a program without another task."""
+    alone = '(defatom chief (instructions "Lead.") (allowed_tools spawn_subtask)) (chief)'
+    (payload,) = requests(alone)
+    assert [] == described(payload)
+    assert "enum" not in payload["tools"][0]["input_schema"]["properties"]["name"]
+
+    idle = f'{SUMMARIZE} (defatom chief (instructions "Lead.") (allowed_tools read_file)) (chief)'
+    (payload,) = requests(idle)
+    assert "summarize" not in json.dumps(payload["tools"])
+
+
+@pytest.mark.parametrize(("count", "words", "shown"), [(12, 20, 12), (40, 200, 40), (400, 300, 0)])
+def test_a_long_list_keeps_its_bound(requests, count, words, shown):
+    """What is said of inputs goes first, then the farthest tasks; the rest is counted."""
+    tasks = "".join(
+        f'(defatom t{at} (description "{"word " * (words // 8)}")'
+        f' (params (a string doc: "{"doc " * (words // 8)}")) (instructions "{{{{a}}}}"))\n'
+        for at in range(count)
+    )
+    main = f'{tasks} (defatom chief (instructions "Go.") (allowed_tools spawn_subtask)) (chief)'
+    (payload,) = requests(main)
+
+    (tool,) = payload["tools"]
+    lines = described(payload)
+    assert tokens_in("\n".join(lines)) <= MOST_TOKENS
+    listed = [line for line in lines if line.startswith("- ")]
+    assert [f"- t{at}(" for at in range(len(listed))] == [
+        line[: line.index("(") + 1] for line in listed
+    ]
+    names = tool["input_schema"]["properties"]["name"]
+    if shown:
+        assert shown == len(listed) == len(names["enum"])
+    else:
+        assert f"There are {count - len(listed)} more" in lines[-1]
+        assert "enum" not in names and len(listed) > 10
+
+
+def test_the_list_has_the_same_bytes_in_each_turn(requests):
+    """Also where another run begins, so that what a provider keeps is found again."""
+
+    def reply(payload):
+        if payload["task"] != "chief" or len(payload["messages"]) > 4:
+            return "done"
+        asked = {"name": "summarize", "description": "d", "inputs": {"text": "x"}}
+        return {"tool_use": {"name": "spawn_subtask", "input": asked}}
+
+    main = f'{SUMMARIZE} (defatom chief (instructions "Go.") (allowed_tools spawn_subtask)) (chief)'
+    both = [*requests(main, reply), *requests(main, reply)]
+
+    asked = [json.dumps(each["tools"]) for each in both if each["task"] == "chief"]
+    assert len(asked) == 6 and len(set(asked)) == 1

@@ -31,7 +31,7 @@ from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Fault, Higher, Operation, Primitive, Record, Symbol, Task, symbol
 from sexplang.terms.work import Work
 
-_VERSION = 5
+_VERSION = 6
 
 _NOUNS: tuple[type, ...] = (
     *(branch.Weave, branch.Times, branch.Waiting, branch.Forked, branch.Queued, branch.Ready),
@@ -170,7 +170,8 @@ class _Freezer:
         if kind is float:
             return ["float", repr(item)]
         if kind is Record:
-            return ["record", item.kind, *self._each([item.fields, item.answer])]
+            parts = [item.fields, item.answer, item.conversation]
+            return ["record", item.kind, *self._each(parts)]
         if isinstance(item, Symbol):
             return ["symbol", item.name]
         if kind is Map:

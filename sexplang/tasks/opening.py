@@ -46,7 +46,7 @@ def opened(
     template = prepared.template
     depth = conversations[-1].depth + 1 if conversations else 0
     if depth >= rules.max_task_depth or overrides.max_depth is not None:
-        _check_depth(rules, template.name, depth, overrides.max_depth)
+        check_depth(rules, template.name, depth, overrides.max_depth)
     values = bound(prepared, inputs)
     asked = _asked(template.name, values, overrides.file_paths)
     if conversations:
@@ -192,7 +192,7 @@ def _about(words: str) -> Ask:
     return searching({"query": words})
 
 
-def _check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> None:
+def check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> None:
     limit = rules.max_task_depth
     if requested is not None and requested < limit:
         limit = requested

@@ -91,6 +91,7 @@ class Builder:
             sources=tuple(self.sources),
             plan=self.plan and self.plan(frozenset(self._known())),
             prelude={**_FUNCTIONS, **self._registered(Primitive)} if self.host else _FUNCTIONS,
+            tools=self._functions(),
         )
 
     def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
@@ -121,6 +122,7 @@ class Builder:
             check_template=check_template,
             load_schema=self._beside,
             before=before,
+            tools=self._tools,
         )
         self.loading.pop()
         for task in unit.tasks:
@@ -132,6 +134,37 @@ class Builder:
         if not self.loading:
             self._link()
         return unit
+
+    def _tools(self) -> list[str]:
+        """The tools that the templates have which no module declares."""
+        return [
+            tool
+            for task in self.tasks.values()
+            if task.template.span is None or task.template.span.source.name.endswith(".xml")
+            for tool in task.template.allowed_tools
+        ]
+
+    def _functions(self) -> dict[str, Function]:
+        """The functions that models may have as tools: those that a task names, and all that the
+        program itself gives, which a call may name."""
+        found: dict[str, Function] = {}
+        others: dict[str, Function] = {}
+        for unit in self.units if self.tasks else ():
+            for name, function in unit.tools.items():
+                if function.doc and others.get(name, function) is not function:
+                    raise refused(
+                        "duplicate-tool",
+                        f"two functions serve as the tool `{name}`",
+                        function.span,
+                        hint="the name of a tool is unique in a program: rename one",
+                    )
+                if not unit.main:  # what a session enters later takes the place of what was before
+                    others[name] = function
+            own = [(name, each.shape) for name, each in unit.exports.items() if unit.main]
+            for name, shape in (*own, *unit.tools.items()):
+                if isinstance(shape, Function) and shape.doc:
+                    found[name] = shape
+        return found
 
     def _link(self, main: str | None = None) -> None:
         """Gives the templates that call their bodies: all that they may name is there now."""

@@ -1,12 +1,13 @@
 """Task calls, followed: how often a conversation may ask the model, and what else it performs."""
 
 from sexplang.analysis.bounds import Bound, number, unbounded
-from sexplang.analysis.calls import SHAPES
+from sexplang.analysis.calls import SHAPES, entered
 from sexplang.analysis.following import Costs, Follower, Steps
 from sexplang.analysis.handlers import failing, perform
 from sexplang.analysis.stack import Handling
-from sexplang.analysis.values import ANY, Abstract, Answer
+from sexplang.analysis.values import ANY, DATA, Abstract, Answer, Fn
 from sexplang.analysis.work import Work, either, repeated, together
+from sexplang.terms.program import Function
 from sexplang.terms.source import Span
 from sexplang.terms.template import Template
 from sexplang.terms.value import Task
@@ -62,9 +63,16 @@ def converse(
     m.tasking[task.name] = span
     inside = Handling(m.number(), handling, m.values.environment(None, ()), {"error": ()})
     inside.solid = handling.solid if handling is not None else None
-    for operation, count in _performed(m, task, turns, reads, span):
-        _, work = yield perform(m, operation, (ANY,), inside, span)
+    called = _functions(m, task, turns)
+    own = () if _is_taken(handling, "tool") else tuple([name for name, _ in called])
+    for operation, given, count in _performed(m, task, turns, reads, own, span):
+        _, work = yield perform(m, operation, given, inside, span)
         works.append(repeated(work, count))
+    for _, function in called:
+        callee = m.values.made(Fn, function.index, m.top or m.values.environment(None, ()))
+        given = (ANY,) * (len(function.params) + (function.rest is not None))
+        _, work = yield entered(m, callee, function, given, inside, span)
+        works.append(repeated(work, _any_number(task, "use its tools", span)))
     del m.tasking[task.name]
     m.conversing -= 1
     answer = m.values.made(Answer, task, False)
@@ -81,28 +89,53 @@ def _is_taken(handling: Handling | None, operation: str) -> bool:
 
 
 def _performed(
-    m: Follower, task: Task, turns: int, reads: bool, span: Span
-) -> list[tuple[str, Bound]]:
-    """What it performs beside `model`. One turn may call tools any number of times."""
+    m: Follower, task: Task, turns: int, reads: bool, own: tuple[str, ...], span: Span
+) -> list[tuple[str, tuple[Abstract, ...], Bound]]:
+    """What it performs beside `model`, but for the tools that are its `own` functions. One turn may
+    call tools any number of times."""
     template = task.template
-    found: list[tuple[str, Bound]] = []
+    found: list[tuple[str, tuple[Abstract, ...], Bound]] = []
     paths, source = len(template.file_paths.paths), template.file_paths.source
     looked = LOOKUPS.get(source)
     if looked is not None:
-        found.append((looked, number(1, span)))
-        found.append(("read-file", unbounded(f"`{task.name}` looks for its files", span)))
+        found.append((looked, (ANY,), number(1, span)))
+        why = f"`{task.name}` looks for its files"
+        found.append(("read-file", (ANY,), unbounded(why, span)))
     elif reads:
-        found.append(("read-file", unbounded(f"`{task.name}` may be given any files", span)))
+        why = f"`{task.name}` may be given any files"
+        found.append(("read-file", (ANY,), unbounded(why, span)))
     elif paths:
-        found.append(("read-file", number(paths, span)))
+        found.append(("read-file", (ANY,), number(paths, span)))
     if turns < 2:
         # What a tool gives after the last turn nobody reads: it is not called.
         return found
+    tasks = {each.name for each in m.program.tasks}
     for tool in dict.fromkeys(template.allowed_tools):
         does = "ask for subtasks" if tool == "spawn_subtask" else "use its tools"
-        why = f"`{task.name}` may {does} any number of times in one turn"
-        found.append((TOOLS.get(tool, "tool"), unbounded(why, span)))
+        count = _any_number(task, does, span)
+        if tool not in TOOLS and tool in tasks and m.program.has_tool(tool):
+            fields = {**dict.fromkeys(_REQUEST, DATA), "name": m.values.exact(tool)}
+            found.append(("subtask", (m.values.table(fields),), count))
+        elif tool not in own:
+            found.append((TOOLS.get(tool, "tool"), (ANY,), count))
     return found
+
+
+_REQUEST = ("type", "inputs", "depth", "result")
+
+
+def _any_number(task: Task, does: str, span: Span) -> Bound:
+    return unbounded(f"`{task.name}` may {does} any number of times in one turn", span)
+
+
+def _functions(m: Follower, task: Task, turns: int) -> list[tuple[str, Function]]:
+    """The functions of the program that its model may call, by the names of the tools."""
+    if turns < 2:
+        return []
+    tools = m.program.tools
+    tasks = {each.name for each in m.program.tasks}
+    names = [name for name in dict.fromkeys(task.template.allowed_tools) if name not in TOOLS]
+    return [(name, tools[name]) for name in names if name in tools and name not in tasks]
 
 
 def any_task(m: Follower, handling: Handling | None, span: Span, reads: bool) -> Steps:

@@ -115,6 +115,8 @@ class Follower:
     """The inputs that are whole numbers."""
     steps: int = 0
     allowed: int = STEPS
+    top: Environment | None = None
+    """What the program has defined where it is followed now."""
     gave_up: bool = False
     """Whether something was too involved: then what was not seen may be there all the same."""
     memo: dict[Any, Seen] = field(factory=dict)

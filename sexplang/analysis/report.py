@@ -174,10 +174,12 @@ def _whole(m: Follower, given: int) -> tuple[Environment, Work]:
     for unit in m.program.units:
         for item in unit.items:
             node = item.value if isinstance(item, Bind) else item
+            m.top = at.environment
             value, more = m.run(m.look(node, at))
             work = together(work, more)
             if isinstance(item, Bind):
                 at = at.bound(m.values, (value,))
+    m.top = at.environment
     return at.environment, work
 
 
@@ -228,14 +230,14 @@ def _unprovided(program: Program) -> list[Diagnostic]:
     return [
         Diagnostic(
             "unknown-tool",
-            f"`{task.name}` may use the tool `{tool}`, and the language has none of that name",
+            f"`{task.name}` may use the tool `{tool}`, and {_missing(program, tool)}",
             (Label(task.template.span),) if task.template.span is not None else (),
-            hint="correct it, register it where Python runs the program, or handle `tool`",
+            hint=_instead(program, tool),
             severity="warning",
         )
         for task in program.tasks
         for tool in dict.fromkeys(task.template.allowed_tools)
-        if tool not in TOOLS and ":" not in tool
+        if tool not in TOOLS and ":" not in tool and not program.has_tool(tool)
     ]
 
 
@@ -259,6 +261,24 @@ def _unfound(program: Program) -> list[Diagnostic]:
 def _like(name: str, known: Collection[str]) -> str:
     like = get_close_matches(name, sorted(known), 1)
     return f"did you mean `{like[0]}`?" if like else "name a task of this program that is public"
+
+
+def _missing(program: Program, tool: str) -> str:
+    if any(tool in unit.tools for unit in program.units):
+        return "the function of that name has no doc"
+    if any(task.name == tool for task in program.tasks):
+        return "the task of that name is private"
+    return "neither the language nor the program has one of that name"
+
+
+def _instead(program: Program, tool: str) -> str:
+    function = next((unit.tools[tool] for unit in program.units if tool in unit.tools), None)
+    if function is not None:
+        params = " ".join([function.name, *[param.name for param in function.params]])
+        return f'say what it is for, as its model reads it: (define ({params}) "…" …)'
+    if any(task.name == tool for task in program.tasks):
+        return f"call it `{tool.lstrip('_')}`: only public tasks can be asked for"
+    return "correct it, register it where Python runs the program, or handle `tool`"
 
 
 def _handlers(m: Follower) -> list[Diagnostic]:

@@ -54,6 +54,7 @@ class Scope:
 def unused(program: Program) -> list[Diagnostic]:
     """What is bound in the program's own files and never read."""
     walk = _Walk({function.index: function for function in program.functions})
+    walk.referred.update([each.index for unit in program.units for each in unit.tools.values()])
     slots: list[Name | None] = []
     scope = Scope(None, slots)
     named = [unit for unit in program.units if not unit.name.startswith("std/")]

@@ -8,7 +8,7 @@ from sexplang.compiler.splitting import Definition, Statement
 from sexplang.compiler.state import Lowering
 from sexplang.terms.core import Const, Known, Local
 from sexplang.terms.form import MARK
-from sexplang.terms.program import Export
+from sexplang.terms.program import Export, Function
 from sexplang.terms.source import Source, Span
 from sexplang.terms.value import Operation, Task
 
@@ -52,6 +52,18 @@ def recall(c: Lowering, before: Mapping[str, Export]) -> None:
     for name, export in before.items():
         space = type(export.shape) is Namespace
         c.bind(name, export.shape if space else export)
+
+
+def functions_called(c: Lowering, names: Iterable[str]) -> dict[str, Function]:
+    """The functions of programs that names stand for at the top level of the module."""
+    found: dict[str, Function] = {}
+    for name in dict.fromkeys(names):
+        binding = c.find(name)
+        export = c.namespaced(name) if binding is None else _export(c, name, binding, _NOWHERE)
+        shape = None if export is None else export.shape
+        if isinstance(shape, Function) and not shape.span.source.is_library:
+            found[name] = shape
+    return found
 
 
 def is_public(name: str) -> bool:

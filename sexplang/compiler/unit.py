@@ -4,11 +4,11 @@ Law: a form that does not follow its syntax is reported, never guessed. Law: not
 evaluates.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from sexplang.compiler.atoms import CheckTemplate, LoadSchema, no_check
 from sexplang.compiler.bodies import statements
-from sexplang.compiler.exports import exports, recall, session_exports
+from sexplang.compiler.exports import exports, functions_called, recall, session_exports
 from sexplang.compiler.forms import BY_TYPE
 from sexplang.compiler.imports import Load, declare, import_all, imports_of, sort
 from sexplang.compiler.shapes import RESERVED
@@ -20,6 +20,7 @@ from sexplang.terms.form import Form
 from sexplang.terms.macro import NewExpander
 from sexplang.terms.program import Export, Item, Unit
 from sexplang.terms.source import Source, Span
+from sexplang.terms.value import Task
 
 NEEDED = (
     *("list", "append", "merge", "equal?", "list?", "length", "nth", "drop"),
@@ -42,6 +43,7 @@ def compile_unit(
     check_template: CheckTemplate = no_check,
     load_schema: LoadSchema | None = None,
     before: Mapping[str, Export] | None = None,
+    tools: Callable[[], Iterable[str]] = tuple,
 ) -> Unit:
     """The unit that a file's forms make. Raises Diagnostics: every finding, if one is an error.
 
@@ -54,7 +56,8 @@ def compile_unit(
     tells it the place. `load_schema(name, span)` gives the text of a schema that a `defatom` names.
 
     `before` is what earlier inputs of a session gave names to; this unit then exports all that
-    has a name after it, and may define names again.
+    has a name after it, and may define names again. When all imports are loaded, `tools()` gives
+    the names of tools that tasks have which no file like this one declares.
     """
     c = Lowering(scope, BY_TYPE, main=main, expander=expander(RESERVED))
     recall(c, before or {})
@@ -84,7 +87,12 @@ def compile_unit(
         inputs=tuple(c.inputs),
         warnings=findings,
         main=main,
+        tools=functions_called(c, [*_tools(c.tasks.values()), *tools()]),
     )
+
+
+def _tools(tasks: Iterable[Task]) -> list[str]:
+    return [tool for task in tasks for tool in task.template.allowed_tools]
 
 
 def _place(finding: Diagnostic) -> tuple[str, int]:

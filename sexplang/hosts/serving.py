@@ -115,6 +115,8 @@ def say_unprovided(settings: Settings, program: Program, tools: Collection[str])
 
         label = (Label(task.template.span),) if task.template.span is not None else ()
         for name in unprovided(task.template.allowed_tools, tools):
+            if program.has_tool(name):
+                continue
             title = f"nobody here has the tool `{name}`, which `{task.name}` may use"
             hint = "correct its name, or answer it with a handler of `tool`"
             found.append(Diagnostic("unknown-tool", title, label, hint=hint, severity="warning"))

@@ -192,10 +192,10 @@ def _enter(
         least = sum(default is None for default in code.defaults)
         raise _arity(code.name, len(given) + len(named), least, code.size)
     values = _by_name(code.name, code.names, given, named)
-    return _fill(code, (function.env,), values, rest, k, s)
+    return fill(code, (function.env,), values, rest, k, s)
 
 
-def _fill(
+def fill(
     code: Any,
     env: tuple[Any, ...],
     values: dict[str, Value],
@@ -225,7 +225,7 @@ def _fill(
 
 def _filled(value: Value, k: Frame, s: Segment) -> Step:
     _, below, code, env, values, rest = k
-    return _fill(code, env + (value,), values, rest, below, s)
+    return fill(code, env + (value,), values, rest, below, s)
 
 
 def _check_count(name: str, count: int, least: int, most: int | None) -> None:

@@ -85,7 +85,7 @@ def perform(
     default = s[3].linked.defaults.get(operation)
     if default is not None:
         return default.code.body, (default.env, *arguments), calling(span, k), s
-    sent = _data(arguments) if sent is None else sent
+    sent = plain_arguments(arguments) if sent is None else sent
     return leave, Asked(operation, sent, k, s, span), k, s
 
 
@@ -95,7 +95,7 @@ def _go_on(asked: tuple[Any, ...], k: Frame, s: Segment) -> Step:
     return perform("subtask", arguments, k, s, span, start=s, sent=sent)
 
 
-def _data(arguments: tuple[Value, ...]) -> tuple[Value, ...]:
+def plain_arguments(arguments: tuple[Value, ...]) -> tuple[Value, ...]:
     """The arguments as the host sees them: plain data, without the nils that were left out."""
     while arguments and arguments[-1] is None:
         arguments = arguments[:-1]

@@ -22,6 +22,7 @@ from sexplang.machine.leaving import FinallyKind, HandlerKind, Taking
 from sexplang.machine.simple import at
 from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
 from sexplang.terms import core
+from sexplang.terms.task import is_refusal
 from sexplang.terms.value import Fault, Value
 
 
@@ -60,7 +61,7 @@ def _handle(maker: Maker, node: core.Handle, loop: LoopCode | None) -> Making:
     for clause in node.clauses:
         code = (yield clause.body, None).run
         is_catch = clause.operation == "error" and clause.kind == "never"
-        spares = is_catch and node.span.source.is_library
+        spares = is_refusal if is_catch and node.span.source.is_library else None
         taking = Taking(code, len(clause.params), clause.kind, clause.words, spares)
         clauses[clause.operation] = (*clauses.get(clause.operation, ()), taking)
     returns = None if node.returns is None else (yield node.returns, None).run
@@ -98,7 +99,7 @@ def _lose(env: Any, k: Frame, s: Segment) -> Step:
     return k[0], Lost(env[-2]), k, s
 
 
-LOSER = HandlerKind({"error": (Taking(_lose, 1, "never", (), spares=True),)}, None)
+LOSER = HandlerKind({"error": (Taking(_lose, 1, "never", (), spares=is_refusal),)}, None)
 """Around each branch of a race: an error ends only that branch, unless the host refuses it."""
 
 

@@ -170,8 +170,7 @@ class _Freezer:
         if kind is float:
             return ["float", repr(item)]
         if kind is Record:
-            parts = [item.fields, item.answer, item.conversation]
-            return ["record", item.kind, *self._each(parts)]
+            return ["record", item.kind, *self._each([item.fields, item.answer])]
         if isinstance(item, Symbol):
             return ["symbol", item.name]
         if kind is Map:

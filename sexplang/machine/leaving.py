@@ -1,6 +1,6 @@
 """Segments that are left: what is captured, what stands below a clause, what cleans up."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sexplang.machine.stack import (
@@ -14,31 +14,35 @@ from sexplang.machine.stack import (
     give,
 )
 from sexplang.terms.allowance import charge, work
-from sexplang.terms.task import is_refusal
 from sexplang.terms.value import Fault, Record, Value
 
 
 class Taking:
     """A clause as code. Its body's environment is the handler's, the parameters, k.
 
-    One that `spares` refusals takes no error with which the host refuses the program.
+    It takes no error that it `spares`.
     """
 
     __slots__ = ("body", "count", "kind", "selects", "spares", "words")
 
     def __init__(
-        self, body: Any, count: int, kind: str, words: tuple[str, ...], spares: bool = False
+        self,
+        body: Any,
+        count: int,
+        kind: str,
+        words: tuple[str, ...],
+        spares: Callable[[Value], bool] | None = None,
     ) -> None:
         self.body = body
         self.count = count
         self.kind = kind
         self.words = words
         self.spares = spares
-        self.selects = spares or bool(words)
+        self.selects = spares is not None or bool(words)
 
     def takes(self, arguments: tuple[Value, ...]) -> bool:
         error = arguments[0]
-        if self.spares and is_refusal(error):
+        if self.spares is not None and self.spares(error):
             return False
         if not self.words:
             return True

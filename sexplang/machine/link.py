@@ -11,6 +11,7 @@ import sexplang.machine.calls
 import sexplang.machine.effects
 import sexplang.machine.loops
 import sexplang.machine.nodes  # noqa: F401  (all four register their makers)
+from sexplang.machine.calling import TOOL
 from sexplang.machine.generate import Maker
 from sexplang.machine.stack import (
     BOTTOM,
@@ -108,8 +109,12 @@ def link_onward(
 def _known(program: Program, tasks: TaskSystem | None, codes: dict[int, Code]) -> Linked:
     known = {task.name: task for task in program.tasks}
     if tasks is not None:
-        tasks = tasks.knowing(tuple([task.template for task in program.tasks]))
-    linked = Linked(tasks, known, {}, program.plan, program=ref(program))
+        tasks = tasks.knowing(tuple([task.template for task in program.tasks]), program.tools)
+    linked = Linked(
+        tasks, known, {}, program.plan, tools=program.tools, codes=codes, program=ref(program)
+    )
+    if program.tools:
+        linked.defaults["tool"] = TOOL
     for operation, export in program.defaults.items():
         assert isinstance(export.core, Known)
         # What serves as a default is defined without values of its own module around it.
@@ -177,6 +182,7 @@ def _units(units: Iterable[Unit], maker: Maker, ended: Callable[[Value, Any], Va
         return start(at + 1, env, below, s)
 
     vars(done)["places"] = places
+    vars(done)["codes"] = maker.codes
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
         if not items:

@@ -15,10 +15,11 @@ Law: only the loop changes handlers. Whoever gives back another `s` does nothing
 step, so that an error raised by a step belongs to the segments the step began with.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeAlias
 
 from sexplang.terms.node import field, node
+from sexplang.terms.program import Function
 from sexplang.terms.rope import TEXTS, whole_text
 from sexplang.terms.task import Context, Conversation, TaskSystem
 from sexplang.terms.value import Procedure, Value
@@ -130,6 +131,10 @@ class Linked:
     """Text from a model to a Program, or to the diagnostics that say why not."""
     plans: dict[Any, Any] = field(factory=dict)
     """The programs made of such texts so far: a plan that runs twice is one program."""
+    tools: Mapping[str, Function] = field(factory=dict)
+    """The functions that models may have as tools, by the names of these."""
+    codes: Any = None
+    """The code of the program's functions by index."""
     program: Callable[[], Any] = lambda: None
     """The program itself, as long as somebody else keeps it: what is linked is kept with it."""
 

@@ -5,6 +5,7 @@ Direct tools stand together, whatever their number; what may take long or ask ba
 """
 
 from sexplang.tasks.cutting import plan_words
+from sexplang.tasks.definitions import misfit
 from sexplang.tasks.json_text import json_text, read_json, unfit
 from sexplang.tasks.operations import NAMES, arguments_of
 from sexplang.tasks.outcomes import halting, outcome
@@ -42,7 +43,7 @@ def planned(session: HandlerSession, reply: Reply) -> Planned:
     warnings = session.warnings
     planning = session.planning
     for at, use in enumerate(reply.uses):
-        asked, noted = _asked(session.setup, use, reply)
+        asked, noted = _asked(session, use, reply)
         if isinstance(asked, Proposal):
             planning, asked = _proposed(session, planning, asked, reply.text)
         warnings += noted
@@ -141,8 +142,9 @@ def spawned(setup: Setup, request: SubtaskRequest, content: str) -> Ask:
 
 
 def _asked(
-    setup: Setup, use: ToolUse, reply: Reply
+    session: HandlerSession, use: ToolUse, reply: Reply
 ) -> tuple[Ask | Told | Proposal, tuple[str, ...]]:
+    setup = session.setup
     name = setup.offered.get(use.name)
     given = fields_of(use.input)
     if name is None:
@@ -159,12 +161,23 @@ def _asked(
         if read.problems:
             return _untold(f"a malformed subplan: {read.complaint()}", read), ()
         return read, read.warnings
+    kind = setup.own.get(name)
+    if kind == "task":
+        return spawned(setup, SubtaskRequest({"name": name, "inputs": given}), reply.text), ()
     arguments = arguments_of(name, given)
     if arguments is None:
-        return Ask("tool", (name, given), attempt=True), ()
+        wrong = misfit(_definition(session, use.name), given) if kind == "function" else None
+        if wrong is None:
+            return Ask("tool", (name, given), attempt=True), ()
+        arguments = wrong
     if isinstance(arguments, str):
         return _untold(f"the input of `{use.name}` does not fit: {arguments}"), ()
     return Ask(NAMES[name], arguments, attempt=True), ()
+
+
+def _definition(session: HandlerSession, name: str) -> Value:
+    """What the model was sent of a tool that it has."""
+    return next(tool for tool in session.payload["tools"] if tool["name"] == name)
 
 
 def _flaw(given: Value) -> str:

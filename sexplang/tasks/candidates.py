@@ -23,7 +23,7 @@ def reached(
     tasks: tuple[Template, ...], conversations: tuple[Conversation, ...]
 ) -> tuple[Template, ...]:
     """The tasks that a request can name which is made in these conversations: the candidates of
-    the innermost, and itself. Of several private tasks of one name, it is who may have least."""
+    the innermost, its tools, and itself. Of several private tasks of one name, it is who may have least."""
     name = conversations[-1].name if conversations else None
     asking = [each for each in tasks if each.name == name]
     found = candidates(tasks, asking[0] if asking else None)
@@ -31,7 +31,13 @@ def reached(
         allowed = candidates(tasks, other)
         found = tuple([each for each in found if each in allowed])
     own = [each for each in asking if each.is_public and not each.subtasks]
-    return (*found, *own)
+    tools = [each for each in tasks if each.is_public and _is_tool(each, asking)]
+    known = {each.name for each in found}
+    return (*found, *[each for each in (*own, *tools) if each.name not in known])
+
+
+def _is_tool(task: Template, asking: list[Template]) -> bool:
+    return bool(asking) and all(task.name in each.allowed_tools for each in asking)
 
 
 def _file_of(template: Template) -> str | None:

@@ -1,11 +1,16 @@
-"""A template to what a model is told of the task: a line of a list, or the definition of a tool."""
+"""A task or a function to what a model is told of it: a line of a list, or a tool's definition."""
 
+from sexplang.terms.core import Const, Core
+from sexplang.terms.program import Function, Parameter
 from sexplang.terms.template import Param, Template
 from sexplang.terms.value import Value
 
 LONGEST = 300
 """Characters of a description that a model is shown."""
 _LONGEST_INPUT = 120
+_LONGEST_OF_TOOL = 4_000
+"""Characters of what a tool says that stands by itself."""
+_LONGEST_NAME = 40
 
 _JSON: dict[str, dict[str, Value]] = {
     "any": {},
@@ -39,18 +44,70 @@ def tool_of(template: Template) -> dict[str, Value]:
     """The task as a tool: `{description input_schema}`."""
     properties: dict[str, Value] = {param.name: _property_of(param) for param in template.params}
     return {
-        "description": description_of(template),
+        "description": _shortened(_said_of(template), _LONGEST_OF_TOOL),
         "input_schema": {
             "type": "object",
             "properties": properties,
             "required": tuple([param.name for param in template.params if param.required]),
+            "additionalProperties": False,
         },
     }
 
 
+def tool_of_function(function: Function) -> dict[str, Value]:
+    """A documented function as a tool: of its parameters' types it is known what the defaults tell
+    that are written out."""
+    properties: dict[str, Value] = {each.name: _by_default(each) for each in function.params}
+    if function.rest is not None:
+        properties[function.rest] = {"type": "array"}
+    return {
+        "description": _shortened(function.doc, _LONGEST_OF_TOOL),
+        "input_schema": {
+            "type": "object",
+            "properties": properties,
+            "required": tuple([each.name for each in function.params if each.default is None]),
+            "additionalProperties": False,
+        },
+    }
+
+
+def _by_default(param: Parameter) -> dict[str, Value]:
+    default: Core | None = param.default
+    value = default.value if isinstance(default, Const) else None
+    kind = _KINDS.get(type(value))
+    return {} if kind is None else {"type": kind, "default": value}
+
+
+_KINDS: dict[type, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+}
+
+
+def misfit(tool: Value, given: dict[str, Value]) -> str | None:
+    """Why inputs are not those of a tool that is a function of the program, or None."""
+    schema = tool["input_schema"]
+    known = schema["properties"]
+    missing = [name for name in schema["required"] if name not in given]
+    if missing:
+        return f"`{missing[0]}` is missing"
+    unknown = [name[:_LONGEST_NAME] for name in given if name not in known]
+    if unknown:
+        return f"`{unknown[0]}` is none of its inputs: {', '.join(known) or 'it has none'}"
+    lists = [name for name, item in known.items() if item.get("type") == "array" and name in given]
+    wrong = [name for name in lists if not isinstance(given[name], tuple)]
+    return f"`{wrong[0]}` must be a list" if wrong else None
+
+
 def description_of(template: Template) -> str:
     """What the task does, in one line; without a description, how its instructions begin."""
-    return _shortened(template.own_description or template.instructions, LONGEST)
+    return _shortened(_said_of(template), LONGEST)
+
+
+def _said_of(template: Template) -> str:
+    return template.own_description or template.instructions
 
 
 def _property_of(param: Param) -> dict[str, Value]:

@@ -5,25 +5,28 @@ from sexplang.tasks.matching import taken_by
 from sexplang.tasks.plans.keeping import results_of
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.substitute import value_text
+from sexplang.terms.task import MISTAKES
 from sexplang.terms.text import text
 from sexplang.terms.value import Fault, Record, Value
 
 
 def outcome(value: Value) -> tuple[str, bool]:
-    """What answered, as a model reads it, and whether it is a failure: then the TaskError."""
+    """What answered, as a model reads it, and whether it is a failure: then the TaskError. Raises
+    Fault for what no data is: that is a mistake of the program."""
     try:
         if isinstance(value, Record) and value.fields.get("status") == "FAILED":
             return error_words(value), True
-        said = "; ".join(_instead(value))
+        said = "; ".join([*_instead(value), *_noted(value)])
         return value_text(value) + (f"\n\n[{said}]" if said else ""), False
     except Fault as fault:
+        if fault.code in MISTAKES:
+            raise
         error = {"type": "TASK_FAILURE", "reason": "tool_execution_error", "message": fault.message}
         return json_text({**error, "details": {"code": fault.code}}), True
 
 
 def _instead(value: Value) -> tuple[str, ...]:
-    """What is said where a task has a result that was asked for by another name. All else that a
-    subtask was warned of is for the notes: its answer may be JSON that somebody asked for."""
+    """What is said where a task has a result that was asked for by another name."""
     notes = _notes(value)
     if "asked_for" not in notes:
         return ()

@@ -5,7 +5,7 @@ from sexplang.tasks.json_text import json_text
 from sexplang.tasks.session import HandlerPayload, Rules, Setup
 from sexplang.tasks.settings import ContextSettings, effective
 from sexplang.tasks.substitute import Parts, parts, plain
-from sexplang.tasks.tools import offered, unprovided
+from sexplang.tasks.tools import offered, owned, unprovided
 from sexplang.tasks.window import tokens_in
 from sexplang.terms.node import node
 from sexplang.terms.template import OutputFormat, Template
@@ -84,7 +84,7 @@ def prepare(rules: Rules, template: Template) -> Prepared:
     if not has_instructions:
         warnings += (f"task `{template.name}` has no instructions; its description is sent",)
     if rules.all_tools:
-        unknown = unprovided(template.allowed_tools, rules.tools)
+        unknown = unprovided(template.allowed_tools, {*rules.tools, *owned(names.values(), rules)})
         warnings += tuple([f"nobody here has the tool `{name}`" for name in unknown])
     return Prepared(
         template=template,
@@ -138,6 +138,7 @@ def _setup(
         notes=_notes(template),
         takes_text=format_.type == "xml" and template.disable_reparsing,
         seconds=template.limits.timeout,
+        own=owned(names.values(), rules),
     )
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Literal, Protocol, TypeAlias
 
 from sexplang.tasks.plans.keeping import Planning
-from sexplang.terms.node import node
+from sexplang.terms.node import field, node
+from sexplang.terms.program import Function
 from sexplang.terms.task import Ask
 from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Record, Value
@@ -59,6 +60,8 @@ class Rules:
     """Whether `tools` has those of all servers that there are."""
     tasks: tuple[Template, ...] = ()
     """Those of the program."""
+    functions: Mapping[str, Function] = field(factory=dict)
+    """Those of the program that are tools, by the names of these."""
 
 
 @node
@@ -85,6 +88,8 @@ class Setup:
     """How many earlier messages the model is shown."""
     seconds: float | None = None
     """The timeout of the task."""
+    own: dict[str, str] = field(factory=dict)
+    """Which of the tools are the program's: our name, and whether it is a `task` or `function`."""
 
 
 @node

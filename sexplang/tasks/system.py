@@ -8,7 +8,6 @@ from functools import partial
 
 from sexplang.tasks.ending import accounted, cut_short, in_task
 from sexplang.tasks.matching import asked_for, match
-from sexplang.tasks.more import more
 from sexplang.tasks.opening import opened
 from sexplang.tasks.overrides import NO_OVERRIDES, overrides_of
 from sexplang.tasks.plans.artifacts import outputs
@@ -21,6 +20,7 @@ from sexplang.tasks.session import Calls, Gathering, HandlerSession, Lookup, Rea
 from sexplang.tasks.turns import advanced
 from sexplang.tasks.window import FRACTION, WINDOWS, windows
 from sexplang.terms.node import evolve
+from sexplang.terms.program import Function
 from sexplang.terms.task import Broke, Conversation, Session, TaskSystem, Want, error_of
 from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Fault, Value
@@ -100,8 +100,10 @@ def _of(rules: Rules) -> TaskSystem:
             prepared = known[id(template)] = prepare(rules, template)
         return prepared
 
-    def knowing(templates: tuple[Template, ...]) -> TaskSystem:
-        return _of(evolve(rules, tasks=templates))
+    def knowing(
+        templates: tuple[Template, ...], functions: Mapping[str, Function] | None = None
+    ) -> TaskSystem:
+        return _of(evolve(rules, tasks=templates, functions=functions or {}))
 
     def begin(
         template: Template,
@@ -119,17 +121,6 @@ def _of(rules: Rules) -> TaskSystem:
             error = asked_for(error, overrides.get("asked_for"), template.name)
             return Conversation(template.name, "", depth), None, Broke(error)
 
-    def go_on(
-        before: Conversation,
-        session: Session,
-        words: Value,
-        conversations: tuple[Conversation, ...],
-    ) -> tuple[Conversation, Session, Want]:
-        try:
-            return more(rules, before, session, words, conversations)
-        except Fault as fault:
-            return before, None, Broke(in_task(error_of(fault), before.name))
-
     def advance(session: Session, replies: tuple[Value, ...]) -> tuple[Session, Want]:
         assert isinstance(session, HandlerSession)
         try:
@@ -141,7 +132,6 @@ def _of(rules: Rules) -> TaskSystem:
     matched = partial(match, rules.tasks)
     return TaskSystem(
         begin,
-        go_on,
         advance,
         cut_short,
         knowing,

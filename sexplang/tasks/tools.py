@@ -1,9 +1,10 @@
 """A template's allowed tools to what a model is offered: names, descriptions and schemas."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from shlex import quote
 
 from sexplang.tasks.catalogue import listing
+from sexplang.tasks.definitions import tool_of, tool_of_function
 from sexplang.tasks.plans.schema import INPUTS, PROPOSE
 from sexplang.tasks.session import Rules, Setup
 from sexplang.terms.node import evolve
@@ -84,7 +85,8 @@ def offered(
     for name in dict.fromkeys(allowed):
         seen = _safe(name, names)
         names[seen] = name
-        known = listed.get(name) or BUILT_IN.get(name) or rules.tools.get(name) or {}
+        known = listed.get(name) or BUILT_IN.get(name) or own_tool(name, rules)
+        known = known or rules.tools.get(name) or {}
         if rules.all_tools and not known and ":" in name:
             raise _unserved(name)
         tools.append(
@@ -97,9 +99,30 @@ def offered(
     return names, tuple(tools)
 
 
+def own_tool(name: str, rules: Rules) -> dict[str, Value] | None:
+    """The definition of a tool that is a public task of the program or a function of it."""
+    task = _task(name, rules)
+    if task is not None:
+        return tool_of(task)
+    function = rules.functions.get(name)
+    return None if function is None else tool_of_function(function)
+
+
+def owned(names: Iterable[str], rules: Rules) -> dict[str, str]:
+    """Which of the tools are the program's, and what they are."""
+    others = [name for name in names if name not in BUILT_IN]
+    tasks = {name: "task" for name in others if _task(name, rules) is not None}
+    functions = {name: "function" for name in others if name in rules.functions}
+    return {**functions, **tasks}
+
+
+def _task(name: str, rules: Rules) -> Template | None:
+    return next((task for task in rules.tasks if task.is_public and task.name == name), None)
+
+
 def unprovided(allowed: tuple[str, ...], tools: Collection[str]) -> tuple[str, ...]:
-    """The allowed tools that are neither the language's own nor among the host's, but for those of
-    servers, without which a task cannot begin."""
+    """The allowed tools that are neither the language's own nor among those of the program and the
+    host, but for those of servers, without which a task cannot begin."""
     others = [name for name in dict.fromkeys(allowed) if ":" not in name]
     return tuple([name for name in others if name not in BUILT_IN and name not in tools])
 
@@ -110,16 +133,19 @@ def with_tools(
     """The setup of a conversation of a task that has these tools instead of its template's, and
     their definitions."""
     allowed = [each for name in names for each in (rules.tools if name == "*" else (name,))]
-    unknown = [each for each in allowed if each not in BUILT_IN and each not in rules.tools]
+    own = owned(allowed, rules)
+    known = (*BUILT_IN, *own, *rules.tools)
+    unknown = [each for each in allowed if each not in known]
     if rules.all_tools and unknown:
         raise _unknown(unknown, rules)
     seen, tools = offered(tuple(allowed), rules, asks)
-    return evolve(setup, offered=seen), tools
+    return evolve(setup, offered=seen, own=own), tools
 
 
 def _unknown(names: list[str], rules: Rules) -> Fault:
     listed = ", ".join([f"`{name}`" for name in names])
-    known = ", ".join([*sorted(rules.tools), *BUILT_IN])
+    tasks = [task.name for task in rules.tasks if task.is_public]
+    known = ", ".join([*sorted({*tasks, *rules.functions, *rules.tools}), *BUILT_IN])
     return Fault(
         "unknown-tool",
         f"nobody has the tool{'s' * (len(names) != 1)} {listed}; there are {known}",

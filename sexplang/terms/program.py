@@ -119,6 +119,8 @@ class Unit:
     inputs: tuple[Input, ...] = ()
     warnings: tuple[Any, ...] = ()
     main: bool = False
+    tools: Mapping[str, Function] = field(factory=dict)
+    """The functions that the tools of tasks are called after, as this module means their names."""
 
 
 @node(eq=False)
@@ -157,9 +159,16 @@ class Program:
     inputs, calls)` is the diagnostic for one that is certain to have room for more model calls."""
     prelude: Mapping[str, Procedure] = field(factory=dict)
     """The primitives and prelude functions, by name."""
+    tools: Mapping[str, Function] = field(factory=dict)
+    """The documented functions that models may have as tools, by the names of these."""
 
     def __repr__(self) -> str:
         return f"Program({self.units[-1].name!r})"
+
+    def has_tool(self, name: str) -> bool:
+        """Whether a model may have a task or a function of the program as the tool of this name."""
+        tasks = [task.name for task in self.tasks if task.template.is_public]
+        return name in self.tools or name in tasks
 
     def handles(self, operation: str) -> bool:
         """Whether some handler in the program, or in a module that it imports, takes it."""

@@ -88,6 +88,16 @@ def is_refusal(error: Value) -> bool:
     return fields.get("reason") in REFUSALS or (isinstance(code, str) and code in REFUSALS)
 
 
+MISTAKES = frozenset(("resume-across-par", "not-data", "wrong-arity", "not-a-function"))
+"""The words of mistakes that a program's text shows: no model can do anything about them."""
+
+
+def is_mistake(error: Value) -> bool:
+    """Whether it is an error that the program's author made and no input caused."""
+    fields = error.fields if isinstance(error, Record) else {}
+    return fields.get("type") == "PROGRAM_ERROR" and fields.get("reason") in MISTAKES
+
+
 def longer(task: str, seconds: float) -> str:
     """The hint where a template's own timeout was too short."""
     more = f"{2 * seconds:g}"
@@ -261,15 +271,14 @@ class TaskSystem:
         starts a conversation. `inputs` binds declared params to values; `overrides` is the
         table of a request (`call-atomic-task`, SubtaskRequest), maybe empty; `conversations`
         are those of the context, outermost first. Depth and cycles are checked here.
-    go_on(conversation, session, words, conversations) -> (Conversation, Session, Want)
-        goes on with a conversation that is over, whose session this was at its end.
     advance(session, replies) -> (Session, Want)
         goes on with the replies to the last Perform.
     cut_short(error, sessions, beside=(), done=()) -> Record
         the error, with what the conversations that it ends, innermost first, have taken and said,
         and with what others beside them took and those that are done, by their values.
-    knowing(templates) -> TaskSystem
-        the same for a program that has these tasks: what its models may ask for is among them.
+    knowing(templates, functions={}) -> TaskSystem
+        the same for a program that has these tasks, and functions that models may have as tools:
+        what its models may ask for is among them.
     match(request, conversations) -> Match | Record
         which task takes a SubtaskRequest (a table) that is made in these conversations, or the
         error record that says why none.
@@ -286,13 +295,9 @@ class TaskSystem:
         [Template, dict[str, Value], dict[str, Value], tuple[Conversation, ...]],
         tuple[Conversation, Session, Want],
     ]
-    go_on: Callable[
-        [Conversation, Session, Value, tuple[Conversation, ...]],
-        tuple[Conversation, Session, Want],
-    ]
     advance: Callable[[Session, tuple[Value, ...]], tuple[Session, Want]]
     cut_short: Callable[..., Record]
-    knowing: Callable[[tuple[Template, ...]], "TaskSystem"]
+    knowing: Callable[..., "TaskSystem"]
     match: Callable[[Value, tuple[Conversation, ...]], "Match | Record"]
     judge: Callable[[Value, Value, Standing], Judgement]
     bids: Callable[[Value, tuple[Conversation, ...]], Value]

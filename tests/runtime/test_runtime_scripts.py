@@ -210,6 +210,130 @@ def test_a_script_cannot_look_into_the_interpreter():
     assert ("done\n0\n", "done\n1\n") == (hidden.stdout, open_.stdout), hidden.stderr
 
 
+# -- Commands that only name files
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A folder with files, hidden ones, and a neighbour."""
+    folder = tmp_path / "home"
+    (folder / "docs" / "deep").mkdir(parents=True)
+    (folder / ".git").mkdir()
+    (tmp_path / "other").mkdir()
+    for name in ("a.md", "docs/b.md", "docs/deep/c.md", "docs/d.txt", ".git/x.md", ".env"):
+        (folder / name).write_text("")
+    (tmp_path / "other" / "secret.md").write_text("")
+    (folder / "out").symlink_to(tmp_path / "other")
+    (folder / "hidden").symlink_to(".git")
+    (folder / "secret.md").symlink_to(tmp_path / "other" / "secret.md")
+    os.link(folder / ".env", folder / "env.md")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "files"),
+    [
+        (("find", ".", "-name", "*.md"), "a.md docs/b.md docs/deep/c.md"),
+        (("find", "docs", "-name", "*.md", "!", "-path", "*deep*"), "docs/b.md"),
+        (("find", "-maxdepth", 1), "a.md"),
+        (("find",), "a.md docs/b.md docs/d.txt docs/deep/c.md"),
+        (("ls",), "a.md"),
+        (("ls", "-1t", "a.md", "docs/b.md"), "a.md docs/b.md"),
+        (("dir", "-1"), "a.md"),
+        (("dir",), ""),
+        (("ls", "docs"), "docs/b.md docs/d.txt"),
+        (("ls", "-t", "docs/"), "docs/b.md docs/d.txt"),
+        (("ls", "-d", "docs", "a.md"), "a.md"),
+        (("ls", "docs", "a.md", "docs/deep"), "a.md docs/b.md docs/d.txt docs/deep/c.md"),
+        (("ls", "-R"), "a.md docs/b.md docs/d.txt docs/deep/c.md"),
+        (("ls", "-R1", "docs"), "docs/b.md docs/d.txt docs/deep/c.md"),
+    ],
+)
+def test_a_command_that_names_files_needs_no_permission(home, words, files):
+    """What it says are files that may be read, one to a line, hidden ones not among them."""
+    done = script(words[0], words[1:], run=(), folder=home)
+
+    assert files.split() == sorted(done.value["stdout"].split("\n")[:-1])
+    assert HERE == set(done.value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("find", ".", "-exec", "touch", "x", ";"),
+        ("find", ".", "-execdir", "touch", "x", ";"),
+        ("find", ".", "-ok", "touch", "x", ";"),
+        ("find", ".", "-delete"),
+        ("find", ".", "-fprint", "x"),
+        ("find", ".", "-fls", "x"),
+        ("find", "-files0-from", "a.md"),
+        ("find", "-L", "."),
+        ("find", ".", "-follow"),
+        ("find", "/etc"),
+        ("find", ".."),
+        ("find", "out"),
+        ("find", "hidden"),
+        ("find", ".git"),
+        ("ls", "/"),
+        ("ls", "out/"),
+        ("ls", "--color=always"),
+        ("ls", "-l"),
+        ("ls", ".git"),
+        ("locate", "a.md"),
+        ("./ls",),
+        ("/bin/ls",),
+    ],
+)
+def test_whatever_else_such_a_command_can_do_is_denied(home, words):
+    """Another option, and every place that may not be read."""
+    assert "run-denied" == refused(words[0], words[1:], run=(), folder=home)["reason"]
+    assert not (home / "x").exists()
+
+
+def test_what_ls_says_of_a_folder_is_no_file_above_it(home):
+    """Though there is one of the same name."""
+    (home / "docs" / "a.md").write_text("")
+    done = script("ls", ("docs",), run=(), folder=home)
+
+    assert "docs/a.md\ndocs/b.md\ndocs/d.txt\n" == done.value["stdout"]
+
+
+def test_what_find_says_is_sorted(home):
+    """The order of the disk is another on each machine."""
+    for name in ("q", "b", "z", "c"):
+        (home / "docs" / "deep" / name).write_text("")
+    done = script("find", ("docs/deep",), run=(), folder=home)
+
+    names = ["docs/deep/b", "docs/deep/c", "docs/deep/c.md", "docs/deep/q", "docs/deep/z", ""]
+    assert names == done.value["stdout"].split("\n")
+
+
+def test_a_program_that_may_read_nothing_lists_nothing(home, monkeypatch):
+    """Text from standard input or from Python."""
+    monkeypatch.chdir(home)
+
+    assert "run-denied" == refused("ls", (), run=())["reason"]
+
+
+def test_a_permitted_ls_is_the_whole_of_it(home):
+    """Its own words, and no second look at them."""
+    done = script("ls", ("-a",), run=["ls"], folder=home)
+
+    assert {".git", "docs", "out"} < set(done.value["stdout"].split())
+
+
+def test_a_listing_is_short(home):
+    """Ten thousand bytes, of which the last line counts only if it is whole."""
+    for number in range(2000):
+        (home / f"{number:05}").write_text("")
+        (home / f"{number:05}.txt").write_text("")
+    done = script("find", (".", "-maxdepth", 1, "-type", "f"), run=(), folder=home).value
+
+    assert done["truncated"]
+    assert all((home / name).is_file() for name in done["stdout"].split("\n")[:-1])
+    assert 5_000 < len(done["stdout"]) <= 10_000
+
+
 def test_a_hint_that_is_pasted_runs_nothing_else(tmp_path):
     """What a program names is quoted for the shell."""
     error = error_of(drive(begun(perform("run-script", "echo; ls", ())), table()))

@@ -113,15 +113,16 @@ def test_an_answer_with_a_number_that_json_lacks_is_told_to_the_model(number):
 @pytest.mark.parametrize("depth", [0, 1])
 @pytest.mark.parametrize("name", ["lookup", "spawn_subtask"])
 def test_a_function_is_no_answer(depth, name):
-    """Whether it stands alone or in a list; the model is told that there is none."""
+    """Whether it stands alone or in a list: that is a mistake of the program, which ends it."""
     call = uses(("a", name, {"description": "d"}))
     answer = (Procedure(),) if depth else Procedure()
     run = converse(
         template(allowed_tools=(name,)),
-        [call, (answer,) if name == "lookup" else answer, says("done")],
+        [call, (answer,) if name == "lookup" else answer],
     )
 
-    assert "not-data" == told(run)["details"]["code"]
+    assert run.error["reason"] == "not-data"
+    assert run.error["details"]["turns"]["used"] == 1
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,16 @@ def _call_task(
     return _result(m, value), work
 
 
+def _continue(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    """`(continue result words)` asks what a call of the result's task asks."""
+    if given and isinstance(given[0], Answer):
+        value, work = yield from converse(m, given[0].task, handling, span)
+        return _result(m, value), work
+    return (yield from any_task(m, handling, span, False))
+
+
 def _result(m: Follower, value: Abstract) -> Abstract:
     """The TaskResult that has the answer of a task."""
     return m.values.made(Answer, value.task, True) if isinstance(value, Answer) else value
@@ -136,6 +146,7 @@ HIGHER.update(
         "run-task": _run_task,
         "run-step": _run_step,
         "call-task": _call_task,
+        "continue": _continue,
         "answer": _answer,
         "task-result": _task_result,
     }

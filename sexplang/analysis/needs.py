@@ -10,6 +10,7 @@ from sexplang.analysis.following import Follower
 from sexplang.analysis.own import is_own, own_nodes
 from sexplang.analysis.values import Exact
 from sexplang.terms import core
+from sexplang.terms.listing import Listing, listing, words_of
 from sexplang.terms.node import field, frozen
 from sexplang.terms.sequences import LISTS
 from sexplang.terms.source import Span
@@ -21,13 +22,12 @@ _HOST = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?=[:/?#]|$)", re.IG
 @frozen
 class Need:
     """A permission, by its option (`--allow-net`, `--allow-run`) and what it is for: `name` is a
-    host, an executable or a path. `command` is the whole text of a command that names files."""
+    host, an executable or a path."""
 
     option: str
     name: str
     why: str
     span: Span | None = field(eq=False)
-    command: str = field(default="", eq=False)
 
     def __str__(self) -> str:
         return f"needs {self.option} {self.name} for {self.why}"
@@ -61,11 +61,11 @@ def _of_task(task: Task) -> Iterator[Need]:
     template = task.template
     span = template.span
     yield from _server(template.model, f"the model of `{template.name}`", span)
-    command = template.file_paths.text if template.file_paths.source == "command" else ""
-    first = command.split(maxsplit=1)[:1]
-    for name in first:
-        yield Need("--allow-run", name, f"the files of `{template.name}`", span, command)
-    for path in template.file_paths.paths:
+    places = template.file_paths.paths
+    if template.file_paths.source == "command":
+        command = listing(words_of(template.file_paths.text) or ())
+        places = command.places if isinstance(command, Listing) else ()
+    for path in places:
         yield from _read(path, span, f"the files of `{template.name}`")
 
 

@@ -107,18 +107,10 @@ def _needs(report: Any, file: str) -> list[Any]:
 
 
 def _is_given(need: Any, file: str) -> bool:
-    """Whether nobody has to permit it: a file in the program's folder that may be read, a command
-    that only names some there."""
-    if need.option == "--allow-read":
-        return os.path.isabs(need.name) and _is_below(need.name, folder_of(file))
-    if not need.command:
+    """Whether nobody has to permit it: a file in the program's folder that may be read."""
+    if need.option != "--allow-read":
         return False
-    from sexplang.runtime import Permissions
-    from sexplang.runtime.scripts.listing import is_listing
-    from sexplang.tasks.gathering import split_words
-
-    words = split_words(need.command)
-    return bool(words) and is_listing(tuple(words), Permissions(folder=folder_of(file)))
+    return os.path.isabs(need.name) and _is_below(need.name, folder_of(file))
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -20,8 +20,10 @@ from sexplang.terms.task import error_of
 from sexplang.terms.text import plain, value_of, written
 from sexplang.terms.value import Fault, Value
 
-LOOKING = ("read-file", "list-files", "search-memory", "now", "random", "timer")
-"""What is performed on the way: a task looks for its files before it asks."""
+READING = ("read-file", "now", "random", "timer")
+LOOKING = ("list-files", "search-memory")
+"""What is performed on the way: a task looks for its files before it asks. This may take a
+while."""
 
 SAYING = ("print", "log", "progress")
 """What is passed over: nobody is told."""
@@ -40,8 +42,6 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
     from sexplang.runtime.answers import OutputLost
     from sexplang.runtime.idle import Idle
     from sexplang.runtime.models import Named, foreseen
-    from sexplang.runtime.refusal import refused
-    from sexplang.runtime.scripts.listing import is_listing
 
     try:
         settings = configured(settings, settings.folder)
@@ -68,22 +68,12 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
 
         return perform
 
-    def run(request: Any) -> Any:
-        if not request.context.conversations:
-            return leave(request)
-        # A task finds its files by a command: one that only lists is done as `list-files` is.
-        name, words = request.arguments[0], tuple(request.arguments[1] or ())
-        if not is_listing((name, *words), permissions):
-            command = " ".join([name, *words])
-            raise refused("run-denied", f"a preview does not run `{command}`")
-        return idle.meanwhile(table["run-script"], request)
-
     def sleep(request: Any) -> Any:
         table["sleep"](request).close()  # it refuses what is no time
         return idle.passed(request.arguments[0])
 
-    def search(request: Any) -> Any:
-        return idle.meanwhile(table["search-memory"], request)
+    def look(request: Any) -> Any:
+        return idle.meanwhile(table[request.operation], request)
 
     journal = Journal()
     permissions = permissions_of(settings, settings.folder)
@@ -93,11 +83,10 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
     )
     answers = {
         **dict.fromkeys(table, leave),
-        **{name: table[name] for name in LOOKING if name in table},
+        **{name: table[name] for name in READING if name in table},
+        **dict.fromkeys(LOOKING, look),
         **dict.fromkeys(SAYING, lambda request: None),
         "sleep": sleep,
-        "run-script": run,
-        "search-memory": search,
         "model": model,
     }
     try:

@@ -16,6 +16,7 @@ from sexplang.terms.settling import settled
 from sexplang.terms.task import (
     Ask,
     Broke,
+    Conversation,
     Finished,
     Session,
     Want,
@@ -41,13 +42,27 @@ def call_task(
     wants: Wants = "answer",
 ) -> Step:
     """Begins the conversation; its answer goes to `k`, or its TaskResult."""
-    context, call = s[3], (task, settled(inputs), overrides and settled(overrides), wants)
+    context = s[3]
+    call = task, settled(inputs), overrides and settled(overrides), wants, None
     if context.work is not None:
         return leave, Spawned(_begin, call, k, s, "task", task.template.name), k, s
     return _begin((None, *call), k, s)
 
 
-Call = tuple[Work | None, Task, dict[str, Value], dict[str, Value], Wants]
+def continue_task(
+    over: tuple[Task, Conversation, Session], words: Value, k: Frame, s: Segment
+) -> Step:
+    """Goes on with a conversation that is over; its next TaskResult goes to `k`."""
+    task = over[0]
+    wants: Wants = "result"
+    call: Any = task, {"words": settled(words)}, {}, wants, over[1:]
+    if s[3].work is not None:
+        return leave, Spawned(_begin, call, k, s, "task", task.template.name), k, s
+    return _begin((None, *call), k, s)
+
+
+Call = tuple[Work | None, Task, dict[str, Value], dict[str, Value], Wants, Any]
+"""Last the conversation that is gone on with, and its session; None where one begins."""
 
 
 def _begin(call: Call, k: Frame, s: Segment) -> Step:
@@ -61,7 +76,7 @@ def _begin(call: Call, k: Frame, s: Segment) -> Step:
 
 
 def _converse(call: Call, k: Frame, s: Segment) -> Step:
-    work, task, inputs, overrides, wants = call
+    work, task, inputs, overrides, wants, earlier = call
     context = s[3]
     is_timed = task.template.limits.timeout is not None
     system = context.linked.tasks
@@ -70,13 +85,15 @@ def _converse(call: Call, k: Frame, s: Segment) -> Step:
             "TASK_FAILURE", "configuration_error", "this program runs without a task system"
         )
         return _break(work, error, is_timed, k, s)
-    conversation, session, want = system.begin(
-        task.template, inputs, overrides, context.conversations
-    )
+    if earlier is None:
+        begun = system.begin(task.template, inputs, overrides, context.conversations)
+    else:
+        begun = system.go_on(*earlier, inputs["words"], context.conversations)
+    conversation, session, want = begun
     if isinstance(want, Broke):
         return _break(work, want.error, is_timed, k, s)
     inner = context.but((*context.conversations, conversation), work)
-    return _go_on(session, want, k, s, inner, is_timed, wants)
+    return _go_on(session, want, k, s, inner, is_timed, task if wants == "result" else None)
 
 
 def _go_on(
@@ -86,14 +103,19 @@ def _go_on(
     s: Segment,
     context: Ctx,
     is_timed: bool,
-    wants: Wants,
+    task: Task | None,
 ) -> Step:
-    """A conversation that stands on `k` and `s`, to what it wants next."""
+    """A conversation that stands on `k` and `s`, to what it wants next. Its TaskResult is given
+    where its task is known here, else its answer."""
     if isinstance(want, Finished):
         result = want.result
         if k[0] is returned:  # what such a frame does, without its step
             k = k[1]
-        step = k[0], result if wants == "result" else answer_of(result), k, s
+        if task is None:
+            step = k[0], answer_of(result), k, s
+        else:
+            over = task, context.conversations[-1], session
+            step = k[0], Record(result.kind, result.fields, result.answer, over), k, s
         if context.work is None:
             return step
         return _over(context.work, result.fields["notes"].get("error"), step)
@@ -101,7 +123,7 @@ def _go_on(
         return _break(context.work, want.error, is_timed, k, s)
     if want.items is not None:
         context = _with_items(context, want.items)
-    s = (CONVERSATION, k, s, context, (session, context.work, is_timed, wants))
+    s = (CONVERSATION, k, s, context, (session, context.work, is_timed, task))
     if want.together:
         starts = tuple([(start_ask, ask) for ask in want.asks])
         return leave, Forked(starts, _ALL_ANSWERED, s), _ALL_ANSWERED, s
@@ -142,9 +164,9 @@ def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
 def _answered(value: Value, k: Frame, s: Segment) -> Step:
     """The reply to what a conversation asked for, or those to all that it asked for together."""
     replies = settled(value)
-    _, below, outer, context, (session, _, is_timed, wants) = s
+    _, below, outer, context, (session, _, is_timed, task) = s
     session, want = context.linked.tasks.advance(session, replies if k[2] else (replies,))
-    return _go_on(session, want, below, outer, context, is_timed, wants)
+    return _go_on(session, want, below, outer, context, is_timed, task)
 
 
 _ANSWERED: Frame = (_answered, BOTTOM, False)
@@ -160,7 +182,7 @@ def _fail(env: Any, k: Frame, s: Segment) -> Step:
 
 CONVERSATION = HandlerKind({"error": (Taking(_fail, 1, "never", ()),)}, None)
 """A conversation: data is its session, what it is in traces, whether its template has a timeout,
-whose segment is the next one below, and what the call of the task gives."""
+whose segment is the next one below, and the task if the call gives its TaskResult."""
 
 
 def conversations(s: Segment, node: Segment) -> list[Session]:

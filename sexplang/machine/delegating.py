@@ -2,9 +2,10 @@
 
 from sexplang.machine.apply import apply, task_inputs
 from sexplang.machine.control import fail
-from sexplang.machine.converse import call_task
+from sexplang.machine.converse import call_task, continue_task
 from sexplang.machine.errors import raised
 from sexplang.machine.exits import Closed, Limited, Spawned
+from sexplang.machine.finding import calling
 from sexplang.machine.stack import BOTTOM, Frame, Kind, Segment, Step, give
 from sexplang.terms.brief import shown
 from sexplang.terms.settling import settled
@@ -125,6 +126,37 @@ def make_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span |
         content, status, parsed_content=parsed, notes=notes, usage=usage, answer=answer
     )
     return k[0], made, k, s
+
+
+def go_on(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(continue result words)`: the conversation that a TaskResult came from goes on with another
+    message of the user, and gives its next TaskResult."""
+    result, words = arguments
+    if type(result) is not Record or result.kind != "TaskResult":
+        raise Fault(
+            "wrong-type",
+            f"`continue` takes a TaskResult, not {shown(result)}",
+            hint="an answer keeps no conversation: write (define r (call-task task x)), then "
+            '(continue r "words")',
+        )
+    if result.conversation is None:
+        raise _cannot_go_on(result)
+    return continue_task(result.conversation, words, calling(span, k), s)
+
+
+def _cannot_go_on(result: Record) -> Fault:
+    """Why a TaskResult without a conversation has none."""
+    if has_failed(result):
+        return Fault(
+            "no-conversation",
+            "the conversation of this TaskResult has failed, and a failed one does not go on",
+            hint="ask (failed? result) first, and begin again with (call-task task x)",
+        )
+    return Fault(
+        "no-conversation",
+        "this TaskResult is of no conversation: a script, a plan or the program made it",
+        hint='write (define r (call-task task x)), and (continue r "words") with just that',
+    )
 
 
 def call_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:

@@ -170,7 +170,8 @@ class _Freezer:
         if kind is float:
             return ["float", repr(item)]
         if kind is Record:
-            return ["record", item.kind, *self._each([item.fields, item.answer])]
+            parts = [item.fields, item.answer, item.conversation]
+            return ["record", item.kind, *self._each(parts)]
         if isinstance(item, Symbol):
             return ["symbol", item.name]
         if kind is Map:

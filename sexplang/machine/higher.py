@@ -10,6 +10,7 @@ from sexplang.machine.delegating import (
     as_work,
     call_labelled,
     call_result,
+    go_on,
     make_result,
     match_task,
     run_step,
@@ -115,6 +116,7 @@ _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
     ("as-work", 3, 3, as_work, "(as-work kind name f): calls f; traces show it as one thing"),
     ("subagent-limits", 0, 0, subagent_limits, "(subagent-limits): [seconds calls]"),
     ("call-task", 1, None, call_result, "(call-task task x …): its call, as a TaskResult"),
+    ("continue", 2, 2, go_on, '(continue result "words"): its conversation, a TaskResult'),
     ("answer", 1, 1, answer, "(answer result): what it answers; a FAILED one raises its error"),
     ("task-result", 1, 2, make_result, "(task-result fields): a TaskResult"),
 )

@@ -36,7 +36,12 @@ OPERATIONS: dict[str, Operation] = {
             "read-file", "path encoding", 'A file\'s text: (read-file "a.txt").', least=1, text=(0,)
         ),
         _operation("write-file", "path text", '(write-file "a.txt" "tea").', text=(0, 1)),
-        _operation("list-files", "glob", 'Sorted paths: (list-files "*.md").', text=(0,)),
+        _operation(
+            "list-files",
+            "glob",
+            'Paths: (list-files "*.md") or (list-files ["find" "docs" "-name" "*.md"]).',
+            text=(0,),
+        ),
         _operation(
             "run-script",
             "command args input timeout",

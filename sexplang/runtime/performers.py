@@ -11,7 +11,7 @@ from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.pressure import Retries
 from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import refused
-from sexplang.runtime.scripts import running
+from sexplang.runtime.scripts import naming, running
 from sexplang.runtime.surrogates import writable
 from sexplang.runtime.wrappers import permitted
 from sexplang.terms.effect import Request
@@ -72,7 +72,7 @@ def performers(settings: Settings) -> dict[str, Performer]:
         "ask-user": asking(settings.person),
         "read-file": lambda request: _read(request, permissions),
         "write-file": lambda request: _write(request, permissions),
-        "list-files": lambda request: files.list_files(_path(request, "*"), permissions),
+        "list-files": lambda request: _list(request, permissions),
         "run-script": running(permissions),
         "search-memory": lambda request: _search(request, settings),
         "tool": _using(settings.tools, settings.servers),
@@ -115,6 +115,13 @@ def _read(request: Request, permissions: Permissions) -> str:
         "`read-file` gives text, or base64 where that is asked for",
         hint='write (read-file "a.txt") or (read-file "a.png" "base64")',
     )
+
+
+def _list(request: Request, permissions: Permissions) -> Any:
+    given = request.arguments[0] if request.arguments else None
+    if isinstance(given, tuple | list):
+        return naming(tuple(given), permissions)
+    return files.list_files(_path(request, "*"), permissions)
 
 
 def _write(request: Request, permissions: Permissions) -> None:

@@ -4,27 +4,25 @@ First the lookups (a command, a search of the memory), then the files, then the 
 cannot be found or read is a warning; the task goes on without it.
 """
 
-import shlex
 from typing import TypeAlias
 
 from sexplang.tasks.context import pieces, sections, wanted_paths
 from sexplang.tasks.media import is_kind, kind_of, media_blocks
 from sexplang.tasks.outcomes import outcome
 from sexplang.tasks.paths import unique
-from sexplang.tasks.printed import paths_printed
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block, Gathering, HandlerSession, Lookup
 from sexplang.tasks.substitute import value_text
 from sexplang.tasks.window import room_for, tokens_in, tokens_of, with_more
+from sexplang.terms.listing import words_of
 from sexplang.terms.node import evolve
+from sexplang.terms.sequences import LISTS
 from sexplang.terms.task import Ask, Perform
-from sexplang.terms.text import text
 from sexplang.terms.value import Record, Value
 
 AUTOMATIC = "automatic"
 """Where files come from that fresh context found."""
 
-COMMAND_SECONDS = 5
 _MARK = "\ufeff"
 """What some editors begin a file with, to say how it is encoded."""
 MATCHES = 10
@@ -33,18 +31,9 @@ Gathered: TypeAlias = tuple[HandlerSession, Perform | None]
 """The session and what is to be performed for it; with None, its model can be asked."""
 
 
-def running(command: str) -> Ask:
-    """The request for a command whose output names files, one on each line. No shell."""
-    name, *arguments = split_words(command) or [command]
-    return Ask("run-script", (name, tuple(arguments), None, COMMAND_SECONDS), attempt=True)
-
-
-def split_words(command: str) -> list[str]:
-    """A command's words; none where a quotation mark is never closed."""
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return []
+def naming(command: str) -> Ask:
+    """The request for the files that a command names."""
+    return Ask("list-files", (words_of(command) or (command,),), attempt=True)
 
 
 def searching(query: dict[str, Value]) -> Ask:
@@ -93,16 +82,13 @@ def looked_up(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
 
 def _found(lookup: Lookup, value: Value) -> tuple[tuple[str, ...], str]:
     """The paths that a lookup found, and what went wrong."""
-    reply = fields_of(value)
     if isinstance(value, Record) and value.fields.get("status") == "FAILED":
-        command = lookup.ask.arguments[0]
-        if isinstance(command, str) and command.strip() and not split_words(command):
-            return (), f"a quotation mark in the command `{command[:60]}` is never closed"
         return (), _why(value)
+    if lookup.ask.operation == "list-files":
+        return _named(lookup, value)
+    reply = fields_of(value)
     if reply is None:
         return (), f"`{lookup.ask.operation}` gave no table"
-    if lookup.ask.operation == "run-script":
-        return _printed(lookup, reply)
     problem = reply.get("error")
     matches = reply.get("matches")
     found: list[str] = []
@@ -126,20 +112,14 @@ def _why(failed: Value) -> str:
     return f"{message} ({hint})" if isinstance(hint, str) else message
 
 
-def _printed(lookup: Lookup, reply: dict[str, Value]) -> tuple[tuple[str, ...], str]:
-    """The paths that a command wrote."""
-    written, code = reply.get("stdout"), reply.get("exit_code")
-    name, words = lookup.ask.arguments[:2]
-    assert isinstance(name, str) and isinstance(words, tuple)
-    if code in (0, None):
-        output = written if isinstance(written, str) else ""
-        paths = paths_printed(name, tuple(map(text, words)), output)
-        if paths is None:
-            return (), f"`{name}` says with these options no paths; `find FOLDER -type f` does"
-        return paths, ""
-    said = reply.get("stderr")
-    told = f": {said.strip()}" if isinstance(said, str) and said.strip() else ""
-    return (), f"`{name}` ended with exit code {code}{told}"
+def _named(lookup: Lookup, value: Value) -> tuple[tuple[str, ...], str]:
+    """The paths that a command named."""
+    if type(value) not in LISTS or not all(isinstance(path, str) for path in value):
+        return (), "`list-files` gave no list of paths"
+    (words,) = lookup.ask.arguments
+    assert isinstance(words, tuple)
+    command = " ".join(map(value_text, words))
+    return tuple(value), "" if value else f"`{command[:60]}` names no file that may be read"
 
 
 def _reading(session: HandlerSession, gathering: Gathering) -> Gathered:

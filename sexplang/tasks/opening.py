@@ -7,7 +7,7 @@ to see, they are read first; then the model is asked.
 from sexplang.tasks.context import inherited_items, previous_text, sections, wanted_paths
 from sexplang.tasks.executor import execute_body
 from sexplang.tasks.failures import halted
-from sexplang.tasks.gathering import AUTOMATIC, own_items, running, searching
+from sexplang.tasks.gathering import AUTOMATIC, naming, own_items, searching
 from sexplang.tasks.history import configured, shown
 from sexplang.tasks.inputs import bound
 from sexplang.tasks.json_text import json_text
@@ -46,7 +46,7 @@ def opened(
     template = prepared.template
     depth = conversations[-1].depth + 1 if conversations else 0
     if depth >= rules.max_task_depth or overrides.max_depth is not None:
-        _check_depth(rules, template.name, depth, overrides.max_depth)
+        check_depth(rules, template.name, depth, overrides.max_depth)
     values = bound(prepared, inputs)
     asked = _asked(template.name, values, overrides.file_paths)
     if conversations:
@@ -66,6 +66,8 @@ def opened(
         if said := taken_by(overrides.asked_for, template.name):
             warnings += (said,)
         lookups = _lookups(rules, prepared, overrides, settings, prompt, body, values)
+        if paths or lookups:
+            warnings = tuple([each for each in warnings if each != MINIMAL])
         if paths or items or previous or lookups:
             wanted = prompt if settings.inherit_context == "subset" else ""
             gathering = _gathering(payload["system"], paths, items, previous, wanted, rules.folder)
@@ -169,7 +171,7 @@ def _lookups(
     source = template.file_paths.source
     lookups: tuple[Lookup, ...] = ()
     if overrides.file_paths is None and source != "literal":
-        asked = running if source == "command" else _about
+        asked = naming if source == "command" else _about
         lookups = (Lookup(f"template_{source}", asked(body.files_text)),)
         if source != "command":
             # The template says what to look for: that takes the place of the lookup by itself.
@@ -190,7 +192,7 @@ def _about(words: str) -> Ask:
     return searching({"query": words})
 
 
-def _check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> None:
+def check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> None:
     limit = rules.max_task_depth
     if requested is not None and requested < limit:
         limit = requested

@@ -16,7 +16,7 @@ def outcome(value: Value) -> tuple[str, bool]:
     try:
         if isinstance(value, Record) and value.fields.get("status") == "FAILED":
             return error_words(value), True
-        said = "; ".join([*_instead(value), *_noted(value)])
+        said = "; ".join(_instead(value))
         return value_text(value) + (f"\n\n[{said}]" if said else ""), False
     except Fault as fault:
         if fault.code in MISTAKES:
@@ -26,7 +26,8 @@ def outcome(value: Value) -> tuple[str, bool]:
 
 
 def _instead(value: Value) -> tuple[str, ...]:
-    """What is said where a task has a result that was asked for by another name."""
+    """What is said where a task has a result that was asked for by another name. All else that a
+    subtask was warned of is for the notes: its answer may be JSON that somebody asked for."""
     notes = _notes(value)
     if "asked_for" not in notes:
         return ()

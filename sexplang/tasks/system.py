@@ -8,6 +8,7 @@ from functools import partial
 
 from sexplang.tasks.ending import accounted, cut_short, in_task
 from sexplang.tasks.matching import asked_for, match
+from sexplang.tasks.more import more
 from sexplang.tasks.opening import opened
 from sexplang.tasks.overrides import NO_OVERRIDES, overrides_of
 from sexplang.tasks.plans.artifacts import outputs
@@ -121,6 +122,17 @@ def _of(rules: Rules) -> TaskSystem:
             error = asked_for(error, overrides.get("asked_for"), template.name)
             return Conversation(template.name, "", depth), None, Broke(error)
 
+    def go_on(
+        before: Conversation,
+        session: Session,
+        words: Value,
+        conversations: tuple[Conversation, ...],
+    ) -> tuple[Conversation, Session, Want]:
+        try:
+            return more(rules, before, session, words, conversations)
+        except Fault as fault:
+            return before, None, Broke(in_task(error_of(fault), before.name))
+
     def advance(session: Session, replies: tuple[Value, ...]) -> tuple[Session, Want]:
         assert isinstance(session, HandlerSession)
         try:
@@ -132,6 +144,7 @@ def _of(rules: Rules) -> TaskSystem:
     matched = partial(match, rules.tasks)
     return TaskSystem(
         begin,
+        go_on,
         advance,
         cut_short,
         knowing,

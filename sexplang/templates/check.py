@@ -1,6 +1,5 @@
 """A Template node to what is wrong with it, whoever made it: XML or `defatom`."""
 
-import shlex
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
@@ -10,8 +9,9 @@ from sexplang.templates.naming import check_name, check_params, check_tools
 from sexplang.templates.placeholders import Placeholder, placeholders
 from sexplang.templates.schema import WORDS, schema_problem
 from sexplang.terms.diagnostic import Diagnostic
+from sexplang.terms.listing import KNOWN, Listing, listing, words_of
 from sexplang.terms.source import Span
-from sexplang.terms.template import Param, Template
+from sexplang.terms.template import FilePaths, Param, Template
 
 SUBTYPES = (
     "standard",
@@ -130,10 +130,10 @@ def _context(template: Template) -> Iterator[Finding]:
             part="context_management",
         )
     nothing = settings.inherit_context == "none" and settings.fresh_context == "disabled"
-    if nothing and not settings.accumulate_data:
+    if nothing and not settings.accumulate_data and template.file_paths == FilePaths():
         yield Finding(
             "minimal-context",
-            f"`{template.name}` will see nothing but its inputs and files",
+            f"`{template.name}` will see nothing but its inputs",
             "if that is meant, leave it; else enable fresh_context or inherit something",
             part="context_management",
             severity="warning",
@@ -223,17 +223,26 @@ def _fixed(template: Template) -> Iterator[Finding]:
 
 
 def _command(template: Template) -> Iterator[Finding]:
-    """A command is split into words as a shell would."""
+    """A template is data: what it may have run names files, and does nothing else."""
     files = template.file_paths
     if files.source != "command":
         return
-    try:
-        shlex.split(files.text)
-    except ValueError:
+    words = words_of(files.text)
+    if words is None:
         yield Finding(
             "bad-command",
             f"a quotation mark in the command `{files.text[:60]}` is never closed",
             'close it, or write \\" for one that is meant',
+            part="file_paths",
+        )
+        return
+    command = listing(words)
+    if not isinstance(command, Listing) and not any(placeholders(files.text)):
+        yield Finding(
+            "bad-command",
+            f"{command}, so it cannot find the files of `{template.name}`",
+            f"write one of {KNOWN}; or run a script in the program, which needs its permission, "
+            'and give its files to the call: file_paths: ["a.md"]',
             part="file_paths",
         )
 

@@ -88,7 +88,7 @@ def _remade(item: Any, kind: type, parts: Any, made: dict[int, Any]) -> Any:
     if kind is dict:
         return dict(zip(item, new, strict=True))
     answer = None if item.answer is None else new.pop()
-    return Record(item.kind, dict(zip(item.fields, new, strict=True)), answer)
+    return Record(item.kind, dict(zip(item.fields, new, strict=True)), answer, item.conversation)
 
 
 def _is(one: Any, other: Any) -> bool:

@@ -271,6 +271,8 @@ class TaskSystem:
         starts a conversation. `inputs` binds declared params to values; `overrides` is the
         table of a request (`call-atomic-task`, SubtaskRequest), maybe empty; `conversations`
         are those of the context, outermost first. Depth and cycles are checked here.
+    go_on(conversation, session, words, conversations) -> (Conversation, Session, Want)
+        goes on with a conversation that is over, whose session this was at its end.
     advance(session, replies) -> (Session, Want)
         goes on with the replies to the last Perform.
     cut_short(error, sessions, beside=(), done=()) -> Record
@@ -293,6 +295,10 @@ class TaskSystem:
 
     begin: Callable[
         [Template, dict[str, Value], dict[str, Value], tuple[Conversation, ...]],
+        tuple[Conversation, Session, Want],
+    ]
+    go_on: Callable[
+        [Conversation, Session, Value, tuple[Conversation, ...]],
         tuple[Conversation, Session, Want],
     ]
     advance: Callable[[Session, tuple[Value, ...]], tuple[Session, Want]]

@@ -38,13 +38,16 @@ class Symbol:
 class Record:
     """A value with a kind that reads like a table: `TaskResult`, `error`.
 
-    `answer` is no field: it holds the one value that a TaskResult answers with, where that is
-    another one than its content.
+    What stands beside the fields is none. `answer` holds the one value that a TaskResult answers
+    with, where that is another one than its content; `conversation` the one that it came from, if
+    `continue` can go on with that.
     """
 
     kind: str
     fields: dict[str, Value]
     answer: tuple[Value] | None = field(default=None)
+    conversation: "tuple[Task, Any, Any] | None" = field(default=None)
+    """The task, the entry of the context, and the session at the end."""
 
 
 class Procedure:

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from support.messages_server import MessagesServer
 
 import sexplang
@@ -87,3 +88,92 @@ def test_a_question_that_was_asked_again_stays_in_the_history():
 
     assert 6 == len(history)
     check_prefixes(server)
+
+
+def test_a_turn_that_says_more_words_needs_no_second_template():
+    """The task's system prompt, tools, model and format stay, and the words are all that is new."""
+    program = f"""{ASSISTANT}
+(define asked (call-atomic-task 'assistant inputs: {{q: "What is order 17?"}} max_turns: 2))
+(define second-turn (continue asked "What does it cost?"))
+(define other (continue asked [{{type: "text" text: "And 18?"}}]))
+(list asked.content second-turn.content other.content second-turn.usage.input_tokens
+  other.notes.metrics.turns)"""
+    with MessagesServer(calls(17), "It is tea.", "Five.", calls(18), "Cups.") as server:
+        found = sexplang.run(program, model=server.url, tools=[look_up])
+
+    assert ["It is tea.", "Five.", "Cups.", 7, {"used": 2, "limit": 2}] == found
+    second, other = server.journal[2]["messages"], server.journal[3]["messages"]
+    assert second[:4] == other[:4]
+    assert "What does it cost?" == second[4]["content"][0]["text"]
+    assert "And 18?" == other[4]["content"][0]["text"]
+    first, told, going, aside, last = map(said, server.bodies)
+    assert told.startswith(first)
+    assert going.startswith(told)
+    assert aside.startswith(told)
+    assert last.startswith(aside)
+
+
+def test_what_a_continuation_returns_is_of_the_tasks_type():
+    """It is asked again for what does not fit, as the call before."""
+    program = """
+(defatom rate (params text) (instructions "Rate {{text}}") (returns {stars: integer}))
+(define rated (call-task rate "tea"))
+(define again (continue rated "And cold?"))
+[again.parsed_content (answer again) again.notes.repairs]"""
+    script = ['{"stars": 4}', "One star.", '{"stars": 1}']
+    with MessagesServer(*script) as server:
+        content, answer, repairs = sexplang.run(program, model=server.url)
+
+    assert {"stars": 1} == content == answer
+    assert 1 == len(repairs)
+    check_prefixes(server)
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ('(continue (attempt (chat "x")) "y")', "no-conversation"),
+        ('(continue (system:run_script "echo" ["x"]) "y")', "no-conversation"),
+        ('(continue (json-parse "{}") "y")', "wrong-type"),
+        ('(continue (call-task chat "x") (json-parse "5"))', "input_validation_failure"),
+        ('(continue (call-task chat "x") [{type: "text"}])', "input_validation_failure"),
+    ],
+)
+def test_what_cannot_go_on_is_said(program: str, reason: str):
+    task = '(defatom chat (params q) (instructions "{{q}}"))'
+    caught = f"{task} (try {program} (catch (err) err.reason))"
+    permissions = sexplang.Permissions(run=["echo"])
+
+    def replied(payload: dict) -> str:
+        if "attempt" in program:
+            raise ValueError("no model")
+        return "ok"
+
+    assert reason == sexplang.run(caught, model=replied, permissions=permissions)
+
+
+def test_an_answer_is_no_result_says_check():
+    program = '(defatom chat (params q) (instructions "{{q}}"))(continue (chat "x") "y")'
+    (found,) = sexplang.check(program)
+
+    assert "`continue` takes a TaskResult, not the answer of `chat`" == found.title
+    assert "`(call-task chat …)` gives" in found.hint
+
+
+def test_a_result_is_gone_on_with_after_a_freeze_and_in_a_branch():
+    """What a result keeps is a value like any other."""
+    program = """
+(defatom chat (params q) (instructions "{{q}}"))
+(define r (call-task chat "one"))
+(define waited (read-file "a.txt"))
+(par-map (lambda (word) (answer (continue r word))) ["two" "three"])"""
+    outcome = sexplang.start(sexplang.build(program))
+    outcome = outcome.resume(outcome.requests[0].id, "ONE")
+    outcome = sexplang.thaw(
+        sexplang.build(program), json.loads(json.dumps(sexplang.freeze(outcome)))
+    )
+    outcome = outcome.resume(outcome.requests[0].id, "")
+    asked = [request.arguments[0]["messages"] for request in outcome.requests]
+    assert [["one", "ONE", "two"], ["one", "ONE", "three"]] == [
+        [message["content"][0]["text"] for message in messages] for messages in asked
+    ]

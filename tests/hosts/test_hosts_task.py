@@ -353,26 +353,30 @@ def test_a_sleep_hides_nothing_in_a_preview(folder, text):
     assert "seconds must be a number" in sexplang("task", '(sleep "x")', "--preview").stderr
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ("touch made", "a preview does not run `touch made`"),
-        ("find . -name a.md", '<file path="./a.md">'),
-        ("find . -fprint made", "a preview does not run `find . -fprint made`"),
-    ],
-)
-def test_a_preview_runs_no_command_that_does_more_than_list(folder, command, said):
-    """Also where the run may."""
-    (folder / "seek.xml").write_text(
-        '<task name="seek" type="atomic"><description>Seek</description>'
-        "<instructions>Seek.</instructions>"
-        f'<file_paths source="command"><command>{command}</command></file_paths></task>'
-    )
-    words = ("seek", "--preview", "--allow-run", "touch", "--allow-run", "find")
-    done = sexplang("task", *words, "--model", "local", cwd=folder)
+def test_a_preview_finds_the_files_of_a_task_by_its_command(folder):
+    (folder / "seek.xml").write_text(_SEEK.format("find . -name a.md"))
+    done = sexplang("task", "seek", "--preview", "--model", "local", cwd=folder)
 
-    assert (0, True) == (done.returncode, said in done.stdout), done.stdout + done.stderr
+    assert (0, True) == (done.returncode, '<file path="a.md">' in done.stdout), done.stderr
+
+
+@pytest.mark.parametrize("command", ["touch made", "find . -fprint made", "git ls-files -m"])
+@pytest.mark.parametrize("more", [("--preview",), ()])
+def test_a_template_runs_no_command_that_does_more_than_name_files(folder, command, more):
+    """Though whoever runs it permits the executable."""
+    (folder / "seek.xml").write_text(_SEEK.format(command))
+    permitted = [word for name in ("touch", "find", "git") for word in ("--allow-run", name)]
+    done = sexplang("task", "seek", *more, *permitted, "--model", "local", cwd=folder)
+
+    assert (1, "bad-command" in done.stderr) == (done.returncode, True), done.stdout + done.stderr
     assert not (folder / "made").exists()
+
+
+_SEEK = (
+    '<task name="seek" type="atomic"><description>Seek</description>'
+    "<instructions>Seek.</instructions>"
+    '<file_paths source="command"><command>{}</command></file_paths></task>'
+)
 
 
 def test_a_preview_passes_over_what_is_only_said(folder):

@@ -102,30 +102,17 @@ def test_a_context_query_takes_the_place_of_the_automatic_lookup():
 
 
 def test_a_command_names_files():
-    """A line of its output each; its words are split as a shell would."""
+    """Its words are split as a shell would."""
     task = template(file_paths=FilePaths("command", text="find 'my src' -name *.py"))
-    printed = {
-        "exit_code": 0,
-        "stdout": "a.py\n\n  b.py \na.py\n",
-        "stderr": "",
-        "truncated": False,
-    }
-    run = converse(task, [(value_of(printed),), ("A", "B"), says("ok")])
+    run = converse(task, [(("a.py", "b.py", "a.py"),), ("A", "B"), says("ok")])
 
-    assert asked(run, "run-script") == [("find", ("my src", "-name", "*.py"), None, 5)]
+    assert asked(run, "list-files") == [(("find", "my src", "-name", "*.py"),)]
     assert asked(run, "read-file") == [("a.py",), ("b.py",)]
     assert run.notes["context_source"] == "template_command"
     assert run.notes["context_files_count"] == 2
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        failure("permission_denied"),
-        "nonsense",
-        value_of({"exit_code": 2, "stdout": "", "stderr": "no", "truncated": False}),
-    ],
-)
+@pytest.mark.parametrize("reply", [failure("permission_denied"), "nonsense", (), (1,)])
 def test_a_command_that_fails_is_a_warning(reply: Value):
     task = template(file_paths=FilePaths("command", text="ls 'unclosed"))
     run = converse(task, [(reply,), says("ok")])

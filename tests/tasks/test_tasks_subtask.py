@@ -417,14 +417,14 @@ def test_the_only_template_for_subtasks_takes_what_fits_no_other(subtypes, reque
     assert expected == (found.name if isinstance(found, Template) else None)
 
 
-def test_what_a_child_was_warned_of_reaches_its_parent():
-    """The model that asked reads it, and the result says it."""
+def test_what_a_child_was_warned_of_stands_in_the_notes_alone():
+    """The model that asked reads the child's own answer, which may be JSON that it asked for."""
     said = "file `nofile` could not be read: there is none"
     child = task_result("child", notes={"template_used": "small", "warnings": (said,)})
     run = converse(ASKING, [spawn(description="d", file_paths=("nofile",)), child, says("done")])
     (told,) = run.requests[1]["messages"][-1]["content"]
 
-    assert f"child\n\n[{said}]" == told["content"]
+    assert "child" == told["content"]
     assert (f"subtask `small`: {said}",) == run.notes["warnings"]
 
 

@@ -8,7 +8,16 @@ from sexplang.analysis.following import Follower
 from sexplang.analysis.noting import CallNode
 from sexplang.analysis.own import is_own
 from sexplang.analysis.slips.certain import Certain, is_written
-from sexplang.analysis.slips.kinds import FUNCTION, LIBRARY, NAMES, TAKES, WORDS, Kinds, kind_of
+from sexplang.analysis.slips.kinds import (
+    FUNCTION,
+    LIBRARY,
+    NAMES,
+    RESULT,
+    TAKES,
+    WORDS,
+    Kinds,
+    kind_of,
+)
 from sexplang.analysis.values import Abstract, Answer, Exact, Fn
 from sexplang.terms.brief import excerpt, shown
 from sexplang.terms.core import Call, CallKnown, CallPrimitive
@@ -141,6 +150,8 @@ def _hint(node: CallNode, misfit: Misfit, value: Abstract) -> str | None:
     if misfit.order:
         ordered = " ".join([written[at] for at in misfit.order])
         return f"write `({misfit.name} {ordered})`"
+    if misfit.wants == RESULT and isinstance(value, Answer):
+        return f"give what `(call-task {value.task.name} …)` gives: an answer keeps no conversation"
     if misfit.wants == FUNCTION:
         if misfit.name in ("retry", "vote", "hedge"):
             return _thunk(node.arguments[misfit.at], written[misfit.at], value)

@@ -15,6 +15,7 @@ TEXT: Kinds = frozenset(["text", "result", "answer"])
 NUMBER: Kinds = frozenset(["number", "answer"])
 TABLE: Kinds = frozenset(["table", "result", "answer"])
 FUNCTION: Kinds = frozenset(["function"])
+RESULT: Kinds = frozenset(["result"])
 KEY: Kinds = frozenset(["text", "symbol", "answer"])
 PLACE = KEY | NUMBER
 HELD = TABLE | LIST | {"nil"}
@@ -26,6 +27,7 @@ WORDS: dict[Kinds, str] = {
     NUMBER: "a number",
     TABLE: "a table",
     FUNCTION: "a function",
+    RESULT: "a TaskResult",
     KEY: "a string or a symbol as a key",
     PLACE: "a key or an index",
     HELD: "a table or a list",
@@ -66,6 +68,7 @@ TAKES: dict[str, tuple[Kinds, ...]] = {
     "sort": (LIST, FUNCTION),
     **dict.fromkeys(["fold", "reduce"], (FUNCTION, ANY_KIND, LIST)),
     "apply": (FUNCTION,),
+    "continue": (RESULT, TEXT | LIST),
     "update": (TABLE, KEY, FUNCTION),
 }
 """What primitives and prelude functions take, place by place."""

@@ -7,7 +7,6 @@ from typing import Any
 
 from sexplang.runtime.answers import Performer
 from sexplang.runtime.permissions import Permissions
-from sexplang.runtime.refusal import refused
 from sexplang.terms.effect import Request
 
 
@@ -15,27 +14,17 @@ def running(permissions: Permissions) -> Performer:
     """The performer of `run-script`."""
 
     def perform(request: Request) -> Any:
-        from sexplang.runtime.scripts.asking import script_of
-        from sexplang.runtime.scripts.process import can_supervise
+        from sexplang.runtime.scripts.asking import MOST_BYTES, script_of
+        from sexplang.runtime.scripts.performing import ran
 
         script = script_of(request, permissions)
-        if not can_supervise():
-            raise refused(
-                "not-available",
-                "scripts are run on Linux alone: elsewhere their processes could not all be ended",
-                hint="answer `run-script` with a handler, or with a function of the host",
-            )
-        return _run(script, permissions)
+        return ran(script.command, script.given, MOST_BYTES)
 
     return perform
 
 
-async def _run(script: Any, permissions: Permissions) -> dict[str, Any]:
-    from sexplang.runtime.scripts.listing import listed
-    from sexplang.runtime.scripts.performing import ran
+def naming(given: Any, permissions: Permissions) -> Any:
+    """The files that a command of `list-files` names."""
+    from sexplang.runtime.scripts.listing import named
 
-    reply = await ran(script.command, script.given, script.most)
-    if script.lists:
-        words = script.command.words
-        reply["stdout"] = listed(words, reply["stdout"], reply["truncated"], permissions)
-    return reply
+    return named(given, permissions)

@@ -7,10 +7,7 @@ from typing import Any
 
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refused
-from sexplang.runtime.scripts.listing import MOST_BYTES as MOST_BYTES_LISTED
-from sexplang.runtime.scripts.listing import SECONDS as SECONDS_LISTING
-from sexplang.runtime.scripts.listing import is_listing
-from sexplang.runtime.scripts.process import Command
+from sexplang.runtime.scripts.process import Command, can_supervise
 from sexplang.runtime.surrogates import writable
 from sexplang.terms.effect import Request
 from sexplang.terms.node import frozen
@@ -30,13 +27,10 @@ _SHAPE = '(run-script "wc" ["-l"] text 300)'
 
 @frozen
 class Script:
-    """A command, its standard input, and how much of its output is kept."""
+    """A command and its standard input."""
 
     command: Command
     given: str
-    most: int
-    lists: bool
-    """Whether it runs without permission, for the names of files alone."""
 
 
 def script_of(request: Request, permissions: Permissions) -> Script:
@@ -46,18 +40,21 @@ def script_of(request: Request, permissions: Permissions) -> Script:
     seconds = _seconds(timeout)
     if given is not None and not isinstance(given, str):
         raise _wrong("the input of a script is text")
-    is_granted = name_granted(words[0], permissions) in permissions.run
-    lists = not is_granted and is_listing(words, permissions)
-    if lists:
-        seconds = min(seconds, SECONDS_LISTING)
-    elif not is_granted:
+    if name_granted(words[0], permissions) not in permissions.run:
         raise not_permitted(words[0], "--allow-run")
-    return Script(
-        command_of(words, permissions.base, seconds),
-        writable(given or "", request.operation),
-        MOST_BYTES_LISTED if lists else MOST_BYTES,
-        lists,
-    )
+    supervising()
+    command = command_of(words, permissions.base, seconds)
+    return Script(command, writable(given or "", request.operation))
+
+
+def supervising() -> None:
+    """Raises a Refusal where nothing can be run."""
+    if not can_supervise():
+        raise refused(
+            "not-available",
+            "scripts are run on Linux alone: elsewhere their processes could not all be ended",
+            hint="answer `run-script` with a handler, or with a function of the host",
+        )
 
 
 def command_of(

@@ -1,79 +1,105 @@
-"""Commands that only name files and so need no permission to run: a small part of `ls` and `find`.
+"""A command that only names files → the files that may be read, as `list-files` says them.
 
-Whoever finds files for a task by a command (`file_paths source="command"`) relies on these. What
-such a command can do follows from the words that it may be given. What it says is looked at again,
-line by line, because a link may have been put where there was a folder.
+`ls`, `find` and `git ls-files` need no permission of their own: they are told nothing but what to
+look for, in places that may be read. What they say is looked at again, name by name, because a link
+may have been put where there was a folder.
 """
 
 import os
 
 from sexplang.runtime.files import is_file, located, shown
+from sexplang.runtime.names import split_pattern
 from sexplang.runtime.permissions import Permissions
-from sexplang.runtime.refusal import Refusal
-from sexplang.tasks.printed import LISTS, LS_OPTIONS, paths_printed
+from sexplang.runtime.refusal import Refusal, refused
+from sexplang.runtime.scripts.asking import command_of, supervising
+from sexplang.runtime.scripts.printed import paths_printed
+from sexplang.runtime.surrogates import writable
+from sexplang.terms.listing import KNOWN, Listing, listing
+from sexplang.terms.value import Value
 
 SECONDS = 5.0
-MOST_BYTES = 10_000
+MOST_BYTES = 100_000
 
-_BRACKETS = ("!", "(", ")")
-_ALONE = frozenset(
-    ("-a", "-and", "-o", "-or", "-not", "-print", "-empty", "-prune", "-xdev", "-depth")
+# A folder that somebody else made may hold a repository whose settings name commands: none of them
+# is run, nothing is fetched, nothing is written.
+_GIT_SETTINGS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.untrackedCache=false",
+    "safe.bareRepository=explicit",
 )
-_WITH_VALUE = frozenset(
-    ("-name", "-iname", "-path", "-ipath", "-type", "-size", "-mtime", "-maxdepth", "-mindepth")
-)
+_GIT_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
 
 
-def is_listing(words: tuple[str, ...], permissions: Permissions) -> bool:
-    """Whether a command with its arguments only names files, in places that may be read."""
-    name, *arguments = words
-    if name == "find":
-        places = _places_of_find(arguments)
-    elif name in LISTS:
-        places = _places_of_ls(arguments)
-    else:
-        return False
-    return places is not None and all(_is_open(place, permissions) for place in places or ["."])
+async def named(given: tuple[Value, ...], permissions: Permissions) -> tuple[str, ...]:
+    """The files that a command names, each once. Raises a Refusal for what does more than that,
+    looks elsewhere, or fails."""
+    from sexplang.runtime.scripts.performing import ran
+
+    command = _listing_of(given)
+    for place in command.places or (".",):
+        _check_open(place, permissions)
+    supervising()
+    words, more = _run_as(command)
+    reply = await ran(command_of(words, permissions.base, SECONDS, more), "", MOST_BYTES)
+    if reply["exit_code"] != 0:
+        told = f": {reply['stderr'].strip()[:300]}" if reply["stderr"].strip() else ""
+        raise refused(
+            "file-failed",
+            f"`{command.name}` ended with exit code {reply['exit_code']}{told}",
+            hint="run it outside the program, in the program's folder",
+        )
+    if reply["truncated"]:
+        raise refused(
+            "too-many-files",
+            f"`{command.name}` names files in more than {MOST_BYTES:,} bytes",
+            hint="name the folder, or part of the names: find docs -name '*.md'",
+            limit=MOST_BYTES,
+        )
+    found = [_shown(path, permissions) for path in paths_printed(command, reply["stdout"])]
+    return tuple(dict.fromkeys([path for path in found if path is not None]))
 
 
-def listed(words: tuple[str, ...], output: str, cut: bool, permissions: Permissions) -> str:
-    """Of what a command names those that are files which may be read, as `list-files` says
-    them."""
-    if cut:
-        output = output.rpartition("\n")[0]  # maybe another file's name, cut short
-    paths = paths_printed(words[0], words[1:], output) or ()
-    found = [_shown(path, permissions) for path in paths]
-    return "".join(f"{name}\n" for name in dict.fromkeys(found) if name is not None)
+def _listing_of(given: tuple[Value, ...]) -> Listing:
+    if not all(isinstance(word, str) for word in given):
+        raise refused(
+            "wrong-type",
+            "the words of a command are texts",
+            hint='for example (list-files ["find" "docs" "-name" "*.md"])',
+        )
+    words = tuple([writable(word, "list-files") for word in given])
+    command = listing(words) if "\0" not in "".join(words) else "no word can hold NUL"
+    if isinstance(command, Listing):
+        return command
+    raise refused(
+        "run-denied",
+        command,
+        hint=f"what names files is {KNOWN}; anything else is a script: "
+        '(run-script "wc" ["-l"]), with --allow-run wc',
+        command=str(words[0])[:60] if words else "",
+    )
 
 
-def _places_of_find(arguments: list[str]) -> list[str] | None:
-    """The folders that it looks through; None if it is told more than what to look for."""
-    places = []
-    rest = iter(arguments)
-    for word in rest:
-        if word in _WITH_VALUE:
-            next(rest, None)
-        elif word.startswith("-") and word not in _ALONE:
-            return None
-        elif word not in _ALONE and word not in _BRACKETS:
-            places.append(word)
-    return places
+def _run_as(command: Listing) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The words that are run, and what they see of the environment beside the usual."""
+    if command.name != "git ls-files":
+        return (command.name, *command.arguments), {}
+    settings = [word for setting in _GIT_SETTINGS for word in ("-c", setting)]
+    words = ("git", "--no-pager", *settings, "ls-files", "-z", *command.arguments)
+    return words, _GIT_ENVIRONMENT
 
 
-def _places_of_ls(arguments: list[str]) -> list[str] | None:
-    options = [word for word in arguments if word.startswith("-")]
-    if not all(LS_OPTIONS.fullmatch(word) for word in options):
-        return None
-    return [word for word in arguments if not word.startswith("-")]
-
-
-def _is_open(place: str, permissions: Permissions) -> bool:
-    try:
-        located(place, permissions, "read")
-        located(os.path.realpath(os.path.join(permissions.base, place)), permissions, "read")
-    except Refusal:
-        return False
-    return True
+def _check_open(place: str, permissions: Permissions) -> None:
+    """Raises a Refusal for a place that may not be read, or that a link makes one."""
+    fixed, _ = split_pattern(place) if any(letter in place for letter in "*?[") else (place, ())
+    located(fixed or ".", permissions, "read")
+    real = os.path.realpath(os.path.join(permissions.base, fixed or "."))
+    located(real, permissions, "read")
 
 
 def _shown(path: str, permissions: Permissions) -> str | None:

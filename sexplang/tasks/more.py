@@ -1,0 +1,54 @@
+"""A conversation that is over, and another message of its user → the conversation that goes on."""
+
+from sexplang.tasks.asking import ask_model
+from sexplang.tasks.failures import bad_input
+from sexplang.tasks.history import flaw_of
+from sexplang.tasks.json_text import json_text
+from sexplang.tasks.opening import check_depth
+from sexplang.tasks.session import Block, HandlerSession, Rules
+from sexplang.tasks.window import tokens_of, with_more
+from sexplang.terms.node import evolve
+from sexplang.terms.task import Conversation, Want, signed
+from sexplang.terms.value import Value
+
+
+def more(
+    rules: Rules,
+    before: Conversation,
+    session: HandlerSession,
+    words: Value,
+    conversations: tuple[Conversation, ...],
+) -> tuple[Conversation, HandlerSession, Want]:
+    """The conversation, its session, and what it asks first; all but the words is as it was.
+    Raises Fault."""
+    setup = session.setup
+    depth = conversations[-1].depth + 1 if conversations else 0
+    if depth >= rules.max_task_depth or setup.max_depth is not None:
+        check_depth(rules, setup.task, depth, setup.max_depth)
+    content = _content(words)
+    count = len(session.messages)
+    asked = signed(f"{setup.task}\0{count}\0{json_text(content, canonical=True)}")
+    session = HandlerSession(
+        evolve(setup, depth=depth, earlier=count),
+        session.payload,
+        session.messages,
+        session.taken,
+    )
+    session = with_more(session, tokens_of(content), "the next message")
+    messages = (*session.messages, {"role": "user", "content": content})
+    session = evolve(session, messages=messages)
+    return evolve(before, asked=asked, depth=depth), session, ask_model(session)
+
+
+def _content(words: Value) -> tuple[Block, ...]:
+    """The blocks of a message: a text is one. Raises Fault."""
+    content = ({"type": "text", "text": words},) if isinstance(words, str) else words
+    is_whole = isinstance(content, tuple)
+    flaw = flaw_of(({"role": "user", "content": content},)) if is_whole else "it is no text"
+    if flaw is not None:
+        raise bad_input(
+            f"the words with which a conversation goes on do not fit: {flaw}",
+            'write (continue result "words"); a list of content blocks may stand for the words',
+        )
+    made: tuple[Block, ...] = content
+    return made

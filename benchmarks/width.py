@@ -28,6 +28,7 @@ from sexplang.machine import Done, start
 from sexplang.pipeline import build
 from sexplang.runtime import Journal, Settings, drive, performers
 from sexplang.runtime.running import Run
+from sexplang.terms.models import worded
 from sexplang.terms.source import Source
 
 PROGRAM = """
@@ -58,7 +59,7 @@ def program(branches: int) -> Any:
 
 def ours(url: str, branches: int) -> Measured:
     journal = Journal()
-    table = performers(Settings(run_id="run", model=f"{url}#m"))
+    table = performers(Settings(run_id="run", models=worded(f"{url}#m")))
     begun, cpu = monotonic(), process_time()
     outcome = drive(program(branches), table, journal=journal, parallel=branches)
     took = monotonic() - begun, process_time() - cpu

@@ -13,6 +13,7 @@ from sexplang.data import STANDARD
 from sexplang.machine.budgets import Meter, Price
 from sexplang.machine.estimating import rough_estimate
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.models import Models
 from sexplang.terms.node import evolve, frozen
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -52,25 +53,23 @@ _systems: dict[str, TaskSystem] = {}
 def tasks(
     tools: Mapping[str, dict[str, Value]] | None = None,
     *,
-    model: str | None = None,
+    models: Models | None = None,
     memory: bool = False,
     folder: str = "",
-    default: str | None = None,
     all_tools: bool = False,
 ) -> TaskSystem:
     """The task system with replies read by the templates room and the host's `tools`, described as
     `{description input_schema}`; one for all programs with the same of everything.
 
-    `model` is the one that wins over the templates', and `memory` whether there is an index for
-    fresh context to come from; `folder` is what relative paths are relative to, `default` the model
-    where nobody names one. With `all_tools` a task cannot begin that allows a tool of a server
-    which is not among them.
+    `models` says who answers to their names, and `memory` whether there is an index for fresh
+    context to come from; `folder` is what relative paths are relative to. With `all_tools` a task
+    cannot begin that allows a tool of a server which is not among them.
     """
     from sexplang.tasks import task_system
     from sexplang.templates import json_schema, read_reply, xml_words
 
     tools = dict(tools or {})
-    key = f"{written(tools)} {model} {memory} {folder} {default} {all_tools}"
+    key = f"{written(tools)} {models} {memory} {folder} {all_tools}"
     if key not in _systems:
         _systems[key] = task_system(
             read_reply,
@@ -79,10 +78,9 @@ def tasks(
             max_turns=TURNS,
             max_repairs=REPAIRS,
             tools=tools,
-            model=model,
+            models=models,
             memory=memory,
             folder=folder,
-            default_model=default,
             all_tools=all_tools,
         )
     return _systems[key]

@@ -10,7 +10,9 @@ from sexplang.api.values import spoken
 from sexplang.machine import Failed
 from sexplang.runtime import Permissions, Refusal, Settings, performers
 from sexplang.runtime.events import Event
+from sexplang.runtime.models import OnNamed
 from sexplang.terms.effect import Request
+from sexplang.terms.models import Models, worded
 from sexplang.terms.text import plain, value_of
 
 if TYPE_CHECKING:
@@ -21,9 +23,10 @@ Reply: TypeAlias = str | dict[str, Any] | list[Any]
 """What a model says: its text; `{"tool_use": {"name" "input"}}`; a list of content blocks; a
 whole reply `{content stop_reason usage model}`."""
 
-Model: TypeAlias = str | Sequence[Reply] | Callable[[dict[str, Any]], Any]
-"""A model's name; replies in order, for each task from the beginning; or a function, sync or
-async, from a payload to a Reply."""
+Model: TypeAlias = str | Mapping[str, str] | Sequence[Reply] | Callable[[dict[str, Any]], Any]
+"""A model's name; names by the names that the program has for them, beside `default` and `*`;
+replies in order, for each task from the beginning; or a function, sync or async, from a payload to
+a Reply."""
 
 Performers: TypeAlias = dict[str, Callable[[Request], Any]]
 
@@ -33,6 +36,7 @@ def answering(
     run_id: str,
     *,
     model: Model | None,
+    on_named: OnNamed,
     tools: Mapping[str, Tool],
     effects: Functions,
     on_event: Callable[[Event], None] | None,
@@ -45,7 +49,8 @@ def answering(
         Settings(
             run_id=run_id,
             permissions=permissions,
-            model=model if isinstance(model, str) else None,
+            models=models_of(model),
+            on_named=on_named,
             write=_write,
             log=_log if trace is None else partial(_log, trace=trace),
             on_event=on_event if trace is None else trace.watching(on_event),
@@ -54,11 +59,24 @@ def answering(
             servers=servers,
         )
     )
-    if model is not None and not isinstance(model, str):
-        table["model"] = _called(model) if callable(model) else _listed(model)
+    if callable(model):
+        table["model"] = _called(model)
+    elif model is not None and not isinstance(model, (str, Mapping)):
+        table["model"] = _listed(model)
     for name, function in effects.items():
         table[name] = performer(name, function)
     return table
+
+
+def models_of(model: Model | None) -> Models:
+    """Who answers to the names of models. A list answers to all as a script does; of a function
+    nobody knows."""
+    if callable(model):
+        return Models()
+    if isinstance(model, Mapping):
+        names = {name: each for name, each in model.items() if name != "default"}
+        return worded(model.get("default"), names)
+    return worded(model if model is None or isinstance(model, str) else "scripted:list")
 
 
 def _listed(replies: Sequence[Reply]) -> Callable[[Request], Any]:

@@ -3,13 +3,14 @@
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang import machine, pipeline
 from sexplang.api import misuse
-from sexplang.api.answering import Model, answering
+from sexplang.api.answering import Model, answering, models_of
 from sexplang.api.building import build
 from sexplang.api.functions import Function, Functions, bad_function
 from sexplang.api.inputs import values_of
@@ -21,10 +22,12 @@ from sexplang.process import growth
 from sexplang.runtime import Journal, Permissions, Refusal
 from sexplang.runtime.events import Event
 from sexplang.runtime.memory.places import discovered
-from sexplang.runtime.models import default_model, warm_up
+from sexplang.runtime.models import completed, warm_up
 from sexplang.runtime.prices import prices
+from sexplang.runtime.redact import clean
 from sexplang.runtime.traces import Target, Tracing, is_wanted, traced
 from sexplang.runtime.traces.notes import Notes
+from sexplang.terms.models import Models
 from sexplang.terms.node import evolve, frozen
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of
@@ -129,9 +132,10 @@ def begun(
     since, is_traced = time(), is_wanted(given.trace) or given.record is not None
     tools = tools_of(given.tools)
     serving.check(tools)
-    _check_recording(given.model)
-    if isinstance(program, Program) and (given.model is None or isinstance(given.model, str)):
-        warm_up(given.model, [task.template.model for task in program.tasks])
+    models = models_of(given.model)
+    _check_recordings(models)
+    if isinstance(program, Program) and not callable(given.model):
+        warm_up(models, [task.template.model for task in program.tasks])
     outcome: Outcome = (
         program
         if isinstance(program, Suspended)
@@ -144,7 +148,7 @@ def begun(
             model=given.model,
             memory=given.memory is not None or discovered(allowed.base) is not None,
             folder=allowed.base,
-            default=default_model() if given.model is None else None,
+            has_default=True,
             all_tools="tool" not in (given.effects or {}),
             is_traced=is_traced,
         )
@@ -163,6 +167,7 @@ def begun(
             allowed,
             journal.run_id,
             model=given.model,
+            on_named=partial(_named, journal),
             tools=tools,
             effects=given.effects or {},
             on_event=on_event,
@@ -187,7 +192,7 @@ def started(
     model: Model | None = None,
     memory: bool = False,
     folder: str = "",
-    default: str | None = None,
+    has_default: bool = False,
     all_tools: bool = False,
     is_traced: bool = False,
 ) -> Outcome:
@@ -196,17 +201,15 @@ def started(
         bounds = value(dict(budget)) if budget else None
     except Fault as fault:
         raise Failed(error_of(fault)) from None
-    name = model if isinstance(model, str) or model is None or callable(model) else "scripted:list"
-    flag = name if isinstance(name, str) else None
+    models = models_of(model)
     system = pipeline.tasks(
         tools,
-        model=flag,
+        models=completed(models) if has_default and not callable(model) else models,
         memory=memory,
         folder=folder,
-        default=default,
         all_tools=all_tools and not program.handles("tool"),
     )
-    costs = pipeline.meter(prices(flag, function=callable(model)))
+    costs = pipeline.meter(prices(models, function=callable(model)))
     limits = _watched(limits or Limits())
     return machine.start(program, values, system, limits, bounds, costs, traced=is_traced)
 
@@ -220,33 +223,42 @@ def _trace(
     given: Settings, program: Program | Suspended, journal: Journal, since: float
 ) -> "Trace | None":
     built = program if isinstance(program, Program) else state_of(program).setting.program
+    is_named = isinstance(given.model, (str, Mapping))
     tracing = Tracing(
         given.trace,
         os.path.basename(built.sources[0].name).strip("<>") if built.sources else "program",
         journal.run_id,
-        model=given.model if isinstance(given.model, str) else None,
+        models=models_of(given.model) if is_named else Models(),
         parent=given.traceparent,
         since=since,
         warn=logging.getLogger("sexplang.traces").warning,
     )
-    notes = Notes(journal, tracing.name, tracing.model)
+    notes = Notes(journal, tracing.name, tracing.models)
     try:
         return traced(tracing, *([] if given.record is None else [notes]))
     except Refusal as refusal:
         raise Failed(refusal.error) from None
 
 
-def _check_recording(model: Model | None) -> None:
+def _check_recordings(models: Models) -> None:
     """Raises Failed for a recording that no run can be repeated from."""
-    scheme, _, path = model.partition(":") if isinstance(model, str) else ("", "", "")
-    if scheme != "replay":
+    paths = [each[len("replay:") :] for each in models.models() if each.startswith("replay:")]
+    if not paths:
         return
     from sexplang.runtime.models.replay import check_repeatable
 
     try:
-        check_repeatable(path)
+        for path in dict.fromkeys(paths):
+            check_repeatable(path)
     except Refusal as refusal:
         raise Failed(refusal.error) from None
+
+
+def _named(journal: Journal, name: str, model: str, is_default: bool) -> None:
+    """Another model answers to a name: the recording holds both."""
+    journal.note({"named": name, "answers": model})
+    why = ", the default: nobody says who it is" if is_default else ""
+    logging.getLogger("sexplang").info("the model %s is %s%s", clean(name), clean(model), why)
 
 
 def _journal(given: Settings) -> Journal:

@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 def check(given: "Settings") -> None:
     """Raises TypeError for what a call of `run` or one of its kin was given of another type."""
     model: Any = given.model
-    is_list = isinstance(model, Iterable) and not isinstance(model, (bytes, Mapping, Set))
+    is_list = isinstance(model, Iterable) and not isinstance(model, (bytes, Set))
     if not (model is None or callable(model) or is_list):
-        raise wrong("model", "a name, a function or a list of replies", model)
+        raise wrong("model", "a name, a table of names, a function or a list of replies", model)
     if model == "":
         raise unfit("model", "a name, such as 'local' or 'anthropic:ID'", model)
+    if isinstance(model, Mapping):
+        by_name("model", model)
+        for name, each in model.items():
+            if not name or not isinstance(each, str) or not each:
+                raise unfit(f"model[{name!r}]", "a name, such as 'local' or 'anthropic:ID'", each)
     for name in ("inputs", "effects", "primitives", "mcp"):
         by_name(name, getattr(given, name))
     tools(given.tools)

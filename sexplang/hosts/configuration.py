@@ -7,8 +7,10 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from sexplang.hosts.naming import typed
 from sexplang.hosts.options import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.models import ALL, Models, is_played, spelled
 from sexplang.terms.node import evolve
 
 NAME = "sexplang.toml"
@@ -24,27 +26,44 @@ def section(name: str, folder: str) -> dict[str, Any]:
 
 def configured(settings: Settings, folder: str | None) -> Settings:
     """The settings with what `[models]` says and the command line does not. Raises Diagnostics."""
-    default, is_own, single_flight = None, False, None
+    models, single_flight = typed(settings.model), None
     for path in _files(folder or os.getcwd()):
         said = _table("models", path)
-        for key in said:
-            if key not in _MODELS:
-                words = f"`models` has no `{key}`; it holds {' and '.join(_MODELS)}"
-                raise wrong(path, words)
-        named, flight = said.get("default"), said.get("single_flight")
-        if not (named is None or (isinstance(named, str) and named)):
-            raise wrong(path, '`default` of `models` is the name of a model, such as "local"')
+        flight = said.pop("single_flight", None)
         if not (flight is None or isinstance(flight, bool)):
             raise wrong(path, "`single_flight` of `models` is true or false")
-        if default is None and named is not None:
-            default, is_own = _beside(named, path), path == _own()
+        for key, named in said.items():
+            _check_model(key, named, path)
+        models = _with(models, {key: _beside(each, path) for key, each in said.items()}, path)
         single_flight = flight if single_flight is None else single_flight
     return evolve(
-        settings,
-        default_model=default,
-        is_own_default=is_own,
-        single_flight=settings.single_flight or bool(single_flight),
+        settings, models=models, single_flight=settings.single_flight or bool(single_flight)
     )
+
+
+def _with(models: Models, said: dict[str, str], path: str) -> Models:
+    """Who answers, with what a configuration says beside. Where the command line gives `*` a script
+    or a recording, that answers to the names of configurations, too."""
+    is_own, default = path == _own(), said.pop("default", said.get(ALL))
+    if not is_played(models.own.get(ALL, "")):
+        names = {spelled(name): model for name, model in said.items()}
+        if is_own:
+            models = evolve(models, own={**names, **models.own})
+        else:
+            models = evolve(models, project=names)
+    if models.default is None and default is not None:
+        models = evolve(models, default=default, is_own_default=is_own)
+    return models
+
+
+def _check_model(key: str, named: Any, path: str) -> None:
+    from difflib import get_close_matches  # only where there is a name
+
+    if key not in _MODELS and get_close_matches(key, _MODELS, 1, 0.85):
+        words = f"`models` has no `{key}`; it holds {' and '.join(_MODELS)}, and names of models"
+        raise wrong(path, words)
+    if not key or not isinstance(named, str) or not named:
+        raise wrong(path, f'`{key}` of `models` is the name of a model, such as "local"')
 
 
 _MODELS = ("default", "single_flight")

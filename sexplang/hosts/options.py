@@ -8,6 +8,8 @@ goes to click, which explains.
 import re
 from typing import Any, Literal
 
+from sexplang.hosts.naming import misfit
+from sexplang.terms.models import Models
 from sexplang.terms.node import frozen
 
 Kind = Literal["flag", "text", "texts", "count"]
@@ -31,9 +33,11 @@ RUN_OPTIONS = (
     Option(("-e", "--expression"), "text", "Run this text instead of a file.", "EXPR"),
     Option(
         ("--model",),
-        "text",
-        "Who answers: local, anthropic:ID, scripted:FILE, replay:FILE, http://….",
-        "MODEL",
+        "texts",
+        "Who answers where no model is named: local, anthropic:ID, http://…; with NAME= where the "
+        "program names NAME, with '*=' wherever it names one. scripted:FILE and replay:FILE answer "
+        "everybody.",
+        "[NAME=]MODEL",
     ),
     Option(("--json",), "flag", "Write the result as one JSON document."),
     Option(("--allow-read",), "texts", "Let the program read below PATH.", "PATH"),
@@ -101,11 +105,10 @@ class Settings:
     folder: str | None = None
     """The program's own folder, where it is not that of the file."""
     inputs: tuple[str, ...] = ()
-    model: str | None = None
-    default_model: str | None = None
-    """The configuration's, where neither the command line nor the program names one."""
-    is_own_default: bool = False
-    """Whether that is the person's own configuration, and no project's."""
+    model: tuple[str, ...] = ()
+    """As it was typed."""
+    models: Models = Models()
+    """Who answers, with what configurations say."""
     json: bool = False
     allow_read: tuple[str, ...] = ()
     allow_write: tuple[str, ...] = ()
@@ -146,6 +149,8 @@ def quick(arguments: list[str]) -> Settings | None:
             return None
         if option.kind == "texts":
             if not given or (option.name == "allow_net" and "/" in given):
+                return None
+            if option.name == "model" and misfit((*found.get("model", ()), given)) is not None:
                 return None
             found[option.name] = (*found.get(option.name, ()), given)
         elif option.name in found:
@@ -199,6 +204,8 @@ def made(option: Option) -> Any:
         settings["multiple"] = True
         if option.name.startswith("allow_"):
             settings["callback"] = _permitted
+        if option.name == "model":
+            settings["callback"] = _named
     if option.kind in ("text", "count"):
         settings["callback"] = _once
     if option.kind == "count":
@@ -217,6 +224,16 @@ def _permitted(context: Any, option: Any, values: tuple[str, ...]) -> tuple[str,
         Permissions(**given)
     except TypeError as unfit:
         raise click.BadParameter(str(unfit), context, option) from None
+    return values
+
+
+def _named(context: Any, option: Any, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The models that are named: each name has one."""
+    import click
+
+    wrong = misfit(values)
+    if wrong is not None:
+        raise click.BadParameter(wrong, context, option)
     return values
 
 

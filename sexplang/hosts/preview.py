@@ -41,7 +41,7 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
     from sexplang.runtime import Settings as RunSettings
     from sexplang.runtime.answers import OutputLost
     from sexplang.runtime.idle import Idle
-    from sexplang.runtime.models import Named, foreseen
+    from sexplang.runtime.models import foreseen
 
     try:
         settings = configured(settings, settings.folder)
@@ -77,7 +77,6 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
 
     journal = Journal()
     permissions = permissions_of(settings, settings.folder)
-    named = Named(settings.model, settings.default_model, settings.is_own_default, permissions)
     table = performers(
         RunSettings(run_id=journal.run_id, permissions=permissions, memory=settings.index)
     )
@@ -113,7 +112,7 @@ def previewed(settings: Settings, asked: Dispatched, source: Source) -> int:
         return DONE
     payload = plain(seen[0])
     try:
-        sizes = _sizes(seen[0], foreseen(payload.get("model"), named))
+        sizes = _sizes(seen[0], foreseen(payload.get("model"), settings.models, permissions))
     except Refusal as refusal:
         return say_error(refusal.error, asked.program, source, settings)
     # The run has ended at the question, and says what it was warned of until then.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sexplang.hosts.files import folder_of
 from sexplang.hosts.options import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.models import Models
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.value import Value
@@ -117,16 +118,16 @@ def outcome_of(
     settings = settings or Settings()
     system = system_of(program, settings, tools)
     limits = limits or Limits(held=growth())
-    costs = meter(_price(settings.model, settings.default_model))
+    costs = meter(_price(settings.models))
     return start(program, inputs, system, limits, budget, costs, traced=traced)
 
 
-def _price(flag: str | None, default: str | None) -> Callable[..., float | None]:
+def _price(models: Models) -> Callable[..., float | None]:
     def price(*asked: Any) -> float | None:
         # Most programs have no budget in dollars, and start without the runtime.
         from sexplang.runtime.prices import prices
 
-        return prices(flag, default)(*asked)
+        return prices(models)(*asked)
 
     return price
 
@@ -143,15 +144,14 @@ def system_of(program: Program, settings: Settings, tools: dict[str, Any] | None
         return None
     from sexplang.pipeline import tasks
     from sexplang.runtime.memory.places import discovered
-    from sexplang.runtime.models import default_model
+    from sexplang.runtime.models import completed
 
     start = settings.folder or (folder_of(settings.file) if settings.file else os.getcwd())
     has_index = settings.index is not None or discovered(start) is not None
     return tasks(
         tools,
-        model=settings.model,
+        models=completed(settings.models),
         memory=has_index,
         folder=start,
-        default=default_model(settings.default_model),
         all_tools=not program.handles("tool"),
     )

@@ -27,7 +27,9 @@ from sexplang.runtime.events import (
     Said,
     Started,
     Withdrawn,
+    named_of,
 )
+from sexplang.runtime.redact import clean
 from sexplang.terms.node import define, field
 
 TICK = 0.2
@@ -63,7 +65,8 @@ def watching(settings: Settings) -> "Progress":
         live=sys.stderr.isatty() and not settings.quiet,
         quiet=settings.quiet,
         paint=paint_for(sys.stderr, os.environ),
-        price=prices(settings.model, settings.default_model),
+        price=prices(settings.models),
+        is_terse=settings.json,
     )
 
 
@@ -87,6 +90,8 @@ INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens
 class _Spent:
     """What one model has cost so far."""
 
+    named: str = ""
+    """As the program named it."""
     calls: int = 0
     kinds: Counter[str] = field(factory=Counter)
     """Tokens, as `usage` calls them."""
@@ -113,6 +118,8 @@ class Progress:
     stream: TextIO
     live: bool
     quiet: bool = False
+    is_terse: bool = False
+    """Whether nothing is said but what was spent."""
     clock: Callable[[], float] = monotonic
     paint: Paint = plainly
     price: Price = lambda model, *tokens: None
@@ -132,6 +139,8 @@ class Progress:
     _over: int = 0
     _failed: int = 0
     _spent: dict[str, _Spent] = field(factory=dict)
+    _named: dict[str, tuple[str, bool]] = field(factory=dict)
+    """Names of models to which others answered."""
     _withdrawn: int = 0
     """Model calls whose replies nobody wanted any more."""
     _said: str = ""
@@ -167,6 +176,8 @@ class Progress:
             self._screen.erase()
             if (self._spent or self._withdrawn) and not self.quiet:
                 self.stream.write(self.summary() + "\n")
+            if self._named and not (self.quiet or self.is_terse):
+                self.stream.write(self.answered() + "\n")
             self.stream.flush()
 
     def summary(self) -> str:
@@ -179,6 +190,26 @@ class Progress:
         said = f"model {'; '.join(parts)}" if parts else "model: 0 calls"
         gone = f", {self._withdrawn} withdrawn" if self._withdrawn else ""
         return f"{said}{gone}, {self.clock() - self._began:.1f} seconds"
+
+    def named(self, name: str, model: str, is_default: bool) -> None:
+        """Another model answers to a name, maybe because nobody says who it is."""
+        self._named[name] = model, is_default
+
+    def answered(self) -> str:
+        """Which models answered to other names, in one line."""
+        named = [
+            (drawn(clean(name)), drawn(clean(model)), was_default)
+            for name, (model, was_default) in self._named.items()
+        ]
+        said = [f"{name} is {model}" for name, model, was_default in named if not was_default]
+        unsaid = [name for name, _, was_default in named if was_default]
+        if unsaid:
+            by_default = next(model for _, model, was_default in named if was_default)
+            said.append(
+                f"nobody says who {' or '.join(unsaid)} is: {by_default} answers "
+                f"(--model {unsaid[0]}=MODEL says it)"
+            )
+        return f"models: {'; '.join(said)}"
 
     def draw(self) -> None:
         """What is at work now, in the place of what was drawn before."""
@@ -243,7 +274,9 @@ class Progress:
         return True
 
     def _count(self, event: Finished | Withdrawn, calls: int) -> None:
-        spent = self._spent.setdefault(event.model or "(no answer)", _Spent())
+        spent = self._spent.setdefault(
+            event.model or "(no answer)", _Spent(named_of(event.request) or "")
+        )
         spent.calls += calls
         for kind in (*INPUT, "output_tokens"):
             spent.kinds[kind] += int(event.usage.get(kind) or 0)
@@ -252,7 +285,7 @@ class Progress:
         """What the run has cost so far; None where somebody's price is not known. The table of
         prices takes a moment to load, so nobody may have to wait for this."""
         with self._lock:
-            spent = [(name, *each.priced()) for name, each in self._spent.items()]
+            spent = [(each.named, *each.priced()) for each in self._spent.values()]
         costs = [self.price(*each) for each in spent]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 

@@ -19,6 +19,7 @@ from sexplang.hosts.ending import (
 from sexplang.hosts.files import folder_of, source_at, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.limits import limits_of
+from sexplang.hosts.naming import pair
 from sexplang.hosts.options import Settings, check_files
 from sexplang.hosts.programs import budget_of, built, check_index, outcome_of, permissions_of
 from sexplang.hosts.serving import described, say_unprovided, servers_of
@@ -153,15 +154,15 @@ def performed(
     if program.tasks:
         from sexplang.runtime.models import warm_up
 
-        default = settings.default_model
-        warm_up(settings.model, [task.template.model or default for task in program.tasks])
-    scheme, _, path = (settings.model or "").partition(":")
-    if scheme == "replay":
+        warm_up(settings.models, [task.template.model for task in program.tasks])
+    replayed = [each for _, each in map(pair, settings.model) if each.startswith("replay:")]
+    if replayed:
         from sexplang.runtime import Refusal
         from sexplang.runtime.models.replay import check_repeatable
 
         try:
-            check_repeatable(path)
+            for each in dict.fromkeys(replayed):
+                check_repeatable(each.removeprefix("replay:"))
         except Refusal as refusal:
             return say_error(refusal.error, program, source, settings)
     journal = progress = trace = None
@@ -258,6 +259,11 @@ def driven(
 
     journal = journal or Journal()
     progress = progress or watching(settings)
+
+    def named(name: str, model: str, is_default: bool) -> None:
+        progress.named(name, model, is_default)
+        journal.note({"named": name, "answers": model})
+
     permissions = permissions_of(settings, _folder(settings), _named_files(settings, program))
     prepared = performers(
         RunSettings(
@@ -267,9 +273,8 @@ def driven(
             log=_logging(settings, trace),
             person=person_at(sys.stdin, sys.stderr),
             on_event=progress if trace is None else trace.watching(progress),
-            model=settings.model,
-            default_model=settings.default_model,
-            is_own_default=settings.is_own_default,
+            models=settings.models,
+            on_named=named,
             memory=settings.index,
             servers=servers,
         )

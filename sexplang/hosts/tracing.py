@@ -32,14 +32,14 @@ def followed(
     name = _name(source)
     beside: list[Sink] = []
     if settings.record:
-        beside.append(Notes(journal, name, settings.model))
+        beside.append(Notes(journal, name, settings.models))
     if progress.live:
         beside.append(progress.working)
     tracing = Tracing(
         settings.trace,
         name,
         journal.run_id,
-        model=settings.model,
+        models=settings.models,
         parent=os.environ.get("TRACEPARENT"),
         warn=_warning(settings),
         unwritten=unwritten,

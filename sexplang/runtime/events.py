@@ -169,6 +169,13 @@ def task_of(request: Request) -> str | None:
     return conversations[-1].name if conversations else None
 
 
+def named_of(request: Request | Row) -> str | None:
+    """The name of the model that a request for one is for, if it has one."""
+    payload = request.arguments[0] if request.operation == "model" and request.arguments else None
+    named = payload.get("model") if isinstance(payload, dict) else None
+    return named if isinstance(named, str) and named else None
+
+
 def _turn_of(request: Request) -> int | None:
     """Which call of its conversation a model request is, from 1."""
     payload = request.arguments[0] if request.operation == "model" and request.arguments else None

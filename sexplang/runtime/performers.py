@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sexplang.runtime import files, world, writing
 from sexplang.runtime.answers import Performer, Watch
 from sexplang.runtime.asking import Person, asking
-from sexplang.runtime.models import Endpoint, Named, modelling
+from sexplang.runtime.models import Endpoint, OnNamed, modelling
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.pressure import Retries
 from sexplang.runtime.redact import redacted
@@ -15,6 +15,7 @@ from sexplang.runtime.scripts import naming, running
 from sexplang.runtime.surrogates import writable
 from sexplang.runtime.wrappers import permitted
 from sexplang.terms.effect import Request
+from sexplang.terms.models import ALL, Models
 from sexplang.terms.node import field, frozen
 
 if TYPE_CHECKING:
@@ -40,12 +41,10 @@ class Settings:
     log: world.Log = _nowhere
     """Where `log` goes: level and text."""
     on_event: Watch | None = None
-    model: str | None = None
-    """`--model`: it wins over what templates say."""
-    default_model: str | None = None
-    """The configuration's."""
-    is_own_default: bool = False
-    """Whether that is the person's own, and not that of a project."""
+    models: Models = Models()
+    """Who answers to the names of models."""
+    on_named: OnNamed | None = None
+    """Told of each name to which another model answers."""
     endpoint: Endpoint = Endpoint()
     retries: Retries = Retries()
     person: Person | None = None
@@ -77,11 +76,13 @@ def performers(settings: Settings) -> dict[str, Performer]:
         "search-memory": lambda request: _search(request, settings),
         "tool": _using(settings.tools, settings.servers),
         "model": modelling(
-            Named(settings.model, settings.default_model, settings.is_own_default, permissions),
+            settings.models,
+            permissions,
             settings.endpoint,
             settings.on_event,
             settings.retries,
             settings.log,
+            settings.on_named,
         ),
     }
     return permitted(table, permissions)
@@ -89,8 +90,9 @@ def performers(settings: Settings) -> dict[str, Performer]:
 
 def _repeated(settings: Settings) -> Callable[[Performer], Performer]:
     """What makes time and chance those of the recording that a person names as the model."""
-    named = settings.model or (settings.default_model if settings.is_own_default else None) or ""
-    scheme, _, path = named.partition(":")
+    models = settings.models
+    default = models.default if models.is_own_default else None
+    scheme, _, path = (models.own.get(ALL) or default or "").partition(":")
     if scheme != "replay":
         return lambda perform: perform
     from sexplang.runtime.models.replay import as_recorded

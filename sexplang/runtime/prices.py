@@ -1,26 +1,26 @@
 """A model's name and its tokens → US dollars, by the price table of genai-prices (offline)."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-from sexplang.runtime.models import default_model
+from sexplang.runtime.models import completed
+from sexplang.terms.models import Models
 from sexplang.terms.node import frozen
 
 FREE = ("local", "scripted", "replay")
 """Models that cost nothing."""
 
 
-def prices(
-    flag: str | None = None, default: str | None = None, *, function: bool = False
-) -> Callable[..., float | None]:
-    """The function from a template's model, input and output tokens, and input tokens that the
-    provider's prompt cache keeps and gives, to US dollars; None where nobody knows. `flag` is the
-    model that wins over what templates say, `default` the configuration's. With `function`, one of
-    the host's answers, and no model stands behind a name that nobody gave. The table is loaded when
-    the first price is asked for."""
+def prices(models: Models | None = None, *, function: bool = False) -> Callable[..., float | None]:
+    """The function from the model that a call names, input and output tokens, and input tokens
+    that the provider's prompt cache keeps and gives, to US dollars of who answers by `models`; None
+    where nobody knows. With `function`, one of the host's answers, and no model stands behind a
+    name that nobody gave. The table is loaded when the first price is asked for."""
+    answering = cache(lambda: (models or Models()) if function else completed(models or Models()))
 
     def price(model: str, taken: int, given: int, written: int = 0, read: int = 0) -> float | None:
-        name = flag or model or (None if function else default_model(default)) or ""
+        name = answering().answer(model).model or (model if function else "")
         if name.partition(":")[0] in FREE:
             return 0.0
         each = rates(name)

@@ -17,7 +17,7 @@ from sexplang.terms.brief import shown
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record
 
-NOTES = ("begins", "ends", "retries", "withdrawn", "prices")
+NOTES = ("begins", "ends", "retries", "withdrawn", "prices", "named")
 """What the lines begin with that are no rows."""
 
 WRONG = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -69,6 +69,8 @@ class Recording:
     """Model calls that nobody wanted any more before they were begun."""
     prices: dict[str, Rates | None] = field(factory=dict)
     """What models cost when it was made, by the names in their replies."""
+    answers: dict[str, str] = field(factory=dict)
+    """The models that answered to names that were not theirs."""
     is_torn: bool = False
     """Whether its last line has no end, and is left out."""
 
@@ -95,7 +97,7 @@ def recording(path: str) -> Recording:
     for entry in reading.entries.values():
         entry.below.sort(key=_order)
     entries = [*reading.entries.values()]
-    known = reading.unmade, reading.prices, bool(torn)
+    known = reading.unmade, reading.prices, reading.answers, bool(torn)
     return Recording(path, run, reading.entries[0], reading.rows, entries, *known)
 
 
@@ -202,6 +204,7 @@ class _Reading:
     rows: list[Entry] = field(factory=list)
     unmade: int = 0
     prices: dict[str, Rates | None] = field(factory=dict)
+    answers: dict[str, str] = field(factory=dict)
     _requests: dict[str, Entry] = field(factory=dict)
     """Those that have begun and have no reply yet, by their ids."""
     _whole: Whole = field(factory=Whole)
@@ -219,6 +222,8 @@ class _Reading:
             self.unmade += 1
         elif "prices" in line:
             self.prices[str(line["prices"])] = _rates(line["usd"])
+        elif "named" in line:
+            self.answers[str(line["named"])] = str(line["answers"])
         else:
             self.entries[line["retries"]].retries.append(_error(line["error"]))
 

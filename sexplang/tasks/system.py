@@ -20,6 +20,7 @@ from sexplang.tasks.prepare import Prepared, prepare
 from sexplang.tasks.session import Calls, Gathering, HandlerSession, Lookup, Reading, Rules, Setup
 from sexplang.tasks.turns import advanced
 from sexplang.tasks.window import FRACTION, WINDOWS, windows
+from sexplang.terms.models import Models
 from sexplang.terms.node import evolve
 from sexplang.terms.program import Function
 from sexplang.terms.task import Broke, Conversation, Session, TaskSystem, Want, error_of
@@ -42,12 +43,11 @@ def task_system(
     max_refused: int = 2,
     base_prompt: str = "",
     tools: Mapping[str, dict[str, Value]] | None = None,
-    model: str | None = None,
+    models: Models | None = None,
     max_context_window_fraction: float = FRACTION,
     context_windows: Mapping[str, int] | None = None,
     memory: bool = False,
     folder: str = "",
-    default_model: str | None = None,
     all_tools: bool = False,
 ) -> TaskSystem:
     """The task system of a run.
@@ -60,7 +60,7 @@ def task_system(
 
     A conversation may take `max_context_window_fraction` of its model's window;
     `context_windows` are tokens by the beginning of a model's name, beside those known here;
-    `model` is the one that wins over the templates', `default_model` the one where they name none.
+    `models` says who answers to their names.
     With `memory`, there is an index for fresh context. `folder` is what relative paths are
     relative to: with it, a file that is named in two ways is read once. With `all_tools`, a task
     that allows a tool of a server which `tools` does not describe cannot begin.
@@ -76,12 +76,7 @@ def task_system(
         max_refused=max_refused,
         base_prompt=base_prompt,
         tools=tools or {},
-        window=windows(
-            model,
-            max_context_window_fraction,
-            {**WINDOWS, **(context_windows or {})},
-            default_model,
-        ),
+        window=windows(models, max_context_window_fraction, {**WINDOWS, **(context_windows or {})}),
         memory=memory,
         folder=folder,
         all_tools=all_tools,

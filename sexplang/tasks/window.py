@@ -11,6 +11,7 @@ from sexplang.tasks.failures import exhausted
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.replies import Reply
 from sexplang.tasks.session import Block, HandlerSession
+from sexplang.terms.models import Models
 from sexplang.terms.node import evolve
 from sexplang.terms.value import Value
 
@@ -36,20 +37,20 @@ _IN_MEDIA = 1_600
 
 
 def windows(
-    flag: str | None = None,
+    models: Models | None = None,
     fraction: float = FRACTION,
     known: Mapping[str, int] = WINDOWS,
-    default: str | None = None,
 ) -> Callable[[str | None], int]:
-    """The function from a template's model to the tokens that a conversation with it may take.
-    `flag` is the model that wins over what templates say, `default` the one where they say none."""
+    """The function from the model that a template or a call names to the tokens that a conversation
+    may take with who answers."""
+    answering = models or Models()
     by_length = sorted(known, key=len, reverse=True)
     found: dict[str | None, int] = {}
 
     def window(model: str | None) -> int:
         size = found.get(model)
         if size is None:
-            name = flag or model or default or ""
+            name = answering.answer(model).model or model or ""
             # `anthropic:claude-…` and `http://host#claude-…` are found by what they end with.
             names = (name, name.replace("#", ":").rsplit(":", 1)[-1])
             start = next(start for start in by_length if any(n.startswith(start) for n in names))

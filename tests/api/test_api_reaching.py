@@ -83,10 +83,11 @@ def test_what_is_permitted_is_reached_and_gets_no_key(host):
 
 
 def test_what_the_caller_names_is_reached_and_gets_the_key():
-    """Whatever the program names beside it."""
+    """Whatever the program names beside it; as a default it answers to no name of the program."""
     with MessagesServer("Yes.") as server, MessagesServer("No.") as other:
         text = WAYS["a template"](f"{other.url}#m")
-        assert str(sexplang.run(text, model=f"{server.url}#m")) == "Yes."
+        assert str(sexplang.run(text, model={"*": f"{server.url}#m"})) == "Yes."
+        assert failed(text, model=f"{server.url}#m").reason == "net-denied"
 
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     assert other.journal == []

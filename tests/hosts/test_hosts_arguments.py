@@ -41,7 +41,7 @@ def codes(arguments, *inputs):
         (["-e", "-5"], Settings(expression="-5")),
         (["-", "x=1"], Settings("-", inputs=("x=1",))),
         (["a", "x=a=b", "--json", "-q"], Settings("a", inputs=("x=a=b",), json=True, quiet=True)),
-        (["a", "--model=local"], Settings("a", model="local")),
+        (["a", "--model=local"], Settings("a", model=("local",))),
         (["a", "--allow-read", "b", "--allow-read=c"], Settings("a", allow_read=("b", "c"))),
         (["a", "--parallel", "4", "--strict"], Settings("a", parallel=4, strict=True)),
     ],
@@ -68,7 +68,7 @@ def test_options_have_one_list():
     configuration alone says is an option."""
     names = {option.name for option in RUN_OPTIONS}
 
-    beside = {"file", "folder", "inputs", "way", "default_model", "is_own_default"}
+    beside = {"file", "folder", "inputs", "way", "models"}
     assert set(Settings.__annotations__) - beside == names
 
 

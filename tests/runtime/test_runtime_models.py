@@ -14,6 +14,7 @@ from sexplang.runtime import Endpoint, Journal, Refusal, Retries, choose_model, 
 from sexplang.runtime.events import Finished, Retrying, Said, Started
 from sexplang.runtime.models.messages import target, wire
 from sexplang.runtime.pressure import pause
+from sexplang.terms.models import Models, worded
 
 BOUNDED = Endpoint(silence=2, total=4, most_bytes=1_000_000)
 
@@ -305,13 +306,23 @@ def test_an_address_may_have_a_path_and_the_name_of_a_model():
             target(wrong)
 
 
-def test_the_model_is_the_flags_else_the_templates_else_the_configurations(monkeypatch):
-    """Then Anthropic's, if there is a key; a name without a scheme is looked at kindly."""
-    assert "local" == choose_model("local", "claude-x", "scripted:a.json")
-    assert "anthropic:claude-x" == choose_model(None, "claude-x", "scripted:a.json")
-    assert "scripted:a.json" == choose_model(None, None, "scripted:a.json")
+def test_who_answers_to_a_name(monkeypatch):
+    """The name itself says it, then `*`, then the id; a role without a model gets the default, and
+    what names nobody. Without one it is Anthropic's, if there is a key."""
+
+    def who(models, name=None):
+        return choose_model(models, name).model
+
+    some = worded("local", {"judge": "http://a#j", "claude-x": "strong", "strong": "http://a#s"})
+    assert ["local", "local"] == [who(some), who(some, "fast")]
+    assert ["http://a#j", "http://a#s"] == [who(some, "judge"), who(some, "anthropic:claude-x")]
+    assert ["anthropic:claude-y", "http://b"] == [who(some, "claude-y"), who(some, "http://b")]
+    every = worded(names={"*": "local", "judge": "http://a#j"})
+    assert ["local", "http://a#j", "local"] == [who(every, n) for n in (None, "judge", "claude-y")]
+    for played in ("scripted:a.json", "replay:a.jsonl"):
+        assert {played} == {who(worded(played), n) for n in (None, "judge", "claude-y", "http://b")}
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    assert choose_model().startswith("anthropic:")
+    assert who(Models(), "fast") == who(Models()) == "anthropic:claude-sonnet-5-5"
     for name in ("gpt-9", "nonsense:x", "anthropic:", "http:"):
         error = error_of(asked(name))
 

@@ -4,6 +4,7 @@ import pytest
 
 import sexplang
 from sexplang.runtime.prices import prices
+from sexplang.terms.models import worded
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ def test_what_runs_here_costs_nothing_and_what_nobody_knows_has_no_price(monkeyp
     assert price("local", 1_000, 1_000) == price("scripted:x.json", 1, 1) == 0
     assert price("some-model-of-nobody", 1, 1) is None
     assert price("", 1, 1) is None
-    assert prices("local")("claude-opus-5-5", 1, 1) == 0
+    assert prices(worded("local"))("", 1, 1) == prices(worded("local"))("a role", 1, 1) == 0
 
 
 def test_a_budget_in_dollars_lets_through_what_fits_and_refuses_the_rest():
@@ -83,7 +84,7 @@ def test_a_prompt_cache_has_prices_of_its_own():
     assert price(model, 1_000, 5, 1_000, 1_000) == pytest.approx(
         plain + written + read + price(model, 0, 5)
     )
-    assert 0 == prices("local")(model, 1, 1, 1, 1)
+    assert 0 == prices(worded(names={model: "local"}))(model, 1, 1, 1, 1)
 
 
 def test_nobody_knows_the_price_of_a_function():

@@ -4,6 +4,7 @@ import pytest
 from runtime_support import ASK, asked, begun, error_of, perform, seq, table
 
 from sexplang.runtime import Journal, drive
+from sexplang.terms.models import Models
 
 OTHER = {"messages": ({"role": "user", "content": "Bye?"},)}
 
@@ -60,7 +61,7 @@ def test_time_and_chance_are_those_of_the_recording(tmp_path):
     first = given(*draws, record=tmp_path / "run.jsonl")
     model = f"replay:{tmp_path}/run.jsonl"
     assert first == given(*draws, model=model)
-    assert first == given(*draws, default_model=model, is_own_default=True)
+    assert first == given(*draws, models=Models(default=model))
     assert not {*first} & {*given(*draws)}
     moment, number, same = given(draws[0], perform("random", 10**8), draws[2], model=model)
     assert (first[0], first[2]) == (moment, same)

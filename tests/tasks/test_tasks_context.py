@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tasks_driver import converse, failure, says, system, template, uses
 
 from sexplang.tasks.window import tokens_in, windows
+from sexplang.terms.models import worded
 from sexplang.terms.task import (
     Conversation,
     Perform,
@@ -203,7 +204,7 @@ def test_input_that_a_providers_cache_held_counts():
 )
 def test_the_window_follows_the_model(model: str | None, tokens: int):
     assert windows()(model) == tokens
-    assert windows("local")(model) == 6_553
+    assert windows(worded("local", {"*": "local"}))(model) == 6_553
 
 
 @given(st.text(), st.text())

@@ -222,9 +222,8 @@ class Session:
                 log=self._log,
                 person=person_at(sys.stdin, self.err),
                 on_event=self._watch,
-                model=self.settings.model,
-                default_model=self.settings.default_model,
-                is_own_default=self.settings.is_own_default,
+                models=self.settings.models,
+                on_named=self._named,
                 memory=self.settings.index,
                 servers=self._servers(),
             )
@@ -245,6 +244,10 @@ class Session:
     def _watch(self, event: Any) -> None:
         if self._progress is not None:
             self._progress(event)
+
+    def _named(self, name: str, model: str, is_default: bool) -> None:
+        if self._progress is not None:
+            self._progress.named(name, model, is_default)
 
     def _print(self, text: str) -> None:
         self.out.write(text)

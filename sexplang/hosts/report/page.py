@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sexplang.hosts.report.graph import drawing, graph, mermaid
 from sexplang.hosts.report.markup import Html, digest, inlined, start, tag
-from sexplang.hosts.report.rows import Run, model_of
+from sexplang.hosts.report.rows import Run, model_of, named_of
 from sexplang.hosts.report.talk import conversation, data, error_of, turn
 from sexplang.runtime.pack import dumped
 from sexplang.runtime.recording import Entry
@@ -77,6 +77,10 @@ def _top(run: Run) -> Iterator[Html]:
         "further tries": f"{total.tries:,}",
         "run": run.recording.run,
     }
+    if run.recording.answers:
+        facts["models"] = "; ".join(
+            [f"{name} is {model}" for name, model in run.recording.answers.items()]
+        )
     yield tag("h1", run.root.name)
     yield tag("dl", *[tag("div", tag("dt", key), tag("dd", fact)) for key, fact in facts.items()])
     if run.root.error is not None:
@@ -190,7 +194,7 @@ def _name(run: Run, entry: Entry) -> Iterator[str]:
         yield entry.name
     else:
         yield f"{entry.kind} {entry.name}"
-    said = [_first(entry), model_of(entry), entry.place]
+    said = [_first(entry), _models(run, entry), entry.place]
     if entry.cut:
         said.append("cut short")
     if entry.ended is None:
@@ -199,6 +203,14 @@ def _name(run: Run, entry: Entry) -> Iterator[str]:
     errors = run.sums[entry.number].errors
     if errors and entry.kind != "request":
         yield tag("span", f"{errors} {'error' if errors == 1 else 'errors'}", class_="badge")
+
+
+def _models(run: Run, entry: Entry) -> str | None:
+    """Who was named, and who answered."""
+    named, model = named_of(entry), model_of(entry)
+    if named is None or named == model:
+        return model
+    return f"{named} → {model or run.recording.answers.get(named, 'nobody')}"
 
 
 def _first(entry: Entry) -> str | None:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from sexplang.runtime import events
 from sexplang.runtime.pack import dumped, packed
-from sexplang.runtime.prices import FREE, prices
+from sexplang.runtime.prices import FREE, rates
 from sexplang.runtime.recording import Entry, Recording
 from sexplang.terms.node import define, field
 
@@ -69,12 +70,15 @@ class Run:
 
 def summed(recording: Recording) -> Run:
     """The sums of every entry."""
-    flag = recording.root.model or ""
-    listed = prices(flag if flag.partition(":")[0] in FREE else None)
+    default = recording.root.model or ""
 
-    def price(name: str, *tokens: int) -> float | None:
+    def price(named: str | None, name: str, *tokens: int) -> float | None:
         if name not in recording.prices:  # made by an older version, or for nothing
-            return listed(name, *tokens)
+            asked = recording.answers.get(named or "", default)
+            if asked.partition(":")[0] in FREE:
+                return 0.0
+            each = rates(name)
+            return None if each is None else each.cost(*tokens)
         each = recording.prices[name]
         return None if each is None else each.cost(*tokens)
 
@@ -103,8 +107,15 @@ def _own(entry: Entry, price: Any) -> Sum:
         own.tokens_in, own.tokens_out = taken + written + read, given
         name = model_of(entry)
         if not row.failed or row.usage:
-            own.usd = None if name is None else price(name, taken, given, written, read)
+            own.usd = (
+                None if name is None else price(named_of(entry), name, taken, given, written, read)
+            )
     return own
+
+
+def named_of(entry: Entry) -> str | None:
+    """The model that the program named, if it named one."""
+    return None if entry.row is None else events.named_of(entry.row)
 
 
 def model_of(entry: Entry) -> str | None:
@@ -160,6 +171,8 @@ def _plain(run: Run, entry: Entry) -> dict[str, Any]:
         "seconds": run.seconds(entry),
         "attempts": row.attempts,
         "retries": packed(entry.retries),
+        "named": named_of(entry),
+        "answered": run.recording.answers.get(named_of(entry) or ""),
         "model": model_of(entry),
         "tokens_in": own.tokens_in,
         "tokens_out": own.tokens_out,

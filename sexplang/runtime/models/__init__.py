@@ -12,11 +12,15 @@ from sexplang.runtime.redact import clean_data
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.runtime.world import Log
 from sexplang.terms.effect import Request
-from sexplang.terms.node import frozen
+from sexplang.terms.models import Answer, Models, spelled
+from sexplang.terms.node import evolve, frozen
 
 Model = Callable[..., Any]
 """A payload (plain data) and its request → the reply as plain data. Of a model that is waited for,
 they and the Growing in which its reply arrives → an awaitable of that."""
+
+OnNamed = Callable[[str, str, bool], None]
+"""Takes a name, the model that answers to it, and whether that is because nobody says who it is."""
 
 ANTHROPIC_DEFAULT = "anthropic:claude-sonnet-5-5"
 
@@ -31,18 +35,11 @@ WAYS = (
 
 
 @frozen
-class Named:
-    """The models that are named for a run from outside of its program, and what permits others."""
+class Held:
+    """What holds a model that no person's word grants."""
 
-    flag: str | None = None
-    """A person's word, on the command line or in Python: it wins, and whatever it names may be
-    reached."""
-    default: str | None = None
-    """The configuration's, where neither the flag nor the program names one."""
-    is_own: bool = False
-    """Whether that is the person's own configuration, which is their word, too; that of a project
-    may come with the program."""
-    permissions: Permissions = Permissions()
+    models: Models
+    permissions: Permissions
 
 
 @frozen
@@ -57,21 +54,18 @@ class Endpoint:
     """A reply is this long."""
 
 
-def choose_model(
-    flag: str | None = None, template: str | None = None, configured: str | None = None
-) -> str:
-    """The name of the model to use: what was asked for on the command line, else by the
-    template, else by the configuration; else Anthropic's if there is a key, else the local one if
-    it is installed. Raises a Refusal that says how to get each."""
-    for name in (flag, template, configured):
-        if name:
-            return name if ":" in name or name == "local" else _bare(name)
+def choose_model(models: Models, name: str | None = None) -> Answer:
+    """Who answers to a name; where nobody says, Anthropic's if there is a key, else the local model
+    if it is installed. Raises a Refusal that says how to get each."""
+    answer = models.answer(name)
+    if answer.model is not None:
+        return answer
     if _has_key():
-        return ANTHROPIC_DEFAULT
+        return evolve(answer, model=ANTHROPIC_DEFAULT)
     from sexplang.runtime.models.local import is_installed
 
     if is_installed():
-        return "local"
+        return evolve(answer, model="local")
     raise broken(
         "configuration_error",
         "no-model",
@@ -84,36 +78,51 @@ def _has_key() -> bool:
     return bool(os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_AUTH_TOKEN"))
 
 
-def default_model(configured: str | None = None) -> str | None:
-    """The model that is asked where neither a person nor the program names one; None where there
-    is none."""
+def completed(models: Models) -> Models:
+    """The same with the default that the environment gives where nobody says one; there may be
+    none."""
+    if models.default is not None:
+        return models
     try:
-        return choose_model(configured=configured)
+        return evolve(models, default=choose_model(models).model)
     except Refusal:
-        return None
+        return models
 
 
 def modelling(
-    named: Named,
+    models: Models,
+    permissions: Permissions,
     endpoint: Endpoint,
     on_event: Watch | None = None,
     retries: Retries | None = None,
     log: Log | None = None,
+    on_named: OnNamed | None = None,
 ) -> Callable[[Request], Any]:
     """The performer of `model`. Each model is opened once, at its first call; what one call finds
-    out about a server, all of them know."""
+    out about a server, all of them know. `on_named` is told once of each name to which another
+    answers."""
     patience = retries or Retries()
     opened: dict[tuple[str, bool], Model] = {}
+    named: dict[str | None, tuple[str, Model]] = {}
     servers: dict[str, Pressure] = {}
+
+    def answering(asked_for: str | None) -> tuple[str, Model]:
+        answer = choose_model(models, asked_for)
+        name = answer.model or ""
+        at = name, is_granted(answer, models)
+        if at not in opened:
+            held = None if at[1] else Held(models, permissions)
+            opened[at] = open_model(name, endpoint, on_event, held, log)
+        if asked_for and on_named is not None and spelled(asked_for) != name:
+            on_named(asked_for, name, answer.is_default)
+        return name, opened[at]
 
     def found(request: Request) -> tuple[dict[str, Any], str, Model]:
         payload = checked(request.arguments[0] if request.arguments else None)
-        asked_for = payload.get("model")
-        name = choose_model(named.flag, asked_for, named.default)
-        at = name, is_granted(name, asked_for, named)
-        if at not in opened:
-            opened[at] = open_model(name, endpoint, on_event, None if at[1] else named, log)
-        return payload, name, opened[at]
+        asked_for = payload.get("model") or None
+        if asked_for not in named:
+            named[asked_for] = answering(asked_for)
+        return payload, *named[asked_for]
 
     def perform(request: Request) -> Any:
         try:
@@ -162,13 +171,14 @@ async def _when_ready(call: Callable[[], Awaitable[Any]], request: Request) -> A
 _UNMET = ("no-model", "missing-key", "missing-model")
 
 
-def foreseen(asked_for: str | None, named: Named) -> str | None:
+def foreseen(asked_for: str | None, models: Models, permissions: Permissions) -> str | None:
     """The name of the model that would be asked, and nobody is; None where there is none. Raises a
     Refusal as a call would, but not for a key or weights that are not here."""
     name = None
     try:
-        name = choose_model(named.flag, asked_for, named.default)
-        held = None if is_granted(name, asked_for, named) else named
+        answer = choose_model(models, asked_for)
+        name = answer.model or ""
+        held = None if is_granted(answer, models) else Held(models, permissions)
         open_model(name, Endpoint(), None, held)
     except Refusal as refusal:
         if refusal.error.fields["details"].get("code") not in _UNMET:
@@ -187,20 +197,19 @@ def server_of(name: str) -> str | None:
     return "Anthropic" if scheme == "anthropic" else name
 
 
-def is_granted(name: str, asked_for: str | None, named: Named) -> bool:
-    """Whether a person's word grants a model: it names it, or its server, or nobody names any."""
-    if named.flag:
-        return True
-    if named.default is None or not named.is_own:
-        return not (asked_for or named.default)
-    return name.partition("#")[0] == choose_model(named.default).partition("#")[0]
+def is_granted(answer: Answer, models: Models) -> bool:
+    """Whether a person's word grants a model: it says that it answers, or names its server."""
+    if answer.is_own or answer.model is None:
+        return answer.is_own
+    server = answer.model.partition("#")[0]
+    return any(server == spelled(each).partition("#")[0] for each in models.models())
 
 
 def open_model(
     name: str,
     endpoint: Endpoint,
     on_event: Watch | None = None,
-    held: Named | None = None,
+    held: Held | None = None,
     log: Log | None = None,
 ) -> Model:
     """The model that a name stands for, telling `on_event` what arrives. One that no person's word
@@ -230,22 +239,15 @@ def open_model(
     raise unknown(name)
 
 
-def warm_up(flag: str | None, named: Iterable[str | None]) -> None:
+def warm_up(models: Models, named: Iterable[str | None]) -> None:
     """Start loading what models need that tasks may ask, in the background: the SDK takes most of
-    a second. `named` are those that the tasks name, if they do; `flag` wins over them."""
+    a second. `named` are those that the tasks name, if they do."""
     default = ANTHROPIC_DEFAULT if _has_key() else ""
-    names = [flag] if flag else [name or default for name in named]
-    if any(name.startswith(("http:", "https:", "anthropic:", "claude")) for name in names):
+    asked = [models.answer(name).model or default for name in named]
+    if any(name.startswith(("http:", "https:", "anthropic:")) for name in asked):
         from sexplang.runtime.models.loading import loading
 
         loading()
-
-
-def _bare(name: str) -> str:
-    """A name without a scheme, as templates have it: `claude-…` is Anthropic's."""
-    if name.startswith("claude"):
-        return f"anthropic:{name}"
-    raise unknown(name)
 
 
 def unknown(name: str) -> Refusal:

@@ -9,10 +9,11 @@ import re
 import shlex
 
 from sexplang.runtime.files import whereabouts
-from sexplang.runtime.models import Named
-from sexplang.runtime.models.messages import no_address, target
+from sexplang.runtime.models import Held
+from sexplang.runtime.models.messages import no_address
 from sexplang.runtime.permissions import Permissions, host_of
 from sexplang.runtime.refusal import Refusal, refused
+from sexplang.terms.models import Models, spelled
 from sexplang.terms.node import evolve
 
 _HOST = re.compile(
@@ -21,22 +22,20 @@ _HOST = re.compile(
 """An address that no two libraries take for different ones: nothing stands before its host."""
 
 
-def permitted(name: str, named: Named) -> str:
+def permitted(name: str, held: Held) -> str:
     """The name, with the place of a file that it stands for. Raises a Refusal `net-denied`,
     `path-denied` or of a file that is not there."""
     scheme, _, rest = name.partition(":")
     if scheme in ("http", "https"):
-        _check_host(name, name, named.permissions)
-    elif scheme == "anthropic" and named.default and not _is_anthropics(named.default):
-        # What the configuration says is asked in its place; a key alone permits nothing then.
-        server = target(name).base_url or "https://api.anthropic.com"
-        _check_host(name, server, named.permissions)
+        _check_host(name, name, held.permissions)
+    elif scheme == "anthropic" and not _is_anthropic_granted(held.models):
+        _check_host(name, "https://api.anthropic.com", held.permissions)
     elif scheme in ("scripted", "replay"):
-        return f"{scheme}:{whereabouts(rest, named.permissions)}"
+        return f"{scheme}:{whereabouts(rest, held.permissions)}"
     elif scheme == "local" and rest:
         # Its engine is told to read it, and trusts it: lying in the program's folder is not enough.
-        given = evolve(named.permissions, folder=None)
-        path = os.path.normpath(os.path.join(named.permissions.base, rest))
+        given = evolve(held.permissions, folder=None)
+        path = os.path.normpath(os.path.join(held.permissions.base, rest))
         places = [place for each in given.read for place in (each, os.path.realpath(each))]
         if not any(f"{path}/".startswith(f"{place.rstrip('/')}/") for place in places):
             raise _weights(name, path)
@@ -56,8 +55,13 @@ def _weights(name: str, path: str) -> Refusal:
     )
 
 
-def _is_anthropics(name: str) -> bool:
-    return name.startswith(("anthropic:", "claude"))
+def _is_anthropic_granted(models: Models) -> bool:
+    """Whether Anthropic's models may be asked: a key alone permits nothing where the default is
+    another's. The address of the environment is a person's word."""
+    if models.default is None or os.environ.get("ANTHROPIC_BASE_URL"):
+        return True
+    said = (models.default, *models.models())
+    return any(spelled(each).startswith("anthropic:") for each in said)
 
 
 def _check_host(name: str, address: str, permissions: Permissions) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal, refused
+from sexplang.terms.models import Models
 from sexplang.terms.node import frozen
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class Tracing:
     name: str
     """What the run is called: its program."""
     run_id: str
-    model: str | None = None
-    """The one that wins over those of requests."""
+    models: Models = Models()
+    """Who answers to the names of models."""
     parent: str | None = None
     """The host's W3C `traceparent`."""
     since: float | None = None
@@ -91,7 +92,7 @@ def _spans(tracing: Tracing) -> "Spans | None":
             tracing.name,
             tracing.run_id,
             close,
-            model=tracing.model,
+            models=tracing.models,
             parent=tracing.parent,
         )
     if tracing.target is not None:

@@ -14,10 +14,12 @@ from opentelemetry.semconv.attributes.error_attributes import ERROR_TYPE
 from opentelemetry.trace import SpanKind
 from opentelemetry.util.types import AttributeValue
 
+from sexplang.runtime.events import named_of
 from sexplang.runtime.journal import CUT, Row
 from sexplang.runtime.redact import clean
 from sexplang.runtime.traces.content import asked, inputs_of, replied, written
 from sexplang.terms.effect import Request
+from sexplang.terms.models import Models, spelled
 from sexplang.terms.value import Record
 from sexplang.terms.work import Work
 
@@ -44,8 +46,8 @@ def of_work(work: Work, content: bool) -> tuple[str, Facts]:
     return _named(Doing.INVOKE_AGENT if agent else Doing.INVOKE_WORKFLOW, name, facts)
 
 
-def of_request(request: Request, model: str | None, content: bool) -> tuple[str, SpanKind, Facts]:
-    """`model` is the one that wins over the request's own."""
+def of_request(request: Request, models: Models, content: bool) -> tuple[str, SpanKind, Facts]:
+    """`models` says who answers to the name that the request has."""
     facts: Facts = {"sexplang.request.id": request.id, "sexplang.operation": request.operation}
     if request.context.conversations:
         facts[genai.GEN_AI_AGENT_NAME] = clean(request.context.conversations[-1].name)
@@ -56,7 +58,7 @@ def of_request(request: Request, model: str | None, content: bool) -> tuple[str,
     if request.operation == "model":
         payload = first if isinstance(first, dict) else {}
         facts |= asked(payload) if content else {}
-        return _chat(payload, model, facts)
+        return _chat(payload, named_of(request), models, facts)
     if request.operation == "search-memory":
         name, facts = _named(Doing.RETRIEVAL, "memory", facts)
     else:
@@ -66,9 +68,13 @@ def of_request(request: Request, model: str | None, content: bool) -> tuple[str,
     return name, SpanKind.INTERNAL, facts
 
 
-def _chat(payload: dict[str, Any], model: str | None, facts: Facts) -> tuple[str, SpanKind, Facts]:
-    wanted = model or payload.get("model")
-    if isinstance(wanted, str) and wanted:
+def _chat(
+    payload: dict[str, Any], named: str | None, models: Models, facts: Facts
+) -> tuple[str, SpanKind, Facts]:
+    wanted = models.answer(named).model or named
+    if named and wanted != spelled(named):
+        facts["sexplang.model.named"] = clean(named)
+    if wanted:
         provider, name = _provider(clean(wanted))
         facts |= {genai.GEN_AI_PROVIDER_NAME: provider, genai.GEN_AI_REQUEST_MODEL: name}
         if provider == "replay":
@@ -77,8 +83,8 @@ def _chat(payload: dict[str, Any], model: str | None, facts: Facts) -> tuple[str
     if type(most) is int:
         facts[genai.GEN_AI_REQUEST_MAX_TOKENS] = most
     facts[genai.GEN_AI_OPERATION_NAME] = Doing.CHAT.value
-    named = facts.get(genai.GEN_AI_REQUEST_MODEL)
-    return f"chat {named}" if named else "chat", SpanKind.CLIENT, facts
+    shown = facts.get(genai.GEN_AI_REQUEST_MODEL)
+    return f"chat {shown}" if shown else "chat", SpanKind.CLIENT, facts
 
 
 def _provider(model: str) -> tuple[str, str]:

@@ -7,11 +7,12 @@ failed, or how it ended; a request that was answered ends with its row.
 from threading import Thread
 from typing import Any
 
-from sexplang.runtime.events import Retrying
+from sexplang.runtime.events import Retrying, named_of
 from sexplang.runtime.journal import CUT, Journal, Row
 from sexplang.runtime.pack import packed
 from sexplang.runtime.prices import FREE, rates, table
 from sexplang.terms.effect import Request
+from sexplang.terms.models import Models
 from sexplang.terms.node import attributes, define, field
 from sexplang.terms.value import Record
 from sexplang.terms.work import Work
@@ -19,12 +20,12 @@ from sexplang.terms.work import Work
 
 @define(eq=False)
 class Notes:
-    """The sink of one recording; its spans are numbers, the run's is 0. `model` is the one that
-    wins over those of requests."""
+    """The sink of one recording; its spans are numbers, the run's is 0. `models` says who
+    answers to their names."""
 
     journal: Journal
     name: str
-    model: str | None = None
+    models: Models = Models()
     _count: int = 0
     _numbers: dict[str, int] = field(factory=dict)
     """Works by id, to say which ones another comes after."""
@@ -35,7 +36,9 @@ class Notes:
     """Whether a model has been asked."""
 
     def run(self, at: float) -> int:
-        return self._begins({"kind": "run", "name": self.name, "model": self.model}, None, at)
+        return self._begins(
+            {"kind": "run", "name": self.name, "model": self.models.default}, None, at
+        )
 
     def work(self, work: Work, parent: int, at: float) -> int:
         after = [self._numbers[id] for id in work.after if id in self._numbers]
@@ -52,7 +55,7 @@ class Notes:
         if request.span is not None:
             place = request.span.plain()
             facts["place"] = f"{place['source']}:{place['line']}"
-        if request.operation == "model" and not self._asked and not self._is_free():
+        if request.operation == "model" and not self._asked and not self._is_free(request):
             # The price table takes a moment to load, and the reply is not there yet.
             self._asked = True
             Thread(target=rates, args=("",), daemon=True).start()
@@ -65,14 +68,15 @@ class Notes:
     def replied(self, span: int, row: Row) -> None:
         if row.operation != CUT:
             self._answered.add(span)
-        if row.model is not None and row.model not in self._priced and not self._is_free():
+        if row.model is not None and row.model not in self._priced and not self._is_free(row):
             self._priced.add(row.model)
             each = rates(row.model)
             known = None if each is None else attributes(each)
             self.journal.note({"prices": row.model, "usd": known, "table": table()})
 
-    def _is_free(self) -> bool:
-        return (self.model or "").partition(":")[0] in FREE
+    def _is_free(self, asked: Request | Row) -> bool:
+        model = self.models.answer(named_of(asked)).model
+        return (model or "").partition(":")[0] in FREE
 
     def end(self, span: int, at: float, error: Record | None, *, cut: bool) -> None:
         if span in self._answered:

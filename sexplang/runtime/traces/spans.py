@@ -22,6 +22,7 @@ from sexplang.runtime.events import Retrying
 from sexplang.runtime.journal import Row
 from sexplang.runtime.traces import content, facts
 from sexplang.terms.effect import Request
+from sexplang.terms.models import Models
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record
 from sexplang.terms.work import Work
@@ -36,14 +37,14 @@ def _version() -> str | None:
 
 @define(eq=False)
 class Spans:
-    """The spans of one run. `model` is the one that wins over those of requests; `parent` is the
+    """The spans of one run. `models` says who answers to their names; `parent` is the
     host's W3C `traceparent`; `close` is what hands over what is left."""
 
     provider: TracerProvider
     name: str
     run_id: str
     close: Callable[[], None]
-    model: str | None = None
+    models: Models = Models()
     parent: str | None = None
     content: bool = field(factory=content.is_wanted)
     _tracer: Tracer = field(init=False)
@@ -62,7 +63,7 @@ class Spans:
         return self._start(name, SpanKind.INTERNAL, known, parent, at)
 
     def request(self, request: Request, parent: Span, at: float) -> Span:
-        name, kind, known = facts.of_request(request, self.model, self.content)
+        name, kind, known = facts.of_request(request, self.models, self.content)
         return self._start(name, kind, known, parent, at)
 
     def retried(self, span: Span, event: Retrying, at: float) -> None:

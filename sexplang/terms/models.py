@@ -1,0 +1,99 @@
+"""What a call, a template or a program names as its model → who answers, as a host says it.
+
+A name is an id (`provider:ID`, an address, `claude-…`, `local`) or a role: any other word.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from sexplang.terms.node import field, frozen
+
+ALL = "*"
+"""The name that stands for every other."""
+
+
+@frozen
+class Answer:
+    """Who answers to a name. `model` is None where nobody says and the host chooses."""
+
+    model: str | None
+    is_own: bool
+    """Whether a person's word says so, and so permits it."""
+    is_default: bool = False
+    """Whether it answers to a role that nobody has given a model."""
+
+
+@frozen
+class Models:
+    """Who answers to which name. Keys are `spelled`."""
+
+    own: Mapping[str, str] = field(factory=dict)
+    """A person's word: the command line, Python, their own configuration."""
+    project: Mapping[str, str] = field(factory=dict)
+    """The configuration's of a project, which may come with the program."""
+    default: str | None = None
+    """Who answers where no model is named."""
+    is_own_default: bool = True
+    """Whether that is a person's word."""
+
+    def answer(self, name: str | None) -> Answer:
+        """Who answers to a name: as the name itself says, else as `*` does, else the model whose
+        id it is. To a role that nobody gives a model, the default answers."""
+        if not name:
+            return self._default()
+        wanted = spelled(name)
+        for key in (wanted, ALL):
+            for names, is_own in self._said():
+                if key in names:
+                    return self._followed(names[key], is_own)
+        return Answer(wanted, False) if is_id(wanted) else self._default(is_default=True)
+
+    def models(self) -> Iterator[str]:
+        """The models that a person's word names."""
+        yield from self.own.values()
+        if self.default is not None and self.is_own_default:
+            yield self.default
+
+    def _said(self) -> tuple[tuple[Mapping[str, str], bool], ...]:
+        return (self.own, True), (self.project, False)
+
+    def _default(self, is_default: bool = False) -> Answer:
+        if self.default is None:
+            return Answer(None, True, is_default)
+        answer = self._followed(self.default, self.is_own_default)
+        return Answer(answer.model, answer.is_own, is_default)
+
+    def _followed(self, model: str, is_own: bool) -> Answer:
+        """The model that a role in the place of a model stands for; a role that has none, or leads
+        back to itself, stays."""
+        seen = set[str]()
+        while not is_id(model) and model not in seen:
+            seen.add(model)
+            for names, is_persons in self._said():
+                if model in names:
+                    model, is_own = names[model], is_persons
+                    break
+        return Answer(spelled(model), is_own)
+
+
+def worded(model: str | None = None, names: Mapping[str, str] | None = None) -> Models:
+    """What a person says: `model` where none is named, `names` by name. A script or a recording
+    answers to every name, and `*` where nobody is named, too."""
+    own = {spelled(name): each for name, each in (names or {}).items()}
+    if model is not None and is_played(model):
+        own.setdefault(ALL, model)
+    return Models(own, default=own.get(ALL) if model is None else model)
+
+
+def is_id(name: str) -> bool:
+    """Whether a name says by itself which model it is."""
+    return ":" in name or name == "local" or name.startswith("claude-")
+
+
+def is_played(model: str) -> bool:
+    """Whether a model is a script or a recording, and no model at all."""
+    return model.startswith(("scripted:", "replay:"))
+
+
+def spelled(name: str) -> str:
+    """A name as it is compared: `claude-…` is Anthropic's."""
+    return f"anthropic:{name}" if name.startswith("claude-") else name

@@ -1,0 +1,215 @@
+"""Who answers to which name of a model, at the wire: two servers, and a program with a cheap and a
+strong model, a fallback in `catch`, another in a handler of `model`, and a judge."""
+
+import json
+
+import pytest
+from support.command import sexplang as command
+from support.messages_server import MessagesServer
+
+import sexplang
+from sexplang import Permissions
+
+PROGRAM = """
+(defatom draft (model "cheap") (instructions "draft"))
+(defatom judged (model "judge") (instructions "judge"))
+(defatom plain (instructions "plain"))
+(define said (try (draft) (catch (e) (answer (call-atomic-task 'draft model: "strong")))))
+(define again
+  (handle (plain)
+    ((model p) k (k (try (model p) (catch (e) (model (put p "model" "strong"))))))))
+[said (judged) again]
+"""
+BUSY = {"status": 400, "message": "no such model here"}
+
+
+@pytest.fixture
+def two(monkeypatch):
+    """A server that answers as `cheap` and fails what it does not know, and another."""
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with MessagesServer(_only("cheap", "main")) as a, MessagesServer("B") as b:
+        yield a, b
+
+
+def _only(*names):
+    return lambda body: "A" if body["model"] in names else BUSY
+
+
+def received(server):
+    """The prompt, and the model as the server is told it."""
+    return [(each["messages"][0]["content"][0]["text"], each["model"]) for each in server.journal]
+
+
+def run_with(model, **given):
+    return sexplang.run(PROGRAM, model=model, **given)
+
+
+def test_each_role_is_asked_where_its_name_says(two):
+    a, b = two
+    names = {"default": f"{a.url}#main", "cheap": f"{a.url}#cheap"}
+    run_with({**names, "judge": f"{b.url}#judge", "strong": f"{b.url}#strong"})
+
+    assert [("draft", "cheap"), ("plain", "main")] == received(a)
+    assert [("judge", "judge")] == received(b)
+
+
+def test_a_fallback_is_another_model(two):
+    """Of a `catch`, and of a handler that puts `model` into the payload."""
+    a, b = two
+    names = {"default": f"{a.url}#bad", "cheap": f"{a.url}#bad", "judge": f"{a.url}#main"}
+    assert run_with({**names, "strong": f"{b.url}#strong"}) == ["B", "A", "B"]
+
+    assert [("draft", "bad"), ("plain", "bad"), ("judge", "main")] == received(a)
+    assert [("draft", "strong"), ("plain", "strong")] == received(b)
+
+
+def test_a_default_answers_to_roles_that_nobody_gives_a_model(two):
+    a, b = two
+    run_with(f"{a.url}#main")
+
+    assert [("draft", "main"), ("plain", "main"), ("judge", "main")] == received(a)
+    assert [] == received(b)
+
+
+def test_a_star_answers_to_every_name_but_those_that_are_given(two):
+    a, b = two
+    run_with({"*": f"{a.url}#main", "judge": f"{b.url}#j"})
+
+    assert [("draft", "main"), ("plain", "main")] == received(a)
+    assert [("judge", "j")] == received(b)
+
+
+def test_an_id_is_itself(two):
+    """A name in a template or a call wins over the default."""
+    a, b = two
+    text = f'(defatom say (model "{b.url}#own") (instructions "say")) (say)'
+    asked = {"model": f"{a.url}#main"}
+    net = Permissions(net=["127.0.0.1"])
+    assert "B" == sexplang.run(text, permissions=net, **asked)
+    called = f'(call-atomic-task \'say model: "{a.url}#cheap")'
+    assert "A" == sexplang.run(f"{text} (answer {called})", permissions=net, **asked)
+
+    assert [("say", "own"), ("say", "own")] == received(b)
+    assert [("say", "cheap")] == received(a)
+
+
+def test_a_gateway_answers_to_ids_by_name(two):
+    """`claude-…` is the same name with its provider."""
+    a, b = two
+    text = """(defatom one (model "claude-haiku-4-5") (instructions "one"))
+    (defatom two (model "anthropic:claude-opus-4-5") (instructions "two")) [(one) (two)]"""
+    names = {"anthropic:claude-haiku-4-5": f"{a.url}#cheap", "claude-opus-4-5": f"{b.url}#strong"}
+    assert ["A", "B"] == sexplang.run(text, model=names)
+
+
+@pytest.mark.parametrize("played", ["scripted:replies.json", "replay:run.jsonl"])
+def test_a_test_or_a_replay_answers_everybody(two, played, tmp_path, monkeypatch):
+    """Whatever a configuration says. A request has the name for its digest, so a replay needs to
+    know of no model."""
+    a, b = two
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
+    (tmp_path / "own" / "sexplang").mkdir(parents=True)
+    own = tmp_path / "own" / "sexplang" / "sexplang.toml"
+    own.write_text(f'[models]\ndefault = "{a.url}#main"\njudge = "{b.url}#j"\ncheap = "judge"')
+    (tmp_path / "replies.json").write_text('["S"]')
+    (tmp_path / "p.sexp").write_text(PROGRAM)
+    first = command("run", "p.sexp", "--record", "run.jsonl", cwd=tmp_path)
+    asked = [received(a), received(b)]
+    assert first.stdout == '["B" "B" "A"]\n', first.stderr
+    assert [[("plain", "main")], [("draft", "j"), ("judge", "j")]] == asked
+
+    own.write_text(own.read_text().replace("127.0.0.1", "127.0.0.2"))
+    done = command("run", "p.sexp", "--model", played, cwd=tmp_path)
+    expected = first.stdout if played.startswith("replay") else '["S" "S" "S"]\n'
+    assert expected == done.stdout, done.stderr
+    assert asked == [received(a), received(b)]
+
+
+# -- the command
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
+    (tmp_path / "own" / "sexplang").mkdir(parents=True)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "p.sexp").write_text(PROGRAM)
+    return project
+
+
+def test_what_was_named_and_what_answered_is_said_once_and_recorded(two, folder):
+    a, b = two
+    words = ("run", "p.sexp", "--model", f"{a.url}#main", "--model", f"judge={b.url}#j")
+    done = command(*words, "--record", "run.jsonl", cwd=folder)
+    said = [line for line in done.stderr.splitlines() if line.startswith("models: ")]
+    assert [
+        f"models: judge is {b.url}#j; nobody says who cheap is: {a.url}#main answers "
+        "(--model cheap=MODEL says it)"
+    ] == said
+    lines = [json.loads(line) for line in (folder / "run.jsonl").read_text().splitlines()]
+    named = {line["named"]: line["answers"] for line in lines if "named" in line}
+    assert {"cheap": f"{a.url}#main", "judge": f"{b.url}#j"} == named
+    (row,) = [line for line in lines if "judge" in str(line.get("arguments"))]
+    assert "j" == row["reply"]["model"] and b.url not in str(row["arguments"])
+    for quiet in ("--json", "--quiet"):
+        assert "models: " not in command(*words, quiet, cwd=folder).stderr
+    told = json.loads(command("runs", "report", "run.jsonl", "--json", cwd=folder).stdout)
+    rows = [(row["named"], row["answered"], row["model"]) for row in told["rows"]]
+    assert ("judge", f"{b.url}#j", "j") in rows
+    command("runs", "report", "run.jsonl", "-o", "run.html", cwd=folder)
+    assert "judge → j" in (folder / "run.html").read_text()
+
+
+def test_the_configuration_of_a_person_and_of_a_project_name_roles(two, folder):
+    """That of a project grants nothing; the person's comes first."""
+    a, b = two
+    (folder / "sexplang.toml").write_text(f'[models]\ncheap = "{b.url}#p"\njudge = "{b.url}#p"')
+    own = folder.parent / "own" / "sexplang" / "sexplang.toml"
+    own.write_text(f'[models]\ndefault = "{a.url}#main"\ncheap = "{a.url}#cheap"\n"*" = "local"')
+    refused = command("run", "p.sexp", cwd=folder)
+    given = command("run", "p.sexp", "--allow-net", "127.0.0.1", cwd=folder)
+
+    assert "error[net-denied]" in refused.stderr
+    assert '["A" "B" "A"]\n' == given.stdout, given.stderr
+    assert [("judge", "p")] == received(b)
+    assert ("draft", "cheap") in received(a) and ("plain", "main") in received(a)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["=x"], "`=x` names nobody before `=`; write NAME=x"),
+        (["a="], "`a=` says no model; write a=local"),
+        ([""], "`` says no model; write NAME=local"),
+        (["a=x", "a=y"], "`a` is given twice, `a=x` and `a=y`; give it once"),
+        (["*=x", "*=y"], "`*` is given twice"),
+        (["x", "y"], "it is given twice; give it once, and others with a name: NAME=MODEL"),
+        (["x", "default=y"], "it is given twice"),
+    ],
+)
+@pytest.mark.parametrize("run", [("run", "-e", "1"), ("task", "(+ 1 1)"), ("repl",)])
+def test_models_that_are_named_badly_are_misuse(run, words, said, tmp_path):
+    given = [each for word in words for each in ("--model", word)]
+    done = command(*run, *given, cwd=tmp_path, text="1")
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert said in " ".join(done.stderr.split()).replace("│ ", "")
+
+
+def test_a_file_or_an_address_may_hold_the_sign(folder):
+    (folder / "a=b.json").write_text('["S"]')
+    done = command("run", "p.sexp", "-q", "--model", "scripted:a=b.json", cwd=folder)
+    named = command("run", "p.sexp", "-q", "--model", "*=scripted:a=b.json", cwd=folder)
+
+    assert done.stdout == named.stdout == '["S" "S" "S"]\n'
+
+
+def test_a_role_may_stand_for_another_and_not_for_itself(two, folder):
+    a, _ = two
+    words = ("--model", "cheap=judge", "--model", "judge=strong", "--model", f"{a.url}#main")
+    done = command("run", "p.sexp", *words, "--model", f"strong={a.url}#cheap", cwd=folder)
+    circle = command("run", "p.sexp", *words, "--model", "strong=cheap", cwd=folder)
+
+    assert '["A" "A" "A"]\n' == done.stdout, done.stderr
+    assert "`cheap` does not name a model" in circle.stderr

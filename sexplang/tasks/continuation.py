@@ -3,54 +3,164 @@
 import json
 import re
 from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 from sexplang.tasks.json_text import read_json, unfit
 from sexplang.tasks.plans.artifacts import body_of, object_in
 from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.request import SubtaskRequest, fields_of, snake, subtask_request
 from sexplang.terms.node import evolve
+from sexplang.terms.template import OutputFormat
 from sexplang.terms.value import Fault, Value
 
 
-def continuation(text: str, offered: Mapping[str, str]) -> SubtaskRequest | Proposal | None:
-    """The request in a reply text that is a CONTINUATION result, fenced or not; else None.
+def continuation(
+    text: str, offered: Mapping[str, str], format: OutputFormat
+) -> SubtaskRequest | Proposal | None:
+    """The request in a reply text that is a CONTINUATION result, or that misses it by a little;
+    None for any other text. What is not certain is a request with a problem: whoever asked for an
+    answer is not to be given it as one.
 
     A task that is offered plans and no subtasks proposes a plan of one by a request.
     """
-    if "CONTINUATION" not in text:
+    if "{" not in text:
+        return None
+    said = text.lower()
+    if not any(word in said for word in _WORDS):
         return None
     twice: list[str] = []
+    body = body_of(text)
     result = object_in(text, twice)
-    if result.get("status") != "CONTINUATION":
-        flaw = _flaw(body_of(text), result, twice)
-        return None if flaw is None else _malformed(flaw, offered)
-    request = _request(result, offered)
-    problems = dict.fromkeys(twice, "it stands twice in one object: keep one")
+    if not result:
+        # A list is an answer, whatever it holds.
+        return None if body.startswith("[") else _among_words(text, body, offered, format)
+    kind = _kind(result, format)
+    if kind is None:
+        is_meant = "status" in twice and _MEANT.search(body) is not None
+        return _malformed({"status": _TWICE}, offered) if is_meant else None
+    request = _request(result if kind != "bare" else {"notes": result}, offered)
+    problems = dict.fromkeys(twice, _TWICE)
     why = unfit(result)
     if why is not None:
         problems["notes"] = why
+    if kind != "whole":
+        request = _remarked(request, "a request that is no CONTINUATION result was read as one")
     return evolve(request, problems={**request.problems, **problems}) if problems else request
 
 
-_MEANT = re.compile(r"""\bstatus["']?\s*:\s*["']CONTINUATION\b""")
+_WORDS = ("continuation", "subtask", "subplan")
+"""One of these is in any text that asks for something."""
+_TWICE = "it stands twice in one object: keep one"
+_MEANT = re.compile(r"""\bstatus["']?\s*:\s*["']CONTINUATION\b""", re.IGNORECASE)
+_HELD = re.compile(
+    r"""["'](?:subtask_?request|subplan|evaluation_?request)["']\s*:""", re.IGNORECASE
+)
+_BESIDE = frozenset(("status", "content", "type", "artifacts", "notes"))
+_FENCE = re.compile(r"\s*(?:```[\w-]*\s*)?")
+_MOST_TRIES = 20
+
+Kind: TypeAlias = Literal["whole", "nearly", "bare"]
+"""What a reply is: a CONTINUATION result; one with another status, or none; or its notes alone."""
 
 
-def _flaw(body: str, result: Mapping[str, Value], twice: list[str]) -> dict[str, str] | None:
-    """What is wrong with a text that is no CONTINUATION result and was meant to be one; None if it
-    was not: whoever asked for an answer is not to be given it as one."""
-    if not body.startswith("{") or not _MEANT.search(body):
+def _kind(result: Mapping[str, Value], format: OutputFormat) -> Kind | None:
+    """What an object is that may ask for something; None for any other one, such as an answer that
+    has a status of its own, or whose schema has such a field."""
+    status = result.get("status")
+    if status == "CONTINUATION":
+        return "whole"
+    if not (
+        status is None or (isinstance(status, str) and status.strip().upper() == "CONTINUATION")
+    ):
         return None
-    if result:
-        return {"status": "it stands twice in one object: keep one"} if "status" in twice else None
+    schema = format.schema if isinstance(format.schema, dict) else {}
+    fields = {snake(key): item for key, item in result.items()}
+    asks = _ASKS.keys() & fields.keys()
+    if fields.keys() & (schema.get("properties") or {}).keys() or not (
+        fields.keys() <= _BESIDE | _ASKS.keys()
+    ):
+        return None
+    notes = {snake(key): item for key, item in (fields_of(fields.get("notes")) or {}).items()}
+    if any(_has_shape(notes.get(name), needed) for name, needed in _ASKS.items()):
+        return "nearly"
+    return "bare" if any(_has_shape(fields[name], _ASKS[name]) for name in asks) else None
+
+
+_ASKS = {
+    "subtask_request": frozenset(("description", "name")),
+    "subplan": frozenset(("description", "name", "subtasks")),
+}
+"""The notes that ask for something, and the fields of which one is there."""
+
+
+def _has_shape(value: Value, needed: frozenset[str]) -> bool:
+    return not needed.isdisjoint(map(snake, fields_of(value) or ()))
+
+
+def _among_words(
+    text: str, body: str, offered: Mapping[str, str], format: OutputFormat
+) -> SubtaskRequest | Proposal | None:
+    """The request in a text that is no JSON object. It is certain where it is the only one, and
+    words stand on one side of it alone."""
+    # Words may speak of a status: only what holds a request is one.
+    objects = [({**made, "status": None}, place) for made, place in _objects(text)]
+    found = [place for made, place in objects if _kind(made, format) is not None]
+    if not found:
+        return _broken(text, body, offered)
+    start, end = found[0]
+    sides = (text[:start], text[end:])
+    if len(found) > 1 or not any(_FENCE.fullmatch(side) for side in sides):
+        problem = "it stands among other words: write its JSON alone, or answer without it"
+        return _malformed({"result": problem}, offered)
+    request = continuation(text[start:end], offered, format)
+    return request and _remarked(request, "the words around a CONTINUATION result were left out")
+
+
+def _objects(text: str) -> list[tuple[dict[str, Value], tuple[int, int]]]:
+    """The JSON objects in a text, each with where it begins and ends, as far as braces stand around
+    them alone: what is inside of something broken is a part of that."""
+    found = []
+    decoder = json.JSONDecoder()
+    at = text.find("{")
+    for _ in range(_MOST_TRIES):
+        if at < 0:
+            break
+        try:
+            made, end = decoder.raw_decode(text, at)
+            found.append((made, (at, end)))
+        except (ValueError, RecursionError):
+            end = text.find("}", at)
+            if end < 0 or "{" in text[at + 1 : end]:
+                break
+        at = text.find("{", end)
+    return found
+
+
+def _broken(text: str, body: str, offered: Mapping[str, str]) -> SubtaskRequest | Proposal | None:
+    """What is wrong with a text that was meant to be a CONTINUATION result and cannot be read; None
+    if it was not."""
+    is_alone = body.startswith("{")
+    if not _MEANT.search(text) or not (is_alone or _HELD.search(text)):
+        return None
+    start = text.find("{")
     try:
-        read_json(body, [])
+        read_json(body if is_alone else text[start:], [])
     except json.JSONDecodeError as error:
-        if error.msg == "Extra data":  # words behind it make it no whole text
+        if error.msg == "Extra data" and is_alone:  # it is another object, with words behind it
             return None
-        return {"result": f"it is not JSON: {error}; write one JSON object alone"}
+        problem = f"it is not JSON: {error}; write one JSON object alone"
+        return _malformed({"result": problem}, offered)
     except (ValueError, RecursionError, Fault):
         pass
-    return {"result": "it is no data: it is nested too deep, or a number in it is too long"}
+    problem = "it is no data: it is nested too deep, or a number in it is too long"
+    return _malformed({"result": problem}, offered)
+
+
+def _remarked(request: SubtaskRequest | Proposal, remark: str) -> SubtaskRequest | Proposal:
+    """The request with one more thing to be noted."""
+    if isinstance(request, Proposal):
+        return evolve(request, warnings=(*request.warnings, remark))
+    return evolve(request, remarks=(*request.remarks, remark))
 
 
 def _malformed(problems: dict[str, str], offered: Mapping[str, str]) -> SubtaskRequest | Proposal:

@@ -175,7 +175,7 @@ def _called(rules: Rules, session: HandlerSession) -> Next:
 def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     """The model has said all: a result, a request for a subtask, or something that does not fit."""
     text = session.said + reply.text
-    request = continuation(text, session.setup.offered)
+    request = continuation(text, session.setup.offered, session.setup.format)
     if request is not None:
         tool = "propose_subplan" if isinstance(request, Proposal) else "spawn_subtask"
         if tool in session.setup.offered.values():

@@ -7,7 +7,7 @@ from tasks_driver import converse, failure, matching, says, template, uses
 
 from sexplang.tasks.request import subtask_request
 from sexplang.terms.task import task_result
-from sexplang.terms.template import Template
+from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Record
 
 ASKING = template(allowed_tools=("spawn_subtask",))
@@ -211,16 +211,108 @@ def test_a_text_that_is_nearly_a_continuation_is_told_to_the_model(fence, text, 
     assert "done" == run.result.fields["content"] == proposing.result.fields["content"]
 
 
+REQUEST = '{"description": "d"}'
+WHOLE = f'{{"status": "CONTINUATION", {NOTES}}}'
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        f'{{"status": "CONTINUATION", {NOTES}}} as above',
-        f'Write {{"status": "CONTINUATION", {NOTES},}}',
+        f"Here is my request:\n{WHOLE}",
+        f"I need help.\n\n```json\n{WHOLE}\n```\n",
+        f"{WHOLE}\n\nI wait for it.",
+        f"With {{this}} in mind: {WHOLE}",
+        WHOLE.replace("CONTINUATION", "continuation"),
+        WHOLE.replace("CONTINUATION", "Continuation "),
+        f"So: {WHOLE.lower()}",
+        f'{{"subtask_request": {REQUEST}}}',
+        f'{{"subtaskRequest": {REQUEST}, "content": "c"}}',
+        f"Here:\n{{{NOTES}}}",
+    ],
+)
+def test_a_continuation_that_misses_by_a_little_is_read(text):
+    """Where it can mean nothing else; the notes say so."""
+    run = converse(ASKING, [says(text), "child", says("done")])
+    (ask,) = run.performed[1].asks
+
+    assert ("subtask", "d") == (ask.operation, ask.arguments[0]["description"])
+    assert "CONTINUATION result" in run.notes["warnings"][0]
+    planning = template(allowed_tools=("propose_subplan",))
+    plan = text.replace("subtask_request", "subplan").replace("subtaskRequest", "subplan")
+    answer = {"accepted": False, "reason": "no", "results": ()}
+    run = converse(planning, [says(plan), answer, says("done")])
+    assert "subplan" == run.performed[1].asks[0].operation
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"First {WHOLE} and then the rest.",
+        f"{WHOLE}\n{WHOLE}",
+        f"Write {WHOLE[:-1]},}}",
+        f"So: {WHOLE[:-2]}",
+    ],
+)
+def test_one_that_is_not_certain_is_told_to_the_model(text):
+    """It is no answer either."""
+    run = converse(ASKING, [says(text), says("done")])
+
+    said = run.requests[1]["messages"][-1]["content"][0]["text"]
+    assert said.startswith("The subtask request is malformed: result: it ")
+    assert "done" == run.result.fields["content"]
+    error = converse(ASKING, [says(text)] * 3).error
+    assert "input_validation_failure" == error["reason"]
+
+
+JSON = OutputFormat("json", {"type": "object", "properties": {"subplan": {"type": "object"}}})
+
+
+@pytest.mark.parametrize("around", ["%s", "The answer: %s", "```json\n%s\n```"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"status": "continuation", "page": 2}',
+        '{"status": "Continuation", "notes": {"page": 2}}',
+        f'{{"status": "COMPLETE", {NOTES}}}',
+        f'{{"status": "open", "subtask_request": {REQUEST}}}',
+        f'{{"title": "t", "subtask_request": {REQUEST}}}',
+        '{"subtask_request": "none"}',
+        '{"subtask_request": {"id": 3}}',
         '{"status": "COMPLETE", "text": "\'status\': \'CONTINUATION\'"}',
     ],
 )
-def test_an_answer_may_speak_of_continuations(text):
-    assert text == converse(ASKING, [says(text)]).result.fields["content"]
+def test_an_answer_may_speak_of_continuations(around, text):
+    """And have a status of its own."""
+    assert around % text == converse(ASKING, [says(around % text)]).result.fields["content"]
+
+
+def test_what_a_schema_has_is_a_part_of_the_answer():
+    """A plan may be what a task is to give; and a list is no request."""
+    task = template(allowed_tools=("propose_subplan",), output_format=JSON)
+    run = converse(task, [says('{"subplan": {"description": "d"}}')])
+    assert {"subplan": {"description": "d"}} == run.result.fields["parsed_content"]
+
+    listed = f'[{{"subtask_request": {REQUEST}}}]'
+    assert listed == converse(ASKING, [says(listed)]).result.fields["content"]
+
+
+def test_a_near_miss_is_the_answer_of_a_task_that_may_not_ask():
+    """It is noted, as for a whole one."""
+    text = f"Here is my request:\n{WHOLE}"
+    run = converse(template(), [says(text)])
+
+    assert text == run.result.fields["content"]
+    assert "spawn_subtask" in run.notes["warnings"][0]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("part", ["{", '{"a":', '{"subtask": ', "{a} ", '{"a": 1} '])
+def test_a_long_text_is_looked_at_in_no_time(part):
+    text = "continuation " + part * 200_000
+    assert (
+        text
+        == converse(ASKING, [says(text)], max_context_window_fraction=1).result.fields["content"]
+    )
 
 
 def test_too_many_malformed_requests_break_the_task():

@@ -23,7 +23,8 @@ def reached(
     tasks: tuple[Template, ...], conversations: tuple[Conversation, ...]
 ) -> tuple[Template, ...]:
     """The tasks that a request can name which is made in these conversations: the candidates of
-    the innermost, its tools, and itself. Of several private tasks of one name, it is who may have least."""
+    the innermost, its tools, and itself. Of several private tasks of one name, it is who may have
+    least."""
     name = conversations[-1].name if conversations else None
     asking = [each for each in tasks if each.name == name]
     found = candidates(tasks, asking[0] if asking else None)

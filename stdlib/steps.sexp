@@ -6,6 +6,9 @@
 
 (define _STEPS "write (sequence [plan {id: \"draft\" do: write}] input)")
 
+; What a conversation had been given, by the names that it has in an error's partial results.
+(define _GIVEN ["subtasks" "artifacts" "subplans" "unfinished"])
+
 ; Calls each step with what the one before gave, the first with `input`; gives what the last one
 ; gave. A step is a function or a task, or `{id do}`. A task is also given all outputs so far, of which
 ; the latest `history:` are kept. An error says in which step it was and what there is.
@@ -36,7 +39,21 @@
              failed_step_id: id
              total_steps: total
              step_error: err
-             partial_results: (_partial so-far)}})
+             partial_results: (append (_partial so-far)
+                                      (_cut err "step_index" so-far.index "output"))}})
+
+; The task that failed, as the last of what there is: what it had said and been given; nothing where
+; it had been given nothing.
+(define (_cut err index at said)
+  (bind partial err.details.partial_results)
+  (bind names
+    (if (table? partial)
+        (filter (lambda (name) (has-key? partial name)) _GIVEN)
+        []))
+  (bind given (fold (lambda (notes name) (put notes name (get partial name))) {} names))
+  (if (empty? given)
+      []
+      [(put (put (put {} index at) said err.content) "notes" given)]))
 
 (define (_previous so-far)
   (bind values (map (lambda (each) each.result) so-far.outputs))
@@ -131,10 +148,12 @@
                           {failed_input_index: at
                            total_inputs: (length inputs)
                            processed_inputs: at
-                           partial_results: (map (lambda (i result) {input_index: i result: result})
-                                                 (range at)
-                                                 results)})})
+                           partial_results: (append (_results results)
+                                                    (_cut err "input_index" at "result"))})})
             body))
+
+(define (_results results)
+  (map (lambda (i result) {input_index: i result: result}) (range (length results)) results))
 
 ; What had been done inside of the input, where that is told.
 (define (_inside err)

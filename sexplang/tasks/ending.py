@@ -2,6 +2,7 @@
 
 import json
 
+from sexplang.tasks.given import delivered, given, with_given, with_replies
 from sexplang.tasks.outcomes import spent
 from sexplang.tasks.replies import Reply, model_reply, usage_of
 from sexplang.tasks.request import fields_of
@@ -16,10 +17,15 @@ def accounted(error: Record, session: HandlerSession, replies: tuple[Value, ...]
     """The error that ends a conversation of itself: what broke it is in no session any more, and
     was paid for."""
     if session.waits != "model":
-        return _told(error, (session,), spent(replies))
+        return _told(error, (with_replies(session, replies),), spent(replies))
     reply = _turn(replies[0])
     if reply is not None:
-        session = evolve(session, taken=taken_with(session, reply)[0], turns=session.turns + 1)
+        session = evolve(
+            session,
+            taken=taken_with(session, reply)[0],
+            turns=session.turns + 1,
+            planning=delivered(session, reply),
+        )
     return _told(error, (session,), usage_of(replies[0]))
 
 
@@ -80,7 +86,25 @@ def _told(
     if sources:
         details["sources"] = tuple(dict.fromkeys(sources))
     content = error.fields.get("content") or said(sessions[-1]) or error.fields.get("content")
-    return Record(error.kind, {**error.fields, "details": details, "content": content})
+    error = Record(error.kind, {**error.fields, "details": details, "content": content})
+    return with_given(error, _all_given(sessions))
+
+
+def _all_given(sessions: tuple[HandlerSession, ...]) -> dict[str, Value]:
+    """What the outermost has been given, and in it what those inside of it have that are not done:
+    `unfinished`."""
+    notes: dict[str, Value] = {}
+    inner: HandlerSession | None = None
+    for session in sessions:
+        own = given(session)
+        inner, notes = session, own if inner is None else {**own, **unfinished(inner, notes)}
+    return notes
+
+
+def unfinished(session: HandlerSession, notes: dict[str, Value]) -> dict[str, Value]:
+    """What a task that is not done has said and been given, as a note of what is around it."""
+    about = {"task": session.setup.task, "content": said(session), **notes}
+    return {"unfinished": (about,)} if about["content"] or notes else {}
 
 
 def _with_usage(details: dict[str, Value], taken: int, given: int) -> dict[str, Value]:

@@ -4,9 +4,9 @@ from typing import Any
 
 from sexplang.tasks.ending import metrics, sources_of
 from sexplang.tasks.failures import misfit
+from sexplang.tasks.given import given
 from sexplang.tasks.history import recorded
 from sexplang.tasks.plans.artifacts import artifacts_of
-from sexplang.tasks.plans.keeping import noted
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import HandlerSession, Reading, Rules
 from sexplang.terms.node import evolve, node
@@ -93,8 +93,8 @@ def _notes(
     sources = sources_of(session)
     if sources:
         notes["sources"] = sources
-    if session.planning is not None:
-        notes |= noted(session.planning, ())
+    if session.planning is not None or session.subtasks:
+        notes |= given(session)
     if session.shortened:
         notes["shortened"] = session.shortened
     return notes
@@ -104,7 +104,7 @@ def _pass_artifacts(notes: dict[str, Value], session: HandlerSession, parsed: Va
     """`artifacts` of the answer are a note of the result, with those delivered before."""
     more = artifacts_of((fields_of(parsed) or {}).get("artifacts"))
     if more:
-        notes |= noted(session.planning, more)
+        notes |= given(session, more)
 
 
 def _pass_score(notes: dict[str, Value], parsed: Value) -> None:

@@ -1,5 +1,6 @@
 """What answered a tool call or a subtask to what is said of it: to the model, in the notes."""
 
+from sexplang.tasks.given import kept
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.matching import taken_by
 from sexplang.tasks.plans.keeping import results_of
@@ -100,7 +101,7 @@ def halting(value: Value) -> Record | None:
     """The error that stopped a chain of subtasks, if that is what answered."""
     if not isinstance(value, Record) or value.fields.get("status") != "FAILED":
         return None
-    error = (fields_of(value.fields.get("notes")) or {}).get("error")
+    error = (fields_of(kept(value).fields.get("notes")) or {}).get("error")
     is_halt = isinstance(error, Record) and error.fields.get("reason") == "execution_halted"
     return error if is_halt else None
 

@@ -173,5 +173,7 @@ class HandlerSession:
     calls: Calls | None = None
     planning: Planning | None = None
     """The plans that it has proposed."""
+    subtasks: tuple[Value, ...] = ()
+    """The results of the subtasks that it has asked for, oldest first."""
     shortened: tuple[Value, ...] = ()
     """The whole of what went back to the model only in part: `{tool_use_id? content}`."""

@@ -9,9 +9,11 @@ from sexplang.tasks.cutting import plan_words, shortened
 from sexplang.tasks.failures import bad_reply, exhausted, halted
 from sexplang.tasks.finish import finished
 from sexplang.tasks.gathering import Gathered, begun, files_read, looked_up
+from sexplang.tasks.given import with_subtasks
 from sexplang.tasks.matching import malformed as malformed_request
 from sexplang.tasks.outcomes import halting, outcome, spent, warned
 from sexplang.tasks.plans.keeping import answered as answered_plan
+from sexplang.tasks.plans.keeping import delivering
 from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.replies import Reply, model_reply
 from sexplang.tasks.request import SubtaskRequest
@@ -53,7 +55,8 @@ def advanced(rules: Rules, session: HandlerSession, replies: tuple[Value, ...]) 
     said = warned(replies)
     if said:
         session = evolve(session, warnings=(*session.warnings, *said))
-    if session.waits == "subtask":
+    session = with_subtasks(session, replies)
+    if session.waits == "subtask" and session.calls is None:
         return _subtask_answered(rules, session, replies[0])
     if session.waits == "subplan":
         return _subplan_answered(rules, session, replies[0])
@@ -119,6 +122,7 @@ def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
         session.children,
         None,
         session.planning,
+        session.subtasks,
         session.shortened,
     )
 
@@ -168,8 +172,10 @@ def _called(rules: Rules, session: HandlerSession) -> Next:
         return ask_again(session, tuple([block for block in calls.results if block is not None]))
     (at, ask), *later = calls.later
     calls = evolve(calls, waiting=(at,), later=tuple(later))
-    waits: Waits = "subplan" if ask.operation == "subplan" else "calls"
-    return evolve(session, calls=calls, waits=waits), Perform((ask,))
+    return evolve(session, calls=calls, waits=_WAITS.get(ask.operation, "calls")), Perform((ask,))
+
+
+_WAITS: dict[str, Waits] = {"subplan": "subplan", "subtask": "subtask"}
 
 
 def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
@@ -202,6 +208,8 @@ def _continued(
     session = going_on(session, text)
     if request.problems:
         session = evolve(session, refused=session.refused + 1)
+        if isinstance(request, Proposal):
+            session = evolve(session, planning=delivering(session.planning, request))
         _bound_refused(rules, session, request)
         kind = "subplan" if isinstance(request, Proposal) else "subtask request"
         words = f"The {kind} is malformed: {request.complaint()}"

@@ -76,6 +76,10 @@ def error_record(
     )
 
 
+GIVEN = ("subtasks", "artifacts", "subplans")
+"""What a conversation has been given, by the names that it has in the notes of its result."""
+
+
 REFUSALS = frozenset(("path-denied", "run-denied", "net-denied", "no-model", "unhandled-effect"))
 """The words with which a host refuses what a program asks for: to ask again is of no use."""
 
@@ -156,7 +160,7 @@ def failed_result(error: Record, **notes: Value) -> Record:
     fields = error.fields
     content, details = fields.get("content"), fields.get("details")
     known = details if isinstance(details, dict) else {}
-    told: dict[str, Value] = {"error": error}
+    told: dict[str, Value] = {"error": error, **_partly(known.get("partial_results"))}
     if isinstance(known.get("warnings"), tuple):
         told["warnings"] = known["warnings"]
     if isinstance(known.get("turns"), dict):
@@ -169,6 +173,16 @@ def failed_result(error: Record, **notes: Value) -> Record:
         notes={**told, **notes},
         usage=usage if isinstance(usage, dict) else None,
     )
+
+
+def _partly(partial: Value) -> dict[str, Value]:
+    """What there is of a failure as notes: what a conversation has been given by the names that it
+    has in the notes of a result, all else as `partial_results`."""
+    if not isinstance(partial, dict):
+        return {"partial_results": partial} if partial else {}
+    notes = {name: partial[name] for name in GIVEN if name in partial}
+    rest = {name: item for name, item in partial.items() if name not in notes}
+    return {**notes, "partial_results": rest} if rest else notes
 
 
 @node

@@ -35,7 +35,8 @@ def proposed(
 ) -> tuple[Planning, Ask]:
     """The operation `subplan`: the proposal, and what is to be known to judge it; `around` is what
     the conversation says of itself, `{depth max_depth seconds}`, nil for what has no bound."""
-    artifacts = together(planning.artifacts, read.fields.get("artifacts") or ())
+    planning = delivering(planning, read)
+    artifacts = planning.artifacts
     plan = {
         **read.fields,
         **{name: item for name, item in around.items() if item is not None},
@@ -45,7 +46,14 @@ def proposed(
         "first": planning.first,
         "granted": planning.granted,
     }
-    return evolve(planning, artifacts=artifacts), Ask("subplan", (plan,), attempt=True)
+    return planning, Ask("subplan", (plan,), attempt=True)
+
+
+def delivering(planning: Planning | None, read: Proposal) -> Planning:
+    """The same with the artifacts of a proposal, also of one that is refused."""
+    planning = planning or Planning()
+    more = read.fields.get("artifacts")
+    return evolve(planning, artifacts=together(planning.artifacts, more)) if more else planning
 
 
 @frozen
@@ -64,7 +72,7 @@ def answered(planning: Planning, value: Value) -> Answered | None:
     asked, reply = planning.asked or {}, fields_of(value) or {}
     planning = planning.over()
     accepted, reason = reply.get("accepted"), reply.get("reason")
-    if not isinstance(accepted, bool) or isinstance(value, Record):
+    if not is_plan(value):
         return None
     words = reason if isinstance(reason, str) else None
     if not accepted:
@@ -88,6 +96,13 @@ def _seconds(subtask: Value) -> float:
     cap = (fields_of(subtask) or {}).get("budget_cap") or {}
     seconds: float = cap.get("seconds", 0)
     return seconds
+
+
+def is_plan(reply: Value) -> bool:
+    """Whether it is what answers a plan."""
+    if isinstance(reply, Record):
+        return False
+    return isinstance((fields_of(reply) or {}).get("accepted"), bool)
 
 
 def results_of(reply: Value) -> tuple[Value, ...]:
@@ -125,14 +140,3 @@ def _result(result: Value) -> Value:
     if notes.get("artifacts"):
         told["artifacts"] = notes["artifacts"]
     return {name: item for name, item in told.items() if item not in (None, "")}
-
-
-def noted(planning: Planning | None, more: Artifacts) -> dict[str, Value]:
-    """What of all this is a note of the conversation's result."""
-    artifacts = together(planning.artifacts if planning is not None else (), more)
-    notes: dict[str, Value] = {}
-    if artifacts:
-        notes["artifacts"] = artifacts
-    if planning is not None and planning.accepted:
-        notes["subplans"] = planning.accepted
-    return notes

@@ -93,7 +93,7 @@ def _notes(
     sources = sources_of(session)
     if sources:
         notes["sources"] = sources
-    if session.planning is not None or session.subtasks:
+    if session.planning is not None:
         notes |= given(session)
     if session.shortened:
         notes["shortened"] = session.shortened

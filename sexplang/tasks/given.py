@@ -18,16 +18,10 @@ from sexplang.terms.value import Fault, Record, Value
 def given(session: HandlerSession, more: Artifacts = ()) -> dict[str, Value]:
     """`{subtasks artifacts subplans}`, each where there is any: the results of its subtasks, what
     it has delivered, with `more`, and what answered its plans."""
-    planning = session.planning
-    notes: dict[str, Value] = {}
-    if session.subtasks:
-        notes["subtasks"] = session.subtasks
-    artifacts = together(planning.artifacts if planning is not None else (), more)
-    if artifacts:
-        notes["artifacts"] = artifacts
-    if planning is not None and planning.accepted:
-        notes["subplans"] = planning.accepted
-    return notes
+    planning = session.planning or Planning()
+    artifacts = together(planning.artifacts, more)
+    notes = {"subtasks": planning.subtasks, "artifacts": artifacts, "subplans": planning.accepted}
+    return {name: found for name, found in notes.items() if found}
 
 
 def with_given(error: Record, notes: dict[str, Value]) -> Record:
@@ -66,7 +60,10 @@ def with_subtasks(session: HandlerSession, replies: tuple[Value, ...]) -> Handle
         for each in found
         if not is_plan(each) and _is_data(each)
     ]
-    return evolve(session, subtasks=(*session.subtasks, *known)) if known else session
+    if not known:
+        return session
+    planning = session.planning or Planning()
+    return evolve(session, planning=evolve(planning, subtasks=(*planning.subtasks, *known)))
 
 
 def with_replies(session: HandlerSession, replies: tuple[Value, ...]) -> HandlerSession:

@@ -172,8 +172,6 @@ class HandlerSession:
     """Input and output tokens of the subtasks, and of theirs."""
     calls: Calls | None = None
     planning: Planning | None = None
-    """The plans that it has proposed."""
-    subtasks: tuple[Value, ...] = ()
-    """The results of the subtasks that it has asked for, oldest first."""
+    """What it has asked others for: subtasks and plans."""
     shortened: tuple[Value, ...] = ()
     """The whole of what went back to the model only in part: `{tool_use_id? content}`."""

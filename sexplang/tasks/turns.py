@@ -122,7 +122,6 @@ def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
         session.children,
         None,
         session.planning,
-        session.subtasks,
         session.shortened,
     )
 

@@ -1,4 +1,5 @@
-"""What a conversation keeps of the plans that it proposes, and how their results are told to it."""
+"""What a conversation keeps of the subtasks and plans that it asks for, and how it is told of
+plans."""
 
 from sexplang.tasks.plans.artifacts import Artifacts, together
 from sexplang.tasks.plans.proposal import Proposal
@@ -10,7 +11,7 @@ from sexplang.terms.value import Record, Value
 
 @frozen
 class Planning:
-    """The plans of one conversation so far."""
+    """What one conversation has asked others for so far: subtasks and plans."""
 
     asked: dict[str, Value] | None = None
     """The proposal that is being answered."""
@@ -24,6 +25,8 @@ class Planning:
     """How many subtasks it has proposed in plans that were accepted."""
     granted: float = 0
     """Seconds of its budget that are given to them."""
+    subtasks: tuple[Value, ...] = ()
+    """The results of its subtasks, oldest first."""
 
     def over(self) -> "Planning":
         """The same, where nothing is asked any more."""

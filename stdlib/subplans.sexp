@@ -46,7 +46,7 @@
   (merge {accepted: true reason: nil results: results} said
     {parent: plan.parent granted: plan.granted warnings: plan.warnings}))
 
-; A subtask that comes after one that did not succeed is not begun.
+; What waits for a subtask that has failed is not begun.
 (define (_worked plan node before validate fixes)
   (if (all? _is-done before)
       (begin
@@ -60,17 +60,25 @@
         (bind state (if (_is-done result) "Completed" "Failed"))
         (_state node.id state)
         [(_is-enough plan node state) (_noted node result {state: state bids: bids})])
-      [false nil]))
+      (begin
+        (_state node.id "Failed")
+        [false (_skipped node (filter _is-failure before))])))
 
-(define (_is-done result)
-  (and (not (nil? result)) (not (equal? result.status "FAILED"))))
+(define (_is-done result) (not (_is-failure result)))
+(define (_is-failure result) (equal? result.status "FAILED"))
+
+(define (_skipped node failed)
+  (bind ids (string-join (map (lambda (each) (format "`~a`" each.notes.node.id)) failed) ", "))
+  (bind error
+    {type: "TASK_FAILURE"
+     reason: "skipped"
+     message: (format "`~a` was not begun: it waits for ~a, which failed" node.id ids)
+     span: nil})
+  (_noted node (attempt (raise error)) {state: "Failed" bids: []}))
 
 ; What every way begins with is no success yet.
 (define (_is-enough plan node state)
-  (match plan.stop_when.kind
-    ("AllSubtasksComplete" (equal? state "Failed"))
-    ("FirstSuccess" (and (equal? state "Completed") (not node.step)))
-    (_ false)))
+  (and (equal? plan.stop_when.kind "FirstSuccess") (equal? state "Completed") (not node.step)))
 
 (define (_state id state) (progress (str id " " state)))
 
@@ -198,7 +206,7 @@
 
 (define (_said plan results ended)
   (bind kind plan.stop_when.kind)
-  (bind failed (filter (lambda (each) (equal? each.notes.node.state "Failed")) results))
+  (bind failed (filter _has-failed results))
   (cond (ended.late
          {reason: (format "the subtasks were not done within ~a seconds, ~a the ~a of their parent"
                           (* plan.factor plan.seconds)
@@ -208,9 +216,14 @@
         ((equal? kind "FirstSuccess")
          (if (_succeeded plan results) {} {reason: "no subtask succeeded"}))
         ((empty? failed) {})
-        (else
-         (bind one (first failed))
-         {reason: (format "subtask `~a` failed: ~a" one.notes.node.id (_why one))})))
+        (else {reason: (string-join (map _failure failed) "; ")})))
+
+(define (_has-failed result)
+  (and (equal? result.notes.node.state "Failed")
+       (not (equal? result.notes.error.reason "skipped"))))
+
+(define (_failure result)
+  (format "subtask `~a` failed: ~a" result.notes.node.id (_why result)))
 
 (define (_succeeded plan results)
   (any? (lambda (row) (and (_is-done (nth row 1)) (not (get (first row) "step"))))

@@ -70,7 +70,7 @@ UNSHOWN = {
     "takes more text or time than a page has; tests/hostile shows each": """
         limit-allocation limit-branches limit-depth limit-frames limit-memory limit-model-calls
         limit-size limit-steps xml-too-large""",
-    "a value that the page shows, not an error": "plan-denied subtask_failure",
+    "a value that the page shows, not an error": "plan-denied skipped subtask_failure",
 }
 
 _STRING = re.compile(r'"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|;.*')

@@ -190,7 +190,7 @@ def test_a_plan_that_is_frozen_at_every_wait_is_the_same_plan(after, seed):
 
 
 FAILING = """
-(handle (map (lambda (each) each.notes.node.state)
+(handle (map (lambda (each) [each.notes.node.state each.notes.error.reason])
              (get (subplan (put %s "stop_when" "%s")) "results"))
   ((subtask request) resume (resume (attempt (work request.description)))))
 """
@@ -204,8 +204,9 @@ FAILING = """
     st.integers(0, 2**32),
 )
 def test_whatever_fails_and_whenever_the_states_agree(after, failing, kind, seed):
-    """Who is Completed stands on nobody who is not; a failure, or a success where one is enough,
-    leaves nobody at work; and whoever is not done is Failed or Cancelled."""
+    """Who is Completed stands on nobody who is not. What waits for a failed one is not begun, and
+    Failed too; nobody else is ended by a failure. A success where one is enough leaves nobody at
+    work."""
     text = FAILING % (json.dumps(plan_of(after)), kind)
     outcome = sexplang.start(sexplang.build(f"(define-effect (work id))\n{text}"))
     choose = Random(seed).choice
@@ -219,16 +220,29 @@ def test_whatever_fails_and_whenever_the_states_agree(after, failing, kind, seed
         outcome = outcome.fail(request.id, broken) if is_bad else outcome.resume(request.id, None)
     assert isinstance(outcome, Done), outcome
 
-    states = outcome.value
+    states = [state for state, _ in outcome.value]
+    skipped = {at for at, (_, reason) in enumerate(outcome.value) if reason == "skipped"}
     assert len(states) == len(after)
     for at, state in enumerate(states):
         assert state in ("Completed", "Failed", "Cancelled")
-        assert (state == "Failed") <= (at in failing)
-        if state != "Cancelled":
+        assert (state == "Failed") <= (at in failing or at in skipped)
+        if at in skipped:
+            assert f"step {at}" not in ended
+            assert any(states[each] == "Failed" for each in after[at])
+        elif state != "Cancelled":
             assert f"step {at}" in ended
             assert all(states[each] == "Completed" for each in after[at])
     if kind == "AllSubtasksComplete":
-        assert ("Failed" in states) == bool(failing & set(range(len(after))))
-        assert states.count("Failed") <= 1
+        doomed = doomed_by(failing, after)
+        assert states == ["Failed" if at in doomed else "Completed" for at in range(len(after))]
+        assert skipped == {at for at in doomed if set(after[at]) & doomed}
     elif "Cancelled" in states and "Completed" not in states:
         assert "Failed" in states
+
+
+def doomed_by(failing, after):
+    """The nodes that fail, and all that come after them."""
+    doomed = failing & set(range(len(after)))
+    for _ in after:
+        doomed |= {at for at, before in enumerate(after) if set(before) & doomed}
+    return doomed

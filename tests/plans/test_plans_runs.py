@@ -90,7 +90,10 @@ def test_a_step_alone_is_no_success(tmp_path):
     played = play(tmp_path, '(str (chief "g"))', says)
 
     assert played.told[0]["reason"] == "no subtask succeeded"
-    assert states_of(played.told[0]) == ["Completed", "Failed", "Failed", "Cancelled"]
+    assert states_of(played.told[0]) == ["Completed", "Failed", "Failed", "Failed"]
+    assert played.told[0]["results"][3]["error"] == (
+        "`chief/sub-3` was not begun: it waits for `chief/sub-1`, `chief/sub-2`, which failed"
+    )
 
 
 def test_when_all_fail_a_first_success_still_goes_to_synthesis(tmp_path):
@@ -109,29 +112,46 @@ def test_when_all_fail_a_first_success_still_goes_to_synthesis(tmp_path):
     assert states_of(played.told[0]) == ["Failed", "Failed"]
 
 
-def test_a_failed_child_fails_the_plan_and_dependents_are_cancelled_breadth_first(tmp_path):
-    """The sibling that hangs is cancelled too; what was done is kept."""
+def test_a_failed_child_ends_nobody_but_those_that_wait_for_it(tmp_path):
+    """Whoever is independent of it finishes. The parent has a result for each, and the reasons
+    are those of what was begun."""
     subtasks = [
         clerk("good"),
         clerk("bad", 0),
         clerk("slow", 0),
         clerk("below both", 4, 1),
         clerk("below slow", 2),
+        clerk("worse"),
+        clerk("below below", 3),
     ]
 
     def says(task, prompt, turn, told):
         if task == "chief":
             return proposing(*subtasks) if turn == 0 else "partly"
-        return {"error": "overloaded_error"} if "bad" in prompt else "fine"
+        is_bad = "bad" in prompt or "worse" in prompt
+        return {"error": "overloaded_error"} if is_bad else "fine"
 
-    played = play(tmp_path, '(str (chief "g"))', says, hangs=["slow"])
+    def pick(ready):
+        return min(ready, key=lambda each: "slow" in str(each.arguments))
+
+    played = play(tmp_path, '(call-task chief "g")', says, pick=pick)
 
     (told,) = played.told
-    assert told["reason"].startswith("subtask `chief/sub-1` failed: ")
-    assert states_of(told) == ["Completed", "Failed", "Cancelled", "Cancelled", "Cancelled"]
-    assert told["results"][0]["content"] == "fine"
-    ended = [state for state in played.states if "Cancelled" in state]
-    assert ended == [f"chief/sub-{n} Cancelled" for n in (2, 4, 3)]
+    failed = [part.partition(":")[0] for part in told["reason"].split("; ")]
+    assert failed == ["subtask `chief/sub-1` failed", "subtask `chief/sub-5` failed"]
+    assert states_of(told) == [
+        *("Completed", "Failed", "Completed", "Failed", "Completed", "Failed", "Failed")
+    ]
+    assert [told["results"][at]["content"] for at in (0, 2, 4)] == ["fine"] * 3
+    (plan,) = played.value.notes["subplans"]
+    skipped = [plan["results"][at] for at in (3, 6)]
+    assert [each.status for each in skipped] == ["FAILED"] * 2
+    assert [each.notes["error"]["reason"] for each in skipped] == ["skipped"] * 2
+    assert [each.notes["error"]["message"] for each in skipped] == [
+        "`chief/sub-3` was not begun: it waits for `chief/sub-1`, which failed",
+        "`chief/sub-6` was not begun: it waits for `chief/sub-3`, which failed",
+    ]
+    assert "chief/sub-3 Dispatched" not in played.states
 
 
 def test_a_plan_ends_at_twice_its_parents_budget_and_keeps_what_is_done(tmp_path):

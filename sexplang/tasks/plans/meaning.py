@@ -14,10 +14,15 @@ from sexplang.terms.node import frozen
 from sexplang.terms.text import number
 from sexplang.terms.value import Fault, Symbol, Value
 
-_UNITS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1}
+_UNITS = {"": 1, "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1}
 _UNITS |= {"min": 60, "mins": 60, "minute": 60, "minutes": 60}
 
 _AMOUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.IGNORECASE)
+_SPAN = re.compile(
+    r"(?:([0-9]{1,7})\.)?([01]?[0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9](?:\.[0-9]{1,9})?)", re.ASCII
+)
+"""A TimeSpan: hours, minutes and seconds, maybe after days: `00:01:00`."""
+
 _INDEX = re.compile(r"(?:sub-?|subtasks?[ _-]?\[?)?([0-9]{1,9})\]?", re.IGNORECASE)
 
 
@@ -53,13 +58,10 @@ def from_json(value: Value) -> Any:
 def amount(value: Value, unit: str, *, whole: bool) -> Any:
     """The number above 0 that was meant, of what `unit` names; nil if it is none."""
     if isinstance(value, str):
-        found = _AMOUNT.fullmatch(value.strip())
-        if found is None:
+        said = _number_in(value.strip(), _UNITS if unit == "seconds" else {"": 1})
+        if said is None:
             return None
-        factor = _UNITS.get(found[2].lower()) if unit == "seconds" and found[2] else 1
-        if factor is None or (found[2] and unit != "seconds"):
-            return None
-        meant = float(found[1]) * factor
+        meant = said
     elif type(value) in (int, float):
         assert isinstance(value, (int, float))
         meant = value
@@ -74,6 +76,18 @@ def amount(value: Value, unit: str, *, whole: bool) -> Any:
     if not isinstance(value, str):
         return meant if whole and not isinstance(value, int) else value
     return Meant(meant, f"`{value}` was understood as {number(meant)} {unit}")
+
+
+def _number_in(text: str, units: dict[str, int]) -> float | None:
+    """The number that a text says in one of these units; seconds may be a TimeSpan."""
+    span = _SPAN.fullmatch(text) if units is _UNITS else None
+    if span is not None:
+        days, hours, minutes, seconds = [float(part or 0) for part in span.groups()]
+        return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    found = _AMOUNT.fullmatch(text)
+    if found is None or found[2].lower() not in units:
+        return None
+    return float(found[1]) * units[found[2].lower()]
 
 
 def flag(value: Value) -> Any:

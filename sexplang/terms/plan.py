@@ -14,8 +14,8 @@ class PlanLimits:
     """What the plans of a run are held to; a program can only lower it.
 
     `subtasks` of one plan, at most 10, `depth` of its nodes, `nodes` of all plans of the run, and
-    `decompositions` of one conversation. A node whose cap says nothing has `seconds`, and a plan
-    ends after `factor` times the seconds of its parent.
+    `decompositions` of one conversation. A node whose cap says nothing has at most `seconds`, and a
+    plan ends after `factor` times the seconds of its parent.
     """
 
     subtasks: int = 10

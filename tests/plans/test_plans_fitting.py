@@ -105,9 +105,10 @@ def test_a_corrected_plan_has_lost_nothing(tmp_path):
     """The decomposition that needs no progress is still there, with all its seconds and numbers;
     so are the two that need some."""
     done = [{"name": "a", "text": "A"}]
+    fitting = counting(of={"name": "cups"}, most=3)
     script = [
         proposing(clerk("one", budget_cap=300), counting(most=3)),
-        proposing(clerk("one", budget_cap=250), counting(of={"name": "cups"}, most=3)),
+        proposing(clerk("one", budget_cap=200), {**fitting, "budget_cap": 50}),
         proposing(clerk("two", budget_cap=50), artifacts=done),
         "done",
     ]

@@ -3,7 +3,9 @@
 from itertools import count
 
 import pytest
-from plans_support import clerk, lead, play, proposing
+from plans_support import TEMPLATES, clerk, lead, play, proposing
+
+from sexplang.machine import Limits
 
 
 def chief_says(first, then="done"):
@@ -140,13 +142,13 @@ def test_nested_plans_go_three_levels_deep_and_no_deeper(tmp_path):
 
 def test_a_spawn_storm_stops_at_width_depth_and_nodes(tmp_path):
     """Everybody always proposes ten leads: a run has 100 nodes, no plan is wider than ten, no node
-    deeper than three, and three work at a time."""
+    deeper than three, and three work at a time. There are seconds enough for all of them."""
     part = count()
 
     def says(task, prompt, turn, told):
         return proposing(*[lead(f"part {next(part)}") for _ in range(10)]) if not turn else "done"
 
-    played = play(tmp_path, '(str (chief "all"))', says)
+    played = play(tmp_path, '(str (chief "all"))', says, limits=Limits(subplan_seconds=3000))
 
     begun = [state for state in played.states if state.endswith("Dispatched")]
     depths = {state.count("/") for state in begun}
@@ -182,9 +184,9 @@ def test_decompositions_are_few_and_need_progress(tmp_path):
     done = [{"name": "a.md", "type": "text", "text": "A"}]
     more = [{"name": "b.md", "type": "text", "text": "B"}]
     script = [
-        proposing("one"),
-        proposing("two"),
-        proposing("two", artifacts=done),
+        proposing(clerk("one", budget_cap=100)),
+        proposing(clerk("two", budget_cap=100)),
+        proposing(clerk("two", budget_cap=100), artifacts=done),
         proposing("three", artifacts=more),
         proposing("four", artifacts=[{"name": "c", "text": "C"}]),
         "all done",
@@ -240,6 +242,89 @@ def test_what_is_granted_to_earlier_plans_is_not_left(tmp_path):
 
     assert [told["accepted"] for told in played.told] == [True, False, True]
     assert "add up to 51, and 50 are left" in played.told[1]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("around", "subtasks", "seconds", "granted"),
+    [
+        ("", [clerk(f"a {n}") for n in range(10)], [30] * 10, 300),
+        ("", [clerk("a")], [300], 300),
+        ("", [clerk("a", budget_cap=200), clerk("b"), clerk("c")], [200, 50, 50], 300),
+        ("", [clerk("a"), clerk("b"), clerk("c", budget_cap={"calls": 2})], [100] * 3, 300),
+        ("", [clerk("a", budget_cap=100), *map(clerk, "bcd")], [100, 66.666, 66.666, 66.666], None),
+        ("{seconds: 1000}", [clerk("a", budget_cap=50), clerk("b")], [50, 250], 300),
+        ("{seconds: 3}", [*map(clerk, "abc")], [1] * 3, 3),
+    ],
+)
+def test_subtasks_without_a_cap_share_what_is_left(tmp_path, around, subtasks, seconds, granted):
+    """Caps come first; the others get equal parts, and no more than the 300 seconds of a subtask
+    of which nobody says anything."""
+    program = f'(with-budget {around or "{calls: 99}"} (call-task chief "g"))'
+    played = play(tmp_path, program, chief_says(proposing(*subtasks)))
+
+    (plan,) = played.value.notes["subplans"]
+    timers = [request[1] for request in played.asked if request[0] == "timer"]
+    own = timers[timers.index(max(timers)) + 1 :] if not around else timers[2:]
+    assert sorted(own) == sorted(seconds)
+    assert plan["granted"] == (granted if granted is not None else pytest.approx(299.998))
+
+
+def test_a_share_is_no_more_than_a_subtask_has_of_itself(tmp_path):
+    """A parent with more time leaves some of it to its next plan."""
+    timed = TEMPLATES.replace(
+        "Goal: {{goal}}<", 'Goal: {{goal}}</instructions><limits timeout="800"/><', 1
+    )
+    timed = timed.replace("/></instructions>", "/>", 1)
+    script = [
+        proposing("one", "two"),
+        proposing("three", artifacts=[{"name": "a", "text": "A"}]),
+        "done",
+    ]
+
+    def says(task, prompt, turn, told):
+        return script[turn] if task == "chief" else "found"
+
+    played = play(tmp_path, '(call-task chief "g")', says, templates=timed)
+
+    assert [plan["granted"] for plan in played.value.notes["subplans"]] == [600, 200]
+
+
+@pytest.mark.parametrize(
+    ("around", "first", "second", "numbers"),
+    [
+        (
+            "{seconds: 2}",
+            [],
+            [clerk("a"), clerk("b"), clerk("c")],
+            "2 seconds are left, the caps take 0 of them, and 3 without a cap would have 0.666 each",
+        ),
+        (
+            "{calls: 99}",
+            [],
+            [clerk("a", budget_cap=299.5), clerk("b")],
+            "300 seconds are left, the caps take 299.5 of them, and 1 without a cap would have 0.5 "
+            "each",
+        ),
+        (
+            "{calls: 99}",
+            [clerk("one"), clerk("two")],
+            [clerk("three")],
+            "0 seconds are left, the caps take 0 of them, and 1 without a cap would have 0 each",
+        ),
+    ],
+)
+def test_a_plan_with_too_little_time_is_refused(tmp_path, around, first, second, numbers):
+    """What uncapped subtasks of earlier plans were granted is not left either."""
+    script = [proposing(*first)] if first else []
+    script += [proposing(*second, artifacts=[{"name": "a", "text": "A"}]), "done"]
+
+    def says(task, prompt, turn, told):
+        return script[turn] if task == "chief" else "found"
+
+    played = play(tmp_path, f'(with-budget {around} (str (chief "g")))', says)
+
+    assert played.value == "done"
+    assert played.told[-1]["reason"] == f"too little time: {numbers}, less than 1{ADVICE}"
 
 
 def test_rejected_then_simpler_then_accepted(tmp_path):

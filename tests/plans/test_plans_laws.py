@@ -99,12 +99,17 @@ def test_a_plan_is_accepted_if_it_is_sound_and_within_all_limits(
         and before < 3
         and (before == 0 or has_progress)
         and is_sound(after)
-        and sum(caps[: len(after)]) <= 300 - 10 * before
+        and sum(caps[: len(after)]) + max(0, len(after) - len(caps)) <= 300 - 10 * before
     )
     assert (judged.plan is not None) == wanted, judged.reason
     assert json.dumps(plan) == written
     assert judged_alone(plan, around) == judged
     assert judged.count == (len(after) if wanted else 0)
+    if wanted:
+        seconds = [node["seconds"] for node in judged.plan["subtasks"]]
+        assert seconds[: len(caps)] == caps[: len(after)]
+        assert all(each >= 1 for each in seconds)
+        assert sum(seconds) == judged.plan["granted"] <= 300 - 10 * before + 1e-9
     if not wanted:
         assert any(sign.isdigit() for sign in judged.reason)
 

@@ -155,7 +155,7 @@ def test_a_failed_child_ends_nobody_but_those_that_wait_for_it(tmp_path):
 
 
 def test_a_plan_ends_at_twice_its_parents_budget_and_keeps_what_is_done(tmp_path):
-    """The parent has 300 seconds where nobody says otherwise. A node has its cap, or 300."""
+    """The parent has 300 seconds where nobody says otherwise. A node has its cap, or its share."""
     proposal = proposing(clerk("quick"), clerk("slow", 0), clerk("later", 1))
     played = play(
         tmp_path,
@@ -166,10 +166,10 @@ def test_a_plan_ends_at_twice_its_parents_budget_and_keeps_what_is_done(tmp_path
     )
 
     (told,) = played.told
-    assert ("timer", 600) in played.asked and ("timer", 300) in played.asked
+    assert ("timer", 600) in played.asked and ("timer", 100) in played.asked
     assert told["reason"] == (
         "the subtasks were not done within 600 seconds, twice the 300 of their parent"
-    ) or told["reason"].startswith("subtask `chief/sub-1` failed: the time is up: 300")
+    ) or told["reason"].startswith("subtask `chief/sub-1` failed: the time is up: 100")
     assert told["results"][0]["content"] == "found: Find quick"
 
 

@@ -24,7 +24,11 @@ def read(*subtasks, **more):
         (" 1.5 Seconds ", {"seconds": 1.5}, "` 1.5 Seconds ` was understood as 1.5 seconds"),
         ("2 min", {"seconds": 120}, "`2 min` was understood as 120 seconds"),
         ("00:01:00", {"seconds": 60}, "`00:01:00` was understood as 60 seconds"),
-        ("1.06:00:00.5", {"seconds": 108000.5}, "`1.06:00:00.5` was understood as 108000.5 seconds"),
+        (
+            "1.06:00:00.5",
+            {"seconds": 108000.5},
+            "`1.06:00:00.5` was understood as 108000.5 seconds",
+        ),
         ({"seconds": "0:00:05"}, {"seconds": 5}, "`0:00:05` was understood as 5 seconds"),
         ({"calls": "3"}, {"calls": 3}, "`3` was understood as 3 calls"),
         ({"Calls": 3.0}, {"calls": 3}, None),

@@ -7,6 +7,7 @@ at once, so that one better proposal is enough.
 """
 
 from collections.abc import Callable, Iterator
+from math import floor
 from typing import TypeAlias
 
 from sexplang.tasks.plans.fields import CAPS
@@ -33,6 +34,9 @@ Foreseen: TypeAlias = tuple[str, str]
 """Why a node would fail before its first request, and what is to be said of who does it."""
 
 Foresee: TypeAlias = Callable[[dict[str, Value], Value, Standing], Foreseen]
+
+LEAST_SHARE = 1
+"""Seconds of a subtask without a cap, at least."""
 
 _SIMPLER = "propose something simpler, or do the task yourself"
 
@@ -70,7 +74,7 @@ def _judged(
     seconds = _seconds(plan, around)
     first = int(_count(plan.get("first")))
     nodes = [
-        _node(subtask, f"{parent}/sub-{first + at}", depth, seconds, around.limits.seconds)
+        _node(subtask, f"{parent}/sub-{first + at}", depth)
         for at, subtask in enumerate(subtasks)
     ]
     foreseen = [foresee(node, plan.get("max_depth"), around) for node in nodes]
@@ -83,7 +87,10 @@ def _judged(
     added = sequenced(own, order)
     needed, depths = steps(order), levels(order)
     left = {"seconds": seconds - _count(plan.get("granted")), **dict(around.left)}
-    refuse([*_overlaps(subtasks, kept, parent, around), *_too_large(own, left), *unfit])
+    share = _share(own, left["seconds"], around.limits.seconds)
+    short = _too_large(own, left) or _too_little(own, left["seconds"], share)
+    refuse([*_overlaps(subtasks, kept, parent, around), *short, *unfit])
+    capped = [each.get("budget_cap", {}).get("seconds", share) for each in own]
     ids = [nodes[at]["id"] for at in kept]
     notes = [f"subtask {at}: {said}" for at, (_, said) in enumerate(foreseen) if said]
     notes += [
@@ -97,7 +104,7 @@ def _judged(
         "factor": around.limits.factor,
         "child_depth": plan.get("depth"),
         "max_depth": plan.get("max_depth"),
-        "granted": sum(_caps(own, "seconds")),
+        "granted": sum(capped),
         "reason": plan["reason"],
         "stop_when": plan["stop_when"],
         "warnings": (*warnings, *notes),
@@ -105,6 +112,7 @@ def _judged(
             [
                 {
                     **nodes[at],
+                    "seconds": capped[one],
                     "after": tuple([ids[each] for each in sorted(order[one])]),
                     "step": one in needed,
                     "level": depths[one],
@@ -116,9 +124,7 @@ def _judged(
     }
 
 
-def _node(
-    subtask: dict[str, Value], id: str, depth: int, seconds: float, usual: float
-) -> dict[str, Value]:
+def _node(subtask: dict[str, Value], id: str, depth: int) -> dict[str, Value]:
     cap = subtask.get("budget_cap") or {}
     return {
         "id": id,
@@ -130,7 +136,6 @@ def _node(
         "template_hints": subtask.get("template_hints") or (),
         "file_paths": subtask.get("file_paths"),
         "owned_paths": subtask.get("owned_paths") or (),
-        "seconds": min(cap.get("seconds", usual), seconds),
         "budget": {name: cap[name] for name in CAPS[1:] if name in cap},
         "outputs": subtask.get("expected_output_types") or (),
         "files": subtask.get("expected_files") or (),
@@ -210,14 +215,35 @@ def _overlaps(
                 )
 
 
-def _too_large(subtasks: tuple[dict[str, Value], ...], left: dict[str, float]) -> Iterator[str]:
-    for name in CAPS:
-        caps = _caps(subtasks, name)
-        if caps and name in left and sum(caps) > left[name]:
-            yield (
-                f"too large budgets: the caps of {name} add up to {_shown(sum(caps))}, and "
-                f"{_shown(max(left[name], 0))} are left"
-            )
+def _too_large(subtasks: tuple[dict[str, Value], ...], left: dict[str, float]) -> list[str]:
+    return [
+        f"too large budgets: the caps of {name} add up to {_shown(sum(caps))}, and "
+        f"{_shown(max(left[name], 0))} are left"
+        for name, caps in [(name, _caps(subtasks, name)) for name in CAPS]
+        if caps and name in left and sum(caps) > left[name]
+    ]
+
+
+def _share(subtasks: tuple[dict[str, Value], ...], left: float, most: float) -> float:
+    """The seconds of each subtask without a cap: what the caps leave in equal parts, in whole
+    thousandths, and no more than `most`."""
+    caps = _caps(subtasks, "seconds")
+    count = len(subtasks) - len(caps)
+    share = min(most, (left - sum(caps)) / count) if count else most
+    part = floor(share * 1000) / 1000
+    return int(part) if part == int(part) else part
+
+
+def _too_little(subtasks: tuple[dict[str, Value], ...], left: float, share: float) -> list[str]:
+    caps = _caps(subtasks, "seconds")
+    count = len(subtasks) - len(caps)
+    if count == 0 or share >= LEAST_SHARE:
+        return []
+    return [
+        f"too little time: {_shown(max(left, 0))} seconds are left, the caps take "
+        f"{_shown(sum(caps))} of them, and {count} without a cap would have "
+        f"{_shown(max(share, 0))} each, less than {LEAST_SHARE}"
+    ]
 
 
 def _caps(subtasks: tuple[dict[str, Value], ...], name: str) -> list[float]:

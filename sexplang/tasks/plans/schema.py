@@ -47,7 +47,8 @@ _SUBTASK: Value = {
                 "tokens": {"type": "integer"},
                 "usd": {"type": "number"},
             },
-            "description": "the most that the subtask may take; all together, what you have left",
+            "description": "the most that the subtask may take; all together, what you have left. "
+            "Subtasks without seconds share all the seconds that are left",
         },
         "expected_output_types": {**_TEXTS, "description": "the types of artifacts it must give"},
         "expected_files": {**_TEXTS, "description": "paths of artifacts that it must give"},

@@ -296,7 +296,8 @@ def test_a_share_is_no_more_than_a_subtask_has_of_itself(tmp_path):
             "{seconds: 2}",
             [],
             [clerk("a"), clerk("b"), clerk("c")],
-            "2 seconds are left, the caps take 0 of them, and 3 without a cap would have 0.666 each",
+            "2 seconds are left, the caps take 0 of them, and 3 without a cap would have 0.666 "
+            "each",
         ),
         (
             "{calls: 99}",

@@ -74,8 +74,7 @@ def _judged(
     seconds = _seconds(plan, around)
     first = int(_count(plan.get("first")))
     nodes = [
-        _node(subtask, f"{parent}/sub-{first + at}", depth)
-        for at, subtask in enumerate(subtasks)
+        _node(subtask, f"{parent}/sub-{first + at}", depth) for at, subtask in enumerate(subtasks)
     ]
     foreseen = [foresee(node, plan.get("max_depth"), around) for node in nodes]
     unfit = [f"subtask {at}: {why}" for at, (why, _) in enumerate(foreseen) if why]

@@ -19,6 +19,7 @@
      context_management: request.context_management
      return_expectations: request.return_expectations
      history_config: request.history_config
+     options: request.options
      max_depth: request.max_depth}))
 
 ; Once: the innermost subtask is the one that failed.

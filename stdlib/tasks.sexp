@@ -4,7 +4,7 @@
 ; overrides, each in the place of what the template says; gives its TaskResult.
 (define (call-atomic-task task (inputs {}) (file_paths nil) (context_management nil)
           (previous_outputs nil) (subtype nil) (max_depth nil) (model nil) (return_expectations nil)
-          (max_turns nil) (history nil) (history_config nil))
+          (max_turns nil) (history nil) (history_config nil) (options nil))
   (run-task task inputs
     {file_paths: file_paths
      context_management: context_management
@@ -15,7 +15,8 @@
      return_expectations: return_expectations
      max_turns: max_turns
      history: history
-     history_config: history_config}))
+     history_config: history_config
+     options: options}))
 
 ; What a TaskResult says. nil where it says nothing of it.
 

@@ -11,6 +11,8 @@ from sexplang.compiler.settings import (
     Read,
     chosen,
     count,
+    data,
+    expected,
     flag,
     schema,
     seconds,
@@ -22,6 +24,7 @@ from sexplang.compiler.settings import (
 from sexplang.compiler.state import Lowering
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
 from sexplang.terms.node import frozen
+from sexplang.terms.payload import OPTIONS, flaw, meant
 from sexplang.terms.template import (
     ContextManagement,
     FilePaths,
@@ -29,6 +32,7 @@ from sexplang.terms.template import (
     Limits,
     OutputFormat,
 )
+from sexplang.terms.text import value_of
 
 
 @frozen
@@ -145,6 +149,30 @@ def _file_paths(clause: Clause, c: Lowering, form: ListForm) -> FilePaths | None
     return FilePaths(source, text=found[given[0]])
 
 
+def _option(key: str) -> Read:
+    def read(c: Lowering, form: Form) -> Any:
+        before, value = len(c.findings), value_of(data(c, unquoted(form)))
+        why = flaw(key, value)
+        if why is None or len(c.findings) > before:
+            return value
+        if OPTIONS[key].test(value):
+            c.report("malformed-form", form.span, f"`{key}` {why}")
+            return None
+        return expected(c, form, OPTIONS[key].words)
+
+    return read
+
+
+_OPTIONS: dict[str, Read] = {key: _option(key) for key in OPTIONS}
+_CAPS = ("max_tokens", "max_output_tokens", "max_completion_tokens")
+
+
+def _other_option(key: str) -> str:
+    if key in _CAPS:
+        return "write `(limits max_output_tokens: …)`"
+    return meant(key, tuple(OPTIONS))
+
+
 CLAUSES: dict[str, Clause] = {
     "instructions": Clause('(instructions "…")', _one(text)),
     "system": Clause('(system "…")', _one(text)),
@@ -183,6 +211,10 @@ CLAUSES: dict[str, Clause] = {
     "limits": Clause(
         "(limits max_turns: 3 …)",
         _several(Limits, max_turns=count, max_output_tokens=count, timeout=seconds),
+    ),
+    "options": Clause(
+        "(options temperature: 0 …)",
+        lambda clause, c, form: chosen(c, form, _OPTIONS, _other_option),
     ),
     "history_config": Clause(
         "(history_config use_session_history: true …)",

@@ -20,6 +20,9 @@ from sexplang.terms.value import Fault
 Read = Callable[[Lowering, Form], Any]
 """A form to a value; None (and a report) if it is not of that kind."""
 
+Hint = Callable[[str], str]
+"""A key that there is not, to what to write instead."""
+
 
 def expected(c: Lowering, form: Form, what: str, hint: str | None = None) -> Any:
     """Reports a part that is not what stands at its place; gives None."""
@@ -142,15 +145,19 @@ def settings(c: Lowering, form: ListForm) -> Iterator[tuple[str, Form, Form]]:
         expected(c, item, "a setting and its value", "write `key: value` or `(key value)`")
 
 
-def chosen(c: Lowering, form: ListForm, readers: dict[str, Read]) -> dict[str, Any]:
-    """The settings of a clause that are there, each read by its reader; nil leaves one out."""
+def chosen(
+    c: Lowering, form: ListForm, readers: dict[str, Read], hint: Hint | None = None
+) -> dict[str, Any]:
+    """The settings of a clause that are there, each read by its reader; nil leaves one out. `hint`
+    says what to write instead of one that there is not."""
     found: dict[str, Any] = {}
     places: dict[str, Form] = {}
     for key, at, value in settings(c, form):
         if key in places:
             twice(c, at, places[key], f"the setting `{key}`")
         elif key not in readers:
-            unknown(c, at, f"`{word_of(form)}` has no setting `{key}`", key, tuple(readers))
+            title = f"`{word_of(form)}` has no setting `{key}`"
+            unknown(c, at, title, key, tuple(readers), hint)
         elif not _is_nil(value):
             found[key] = readers[key](c, value)
         places.setdefault(key, at)
@@ -168,7 +175,14 @@ def twice(c: Lowering, at: Form, first: Form, what: str) -> None:
     )
 
 
-def unknown(c: Lowering, at: Form, title: str, key: str, known: tuple[str, ...]) -> None:
+def unknown(
+    c: Lowering,
+    at: Form,
+    title: str,
+    key: str,
+    known: tuple[str, ...],
+    hint: Hint | None = None,
+) -> None:
     close = nearest(key, known)
-    hint = f"did you mean `{close}`?" if close else "there are " + ", ".join(known)
-    c.report("unknown-clause", at.span, title, hint=hint)
+    words = f"did you mean `{close}`?" if close else "there are " + ", ".join(known)
+    c.report("unknown-clause", at.span, title, hint=hint(key) if hint else words)

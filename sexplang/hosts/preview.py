@@ -15,6 +15,7 @@ from sexplang.hosts.programs import outcome_of, permissions_of
 from sexplang.hosts.serving import described, servers_of
 from sexplang.hosts.show import drawn
 from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.payload import OPTIONS
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
 from sexplang.terms.text import plain, value_of, written
@@ -140,10 +141,12 @@ def _as_json(payload: Any, sizes: dict[str, Any]) -> str:
 
 
 def _sizes(asked: Any, model: str | None) -> dict[str, Any]:
-    """Estimated tokens of the request, and those that the model takes."""
-    from sexplang.tasks.window import estimate, windows
+    """Estimated tokens of the request, those that the model takes, and those that it gives where
+    the request sets no limit."""
+    from sexplang.tasks.window import estimate, output, windows
 
-    return {"input_tokens": estimate(asked), "window": windows()(model), "model": model}
+    used, window = estimate(asked), windows()(model)
+    return {"input_tokens": used, "window": window, "most": output(model), "model": model}
 
 
 def _unread(payload: Any, model: str | None) -> tuple[str, ...]:
@@ -163,7 +166,9 @@ def _unread(payload: Any, model: str | None) -> tuple[str, ...]:
 def _shown(payload: dict[str, Any], sizes: dict[str, Any]) -> str:
     lines = [f"model   {sizes['model'] or 'none: name one with --model'}"]
     lines.append(f"tokens  about {sizes['input_tokens']} of {sizes['window']} in")
-    lines.append(f"        at most {payload.get('max_tokens')} out")
+    lines.append(f"        at most {payload.get('max_tokens') or sizes['most']} out")
+    options = {key: payload[key] for key in OPTIONS if key in payload}
+    lines += [f"option  {key}: {drawn(written(value_of(each)))}" for key, each in options.items()]
     for tool in payload.get("tools") or []:
         said, *more = (tool.get("description") or "").split("\n")
         lines.append(f"tool    {drawn(tool['name'])}  {drawn(said)}".rstrip())

@@ -15,6 +15,7 @@ from sexplang.terms.allowance import GREATEST
 from sexplang.terms.brief import shown
 from sexplang.terms.effect import Part
 from sexplang.terms.node import node
+from sexplang.terms.payload import kept
 from sexplang.terms.value import Fault, Record, Value
 
 
@@ -156,7 +157,7 @@ def _held(
             if given > bounds.tokens - used:
                 given = bounds.tokens - used
         if bounds.usd is not None:
-            price = price or _price(meter, model, taken, is_table and bool(payload.get("tools")))
+            price = price or _price(meter, model, taken, is_table and any(kept(payload)))
             fitting = _fitting(budget, given, price)
             if isinstance(fitting, Refused):
                 return fitting
@@ -167,11 +168,11 @@ def _held(
     return Held(names, model, taken + given, usd, guess, taken, input_usd, True)
 
 
-def _price(meter: Meter, model: str, taken: int, has_tools: bool) -> Callable[[int], float | None]:
-    """What a call costs whose input is known, by its output. A conversation with tools has its
-    prompt kept by the server, which costs more."""
-    kept = taken if has_tools else 0
-    return lambda output: meter.price(model, taken - kept, output, kept)
+def _price(meter: Meter, model: str, taken: int, is_kept: bool) -> Callable[[int], float | None]:
+    """What a call costs whose input is known, by its output. A prompt that the server is asked to
+    keep costs more."""
+    written = taken if is_kept else 0
+    return lambda output: meter.price(model, taken - written, output, written)
 
 
 def _most(payload: Any) -> int:

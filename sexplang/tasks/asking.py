@@ -10,9 +10,18 @@ def ask_model(session: HandlerSession) -> Perform:
     payload, messages = session.payload.copy(), session.messages
     payload["messages"] = messages
     sent = None
-    if len(messages) == 1 and not payload["tools"] and "output_schema" not in payload:
+    if len(messages) == 1 and not payload["tools"] and _SCALAR.issuperset(payload):
         sent = _sent(payload, messages[0]["content"])
     return Perform((Ask("model", (payload,), False, sent),))
+
+
+_SCALAR = frozenset(
+    (
+        *("model", "system", "messages", "tools", "max_tokens", "timeout", "task"),
+        *("temperature", "top_p", "top_k", "seed", "effort", "cache", "service_tier"),
+    )
+)
+"""The keys of a payload that is sent as it is, but for its messages and tools."""
 
 
 def _sent(payload: HandlerPayload, content: tuple[Block, ...]) -> tuple[Value, ...] | None:

@@ -109,6 +109,8 @@ def _request(
     payload["system"] = system = sections(rules.base_prompt, body.system, format_words)
     if overrides.model is not None:
         payload["model"] = overrides.model
+    if overrides.options:
+        payload.update(overrides.options)
     tokens = prepared.tool_tokens
     if overrides is not NO_OVERRIDES:
         setup = _overridden(rules, setup, payload, overrides, depth)

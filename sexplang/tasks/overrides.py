@@ -8,6 +8,7 @@ from sexplang.tasks.request import FIELDS, fields_of, snake
 from sexplang.tasks.session import Block
 from sexplang.tasks.settings import requested
 from sexplang.terms.node import field, node
+from sexplang.terms.payload import OPTIONS, SHOWN, flaw, meant
 from sexplang.terms.template import HistoryConfig
 from sexplang.terms.value import Procedure, Symbol, Value
 
@@ -32,6 +33,8 @@ class Overrides:
     history: tuple[Block, ...] | None = None
     """The messages of an earlier conversation that this one goes on with."""
     history_config: Value = None
+    options: dict[str, Value] = field(factory=dict)
+    """Settings of the model calls, each in the place of the template's."""
     expected_words: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -59,6 +62,7 @@ _CHECKS = {
     "tools": (_are_tools, 'write a list of the names of tools, or ["*"]'),
     "model": (lambda value: isinstance(value, str) and value != "", 'write "provider:name"'),
     "history": (is_history, "write a list of {role content} alone, role user or assistant"),
+    "options": (lambda value: isinstance(value, dict), "write a table of settings"),
     "max_turns": (_is_count, "write an integer of at least 1"),
     "previous_outputs": (lambda value: not isinstance(value, Procedure), "write text or results"),
 }
@@ -82,6 +86,9 @@ def overrides_of(given: dict[str, Value]) -> Overrides:
             wrong[name] = f"it stands twice, also as `{key}`: keep one"
         elif not check[0](value):
             wrong[name] = check[1]
+        elif name == "options":
+            fields[name], misfits = _options(value)
+            wrong |= misfits
         elif name == "history" and (flaw := flaw_of(value)) is not None:
             wrong[name] = flaw
         else:
@@ -90,6 +97,26 @@ def overrides_of(given: dict[str, Value]) -> Overrides:
         listed = "; ".join(f"{name}: {what}" for name, what in wrong.items())
         raise bad_input(f"the options of a task call do not fit: {listed}", fields=tuple(wrong))
     return _made(fields, tuple(warnings))
+
+
+def _options(given: dict[str, Value]) -> tuple[dict[str, Value], dict[str, str]]:
+    """The settings that are set, and what is wrong with others, by their place."""
+    read: dict[str, Value] = {}
+    wrong: dict[str, str] = {}
+    for key, value in given.items():
+        if isinstance(value, Symbol):
+            value = value.name
+        if key not in OPTIONS:
+            wrong[f"options.{key[:SHOWN]}"] = f"there is no such setting; {meant(key, _OPTIONS)}"
+        elif value is not None:
+            why = flaw(key, value)
+            if why is not None:
+                wrong[f"options.{key}"] = f"it {why}"
+            read[key] = value
+    return read, wrong
+
+
+_OPTIONS = tuple(OPTIONS)
 
 
 def _made(fields: dict[str, Any], warnings: tuple[str, ...]) -> Overrides:

@@ -160,11 +160,13 @@ def _payload(
     payload["system"] = ""
     payload["messages"] = ()
     payload["tools"] = tools
-    payload["max_tokens"] = _first(template.limits.max_output_tokens, rules.max_output_tokens)
+    if template.limits.max_output_tokens is not None:
+        payload["max_tokens"] = template.limits.max_output_tokens
     if template.limits.timeout is not None:
         payload["timeout"] = template.limits.timeout
     if schema is not None:
         payload["output_schema"] = schema
+    payload.update(template.options)
     payload["task"] = template.name
     return payload
 

@@ -81,7 +81,7 @@ FIELDS = {
 # Written by ourselves into the request that a handler sees.
 _INFORMATION = frozenset({"depth", "result"})
 
-_OF_PROGRAMS = frozenset({"previous_outputs"})
+_OF_PROGRAMS = frozenset({"previous_outputs", "options"})
 _MOST_NAMED, _LONGEST = 20, 40
 """Unknown fields, and characters of one, for which a likely field is looked for."""
 

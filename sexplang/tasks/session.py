@@ -15,7 +15,8 @@ from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Record, Value
 
 HandlerPayload: TypeAlias = dict[str, Value]
-"""`{model? system messages tools max_tokens output_schema? task}`, the argument of `model`."""
+"""`{model? system messages tools max_tokens? output_schema? task}` and the task's options, the
+argument of `model`."""
 
 Block: TypeAlias = dict[str, Value]
 """A content block of the Messages protocol; kinds that are not known here are kept verbatim."""
@@ -45,7 +46,6 @@ class Rules:
     xml_words: Callable[[OutputFormat], str]
     max_task_depth: int
     max_turns: int
-    max_output_tokens: int
     max_repairs: int
     max_refused: int
     base_prompt: str

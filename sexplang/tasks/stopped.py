@@ -9,10 +9,10 @@ from sexplang.tasks.session import HandlerSession, Rules
 
 def full(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
     """There was no room for more output."""
-    limit = session.payload["max_tokens"]
+    limit = session.payload.get("max_tokens") or reply.own[1]
     raise failures.exhausted(
         "output",
-        f"the reply was cut off at {limit} tokens",
+        f"the reply was cut off at {limit} tokens" if limit else "the reply was cut off",
         "raise <limits max_output_tokens=…>, or ask for a shorter answer",
         session.said + reply.text,
         used=reply.own[1],

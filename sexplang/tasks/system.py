@@ -38,7 +38,6 @@ def task_system(
     *,
     max_task_depth: int = 5,
     max_turns: int = 20,
-    max_output_tokens: int = 4096,
     max_repairs: int = 2,
     max_refused: int = 2,
     base_prompt: str = "",
@@ -52,8 +51,8 @@ def task_system(
 ) -> TaskSystem:
     """The task system of a run.
 
-    `max_turns` and `max_output_tokens` hold where a template sets none. A reply that does not
-    fit its format is asked for again at most `max_repairs` times; a conversation may have at most
+    `max_turns` holds where a template sets none. A reply that does not fit its format is asked
+    for again at most `max_repairs` times; a conversation may have at most
     `max_refused` turns with a subtask request that is malformed, too deep or a cycle, or with a
     plan that is refused. `tools` describes registered tools by name: `{description
     input_schema}`.
@@ -71,7 +70,6 @@ def task_system(
         xml_words=xml_words,
         max_task_depth=min(max_task_depth, HARD_DEPTH),
         max_turns=max_turns,
-        max_output_tokens=max_output_tokens,
         max_repairs=max_repairs,
         max_refused=max_refused,
         base_prompt=base_prompt,

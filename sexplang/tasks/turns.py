@@ -21,6 +21,7 @@ from sexplang.tasks.session import NOTHING, Block, HandlerSession, Rules, Waits
 from sexplang.tasks.stopped import full, overflowed, refused
 from sexplang.tasks.window import room_for, taken_with, tokens_of, with_more
 from sexplang.terms.node import evolve
+from sexplang.terms.payload import is_forced
 from sexplang.terms.task import Finished, Perform, Want
 from sexplang.terms.value import Fault, Record, Value
 
@@ -151,12 +152,22 @@ def _calling(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     if not reply.uses:
         raise bad_reply("the model stopped to use a tool and called none", content=reply.text)
     session = going_on(session, session.said + reply.text)
+    if "tool_choice" in session.payload:
+        session = _freed(session)
     session, asks, malformed = planned(evolve(session, said=""), reply)
     if malformed is not None:
         _bound_refused(rules, session, malformed)
     if asks:
         return session, Perform(asks, together=True)
     return _called(rules, session)
+
+
+def _freed(session: HandlerSession) -> HandlerSession:
+    """A model that had to call a tool has called one: to go on so would be without end."""
+    payload = session.payload.copy()
+    if is_forced(payload["tool_choice"]):
+        del payload["tool_choice"]
+    return evolve(session, payload=payload)
 
 
 def _called(rules: Rules, session: HandlerSession) -> Next:

@@ -29,6 +29,20 @@ WINDOWS: Mapping[str, int] = {
 }
 """Context windows in tokens by the beginning of a model's name; the documents' figures."""
 
+OUTPUTS: Mapping[str, int] = {
+    "claude-3-5": 8_192,
+    "claude-3-7": 64_000,
+    "claude-3": 4_096,
+    "claude-2": 4_096,
+    "claude-opus-4": 32_000,
+    "claude": 64_000,
+    "local": 1_024,
+    "": 4_096,
+}
+"""The most tokens that a model writes in one reply by the beginning of its name; of a model that
+nobody here knows, what every one can. The small one in the process says nothing new after some
+hundreds."""
+
 # Prose has more characters to a token, code and other alphabets fewer: rather too many tokens.
 BYTES_IN_TOKEN = 3.5
 _IN_MESSAGE = 4
@@ -44,20 +58,30 @@ def windows(
     """The function from the model that a template or a call names to the tokens that a conversation
     may take with who answers."""
     answering = models or Models()
-    by_length = sorted(known, key=len, reverse=True)
     found: dict[str | None, int] = {}
 
     def window(model: str | None) -> int:
         size = found.get(model)
         if size is None:
             name = answering.answer(model).model or model or ""
-            # `anthropic:claude-…` and `http://host#claude-…` are found by what they end with.
-            names = (name, name.replace("#", ":").rsplit(":", 1)[-1])
-            start = next(start for start in by_length if any(n.startswith(start) for n in names))
-            size = found[model] = floor(known[start] * fraction)
+            size = found[model] = floor(known[_beginning(name, known)] * fraction)
         return size
 
     return window
+
+
+def output(name: str | None) -> int:
+    """How many tokens a reply of a model may take where a request does not say: what the model can
+    write, at most the part of its window that conversations leave."""
+    left = round(WINDOWS[_beginning(name or "", WINDOWS)] * (1 - FRACTION))
+    return min(left, OUTPUTS[_beginning(name or "", OUTPUTS)])
+
+
+def _beginning(name: str, known: Mapping[str, int]) -> str:
+    """The longest that a name begins with. `anthropic:claude-…` and `http://host#claude-…` are
+    found by what they end with."""
+    names = (name, name.replace("#", ":").rsplit(":", 1)[-1])
+    return max([each for each in known if any(n.startswith(each) for n in names)], key=len)
 
 
 def tokens_in(text: str) -> int:

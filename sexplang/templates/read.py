@@ -15,6 +15,7 @@ from sexplang.templates.typed import template_of
 from sexplang.templates.vocabulary import normal
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import evolve
+from sexplang.terms.payload import OPTIONS, flaw
 from sexplang.terms.source import Source, Span
 from sexplang.terms.template import Part, Template, answering
 
@@ -115,7 +116,7 @@ def _checked(
         title = "it is said twice what this task returns"
         found = Finding("duplicate-clause", title, "keep one of them", "returns")
         yield found.at(_span(document, task, wrapper, found))
-    own = (*_outdated(task), *_relevance(task, template), *_positions(wrapper))
+    own = (*_outdated(task), *_relevance(task, template), *_options(template), *_positions(wrapper))
     for finding in (*findings(template), *own):
         yield finding.at(_span(document, task, wrapper, finding))
 
@@ -134,6 +135,15 @@ def _outdated(task: "_Element") -> Iterator[Finding]:
         if task.find(tag) is not None:
             title = f"<{tag}> is of the past and does nothing"
             yield Finding("deprecated-element", title, hint, tag, severity="warning")
+
+
+def _options(template: Template) -> Iterator[Finding]:
+    for key, value in template.options.items():
+        why = flaw(key, value)
+        if why is not None:
+            title = f"`{key}` {why}"
+            hint = f'write <options {key}="…"> with {OPTIONS[key].words}'
+            yield Finding("xml-invalid", title, hint, f"options:{key}")
 
 
 def _relevance(task: "_Element", template: Template) -> Iterator[Finding]:
@@ -170,6 +180,9 @@ def _span(
     if kind == "relevance":
         element = _named(task, "context_relevance/input", name)
         return document.span(task if element is None else element)
+    if kind == "options":
+        element = task.find(kind)
+        return document.span(task if element is None else element, name)
     if kind == "tool":
         return document.span(task.findall("allowed_tools/tool")[int(name)])
     if kind == "param":

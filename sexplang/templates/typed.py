@@ -123,6 +123,19 @@ def _limits(element: "_Element") -> Limits:
     )
 
 
+def _options(element: "_Element") -> dict[str, Any]:
+    """Settings as they are written: JSON, else a text. `read.py` says what is wrong with them."""
+    return {str(name): option_of(text) for name, text in element.attrib.items()}
+
+
+def option_of(written: str) -> Any:
+    """The value of a setting."""
+    try:
+        return value_of(certain(written))
+    except NotJson:
+        return normal(written)
+
+
 def _history_config(element: "_Element") -> HistoryConfig:
     fields: dict[str, Any] = {}
     for child in element:
@@ -150,6 +163,7 @@ FIELDS: "dict[str, tuple[str, Callable[[_Element], Any]]]" = {
     "allowed_tools": ("allowed_tools", _allowed_tools),
     "subtasks": ("subtasks", _subtasks),
     "limits": ("limits", _limits),
+    "options": ("options", _options),
     "history_config": ("history_config", _history_config),
     "manual_xml": ("manual_xml", _element_flag),
     "disable_reparsing": ("disable_reparsing", _element_flag),

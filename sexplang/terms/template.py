@@ -7,7 +7,7 @@ Fields and defaults follow inventory 2.1 to 2.5 and decisions.md. Immutable.
 import re
 from typing import Any, Literal, TypeAlias
 
-from sexplang.terms.node import evolve, frozen
+from sexplang.terms.node import evolve, field, frozen
 from sexplang.terms.source import Span
 
 ParamType = Literal["any", "string", "number", "integer", "boolean", "list", "object"]
@@ -116,6 +116,8 @@ class Template:
     file_paths: FilePaths = FilePaths()
     allowed_tools: tuple[str, ...] = ()
     limits: Limits = Limits()
+    options: dict[str, Any] = field(factory=dict)
+    """Settings of its model calls, as `terms/payload.py` has them."""
     history_config: HistoryConfig = HistoryConfig()
     context_assembly: tuple[tuple[str, str], ...] = ()
     """Pairs of `primary_elements` / `secondary_elements` / `excluded_elements` and text."""

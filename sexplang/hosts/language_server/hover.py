@@ -7,6 +7,7 @@ from sexplang.hosts.language_server.declared import comment_above
 from sexplang.hosts.language_server.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.outline import Outline
 from sexplang.hosts.language_server.words import syntax_of
+from sexplang.terms.text import written
 from sexplang.terms.types import type_words
 from sexplang.terms.value import Primitive, Task
 
@@ -132,6 +133,7 @@ def _settings(shape: object) -> str:
         "answers with": f"{answer} `{schema}`" if _is_word(schema) else "" if typed else answer,
         "model": template.model,
         "tools": ", ".join(template.allowed_tools),
+        "options": " ".join([f"{key}: {written(each)}" for key, each in template.options.items()]),
         "returns": template.returns and type_words(template.returns),
     }
     return " · ".join(f"{name} {value}" for name, value in said.items() if value)

@@ -5,7 +5,7 @@ request is one POST. Under asyncio the connections are aiohttp's: those that the
 default cost more for each one that is open, and at a thousand of them most of the time goes there.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from json import dumps
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,9 @@ PLAIN = ("accept", "anthropic-version")
 ANTHROPIC_CUSTOM_HEADERS says."""
 
 
+_BETA = "anthropic-beta"
+
+
 @frozen
 class Server:
     """Where requests go, and what opens it."""
@@ -30,12 +33,18 @@ class Server:
     url: Any
     headers: dict[str, str]
 
-    def asked(self, body: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
+    def asked(
+        self, body: dict[str, Any], betas: Sequence[str] = ()
+    ) -> AbstractAsyncContextManager[Any]:
         """The response to a request, whose body has not arrived yet. No redirect is followed: where
-        it leads, nobody has permitted."""
+        it leads, nobody has permitted. `betas` name what the server has on trial."""
+        headers = self.headers
+        if betas:
+            known = headers.get(_BETA)
+            headers = {**headers, _BETA: ",".join([known, *betas] if known else betas)}
         data = dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         asked: AbstractAsyncContextManager[Any] = self.http.stream(
-            "POST", self.url, content=data, headers=self.headers, follow_redirects=False
+            "POST", self.url, content=data, headers=headers, follow_redirects=False
         )
         return asked
 

@@ -17,6 +17,7 @@ from sexplang.runtime.models.client import Bounded, server_at
 from sexplang.runtime.models.enforcing import enforceable
 from sexplang.runtime.models.failures import (
     answered,
+    cannot,
     cut_short,
     not_a_reply,
     redirected,
@@ -25,13 +26,13 @@ from sexplang.runtime.models.failures import (
     told,
 )
 from sexplang.runtime.models.growing import Growing
+from sexplang.runtime.models.payload import bad
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.tasks.json_text import unfit
+from sexplang.tasks.window import output
 from sexplang.terms.effect import Request
 from sexplang.terms.node import field, frozen
-
-MAX_TOKENS = 4096
-"""For a payload that names none: the protocol wants one."""
+from sexplang.terms.payload import BETAS, choice_of, kept
 
 COUNTS = ("input_tokens", "output_tokens")
 
@@ -73,10 +74,11 @@ def messages(
         import anyio
 
         body = wire(payload, at.model)
+        betas = (payload.get("provider") or {}).get(BETAS) or []
         tell = _telling(on_event, request)
         try:
             with anyio.fail_after(endpoint.total):
-                return await _call(at, endpoint, body, tell, said)
+                return await _call(at, endpoint, body, betas, tell, said)
         except TimeoutError:
             # What took all that time once will take it again.
             raise timed_out(at.shown, endpoint.total, again=False) from None
@@ -127,34 +129,82 @@ def target(name: str, *, with_key: bool = True) -> Target:
 
 def wire(payload: dict[str, Any], model: str) -> dict[str, Any]:
     """What is sent. The body holds nothing of the run: no id, time, attempt."""
+    if payload.get("seed") is not None:
+        raise cannot("the Messages protocol has no `seed`", "leave it out of the options")
+    thinking = _thinking(payload.get("thinking"))
     body: dict[str, Any] = {
         "model": model,
-        "max_tokens": payload.get("max_tokens") or MAX_TOKENS,
+        "max_tokens": payload.get("max_tokens") or _most(model, thinking),
         "messages": [_sent(message) for message in payload.get("messages") or ()],
     }
-    for key in ("system", "tools", "tool_choice", "stop_sequences", "thinking"):
+    for key in ("system", "tools", "stop_sequences", "metadata"):
         if payload.get(key):
             body[key] = payload[key]
-    if body.get("tools"):
-        _cached(body)
-    schema = payload.get("output_schema")
-    if schema is not None:
-        strict = enforceable(schema)
-        if strict is not None:
-            body["output_config"] = {"format": {"type": "json_schema", "schema": strict}}
+    for key in ("temperature", "top_p", "top_k", "service_tier"):
+        if payload.get(key) is not None:
+            body[key] = payload[key]
+    if thinking is not None:
+        body["thinking"] = thinking
+    if payload.get("tool_choice"):
+        body["tool_choice"] = choice_of(payload["tool_choice"])
+    _cached(body, payload)
+    config = _output_config(payload)
+    if config:
+        body["output_config"] = config
+    for key, value in (payload.get("provider") or {}).items():
+        if key != BETAS:
+            body[key] = _beside(key, body.get(key), value)
     return body
 
 
-_CACHE = {"type": "ephemeral"}
+def _most(model: str, thinking: dict[str, Any] | None) -> int:
+    """The protocol wants a bound. What a model thinks comes out of it."""
+    most, thought = output(model), (thinking or {}).get("budget_tokens", 0)
+    return most if type(thought) is not int or thought < most else thought + most
 
 
-def _cached(body: dict[str, Any]) -> None:
-    """A conversation with tools goes on: what was sent before is the beginning of what is sent
-    next. The first mark keeps tools and system prompt; the one for the whole request moves along
-    with the last message, and leaves the messages before it byte for byte as they were."""
-    if isinstance(body.get("system"), str):
-        body["system"] = [{"type": "text", "text": body["system"], "cache_control": _CACHE}]
-    body["cache_control"] = _CACHE
+def _thinking(said: Any) -> dict[str, Any] | None:
+    if said is None or isinstance(said, dict):
+        return said
+    if said is True:
+        return {"type": "adaptive"}
+    return {"type": "disabled"} if said is False else {"type": "enabled", "budget_tokens": said}
+
+
+def _output_config(payload: dict[str, Any]) -> dict[str, Any]:
+    schema = payload.get("output_schema")
+    strict = None if schema is None else enforceable(schema)
+    config: dict[str, Any] = {}
+    if strict is not None:
+        config["format"] = {"type": "json_schema", "schema": strict}
+    if payload.get("effort") is not None:
+        config["effort"] = payload["effort"]
+    return config
+
+
+def _beside(key: str, own: Any, given: Any) -> Any:
+    """What `provider` says of a key: where a setting has said something of it too, both. Raises a
+    Refusal where they say two things of one."""
+    if own is None:
+        return given
+    if isinstance(own, dict) and isinstance(given, dict) and not own.keys() & given.keys():
+        return {**own, **given}
+    problem = f"`provider` sets `{key}`, which the settings beside it set too"
+    raise bad(problem, "say it in one of them")
+
+
+def _cached(body: dict[str, Any], payload: dict[str, Any]) -> None:
+    """A conversation goes on: what was sent before is the beginning of what is sent next. The first
+    mark keeps tools and system prompt; the one for the whole request moves along with the last
+    message, and leaves the messages before it byte for byte as they were."""
+    mark = {"type": "ephemeral"}
+    if isinstance(payload.get("cache"), str):
+        mark["ttl"] = payload["cache"]
+    opening, whole = kept(payload)
+    if opening and isinstance(body.get("system"), str):
+        body["system"] = [{"type": "text", "text": body["system"], "cache_control": mark}]
+    if whole:
+        body["cache_control"] = mark
 
 
 def _sent(message: dict[str, Any]) -> dict[str, Any]:
@@ -186,6 +236,7 @@ async def _call(
     at: Target,
     endpoint: Endpoint,
     body: dict[str, Any],
+    betas: list[str],
     tell: Callable[[str], None] | None,
     reply: Growing,
 ) -> dict[str, Any]:
@@ -193,7 +244,8 @@ async def _call(
     from anthropic import AsyncStream
 
     try:
-        async with server_at(at, endpoint.silence).asked({**body, "stream": True}) as response:
+        server = server_at(at, endpoint.silence)
+        async with server.asked({**body, "stream": True}, betas) as response:
             parts = Bounded(response, at.shown, endpoint.most_bytes)
             if 300 <= response.status_code < 400:
                 raise redirected(response, at.shown)

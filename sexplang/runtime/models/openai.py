@@ -13,9 +13,10 @@ from sexplang.runtime.models.failures import cannot
 from sexplang.runtime.models.grammar import input_schema, reply_schema
 from sexplang.runtime.models.streamed import Pieces
 from sexplang.runtime.refusal import broken
+from sexplang.tasks.window import output
+from sexplang.terms.payload import choice_of
 
 SEED = 1
-MAX_TOKENS = 1024
 MOST_TOKENS = 2**31 - 1
 
 AFTER_TOOLS = "Now answer the question in your own words."
@@ -23,8 +24,7 @@ AFTER_TOOLS = "Now answer the question in your own words."
 
 def asked(payload: dict[str, Any]) -> dict[str, Any]:
     """The request to the engine. Raises a Refusal for what this model cannot take."""
-    if payload.get("stop_sequences"):
-        raise cannot("the local model has no stop_sequences", "leave them out")
+    _check_settings(payload)
     tools = payload.get("tools") or []
     system = "\n\n".join(filter(None, [_text(payload.get("system")), _tools_in_words(tools)]))
     messages = [{"role": "system", "content": system}] if system else []
@@ -34,9 +34,10 @@ def asked(payload: dict[str, Any]) -> dict[str, Any]:
         messages.append({"role": message["role"], "content": content})
     request: dict[str, Any] = {
         "messages": messages,
-        "max_tokens": min(payload.get("max_tokens") or MAX_TOKENS, MOST_TOKENS),
+        "max_tokens": min(payload.get("max_tokens") or output("local"), MOST_TOKENS),
         "seed": SEED,
         "temperature": 0,
+        **{name: payload[key] for key, name in _SETTINGS.items() if payload.get(key) is not None},
         "cache_prompt": False,  # what was asked before must not show in what is answered now
         "stream": True,
         "stream_options": {"include_usage": True},
@@ -49,9 +50,34 @@ def asked(payload: dict[str, Any]) -> dict[str, Any]:
     return request
 
 
+_SETTINGS = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "seed": "seed",
+    "stop_sequences": "stop",
+}
+"""The settings that the engine has, and what it calls them."""
+
+_LACKS = ("thinking", "effort", "metadata", "cache", "service_tier", "provider")
+"""Those that it has not; that one of them shall be off is nothing to it."""
+
+
+def _check_settings(payload: dict[str, Any]) -> None:
+    lacking = [f"`{key}`" for key in _LACKS if payload.get(key)]
+    if lacking:
+        raise cannot(f"the local model has no {', '.join(lacking)}", "leave it out")
+    if payload.get("stop_sequences"):
+        whole = next((key for key in ("tools", "output_schema") if payload.get(key)), None)
+        if whole is not None:
+            problem = f"the local model has no `stop_sequences` beside `{whole}`"
+            raise cannot(problem, "leave one of them out")
+
+
 def _choice(payload: dict[str, Any]) -> dict[str, Any]:
     """What the payload says of the use of tools, but for a model that goes in circles."""
-    return {"type": "none"} if repeats(payload) else payload.get("tool_choice") or {}
+    said = payload.get("tool_choice")
+    return {"type": "none"} if repeats(payload) else choice_of(said) if said else {}
 
 
 def repeats(payload: dict[str, Any]) -> bool:

@@ -19,6 +19,9 @@ from sexplang.terms.template import Template
 from sexplang.terms.value import Record, Value
 from sexplang.terms.words import roots
 
+USUAL = 4096
+"""Tokens that a turn may be expected to write at most where its template sets no limit."""
+
 
 def bids(
     prepared: Callable[[Template], Prepared],
@@ -80,6 +83,6 @@ def _fitness(subtask: dict[str, Value], template: Template) -> float:
 def _cost(prepared: Prepared) -> int:
     template = prepared.template
     prompt = tokens_in(template.instructions) + tokens_in(template.system) + prepared.tool_tokens
-    most = prepared.payload["max_tokens"]
+    most = prepared.payload.get("max_tokens", USUAL)
     cost: int = prepared.setup.max_turns * (prompt + most)
     return cost

@@ -1,0 +1,63 @@
+"""What the text shows of a request to a model: keys and values that every model refuses."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sexplang.analysis.own import is_own, own_nodes
+from sexplang.terms.core import Call, Clause, Const, MakeTable, PerformOp
+from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.payload import PAYLOAD, flaw, meant
+from sexplang.terms.program import Program
+from sexplang.terms.source import Made
+from sexplang.terms.text import plain
+from sexplang.terms.value import Fault, Operation
+
+
+def misread_payloads(program: Program) -> Iterator[Diagnostic]:
+    """Of literal tables in `(model {…})`. Where the program answers `model` itself, a payload is
+    whatever its handler takes."""
+    tables: list[Any] = []
+    for node in own_nodes(program):
+        if isinstance(node, Clause) and node.operation == "model":
+            return
+        asks = (isinstance(node, PerformOp) and node.operation == "model") or (
+            isinstance(node, Call) and _is_model(node.callee)
+        )
+        if asks and node.arguments and is_own(node.span) and not isinstance(node.span, Made):
+            tables.append(node.arguments[0])
+    for table in tables:
+        yield from _of_table(table)
+
+
+def _is_model(callee: Any) -> bool:
+    operation = callee.value if isinstance(callee, Const) else None
+    return isinstance(operation, Operation) and operation.name == "model"
+
+
+def _of_table(table: Any) -> Iterator[Diagnostic]:
+    for key, value in _entries(table):
+        if key not in PAYLOAD:
+            title = f"the payload of `model` has no key `{key}`"
+            yield Diagnostic("bad-payload", title, (Label(table.span),), hint=meant(key))
+            continue
+        why = flaw(key, *value) if value else None
+        if why is not None:
+            title = f"`{key}` in the payload of `model` {why}"
+            yield Diagnostic("bad-payload", title, (Label(table.span),))
+
+
+def _entries(table: Any) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Keys, and their values where the text has them."""
+    if isinstance(table, MakeTable):
+        for key, node in zip(table.keys, table.values, strict=True):
+            yield key, _literal(node.value) if isinstance(node, Const) else ()
+    elif isinstance(table, Const) and isinstance(table.value, dict):
+        for key, value in table.value.items():
+            yield key, _literal(value)
+
+
+def _literal(value: Any) -> tuple[Any, ...]:
+    try:
+        return (plain(value),)
+    except Fault:
+        return ()

@@ -1,0 +1,241 @@
+"""What a payload of `model` holds: its keys, what each takes, and what is said of another.
+
+The settings among them, `OPTIONS`, stand in `(options …)` of a task and in `options` of a call too.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeGuard
+
+from sexplang.terms.node import frozen
+from sexplang.terms.template import tool_alias
+
+
+@frozen
+class Takes:
+    """What a key takes: in words, and as a test. Lists may be Python's or values."""
+
+    words: str
+    test: Callable[[Any], bool]
+
+
+def _is_list(value: Any) -> TypeGuard[list[Any] | tuple[Any, ...]]:
+    return isinstance(value, (list, tuple))
+
+
+def _is_table(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _is_number(least: float, most: float) -> Callable[[Any], bool]:
+    return lambda value: type(value) in (int, float) and least <= value <= most
+
+
+def _is_count(least: int, most: int = 10**9) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and least <= value <= most
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _are_texts(value: Any) -> bool:
+    return _is_list(value) and len(value) > 0 and all(map(_is_text, value))
+
+
+def _are_names(value: Any) -> bool:
+    """Of letters, digits and dashes: they go into a header."""
+    return _are_texts(value) and all(
+        each.isascii() and each.replace("-", "").replace("_", "").isalnum() for each in value
+    )
+
+
+def _is_typed(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def is_content(content: Any) -> bool:
+    """A message's content: a text, or blocks."""
+    return isinstance(content, str) or (_is_list(content) and all(map(_is_block, content)))
+
+
+def _is_block(block: Any) -> bool:
+    """The kinds that models look into; any other is opaque, and sent as it is."""
+    match block:
+        case {"type": "text"}:
+            return isinstance(block.get("text"), str)
+        case {"type": "tool_use"}:
+            named = isinstance(block.get("id"), str) and isinstance(block.get("name"), str)
+            return named and isinstance(block.get("input"), dict)
+        case {"type": "tool_result"}:
+            content = block.get("content")
+            return isinstance(block.get("tool_use_id"), str) and (
+                content is None or is_content(content)
+            )
+        case {"type": str()}:
+            return True
+        case _:
+            return False
+
+
+def _is_tool(tool: Any) -> bool:
+    """A server's own tools have no schema."""
+    return (
+        isinstance(tool, dict)
+        and isinstance(tool.get("name"), str)
+        and isinstance(tool.get("input_schema", {}), dict)
+    )
+
+
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+LEAST_THINKING = 1024
+
+OPTIONS: dict[str, Takes] = {
+    "temperature": Takes("a number from 0 to 2", _is_number(0, 2)),
+    "top_p": Takes("a number from 0 to 1", _is_number(0, 1)),
+    "top_k": Takes("a whole number from 1", _is_count(1)),
+    "seed": Takes("a whole number from 0 to 4294967295", _is_count(0, 2**32 - 1)),
+    "stop_sequences": Takes("a list of texts that are not empty", _are_texts),
+    "thinking": Takes(
+        f"true, false, a number of tokens from {LEAST_THINKING}, or a table with a type",
+        lambda value: (
+            value is True or value is False or _is_count(LEAST_THINKING)(value) or _is_typed(value)
+        ),
+    ),
+    "effort": Takes(f"one of {' '.join(EFFORTS)}", lambda value: value in EFFORTS),
+    "tool_choice": Takes(
+        "auto, any, none, the name of a tool, or a table with a type",
+        lambda value: _is_text(value) or _is_typed(value),
+    ),
+    "metadata": Takes(
+        "a table of texts",
+        lambda value: _is_table(value) and all(isinstance(each, str) for each in value.values()),
+    ),
+    "cache": Takes(
+        'true, false, "5m" or "1h"',
+        lambda value: value is True or value is False or value in ("5m", "1h"),
+    ),
+    "service_tier": Takes("the word for a tier, such as auto", _is_text),
+    "provider": Takes("a table of what only its provider knows", _is_table),
+}
+"""The settings."""
+
+PAYLOAD: dict[str, Takes] = {
+    "messages": Takes("a list of messages", _is_list),
+    "system": Takes("a text or a list of blocks", is_content),
+    "model": Takes("the name of a model", lambda name: isinstance(name, str)),
+    "max_tokens": Takes("a whole number from 1", lambda count: type(count) is int and count >= 1),
+    "tools": Takes(
+        "a list of tables with a name and an input_schema",
+        lambda tools: _is_list(tools) and all(map(_is_tool, tools)),
+    ),
+    "output_schema": Takes("a table", _is_table),
+    "timeout": Takes("a number of seconds", lambda time: type(time) in (int, float) and time >= 0),
+    "task": Takes("the name of a task", lambda name: isinstance(name, str)),
+    **OPTIONS,
+}
+"""All keys of a payload."""
+
+BETAS = "betas"
+"""The key of `provider` that is sent as a header: names of what a server has on trial."""
+
+_CLOSED = frozenset({*PAYLOAD, "stream", "output_format"})
+"""What `provider` may not hold: each has one place, and is checked there."""
+
+
+def flaw(key: str, value: Any) -> str | None:
+    """What is wrong with the value of a known key, in words that follow its name; None is unset."""
+    if value is None:
+        return None
+    takes = PAYLOAD[key]
+    if not takes.test(value):
+        return f"is not {takes.words}"
+    if key == "provider":
+        closed = next((each for each in value if each in _CLOSED), None)
+        if closed is not None:
+            return f"may not hold `{closed}`: that has a place of its own"
+        if BETAS in value and not _are_names(value[BETAS]):
+            return f"has `{BETAS}` that are not a list of names"
+    return None
+
+
+_MEANT = {
+    "stop": "stop_sequences",
+    "max_output_tokens": "max_tokens",
+    "max_completion_tokens": "max_tokens",
+    "reasoning_effort": "effort",
+    "reasoning": "thinking",
+    "budget_tokens": "thinking",
+    "cache_control": "cache",
+    "response_format": "output_schema",
+    "output_format": "output_schema",
+    "functions": "tools",
+    "prompt": "messages",
+    "user": "metadata",
+    "random_seed": "seed",
+}
+"""What others call our keys."""
+
+SHOWN = 40
+"""Characters of an unknown key that are shown."""
+
+
+def meant(key: str, known: tuple[str, ...] = tuple(PAYLOAD)) -> str:
+    """What to write instead of a key that there is not."""
+    from difflib import get_close_matches
+
+    said = key.lower().replace("-", "_")[: 2 * SHOWN]
+    near = [_MEANT[said]] if said in _MEANT else get_close_matches(said, known, 1)
+    if near and near[0] in known:
+        return f"did you mean `{near[0]}`?"
+    return (
+        f"there are {', '.join(known)}; what only its provider knows stands in "
+        f"`provider: {{{said[:SHOWN]}: …}}`"
+    )
+
+
+CHOICES = ("auto", "any", "none")
+
+
+def choice_of(said: Any) -> dict[str, Any]:
+    """The protocol's table for a `tool_choice`: a word, the name of a tool, or that table."""
+    if isinstance(said, dict):
+        return said
+    if said in CHOICES:
+        return {"type": said}
+    return {"type": "tool", "name": tool_alias(said)}
+
+
+def is_forced(said: Any) -> bool:
+    """Whether a `tool_choice` makes the model call a tool."""
+    return choice_of(said)["type"] in ("any", "tool")
+
+
+LONG = 4_096
+"""Characters that are worth a place in a prompt cache: no server keeps less than 1,024 tokens."""
+
+
+def kept(payload: dict[str, Any]) -> tuple[bool, bool]:
+    """Whether the server is asked to keep the beginning of a prompt (tools and system prompt), and
+    all of it, for a request that goes on from there."""
+    cache = payload.get("cache")
+    if cache is False:
+        return False, False
+    if cache or payload.get("tools"):
+        return True, True
+    messages = payload.get("messages")
+    opening = _size(payload.get("system"))
+    if not _is_list(messages) or len(messages) < 2:  # nothing is known to follow
+        return opening >= LONG, False
+    whole = opening + sum([_size(each) for each in messages])
+    return opening >= LONG, whole >= LONG
+
+
+def _size(part: Any) -> int:
+    """Characters of a text, of blocks or of a message; of an image or a document, enough."""
+    if isinstance(part, str):
+        return len(part)
+    if _is_list(part):
+        return sum(map(_size, part))
+    if not isinstance(part, dict):
+        return 0
+    return LONG if "source" in part else _size(part.get("text")) + _size(part.get("content"))

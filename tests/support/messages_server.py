@@ -250,16 +250,24 @@ def events(said: dict[str, Any]) -> list[str]:
     empty = {**said, "content": [], "stop_reason": None, "usage": begun}
     parts = [event({"type": "message_start", "message": empty})]
     for at, block in enumerate(said["content"]):
-        start, delta = block, None
+        start: dict[str, Any] = block
+        deltas: list[dict[str, Any]] = []
         if block["type"] == "text":
-            start, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+            start = {**block, "text": ""}
+            deltas = [{"type": "text_delta", "text": block["text"]}]
+        elif block["type"] == "thinking":
+            start = {**block, "thinking": "", "signature": ""}
+            deltas = [
+                {"type": "thinking_delta", "thinking": block["thinking"]},
+                {"type": "signature_delta", "signature": block["signature"]},
+            ]
         elif block["type"] == "tool_use":
             given = block.get("input", {})  # a text is sent as it is
             text = given if isinstance(given, str) else json.dumps(given)
             start = {**block, "input": {}}
-            delta = {"type": "input_json_delta", "partial_json": text}
+            deltas = [{"type": "input_json_delta", "partial_json": text}]
         parts.append(event({"type": "content_block_start", "index": at, "content_block": start}))
-        if delta is not None:
+        for delta in deltas:
             parts.append(event({"type": "content_block_delta", "index": at, "delta": delta}))
         parts.append(event({"type": "content_block_stop", "index": at}))
     ending = {"stop_reason": said["stop_reason"], "stop_sequence": None}

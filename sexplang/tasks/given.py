@@ -81,7 +81,7 @@ def delivered(session: HandlerSession, reply: Reply) -> Planning | None:
     offered, planning = session.setup.offered, session.planning
     uses = [use for use in reply.uses if offered.get(use.name) == "propose_subplan"]
     found = [proposal(use.input) for use in uses]
-    asked = continuation(session.said + reply.text, offered)
+    asked = continuation(session.said + reply.text, offered, session.setup.format)
     if isinstance(asked, Proposal) and "propose_subplan" in offered.values():
         found.append(asked)
     for read in found:

@@ -28,14 +28,15 @@
 ; `relevant_history:`, `constraints:` and a `system_prompt:`. It has the `tools:` listed, or all that
 ; there are, and at most `timeout:` seconds and `max_iterations:` model calls, by default 60 and 10.
 ; What goes wrong is told in what it gives: `{success content sources error token_usage}`. What the
-; host refuses is raised.
+; host refuses is raised. `parent_trace_id:` is the trace that its entries in the log name, by default
+; the run's own.
 (define (spawn-subagent (task nil) (relevant_history nil) (constraints []) (system_prompt nil)
-          (tools nil) (timeout nil) (max_iterations nil))
+          (tools nil) (timeout nil) (max_iterations nil) (parent_trace_id nil))
   (bind wrong
     (or (_complaint task relevant_history constraints system_prompt tools)
-        (_unlimited timeout max_iterations)))
+        (_unlimited timeout max_iterations parent_trace_id)))
   (if wrong
-      (_failed task wrong "" {} [])
+      (_failed {task: (_short task) traceId: parent_trace_id} wrong "" {} [])
       (in-place (lambda ()
                   (as-work "subagent" (_short task)
                     (lambda ()
@@ -46,35 +47,40 @@
                               history: (_history relevant_history)
                               context_management: _APART}
                              timeout
-                             max_iterations)))))))
+                             max_iterations
+                             parent_trace_id)))))))
 
-(define (_done task inputs overrides timeout most)
+(define (_done task inputs overrides timeout most trace)
+  (bind began (now))
   (bind limits (subagent-limits))
   (bind turns (min (last limits) (if most (exact most) (last limits))))
   (bind seconds (if timeout (min timeout (first limits)) (first limits)))
   (bind result
     (attempt (with-timeout seconds (run-task '_subagent inputs (put overrides "max_turns" turns)))))
   (bind err result.notes.error)
+  (bind entry {task: (_short task) traceId: trace durationMs: (_milliseconds began)})
   (if (nil? err)
       (begin
         (bind usage (_tokens (or result.notes.chain_usage result.usage)))
-        (_log (format "subagent.complete: ~a (~a tokens, ~a turns)"
-                      (_short task)
-                      (+ usage.input usage.output)
-                      result.notes.turns))
+        (_log "subagent.complete" entry
+          {tokens: (+ usage.input usage.output) iterations: result.notes.turns})
         {success: true
          content: result.content
          sources: (or result.notes.sources [])
          error: nil
          token_usage: usage})
-      (_failed task
-               (_why err seconds)
-               (or err.content "")
-               err.details.usage
-               (or err.details.sources []))))
+      (begin
+        (when (equal? err.reason "turns")
+          (_log "subagent.max_iterations" (remove entry "durationMs")
+            {iterations: err.details.metrics.limit}))
+        (_failed (put entry "isTimeout" (equal? err.reason "seconds"))
+                 (_why err seconds)
+                 (or err.content "")
+                 err.details.usage
+                 (or err.details.sources [])))))
 
-(define (_failed task why content usage sources)
-  (_log (format "subagent.failed: ~a: ~a" (_short task) why))
+(define (_failed entry why content usage sources)
+  (_log "subagent.failed" entry {error: why})
   {success: false content: content sources: sources error: why token_usage: (_tokens usage)})
 
 (define (_why err seconds)
@@ -116,11 +122,12 @@
      "`tools:` is a list of the names of tools")
     (else nil)))
 
-(define (_unlimited timeout most)
+(define (_unlimited timeout most trace)
   (cond ((not (or (nil? timeout) (and (number? timeout) (> timeout 0))))
          "`timeout:` is a number of seconds above 0")
         ((not (or (nil? most) (and (integer? most) (> most 0))))
          "`max_iterations:` is a number of calls of the model, from 1 on")
+        ((not (or (nil? trace) (_text? trace))) "`parent_trace_id:` is a text")
         (else nil)))
 
 (define (_text? value)
@@ -135,20 +142,24 @@
   (bind words (str task))
   (substring words 0 (min _SHOWN (string-length words))))
 
-(define (_log words) (log 'debug words))
+(define (_log event entry more) (log 'debug (merge {event: event} entry more)))
+
+(define (_milliseconds began) (exact (round (* 1000 (- (now) began)))))
 
 (define _FIELDS
-  ["task" "relevant_history" "constraints" "system_prompt" "tools" "timeout" "max_iterations"])
+  ["task" "relevant_history" "constraints" "system_prompt" "tools" "timeout" "max_iterations"
+   "parent_trace_id"])
 
 (define _CAMEL
   {relevantHistory: "relevant_history"
    systemPrompt: "system_prompt"
-   maxIterations: "max_iterations"})
+   maxIterations: "max_iterations"
+   parentTraceId: "parent_trace_id"})
 
 ; Does several tasks apart, as many at a time as there are places: `[{id: … task: …} …]`, with the
 ; other fields of `spawn-subagent`. Gives `{results success_count failure_count total_duration}`, the
-; results in the order of the list.
-(define (run-parallel-subagents tasks)
+; results in the order of the list. `parent_trace_id:` is that of each which names no other.
+(define (run-parallel-subagents tasks (parent_trace_id nil))
   (bind found (_misfit tasks))
   (when found
     (raise {type: "PROGRAM_ERROR"
@@ -156,21 +167,25 @@
             message: found
             hint: "write [{id: \"a\" task: \"what to do\"} …]"}))
   (bind began (now))
-  (_log (format "subagent.parallel.start: ~a subagents" (length tasks)))
+  (_log "subagent.parallel.start" {taskCount: (length tasks) traceId: parent_trace_id} {})
   (bind results
     (as-work "subagents" "run-parallel-subagents"
       (lambda ()
-        (par-map (lambda (each) {task_id: each.id result: (_spawned each)}) tasks))))
+        (par-map (lambda (each) {task_id: each.id result: (_spawned each parent_trace_id)})
+                 tasks))))
   (bind succeeded (length (filter (lambda (each) each.result.success) results)))
   (bind failed (- (length results) succeeded))
-  (_log (format "subagent.parallel.complete: ~a succeeded, ~a failed" succeeded failed))
-  {results: results
-   success_count: succeeded
-   failure_count: failed
-   total_duration: (exact (round (* 1000 (- (now) began))))})
+  (bind duration (_milliseconds began))
+  (_log "subagent.parallel.complete"
+        {successCount: succeeded
+         failureCount: failed
+         totalDurationMs: duration
+         traceId: parent_trace_id}
+        {})
+  {results: results success_count: succeeded failure_count: failed total_duration: duration})
 
 ; What it is given may stand in a `context` of its own; camelCase is how a model may write it.
-(define (_spawned each)
+(define (_spawned each trace)
   (bind context (if (nil? each.context) {} each.context))
   (bind inner (if (table? context) context {}))
   (bind own (remove (remove each "id") "context"))
@@ -181,7 +196,7 @@
           (zip names (append (values inner) (values own)))))
   (bind wrong (if (table? context) (_unfit names) "`context` is a table"))
   (if wrong
-      (_failed given.task wrong "" {} [])
+      (_failed {task: (_short given.task) traceId: trace} wrong "" {} [])
       (spawn-subagent
         task: given.task
         relevant_history: given.relevant_history
@@ -189,7 +204,8 @@
         system_prompt: given.system_prompt
         tools: given.tools
         timeout: given.timeout
-        max_iterations: given.max_iterations)))
+        max_iterations: given.max_iterations
+        parent_trace_id: (or given.parent_trace_id trace))))
 
 (define (_unfit names)
   (bind unknown (filter (lambda (name) (not (member? name _FIELDS))) names))

@@ -11,10 +11,10 @@ from sexplang.compiler.arguments import (
     positions_only,
 )
 from sexplang.compiler.names import reference
-from sexplang.compiler.scope import Binding, Continuation, Named, Place, Signature, signature_of
-from sexplang.compiler.shapes import CLAUSES, OLD_CALLS, word_of
+from sexplang.compiler.pairs import has_inputs, has_pairs, shape_of
+from sexplang.compiler.scope import Binding, Continuation, Signature
+from sexplang.compiler.shapes import OLD_CALLS
 from sexplang.compiler.state import AT_HEAD, Lowered, Lowering, Steps
-from sexplang.terms.brief import excerpt
 from sexplang.terms.core import (
     Call,
     CallKnown,
@@ -27,23 +27,8 @@ from sexplang.terms.core import (
     Local,
 )
 from sexplang.terms.form import Form, ListForm, Literal, Name
-from sexplang.terms.program import Export, Function
+from sexplang.terms.program import Export
 from sexplang.terms.value import Higher, Operation, Primitive, Task
-
-
-def shape_of(binding: Binding | None) -> Any:
-    """What is known of the calls that a binding takes."""
-    shape: Any = None
-    if type(binding) is Export:
-        shape = binding.shape
-        if shape is None and type(binding.core) is Const:
-            shape = binding.core.value
-        elif type(shape) is Function:
-            return signature_of(shape)
-    elif isinstance(binding, (Place, Named)):
-        shape = binding.shape
-    return shape if type(shape) in _KNOWN else None
-
 
 _AT_ONCE = frozenset([Name, Literal])
 """What is lowered without looking into it."""
@@ -53,7 +38,7 @@ def call(c: Lowering, form: ListForm, head: Form, binding: Binding | None) -> Lo
     """`(callee e… label: e …)` where the callee, if it is a name, stands for `binding` and is not a
     continuation of a clause."""
     shape = shape_of(binding)
-    if shape is not None and _has_pairs(c, form, shape):
+    if shape is not None and (has_pairs(c, form, shape) or has_inputs(c, form, shape)):
         return Const(None, span=form.span)
     if binding is None:
         return _unknown(c, form, head)
@@ -259,33 +244,3 @@ def _in_order(
         filled[place] = one if free else Local(0, c.size + at, "_", span=one.span)
     core: Core = made(tuple(filled))
     return core if free else Let(arguments, core, span=form.span)
-
-
-def _has_pairs(c: Lowering, form: ListForm, shape: Any) -> bool:
-    """`(task (key value))`, the way of older programs to name arguments."""
-    if ListForm not in map(type, form.items):
-        return False
-    params: tuple[str, ...] = getattr(shape, "params", ())
-    if type(shape) is Task:
-        params = tuple(param.name for param in shape.template.params)
-    if not params:
-        return False
-    found = [(item, label) for item in form.items if (label := _paired(c, item, params))]
-    for item, label in found:
-        name, value = item.items  # type: ignore[union-attr]
-        c.report(
-            "named-argument",
-            item.span,
-            f"an argument is named with a label, not with `({name.span.text} …)`",
-            hint=f"write `{label}: {excerpt(value.span.text)}`",
-        )
-    return bool(found)
-
-
-def _paired(c: Lowering, item: Form, params: tuple[str, ...]) -> str | None:
-    """The parameter that `(name value)` means."""
-    name = word_of(item)
-    if not name or len(item.items) != 2 or c.find(name) is not None:  # type: ignore[union-attr]
-        return None
-    label = CLAUSES.get(name, name).replace("-", "_")
-    return next((param for param in (name, label) if param in params), None)

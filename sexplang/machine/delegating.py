@@ -117,7 +117,12 @@ def make_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span |
         or status not in STATUSES
         or not (isinstance(notes, dict) and isinstance(usage, dict))
     ):
-        raise Fault("wrong-type", "a TaskResult has `content`, `status`, `notes` and `usage`")
+        raise Fault(
+            "wrong-type",
+            "a TaskResult has `content`, `status`, `notes` and `usage`",
+            hint=f"`content` is a text, `notes` and `usage` are tables, and `status` is one of "
+            f"{', '.join(STATUSES)}",
+        )
     parsed = given.get("parsed_content")
     answer = (given["answer"],) if "answer" in given else None
     if of and isinstance(of[0], Record):

@@ -62,7 +62,7 @@ def performers(settings: Settings) -> dict[str, Performer]:
     repeated = _repeated(settings)
     table: dict[str, Performer] = {
         "print": world.printing(settings.write),
-        "log": world.logging(settings.log),
+        "log": world.logging(settings.log, settings.run_id),
         "progress": world.progressing(settings.on_event),
         "now": repeated(world.now),
         "sleep": world.sleep,

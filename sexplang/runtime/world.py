@@ -1,5 +1,6 @@
 """`print log progress now sleep random` → their replies: the small things of the host."""
 
+import json
 from collections.abc import Callable
 from time import monotonic, time
 from typing import Any
@@ -34,11 +35,16 @@ def printing(write: Write) -> Performer:
     return perform
 
 
-def logging(log: Log) -> Performer:
-    """`(log level text)`."""
+def logging(log: Log, run_id: str) -> Performer:
+    """`(log level text)`. A table of fields is written as JSON; its `traceId`, where it is nil, is
+    the run's id."""
 
     def perform(request: Request) -> None:
         level, words = _padded(request.arguments, 2)
+        if isinstance(words, dict):
+            if "traceId" in words and words["traceId"] is None:
+                words = {**words, "traceId": run_id}
+            words = json.dumps(words, ensure_ascii=False)
         line = redacted(writable(text(value_of(words)), "log"))
         try:
             log(redacted(writable(text(level), "log")) or "info", line)

@@ -176,6 +176,9 @@ def _as_element(name: str, text: str) -> str:
 def _nearest(word: str, known: "list[str] | set[str]", shape: str) -> str:
     from difflib import get_close_matches
 
+    choice = [each for each in word.split("|") if each in known]
+    if len(choice) > 1:  # copied from what tells the words apart
+        return f"write one of them: {_words(choice, shape)}"
     near = get_close_matches(word.lower(), sorted(known), 1)
     if near:
         return f"did you mean {shape.format(near[0])}?"

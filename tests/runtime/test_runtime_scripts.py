@@ -117,7 +117,7 @@ def test_a_script_that_takes_too_long_is_an_error_of_its_own():
     [
         (("rm", ("-rf", "x")), "run-denied", "--allow-run rm"),
         (("/bin/sh", ()), "run-denied", "--allow-run /bin/sh"),
-        (("sh -c ls",), "run-denied", "--allow-run"),
+        (("sh -c ls",), "run-denied", "an executable stands alone"),
         (("no-such-thing",), "script-not-found", "PATH"),
         (("sh", ("-c", "x" * 200_000)), "script-failed", "input"),
         (("broken",), "script-failed", "outside the program"),
@@ -212,6 +212,14 @@ def test_a_script_cannot_look_into_the_interpreter():
 
 def test_a_hint_that_is_pasted_runs_nothing_else(tmp_path):
     """What a program names is quoted for the shell."""
-    error = error_of(drive(begun(perform("run-script", "echo; ls", ())), table()))
+    error = error_of(drive(begun(perform("run-script", "echo;ls", ())), table()))
 
-    assert "allow it with --allow-run 'echo; ls'" == error["hint"]
+    assert "allow it with --allow-run 'echo;ls'" == error["hint"]
+
+
+def test_a_command_in_one_text_is_told_to_be_two():
+    """No permission would make a command with its arguments the name of an executable."""
+    hint = refused("echo hi there")["hint"]
+
+    assert 'an executable stands alone: write "echo" and args: ["hi" "there"]' == hint
+    assert "--allow-run '/opt/my tool'" in refused("/opt/my tool")["hint"]

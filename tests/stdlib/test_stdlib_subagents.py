@@ -397,10 +397,34 @@ def test_seconds_can_only_be_lowered():
     """A request for more than the run allows gets what the run allows."""
     program = built('(spawn-subagent task: "x" timeout: 999)')
     for limits, seconds in ((Limits(), 60), (Limits(subagent_seconds=5), 5)):
-        outcome = start(program, {}, tasks(), limits)
-        assert isinstance(outcome, Suspended)
+        outcome = _begun(start(program, {}, tasks(), limits))
         timers = [each for each in outcome.requests if each.operation == "timer"]
         assert [(seconds,)] == [each.arguments for each in timers]
+
+
+def _begun(outcome):
+    """A run of one subagent that waits for its model: it has looked at the clock."""
+    assert ["now"] == [each.operation for each in outcome.requests]
+    return outcome.resume(outcome.requests[0].id, 100.0)
+
+
+def test_sixty_seconds_end_one_that_hangs():
+    """Where nobody says another number, and its model never replies."""
+    outcome = _begun(start(built('(spawn-subagent task: "x")'), {}, tasks(), Limits()))
+    waiting = {each.operation: each for each in outcome.requests}
+    assert {"timer", "model"} == waiting.keys()
+    assert (60,) == waiting["timer"].arguments
+
+    outcome = outcome.resume(waiting["timer"].id, None)
+    entries = []
+    while isinstance(outcome, Suspended):
+        (request,) = outcome.requests
+        if request.operation == "log":
+            entries.append(request.arguments[1])
+        outcome = outcome.resume(request.id, 160.0 if request.operation == "now" else None)
+
+    assert "the subagent timed out after 60 seconds" == outcome.value["error"]
+    assert [(True, 60_000)] == [(each["isTimeout"], each["durationMs"]) for each in entries]
 
 
 def test_the_calls_of_a_run_can_be_fewer():

@@ -1,5 +1,6 @@
 """A request for a script → the command it stands for, if it may be run."""
 
+import json
 import os
 import shlex
 from shutil import which
@@ -86,12 +87,14 @@ def name_granted(name: str, permissions: Permissions) -> str:
 
 def not_permitted(name: str, flag: str) -> Refusal:
     """Nobody gave the right to run this."""
-    return refused(
-        "run-denied",
-        f"`{name}` may not be run here",
-        hint=f"allow it with {flag} {shlex.quote(name)}",
-        command=name,
-    )
+    words = name.split()
+    hint = f"allow it with {flag} {shlex.quote(name)}"
+    if (
+        len(words) > 1 and "/" not in name
+    ):  # a whole command: no permission makes it the name of an executable
+        listed = " ".join(json.dumps(word, ensure_ascii=False) for word in words[1:])
+        hint = f'an executable stands alone: write "{words[0]}" and args: [{listed}]'
+    return refused("run-denied", f"`{name}` may not be run here", hint=hint, command=name)
 
 
 def _path() -> str:

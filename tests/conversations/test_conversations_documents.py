@@ -1,0 +1,221 @@
+"""What the five documents write, tried as they write it: calls, warnings, entries in the log."""
+
+import json
+
+import pytest
+
+import sexplang
+from sexplang import Diagnostics, Permissions
+
+TASKS = """
+<task name="child" type="atomic">
+  <params><param name="word" type="string"/></params>
+  <instructions>Say {{word}}.</instructions>
+</task>
+<task name="parent" type="atomic">
+  <instructions>Find out.</instructions>
+  <allowed_tools><tool>spawn_subtask</tool></allowed_tools>
+</task>
+"""
+
+
+def uses(name, given):
+    return {
+        "content": [{"type": "tool_use", "id": "u1", "name": name, "input": given}],
+        "stop_reason": "tool_use",
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
+
+
+@pytest.fixture
+def folder(tmp_path):
+    one, _, two = TASKS.strip().partition("</task>\n")
+    (tmp_path / "child.xml").write_text(one + "</task>")
+    (tmp_path / "parent.xml").write_text(two)
+    return tmp_path
+
+
+def run(folder, text, model, **options):
+    (folder / "main.sexp").write_text(f'(import "child.xml") (import "parent.xml")\n{text}')
+    return sexplang.run(folder / "main.sexp", model=model, **options)
+
+
+# -- Files of templates (seeds 12)
+
+
+@pytest.mark.parametrize("command", ["python3 -c \"open('pwned','w').write('x')\"", "rm -rf src"])
+def test_a_template_runs_nothing_though_it_may_be_run(folder, command):
+    """Its command names files, whatever the executables that a person permits for tests."""
+    (folder / "src").mkdir()
+    (folder / "t.xml").write_text(
+        '<task name="t" type="atomic"><instructions>Go.</instructions>'
+        f'<file_paths source="command"><command>{command}</command></file_paths></task>'
+    )
+    (folder / "t.sexp").write_text('(import "t.xml") (t)')
+    asked = []
+
+    with pytest.raises(Diagnostics, match="does not only name files"):
+        sexplang.run(
+            folder / "t.sexp",
+            model=lambda payload: asked.append(payload) or "done",
+            permissions=Permissions(folder=folder, run=["python3", "rm"]),
+        )
+    assert not asked and not (folder / "pwned").exists() and (folder / "src").is_dir()
+
+
+def test_a_script_is_run_with_its_own_permission(folder):
+    """And what it finds is given to the call."""
+    (folder / "a.md").write_text("Tea.")
+    seen = []
+
+    def model(payload):
+        seen.append(payload["system"])
+        return "done"
+
+    program = """
+    (define said (system:run_script "echo" args: ["a.md"]))
+    (call-atomic-task 'child inputs: {word: "x"} file_paths: [(string-trim said.notes.stdout)])
+    """
+    run(folder, program, model, permissions=Permissions(folder=folder, run=["echo"]))
+
+    assert '<file path="a.md">\nTea.\n</file>' in seen[0]
+
+
+# -- Subagents (seeds 10, 19)
+
+
+LITERAL = """
+(run-parallel-subagents
+  [{id: "a"
+    context: {task: "one" relevantHistory: "we like tea" constraints: ["short"]
+              systemPrompt: "Be brief." parentTraceId: "trace-1"}}])
+"""
+
+
+def entries(text, model, **options):
+    """What a program writes to the log, and its value."""
+    found = []
+    written = {"log": lambda level, words: found.append(words)}
+    return sexplang.run(text, model=model, effects=written, **options), found
+
+
+def test_the_literal_of_a_subagent_is_read_as_it_stands():
+    """Its trace is the one that the log names."""
+    value, found = entries(LITERAL, lambda payload: f"{payload['system']}")
+
+    (result,) = value["results"]
+    assert (True, "Be brief.") == (result["result"]["success"], result["result"]["content"])
+    complete = [each for each in found if each["event"] == "subagent.complete"]
+    assert ["trace-1"] == [each["traceId"] for each in complete]
+
+
+def test_each_entry_of_the_log_has_the_fields_of_its_event(caplog):
+    """`traceId` is in every one."""
+    failing = '(spawn-subagent task: "x" parent_trace_id: "t")'
+    program = f'(run-parallel-subagents [{{id: "a" task: "x"}}] parent_trace_id: "t") {failing}'
+    replies = iter([uses("read_file", {"path": "a"}), uses("read_file", {"path": "a"})])
+
+    def model(payload):
+        return next(replies, None) or "done"
+
+    _, found = entries(program, model, limits=sexplang.Limits(subagent_calls=1))
+    fields = {each["event"]: set(each) for each in found}
+
+    assert {"t"} == {each["traceId"] for each in found}
+    assert {
+        "subagent.parallel.start": {"event", "traceId", "taskCount"},
+        "subagent.max_iterations": {"event", "traceId", "task", "iterations"},
+        "subagent.failed": {"event", "traceId", "task", "durationMs", "isTimeout", "error"},
+        "subagent.parallel.complete": {
+            *("event", "traceId", "successCount", "failureCount", "totalDurationMs")
+        },
+    } == fields
+
+
+def test_an_entry_without_a_trace_names_the_run(caplog):
+    """A table is written as JSON."""
+    with caplog.at_level("DEBUG", "sexplang"):
+        sexplang.run('(spawn-subagent task: "x")', model=lambda payload: "done", run_id="run-7")
+    (entry,) = [json.loads(each.message) for each in caplog.records if "subagent" in each.message]
+
+    assert ("subagent.complete", "run-7", 1) == (
+        *(entry["event"], entry["traceId"], entry["iterations"]),
+    )
+
+
+def test_a_table_as_the_task_of_a_subagent_is_found_before_the_run():
+    (found,) = sexplang.check('(spawn-subagent {task: "x"})')
+
+    assert ("error", True) == (found.severity, "takes a text, not a table" in found.title)
+    assert "what to do" in found.hint
+
+
+# -- Warnings (seeds 16, 17)
+
+
+def test_the_answer_of_a_child_is_its_own(folder):
+    """A request as the document has it: the parent asks for JSON, and that is all it is told."""
+    told = []
+    request = {
+        "name": "child",
+        "description": "verify",
+        "inputs": {"word": "tea"},
+        "context_management": {"inherit_context": "subset"},
+        "file_paths": ["/src/main.py"],
+        "return_expectations": "JSON",
+    }
+
+    def model(payload):
+        last = payload["messages"][-1]["content"][-1]
+        if payload["task"] == "child":
+            return '{"ok": true}'
+        if last["type"] == "tool_result":
+            told.append(last["content"])
+            return "done"
+        return uses("spawn_subtask", request)
+
+    result = run(folder, "(call-task parent)", model)
+
+    assert ['{"ok": true}'] == told
+    assert any("/src/main.py" in each for each in result.notes["warnings"])
+
+
+def test_named_files_are_context(folder):
+    """A task that sees files does not execute with minimal context."""
+    (folder / "a.md").write_text("Tea.")
+    call = """
+    (call-atomic-task 'child inputs: {word: "x"} file_paths: ["a.md"]
+      context_management: {inherit_context: "none" fresh_context: "disabled"})
+    """
+    result = run(folder, call, lambda payload: "done")
+
+    assert () == tuple(result.notes["warnings"])
+
+
+# -- Hints (seeds 14, 15, 21)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ('(call-atomic-task \'child (word "x"))', 'write `inputs: {word: "x"}`'),
+        ('(call-atomic-task child (word "x"))', 'write `inputs: {word: "x"}`'),
+        ('(call-atomic-task \'child word: "x")', 'write `inputs: {word: "x"}`'),
+        ('(call-atomic-task \'child word: (str 1) model: "m")', "`inputs: {word: (str 1)}`"),
+        ('(call-task child (word "x"))', 'write `word: "x"`'),
+        ('(child (word "x"))', 'write `word: "x"`'),
+    ],
+)
+def test_inputs_beside_a_task_are_told_where_they_go(folder, text, hint):
+    with pytest.raises(Diagnostics) as caught:
+        run(folder, text, [])
+
+    (found,) = caught.value.diagnostics
+    assert hint in found.hint
+
+
+def test_a_status_that_is_none_is_told_the_three():
+    with pytest.raises(sexplang.Failed, match="TaskResult") as caught:
+        sexplang.run('(task-result {status: "WAITING" content: "x" notes: {} usage: {}})')
+
+    assert "COMPLETE, CONTINUATION, FAILED" in caught.value.error.fields["hint"]

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from sexplang.templates.schema import Misfit, misfit, type_name
+from sexplang.templates.unions import astray, meant
 from sexplang.terms.node import define, field
 
 Note = Callable[[str], None]
@@ -201,11 +202,16 @@ class Fitting:
         if not schema.keys() <= _PLAIN:
             yield from _by_schema(data, schema, path)
         elif "anyOf" in schema:
-            branch = _meant(data, schema)
-            if branch is None:
+            branches = _branches(schema)
+            wrong = astray(data, [each for each in branches if _is_branch_of(data, each)])
+            at = meant(data, branches, _is_branch_of)
+            if wrong is not None:
+                name, known = wrong
+                yield _said(_under(path, name), {"enum": known}, data[name])
+            elif at is None:
                 yield _said(path, schema, data)
             else:
-                yield from self._unfit(data, branch, path)
+                yield from self._unfit(data, branches[at], path)
         elif "enum" in schema or not _is_of(data, schema.get("type")):
             yield _said(path, schema, data)
         elif type(data) is list:
@@ -220,13 +226,8 @@ class Fitting:
                     yield from self._unfit(item, schema["properties"][name], _under(path, name))
 
 
-def _meant(data: Any, schema: Schema) -> Schema | None:
-    """The branch of a union that data of no branch was meant for: that of its kind; of several,
-    that with the most of its fields."""
-    kind = [each for each in _branches(schema) if "type" in each and _is_of(data, each["type"])]
-    if type(data) is not dict:
-        return kind[0] if len(kind) == 1 else None
-    return max(kind, key=lambda each: len(data.keys() & each.get("properties", {})), default=None)
+def _is_branch_of(data: Any, branch: Schema) -> bool:
+    return "type" in branch and _is_of(data, branch["type"])
 
 
 def _by_schema(data: Any, schema: Schema, path: str) -> list[str]:

@@ -5,11 +5,14 @@ A schema is a word of the mini-language (`object`, `string[]`, …) or a JSON Sc
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from sexplang.templates.jsontext import MAX_DEPTH, NotJson, certain, depth
+from sexplang.templates.unions import astray, branches_at, meant
 from sexplang.terms.node import frozen
 from sexplang.terms.template import OutputFormat
 
@@ -114,13 +117,8 @@ def misfit(data: Any, schema: str | dict[str, Any] | None) -> Misfit | None:
     except (ValueError, TypeError):
         # Whoever registers a template has been told; a reply cannot be measured by this.
         return Misfit("what it should fit is not a JSON Schema", "schema", type_name(data))
-    violations: list[str] = []
-    for error in errors:
-        if len(violations) == _MOST_VIOLATIONS:
-            violations.append("…")
-            break
-        place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.instance_path)
-        violations.append(f"{place.lstrip('.') or 'the whole'}: {error.message[:200]}")
+    violations = list(islice(_violations(errors, schema), _MOST_VIOLATIONS + 1))
+    violations[_MOST_VIOLATIONS:] = ["…"] * (len(violations) > _MOST_VIOLATIONS)
     if not violations:
         return None
     expected = schema.get("type")
@@ -130,6 +128,39 @@ def misfit(data: Any, schema: str | dict[str, Any] | None) -> Misfit | None:
         type_name(data),
         tuple(violations),
     )
+
+
+def _violations(errors: Iterable[Any], schema: dict[str, Any]) -> Iterator[str]:
+    """What each error says and where. That of a union says what is wrong by the branch that was
+    meant, or with the field that says which is meant."""
+    for error in errors:
+        place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.instance_path)
+        within = getattr(error.kind, "context", None) or ()
+        branches = branches_at(schema, error.schema_path) if any(within) else None
+        if branches is not None and len(branches) == len(within):
+            wrong = astray(error.instance, branches)
+            if wrong is not None:
+                name, known = wrong
+                listed = ", ".join([_shown(each) for each in known])
+                said = f"{_shown(error.instance[name])} is none of {listed}"
+                yield f"{f'{place}.{name}'.lstrip('.')}: {said[:200]}"
+                continue
+            at = meant(error.instance, branches, _may_be)
+            if at is not None and within[at]:
+                yield from _violations(within[at], schema)
+                continue
+        yield f"{place.lstrip('.') or 'the whole'}: {error.message[:200]}"
+
+
+def _may_be(data: Any, branch: dict[str, Any]) -> bool:
+    """Whether the type that a branch says, if it says one, is that of the data."""
+    said = branch.get("type")
+    types = said if isinstance(said, list) else [said]
+    return any(_is(data, type_) for type_ in types)
+
+
+def _shown(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, default=str)[:60]
 
 
 def type_name(data: Any) -> str:

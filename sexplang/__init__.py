@@ -42,16 +42,37 @@ if TYPE_CHECKING:
         start,
         thaw,
     )
+    from sexplang.api.components import (
+        AtomicTaskExecutor,
+        Dispatcher,
+        Handler,
+        MemorySystem,
+        SexpEvaluator,
+        TaskSystem,
+    )
+
+_COMPONENTS = (
+    "AtomicTaskExecutor",
+    "Dispatcher",
+    "Handler",
+    "MemorySystem",
+    "SexpEvaluator",
+    "TaskSystem",
+)
 
 __all__ = [
+    "AtomicTaskExecutor",
     "Diagnostic",
     "Diagnostics",
+    "Dispatcher",
     "Done",
     "Event",
     "Failed",
     "Finished",
+    "Handler",
     "Limits",
     "Memory",
+    "MemorySystem",
     "Outcome",
     "Permissions",
     "Program",
@@ -60,9 +81,11 @@ __all__ = [
     "Request",
     "Retrying",
     "Said",
+    "SexpEvaluator",
     "Started",
     "Suspended",
     "TaskResult",
+    "TaskSystem",
     "Withdrawn",
     "adispatch",
     "arun",
@@ -80,6 +103,10 @@ __all__ = [
 
 def __getattr__(name: str) -> "Any":
     # The command must start without loading what only embedding needs.
+    if name in _COMPONENTS:
+        from sexplang.api import components
+
+        return getattr(components, name)
     if name in __all__:
         from sexplang import api
 

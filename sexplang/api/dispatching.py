@@ -17,7 +17,9 @@ from sexplang.api.functions import Functions
 from sexplang.api.running import arun, run
 from sexplang.api.tools import tools_of
 from sexplang.api.values import TaskResult, python, value
+from sexplang.builder import Find
 from sexplang.dispatcher import Dispatched, Path, bad_input, failed, told, unreadable
+from sexplang.library import Library
 from sexplang.library import library as read_library
 from sexplang.machine import Failed, Limits
 from sexplang.runtime import Permissions
@@ -39,6 +41,7 @@ class Options(TypedDict, total=False):
     effects: Functions | None
     limits: Limits | None
     budget: Mapping[str, float] | None
+    memory: str | os.PathLike[str] | None
     mcp: Mapping[str, Any] | None
     record: str | os.PathLike[str] | None
     on_event: Watch | None
@@ -73,19 +76,32 @@ def dispatch(
     as `notes["error"]`. `notes["execution_path"]` is `s_expression`, `subtask_template` or
     `direct_tool`; any other value than a TaskResult is its text, and stands in the notes itself.
     """
-    _check_options(options)
+    check_options(options)
     wrong = _misfit(identifier, inputs)
     if wrong is not None:
         return wrong
-    library = _listed(library)
-    allowed = _allowed(library, permissions)
+    library = listed(library)
+    allowed = granted(library, permissions)
     misuse.tools(tools)
     names = [*tools_of(tools), *_served(identifier, options.get("mcp"))]
     asked = _asked(identifier, inputs, library, file_context, names, allowed)
     if isinstance(asked, TaskResult):
         return asked
+    return ended(asked, tools=tools, permissions=allowed, **options)
+
+
+def ended(
+    asked: Dispatched,
+    *,
+    tools: Tools,
+    permissions: Permissions,
+    **options: Unpack[Options],
+) -> TaskResult:
+    """Runs what was asked for to its TaskResult."""
     try:
-        given = run(asked.program, inputs=asked.inputs, tools=tools, permissions=allowed, **options)
+        given = run(
+            asked.program, inputs=asked.inputs, tools=tools, permissions=permissions, **options
+        )
     except Failed as end:
         return _shown(failed(end.error, asked.path, end.trail), asked.warnings)
     except Diagnostics as found:
@@ -104,12 +120,12 @@ async def adispatch(
     **options: Unpack[Options],
 ) -> TaskResult:
     """`dispatch` for a caller that has an event loop, asyncio's or trio's."""
-    _check_options(options)
+    check_options(options)
     wrong = _misfit(identifier, inputs)
     if wrong is not None:
         return wrong
-    library = _listed(library)
-    allowed = _allowed(library, permissions)
+    library = listed(library)
+    allowed = granted(library, permissions)
     misuse.tools(tools)
     names = [*tools_of(tools), *_served(identifier, options.get("mcp"))]
     asked = _asked(identifier, inputs, library, file_context, names, allowed)
@@ -147,7 +163,7 @@ def _misfit(identifier: object, inputs: object) -> TaskResult | None:
 _BY_NAME = 'write {"text": "…"}, a table by names'
 
 
-def _check_options(options: Collection[str]) -> None:
+def check_options(options: Collection[str]) -> None:
     """Raises TypeError for what `dispatch` does not take."""
     for name in options:
         if name not in Options.__annotations__:
@@ -166,16 +182,10 @@ def _asked(
     allowed: Permissions,
 ) -> Dispatched | TaskResult:
     """The program to run, or what is wrong with the question."""
-    paths = [os.path.abspath(os.fspath(path)) for path in library]
     path: Path | None = "s_expression" if identifier.lstrip().startswith("(") else None
     warnings: tuple[str, ...] = ()
     try:
-        find = finding(evolve(allowed, read=(*allowed.read, *paths)))
-        there = read_library(
-            [each for each in paths if not os.path.isdir(each)],
-            find,
-            [each for folder in paths if os.path.isdir(folder) for each in lying_in(folder)],
-        )
+        there, find = read(library, allowed)
         there.check(identifier)
         warnings = tuple([str(each.warning()) for each in there.left_out])
         asked = dispatcher.dispatch(
@@ -193,13 +203,25 @@ def _asked(
         return _shown(failed(error_of(fault), path), warnings)
 
 
+def read(library: Listed, allowed: Permissions) -> tuple[Library, Find]:
+    """The tasks of files and folders, and how their program finds others. Raises Diagnostics."""
+    paths = [os.path.abspath(os.fspath(path)) for path in library]
+    find = finding(evolve(allowed, read=(*allowed.read, *paths)))
+    there = read_library(
+        [each for each in paths if not os.path.isdir(each)],
+        find,
+        [each for folder in paths if os.path.isdir(folder) for each in lying_in(folder)],
+    )
+    return there, find
+
+
 def _served(identifier: str, mcp: Mapping[str, Any] | None) -> list[str]:
     """The identifier, if it is a tool of one of the MCP servers."""
     server, _, tool = identifier.partition(":")
     return [identifier] if tool and server in (mcp or {}) else []
 
 
-def _listed(paths: Paths) -> Listed:
+def listed(paths: Paths) -> Listed:
     if isinstance(paths, (bytes, Mapping)) or not isinstance(paths, (str, os.PathLike, Iterable)):
         raise misuse.wrong("library", "a path or a list of paths", paths)
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
@@ -208,7 +230,7 @@ def _listed(paths: Paths) -> Listed:
     return listed
 
 
-def _allowed(library: Listed, permissions: Permissions | None) -> Permissions:
+def granted(library: Listed, permissions: Permissions | None) -> Permissions:
     """What was given, and the library's own folder."""
     misuse.permissions(permissions)
     allowed = permissions or Permissions()

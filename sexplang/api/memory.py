@@ -96,6 +96,10 @@ class Memory:
         reply: dict[str, Any] = plain(value(self._system.search(asked)))
         return reply
 
+    def get_relevant_context_for(self, context_input: str | Mapping[str, Any]) -> dict[str, Any]:
+        """`search`, by the name that the documents have for it."""
+        return self.search(context_input)
+
 
 @contextmanager
 def _failing() -> Iterator[None]:

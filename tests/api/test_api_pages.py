@@ -9,7 +9,10 @@ from support.pages import execute, files, statements
 
 import sexplang
 
-PAGES = [ROOT / "spec/11-embedding.md", ROOT / "spec/15-traces.md", ROOT / "README.md"]
+PAGES = [
+    *(ROOT / "spec" / name for name in ("11-embedding.md", "11a-components.md", "15-traces.md")),
+    ROOT / "README.md",
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -1,0 +1,178 @@
+"""The components of the five documents by their names: doors to what runs, each with what it has.
+
+Law: nothing here does any of their work; what is not said here is as for `run` and `dispatch`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Unpack
+
+from sexplang import dispatcher
+from sexplang.api import misuse
+from sexplang.api.beginning import Tools
+from sexplang.api.dispatching import (
+    Options,
+    Paths,
+    check_options,
+    dispatch,
+    ended,
+    granted,
+    listed,
+    read,
+)
+from sexplang.api.memory import Memory
+from sexplang.api.running import run
+from sexplang.api.values import TaskResult, value
+from sexplang.runtime import Permissions
+from sexplang.terms.template import Template
+from sexplang.terms.value import Task
+
+MemorySystem = Memory
+"""An index of files: `get_relevant_context_for` is what a task's fresh context asks."""
+
+
+class Handler:
+    """Who speaks with models, files and tools for tasks: a configuration that does not change.
+
+    It takes the `model`, `tools`, `permissions`, `limits`, `budget` and so on of `dispatch`.
+    """
+
+    def __init__(
+        self,
+        *,
+        tools: Tools = (),
+        permissions: Permissions | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        check_options(options)
+        misuse.tools(tools)
+        misuse.permissions(permissions)
+        self._tools = tools
+        self._permissions = permissions
+        self._options = options
+
+    def execute_prompt(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """One call of the model: a payload, `{messages …}`, to its reply. Raises Failed."""
+        options: Any = self._options
+        reply: dict[str, Any] = run(
+            _PROMPT, inputs={"payload": dict(payload)}, permissions=self._permissions, **options
+        )
+        return reply
+
+    def execute_tool(self, name: str, inputs: Mapping[str, Any] | None = None) -> TaskResult:
+        """One of the tools, or of the language's own, such as `read_file`."""
+        return self._dispatched(name, inputs, ())
+
+    def _dispatched(
+        self,
+        identifier: str,
+        inputs: Mapping[str, Any] | None,
+        library: Paths,
+        file_context: Iterable[str] | str | None = None,
+    ) -> TaskResult:
+        return dispatch(
+            identifier,
+            inputs,
+            library=library,
+            file_context=file_context,
+            tools=self._tools,
+            permissions=self._permissions,
+            **self._options,
+        )
+
+    def _granted(self, library: list[Any]) -> Permissions:
+        return granted(library, self._permissions)
+
+
+_PROMPT = "(define-input payload type: json) (model payload)"
+
+
+class TaskSystem:
+    """The templates of a library, files and folders, and the Handler that their tasks work with."""
+
+    def __init__(self, library: Paths, handler: Handler | None = None) -> None:
+        self._library = listed(library)
+        self._handler = handler or Handler()
+
+    def find_template(self, identifier: str) -> Template | None:
+        """The template of this name, or the only one of `atomic:SUBTYPE`. Raises Diagnostics for a
+        file that cannot be read."""
+        there, _ = read(self._library, self._handler._granted(self._library))
+        there.check(identifier)
+        task = dispatcher.found(identifier, there.tasks)
+        return None if task is None else task.template
+
+    def execute_atomic_template(self, request: Mapping[str, Any]) -> TaskResult:
+        """The task that takes a SubtaskRequest: by its `name`, else as one of a model is matched.
+        It never raises for what is asked: a failure is a TaskResult."""
+        return self._handler._dispatched(_REQUEST, {"request": dict(request)}, self._library)
+
+
+_REQUEST = "(subtask request)"
+
+
+class AtomicTaskExecutor:
+    """One atomic task: its template's texts with the values of its parameters, and of nothing
+    else, to the Handler."""
+
+    def __init__(self, handler: Handler | None = None) -> None:
+        self._handler = handler or Handler()
+
+    def execute_body(self, template: Template, params: Mapping[str, Any]) -> TaskResult:
+        """The conversation of a template with these values. A failure is a TaskResult."""
+        handler = self._handler
+        allowed = handler._granted([])
+        _, find = read([], allowed)
+        asked = dispatcher.dispatch(
+            template.name,
+            {name: value(given) for name, given in params.items()},
+            tasks={template.name: Task(template)},
+            find=find,
+        )
+        return ended(asked, tools=handler._tools, permissions=allowed, **handler._options)
+
+
+class SexpEvaluator:
+    """Program texts, which see the tasks of a TaskSystem."""
+
+    def __init__(self, tasks: TaskSystem | None = None) -> None:
+        self._tasks = tasks or TaskSystem(())
+
+    def evaluate(self, text: str, inputs: Mapping[str, Any] | None = None) -> Any:
+        """The value of a program; the inputs are names in it. Raises Diagnostics for what is no
+        program, and Failed with the error that ended it."""
+        library, handler = self._tasks._library, self._tasks._handler
+        allowed = handler._granted(library)
+        there, find = read(library, allowed)
+        there.check(text)
+        given = {name: value(one) for name, one in (inputs or {}).items()}
+        asked = dispatcher.dispatch(_as_program(text), given, tasks=there.tasks, find=find)
+        return run(
+            asked.program,
+            inputs=asked.inputs,
+            tools=handler._tools,
+            permissions=allowed,
+            **handler._options,
+        )
+
+
+def _as_program(text: str) -> str:
+    """Only what begins with a bracket is a program to the Dispatcher."""
+    return text if text.lstrip().startswith("(") else f"(begin {text})"
+
+
+class Dispatcher:
+    """What somebody asks for by a name: a program where it begins with `(`, else a task of the
+    TaskSystem, else a tool of its Handler."""
+
+    def __init__(self, tasks: TaskSystem) -> None:
+        self._tasks = tasks
+
+    def dispatch(
+        self,
+        identifier: str,
+        inputs: Mapping[str, Any] | None = None,
+        file_context: Iterable[str] | str | None = None,
+    ) -> TaskResult:
+        """`dispatch` with what the components were given; whatever goes wrong is a TaskResult."""
+        tasks = self._tasks
+        return tasks._handler._dispatched(identifier, inputs, tasks._library, file_context)

@@ -370,25 +370,6 @@ def test_the_documents_errors_are_errors(name):
         assert error.reason == code
 
 
-def test_the_components_bear_the_names_of_the_documents():
-    """The system begins a session for each task, which holds a payload."""
-    from sexplang import pipeline
-    from sexplang.runtime.memory import MemorySystem
-    from sexplang.tasks.executor import execute_body
-    from sexplang.tasks.session import HandlerSession
-    from sexplang.terms.task import TaskSystem
-    from sexplang.terms.template import Template
-
-    system, template = pipeline.tasks(), Template("t", instructions="Go.")
-    _, session, _ = system.begin(template, {}, {}, ())
-
-    assert isinstance(system, TaskSystem) and callable(execute_body)
-    assert template is system.match({"name": "t"}, (template,))
-    assert isinstance(session, HandlerSession)
-    assert "t" == session.payload["task"]
-    assert callable(sexplang.dispatch) and callable(MemorySystem.search)
-
-
 def test_the_table_of_the_documents_names_tests_that_exist():
     """Each line of the chapter has one."""
     chapter = (ROOT / "spec" / "14-documents.md").read_text(encoding="utf-8")

@@ -112,9 +112,11 @@ class Plans:
         that nobody knows.
 
         It sees the prelude and its inputs, imports nothing, and performs what it handles itself
-        or is allowed. What else the caller knows is denied, not unknown.
+        or is allowed; a right is an operation, maybe for one model or tool alone. What else the
+        caller knows is denied, not unknown.
         """
-        for name in sorted(allowed - self.known):
+        operations = frozenset([right.partition(" ")[0] for right in allowed])
+        for name in sorted(operations - self.known):
             raise _unknown(name, self.known)
         builder = Builder(
             _nothing_to_import,
@@ -128,8 +130,8 @@ class Plans:
         try:
             builder.main(Source("plan", text))
         except Diagnostics as refused:
-            return tuple([self._told(each, allowed) for each in refused.diagnostics])
-        handled = allowed.union({"error"}, *[unit.handled for unit in builder.units])
+            return tuple([self._told(each, operations) for each in refused.diagnostics])
+        handled = operations.union({"error"}, *[unit.handled for unit in builder.units])
         denied = [
             Diagnostic(
                 "plan-denied",

@@ -15,6 +15,7 @@ from sexplang.analysis.bounds import ZERO, Bound, place, unbounded
 from sexplang.analysis.conversing import TOOLS
 from sexplang.analysis.environments import Environment
 from sexplang.analysis.following import STEPS, At, Costs, Follower, TooInvolved
+from sexplang.analysis.naming import models_of
 from sexplang.analysis.needs import Need, needs_of
 from sexplang.analysis.noting import Notes
 from sexplang.analysis.reach import unreachable
@@ -85,6 +86,8 @@ class Report:
     effects: tuple[Row, ...] = ()
     calls: Bound = field(default=ZERO)
     needs: tuple[Need, ...] = ()
+    models: tuple[str, ...] = ()
+    """The names that the program has for models."""
 
     def most(self, inputs: Mapping[str, Any]) -> int | None:
         """The most model calls of a run with these inputs (defaults included); None: no bound."""
@@ -101,6 +104,7 @@ class Report:
             "effects": [row.plain() for row in self.effects],
             "calls": _plain(self.calls, self.source),
             "needs": [need.plain() for need in self.needs],
+            "models": list(self.models),
         }
 
 
@@ -164,7 +168,7 @@ def _analysed(m: Follower, given: int) -> Report:
         found += [] if m.gave_up else [*_handlers(m), *misused(m)]
     source = program.units[-1].name if program.units else ""
     findings = tuple(sorted(found, key=_place))
-    return Report(source, findings, tuple(rows), calls, needs_of(m))
+    return Report(source, findings, tuple(rows), calls, needs_of(m), models_of(program))
 
 
 def _whole(m: Follower, given: int) -> tuple[Environment, Work]:

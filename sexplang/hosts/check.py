@@ -2,12 +2,14 @@
 
 import os
 import sys
+from shlex import quote
 from typing import Any
 
 from sexplang.hosts.files import folder_of, source_at, status_of
 from sexplang.hosts.guard import DONE
 from sexplang.hosts.programs import built
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.models import is_id
 from sexplang.terms.node import evolve, frozen
 
 
@@ -20,7 +22,7 @@ class Checked:
     report: Any = None
 
     def plain(self) -> dict[str, Any]:
-        known: dict[str, Any] = {"effects": [], "calls": None, "needs": []}
+        known: dict[str, Any] = {"effects": [], "calls": None, "needs": [], "models": []}
         if self.report is not None:
             needs = _needs(self.report, self.file)
             known = {**self.report.plain(), "needs": [need.plain() for need in needs]}
@@ -80,6 +82,11 @@ def _tell(one: Checked, effects: bool, asked: bool) -> None:
     if report is None:
         return
     said = [str(need) for need in _needs(report, one.file)]
+    said += [
+        f"names the model {name}: --model {quote(name)}=MODEL says who that is"
+        for name in report.models
+        if not is_id(name)
+    ]
     if asked or not report.calls.is_zero:
         said.append(report.says())
     if not said:

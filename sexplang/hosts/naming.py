@@ -1,8 +1,13 @@
-"""What `--model` was given → who answers to which name; and which names a program has."""
+"""What `--model` was given → who answers to which name; and names that a program does not have."""
 
 import re
+from typing import TYPE_CHECKING
 
-from sexplang.terms.models import Models, worded
+from sexplang.terms.models import ALL, Models, spelled, worded
+
+if TYPE_CHECKING:
+    from sexplang.terms.diagnostic import Diagnostic
+    from sexplang.terms.program import Program
 
 _WHOLE = re.compile(r"(scripted|replay|local):|([a-z]+:)?https?://", re.IGNORECASE)
 """How a model begins whose name may hold a `=` itself."""
@@ -38,3 +43,36 @@ def typed(words: tuple[str, ...]) -> Models:
     pairs = [pair(word) for word in words]
     default = next((model for name, model in pairs if name is None), None)
     return worded(default, {name: model for name, model in pairs if name is not None})
+
+
+def unused(
+    words: tuple[str, ...], program: "Program", inputs: tuple[str, ...]
+) -> "tuple[Diagnostic, ...]":
+    """A warning for each name that neither the texts of a program nor its inputs hold."""
+    names = [name for name, _ in map(pair, words) if name not in (None, ALL)]
+    if not names:
+        return ()
+    from sexplang.analysis.naming import models_of
+    from sexplang.terms.diagnostic import Diagnostic
+
+    texts = [each.text for each in program.sources if not each.name.startswith("std/")]
+    known = [f"`{name}`" for name in models_of(program)]
+    has = f"the models that it names are {', '.join(known)}" if known else "it names no model"
+    return tuple(
+        Diagnostic(
+            "unused-model",
+            f"nothing in this program names the model `{name}`",
+            severity="warning",
+            hint=f"{has}; --model M answers where it names none",
+        )
+        for name in names
+        if name is not None and not any(_holds(text, name) for text in (*texts, *inputs))
+    )
+
+
+def _holds(text: str, name: str) -> bool:
+    """Whether a name stands in a text as a whole word."""
+    for each in {name, spelled(name), name.removeprefix("anthropic:")}:
+        if re.search(rf"(?<![\w.-]){re.escape(each)}(?![\w-])", text):
+            return True
+    return False

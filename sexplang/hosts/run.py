@@ -19,7 +19,7 @@ from sexplang.hosts.ending import (
 from sexplang.hosts.files import folder_of, source_at, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.limits import limits_of
-from sexplang.hosts.naming import pair
+from sexplang.hosts.naming import pair, unused
 from sexplang.hosts.options import Settings, check_files
 from sexplang.hosts.programs import budget_of, built, check_index, outcome_of, permissions_of
 from sexplang.hosts.serving import described, say_unprovided, servers_of
@@ -46,12 +46,13 @@ def run(settings: Settings) -> int:
     if _only_defines(settings, program):
         return MISUSE
     findings = _found_by_check(settings, program)
-    if settings.strict and (program.warnings or findings):
-        say_all((*program.warnings, *findings), FAILED, settings)
+    warnings = (*program.warnings, *unused(settings.model, program, settings.inputs))
+    if settings.strict and (warnings or findings):
+        say_all((*warnings, *findings), FAILED, settings)
         say("--strict stops the program at a warning; nothing was run")
         return FAILED
-    if program.warnings and not settings.quiet:
-        say_all(program.warnings, FAILED)
+    if warnings and not settings.quiet:
+        say_all(warnings, FAILED)
     errors = tuple([each for each in findings if each.severity == "error"])
     if errors:
         return say_all(errors, FAILED, settings)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sexplang.hosts.ending import say_all, say_fault
 from sexplang.hosts.files import folder_of, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
+from sexplang.hosts.naming import unused
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import budget_of
 from sexplang.hosts.run import performed
@@ -87,6 +88,9 @@ def _task(
         return say_all(wrong.diagnostics, status_of(wrong.diagnostics), settings)
     except Fault as fault:
         return say_fault(_beside(fault, name, places, find), _status(fault), settings)
+    odd = unused(settings.model, asked.program, arguments)
+    if odd and not settings.quiet:
+        say_all(odd, DONE)
     settings = evolve(settings, way=asked.path)
     if asked.path != "s_expression":
         source = asked.program.units[-1].items[0].span.source

@@ -17,15 +17,17 @@ from sexplang.terms.allowance import work
 from sexplang.terms.border import without_functions
 from sexplang.terms.brief import shown
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.models import spelled
 from sexplang.terms.program import Program
 from sexplang.terms.settling import settled
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_of
-from sexplang.terms.text import plain, text, value_of
+from sexplang.terms.text import plain, text, value_of, written
 from sexplang.terms.value import Fault, Record, Symbol, Value
 
 PlanKey: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
-"""A plan's text, the names of its inputs, and the operations that it may perform."""
+"""A plan's text, the names of its inputs, and its rights: the operations that it may perform, or
+one and, behind a space, the model or tool that it may ask."""
 
 
 def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
@@ -119,10 +121,30 @@ def _bounds(budget: Value) -> dict[str, Value]:
 
 
 def _operations(rights: Value) -> frozenset[str]:
-    if not isinstance(rights, tuple) or not all(isinstance(one, (str, Symbol)) for one in rights):
+    found = [_right(one) for one in rights] if isinstance(rights, tuple) else [None]
+    if None in found:
         words = f"`allow:` of `eval-plan` is a list of operations, not {shown(rights)}"
-        raise Fault("wrong-type", words, hint="for example allow: ['model 'read-file]")
-    return frozenset([one if isinstance(one, str) else one.name for one in rights])
+        raise Fault(
+            "wrong-type", words, hint="for example allow: ['model '(model \"fast\") 'read-file]"
+        )
+    return frozenset([one for one in found if one is not None])
+
+
+NAMING = ("model", "tool")
+"""Operations that name whom they ask, and so may be allowed for some alone."""
+
+
+def _right(given: Value) -> str | None:
+    """An operation, or `(model "fast")`, as it is kept; None if it is neither."""
+    if isinstance(given, Symbol):
+        return given.name
+    if isinstance(given, str):
+        return None if " " in given else given
+    match given:
+        case (Symbol() as operation, str(name)) if operation.name in NAMING and name:
+            return f"{operation.name} {spelled(name)}"
+        case _:
+            return None
 
 
 def _refused(diagnostics: Any) -> Value:
@@ -152,13 +174,25 @@ def _spoken(error: Value) -> Value:
 
 def _guard(node: Segment, operation: str, arguments: tuple[Value, ...]) -> None:
     data = node[4][0] if node[0].stripped is node[0] else node[4]
-    if operation not in data[0]:
+    rights, name = data[0], _named(operation, arguments)
+    # Whoever may ask for a model asks the default; a tool always has a name.
+    may_ask = operation in rights and (operation == "tool" or not name)
+    if not may_ask and f"{operation} {spelled(name)}" not in rights:
+        denied = f"ask the {operation} `{name}`" if name else f"perform `{operation}`"
+        right = f"({operation} {written(name)})" if name else operation
         raise Fault(
             "plan-denied",
-            f"this plan may not perform `{operation}`",
-            hint=f"allow it: (eval-plan text allow: ['{operation}])",
+            f"this plan may not {denied}",
+            hint=f"allow it: (eval-plan text allow: ['{right}])",
         )
     plain(arguments)
+
+
+def _named(operation: str, arguments: tuple[Value, ...]) -> str:
+    """The model that a request names, or its tool; empty where it names none."""
+    given = arguments[0] if arguments and operation in NAMING else None
+    name = given.get("model") if operation == "model" and isinstance(given, dict) else given
+    return name if isinstance(name, str) else ""
 
 
 PLAN = HandlerKind({"error": (Taking(_failed, 1, "never", ()),)}, _done)

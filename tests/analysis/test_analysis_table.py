@@ -62,6 +62,14 @@ def test_effects_are_what_the_chapter_says():
     assert blocks["effects"].splitlines() == [str(row) for row in rows_found]
 
 
+def test_models_are_what_the_chapter_says():
+    """The names that a program has for them, and no other table's `model`."""
+    blocks = {fence.kind: fence.text for fence in fences(TEXT)}
+    program = next(fence.text for fence in fences(TEXT) if "models.sexp" in fence.info)
+
+    assert blocks["models"].split() == [*inspect(built(program)).models]
+
+
 def test_needs_are_what_the_chapter_says():
     """A line for each thing that has to be permitted."""
     blocks = {fence.kind: fence.text for fence in fences(TEXT)}

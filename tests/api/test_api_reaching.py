@@ -16,9 +16,10 @@ XML = """<task name="say" type="atomic"><description>Says.</description>
 <instructions>Hello</instructions><model>NAME</model></task>"""
 
 
-def planned(text):
-    """The text as a plan of a model, whose failure is raised."""
-    return f"(raise (get (eval-plan {json.dumps(text)} allow: ['model]) 'error))"
+def planned(text, name=None):
+    """The text as a plan of a model that may ask this one, whose failure is raised."""
+    allowed = f"'(model {json.dumps(name)})" if name else "'model"
+    return f"(raise (get (eval-plan {json.dumps(text)} allow: [{allowed}]) 'error))"
 
 
 def named(text, name):
@@ -37,8 +38,8 @@ WAYS = {
     "a template": lambda name: named(TASK, name),
     "a template of XML": lambda name: '(import "say.xml") (say)',
     "data": lambda name: DATA.replace("TABLE", json.dumps(json.dumps({"at": name}))),
-    "a plan": lambda name: planned(asking(name)),
-    "a plan's template": lambda name: planned(named(TASK, name)),
+    "a plan": lambda name: planned(asking(name), name),
+    "a plan's template": lambda name: planned(named(TASK, name), name),
 }
 
 
@@ -122,7 +123,9 @@ def test_a_file_that_may_not_be_read_is_no_model(scheme, tmp_path_factory):
 
     assert failed(text).reason == "path-denied"
     assert failed(text, permissions=Permissions(read=["."])).reason == "path-denied"
-    assert failed(planned(text), permissions=Permissions(folder=".")).reason == "path-denied"
+    plan = planned(text, f"{scheme}:{secret}")
+    assert failed(plan, permissions=Permissions(folder=".")).reason == "path-denied"
+    assert failed(planned(text)).reason == "plan-denied"
 
 
 def test_a_link_is_no_way_out(here, tmp_path_factory):

@@ -213,3 +213,29 @@ def test_a_role_may_stand_for_another_and_not_for_itself(two, folder):
 
     assert '["A" "A" "A"]\n' == done.stdout, done.stderr
     assert "`cheap` does not name a model" in circle.stderr
+
+
+def test_a_name_that_no_program_has_is_a_warning(two, folder):
+    """Which says the names that there are; one that stands in a list may be meant."""
+    a, _ = two
+    words = ("--model", f"*={a.url}#main", "--model", "juge=local")
+    done = command("run", "p.sexp", *words, cwd=folder)
+    strict = command("run", "p.sexp", *words, "--strict", cwd=folder)
+    task = command("task", '(model {messages: [] model: "x"})', *words[2:], cwd=folder)
+    listed = (*words[:2], "--model", "odd=local")
+    quiet = command("run", "-e", '(define names ["odd" "even"]) 1', *listed, cwd=folder)
+
+    said = "warning[unused-model]: nothing in this program names the model `juge`"
+    assert (0, True) == (done.returncode, said in done.stderr), done.stderr
+    assert "`cheap`, `judge`, `strong`; --model M answers" in done.stderr
+    assert (1, True) == (strict.returncode, said in strict.stderr)
+    assert said in task.stderr and "that it names are `x`" in task.stderr
+    assert "warning" not in quiet.stderr
+
+
+def test_check_lists_the_roles_that_a_program_names(folder):
+    done = command("check", "p.sexp", cwd=folder)
+    told = json.loads(command("check", "p.sexp", "--json", cwd=folder).stdout)
+
+    assert "p.sexp: names the model judge: --model judge=MODEL says who that is\n" in done.stdout
+    assert ["cheap", "judge", "strong"] == told["files"]["p.sexp"]["models"]

@@ -1,0 +1,45 @@
+"""A program → the names that it has for models, as far as its text says them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sexplang.analysis.own import own_nodes
+from sexplang.terms import core
+from sexplang.terms.program import Program
+
+_KEY = "model"
+
+
+def models_of(program: Program) -> tuple[str, ...]:
+    """Each name once: those of its tasks first, then those of calls, payloads and handlers."""
+    found = [task.template.model for task in program.tasks]
+    for node in own_nodes(program):
+        found += _named(node)
+    return tuple(dict.fromkeys([name for name in found if isinstance(name, str) and name]))
+
+
+def _named(node: Any) -> Iterator[Any]:
+    if isinstance(node, core.Const) and isinstance(node.value, dict):
+        yield from _of_table(tuple(node.value), node.value.get(_KEY))
+    elif isinstance(node, core.MakeTable):
+        values = dict(zip(node.keys, node.values, strict=True))
+        yield from _of_table(node.keys, _text(values.get(_KEY)))
+    elif isinstance(node, core.Call) and _KEY in node.labels:
+        yield _text(node.arguments[node.labels.index(_KEY) - len(node.labels)])
+    elif _is_put(node) and _text(node.arguments[1]) == _KEY:
+        yield _text(node.arguments[2])
+
+
+def _is_put(node: Any) -> bool:
+    is_call = isinstance(node, core.CallPrimitive) and node.primitive.name == "put"
+    return is_call and len(node.arguments) == 3
+
+
+def _of_table(keys: tuple[str, ...], value: Any) -> Iterator[Any]:
+    """Of a payload, or of what is merged into one; in another table it may be anything."""
+    if "messages" in keys or keys == (_KEY,):
+        yield value
+
+
+def _text(node: Any) -> Any:
+    return node.value if isinstance(node, core.Const) else None

@@ -7,6 +7,7 @@ from sexplang.analysis.handlers import failing, perform
 from sexplang.analysis.stack import Handling
 from sexplang.analysis.values import ANY, DATA, Abstract, Answer, Fn
 from sexplang.analysis.work import Work, either, repeated, together
+from sexplang.terms.node import frozen
 from sexplang.terms.program import Function
 from sexplang.terms.source import Span
 from sexplang.terms.template import Template
@@ -65,13 +66,19 @@ def converse(
     inside.solid = handling.solid if handling is not None else None
     called = _functions(m, task, turns)
     own = () if _is_taken(handling, "tool") else tuple([name for name, _ in called])
-    for operation, given, count in _performed(m, task, turns, reads, own, span):
-        _, work = yield perform(m, operation, given, inside, span)
-        works.append(repeated(work, count))
-    for _, function in called:
+    branch = Handling(m.number(), inside, inside.environment)
+    branch.solid, branch.branches = inside.solid, True
+    for each in _performed(m, task, turns, reads, own, span):
+        m.unsure += each.unsure
+        place = inside if each.alone else branch
+        _, work = yield perform(m, each.operation, each.arguments, place, span)
+        works.append(repeated(work, each.count))
+        m.unsure -= each.unsure
+    for name, function in called:
+        place = inside if name in template.in_order else branch
         callee = m.values.made(Fn, function.index, m.top or m.values.environment(None, ()))
         given = (ANY,) * (len(function.params) + (function.rest is not None))
-        _, work = yield entered(m, callee, function, given, inside, span)
+        _, work = yield entered(m, callee, function, given, place, span)
         works.append(repeated(work, _any_number(task, "use its tools", span)))
     del m.tasking[task.name]
     m.conversing -= 1
@@ -88,24 +95,37 @@ def _is_taken(handling: Handling | None, operation: str) -> bool:
     return False
 
 
+@frozen(eq=False)
+class Performed:
+    """What a conversation performs beside `model`, and how often."""
+
+    operation: str
+    count: Bound
+    arguments: tuple[Abstract, ...] = (ANY,)
+    alone: bool = False
+    """Whether it is performed in the conversation's own branch."""
+    unsure: bool = False
+    """Whether it may be that no run performs it."""
+
+
 def _performed(
     m: Follower, task: Task, turns: int, reads: bool, own: tuple[str, ...], span: Span
-) -> list[tuple[str, tuple[Abstract, ...], Bound]]:
-    """What it performs beside `model`, but for the tools that are its `own` functions. One turn may
-    call tools any number of times."""
+) -> list[Performed]:
+    """All but the tools that are its `own` functions. One turn may call tools any number of
+    times."""
     template = task.template
-    found: list[tuple[str, tuple[Abstract, ...], Bound]] = []
+    found: list[Performed] = []
     paths, source = len(template.file_paths.paths), template.file_paths.source
     looked = LOOKUPS.get(source)
     if looked is not None:
-        found.append((looked, (ANY,), number(1, span)))
+        found.append(Performed(looked, number(1, span)))
         why = f"`{task.name}` looks for its files"
-        found.append(("read-file", (ANY,), unbounded(why, span)))
+        found.append(Performed("read-file", unbounded(why, span)))
     elif reads:
         why = f"`{task.name}` may be given any files"
-        found.append(("read-file", (ANY,), unbounded(why, span)))
+        found.append(Performed("read-file", unbounded(why, span), unsure=True))
     elif paths:
-        found.append(("read-file", (ANY,), number(paths, span)))
+        found.append(Performed("read-file", number(paths, span)))
     if turns < 2:
         # What a tool gives after the last turn nobody reads: it is not called.
         return found
@@ -115,12 +135,15 @@ def _performed(
         count = _any_number(task, does, span)
         if tool not in TOOLS and tool in tasks and m.program.has_tool(tool):
             fields = {**dict.fromkeys(_REQUEST, DATA), "name": m.values.exact(tool)}
-            found.append(("subtask", (m.values.table(fields),), count))
+            found.append(Performed("subtask", count, (m.values.table(fields),), alone=True))
         elif tool not in own:
-            found.append((TOOLS.get(tool, "tool"), (ANY,), count))
+            operation = TOOLS.get(tool, "tool")
+            alone = operation in _ALONE or tool in template.in_order
+            found.append(Performed(operation, count, alone=alone))
     return found
 
 
+_ALONE = frozenset({"subtask", "subplan", "ask-user"})
 _REQUEST = ("type", "inputs", "depth", "result")
 
 
@@ -141,9 +164,11 @@ def _functions(m: Follower, task: Task, turns: int) -> list[tuple[str, Function]
 def any_task(m: Follower, handling: Handling | None, span: Span, reads: bool) -> Steps:
     """Any task of the program."""
     works: list[Work] = []
+    m.unsure += 1
     for task in m.program.tasks:
         _, work = yield converse(m, task, handling, span, reads)
         works.append(work)
+    m.unsure -= 1
     _, failed = yield failing(m, (), handling, span)
     return ANY, together(either(*works), failed)
 

@@ -130,6 +130,11 @@ class Follower:
     """How often something was assumed of a function that was still being followed."""
     handled: dict[Clause, bool] = field(factory=dict)
     """Clauses whose handle expression was followed, and whether they were ever performed."""
+    crossed: dict[Span, tuple[str, bool]] = field(factory=dict)
+    """What branches of conversations perform and clauses take that do not only resume last: by the
+    place, or the program's clause, the operation, and whether it may be that no run comes to it."""
+    unsure: int = 0
+    """How many of the calls that are followed now are among several of which one is made."""
     open: set[Clause] = field(factory=set)
     """Clauses around a call of something unknown."""
     raised: Abstract = DATA
@@ -176,6 +181,13 @@ class Follower:
         self.tasking.clear()
         self.conversing = 0
         self.allowed = self.steps + steps
+
+    def cross(self, operation: str, span: Span, clause: Clause | None) -> None:
+        """A branch of a conversation performs what a clause cannot take from there."""
+        is_own = clause is not None and not clause.span.source.name.startswith("std/")
+        at = clause.span if clause is not None and is_own else span
+        first, unsure = self.crossed.get(at, (operation, True))
+        self.crossed[at] = first, unsure and self.unsure > 0
 
     def look(self, node: Core, at: At) -> "Seen | Steps":
         """The value and work of a node, to be yielded."""

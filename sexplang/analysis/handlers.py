@@ -13,7 +13,7 @@ from sexplang.analysis.calls import SHAPES, apply
 from sexplang.analysis.following import At, Follower, Steps, follows, nothing
 from sexplang.analysis.resuming import continuations, elsewhere, escape
 from sexplang.analysis.shots import shots
-from sexplang.analysis.stack import Activation, Handling, is_counted, on_behalf, solid
+from sexplang.analysis.stack import Activation, Handling, is_beyond, is_counted, on_behalf, solid
 from sexplang.analysis.values import (
     ANY,
     DATA,
@@ -202,10 +202,14 @@ def perform(
     node = handling if start is None else start[0]
     while node is not None:
         if operation in node.given:
+            if is_beyond(node, handling):
+                m.cross(operation, span, None)
             escape(*arguments)
             return nothing(node.given[operation])
         clauses = node.clauses.get(operation)
         if clauses:
+            if clauses[0].kind in ("calls", "kept") and is_beyond(node, handling):
+                m.cross(operation, span, clauses[0])
             return (yield from taken(m, node, clauses[0], arguments, handling, span))
         node = node.outer
     default = m.program.defaults.get(operation)

@@ -165,7 +165,7 @@ def _analysed(m: Follower, given: int) -> Report:
         rows += _rows(m, environment)
         # What a run gives a function says more than what anybody might give it.
         m.notes = of_run.over(m.notes)
-        found += [] if m.gave_up else [*_handlers(m), *misused(m)]
+        found += [] if m.gave_up else [*_handlers(m), *_crossed(m), *misused(m)]
     source = program.units[-1].name if program.units else ""
     findings = tuple(sorted(found, key=_place))
     return Report(source, findings, tuple(rows), calls, needs_of(m), models_of(program))
@@ -283,6 +283,22 @@ def _instead(program: Program, tool: str) -> str:
     if any(task.name == tool for task in program.tasks):
         return f"call it `{tool.lstrip('_')}`: only public tasks can be asked for"
     return "correct it, register it where Python runs the program, or handle `tool`"
+
+
+def _crossed(m: Follower) -> list[Diagnostic]:
+    """Clauses that cannot take what a conversation performs in a branch."""
+    return [
+        Diagnostic(
+            "resume-across-par",
+            f"a conversation performs `{operation}` in a branch, and its handler does more with "
+            "its continuation than resume it last",
+            (Label(span),),
+            hint="resume in tail position or forward; or have the tool called in order: "
+            "(allowed_tools (in-order name))",
+            severity="warning" if unsure else "error",
+        )
+        for span, (operation, unsure) in m.crossed.items()
+    ]
 
 
 def _handlers(m: Follower) -> list[Diagnostic]:

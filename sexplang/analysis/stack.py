@@ -34,6 +34,8 @@ class Handling:
     """The budgets that may count what is done inside, by number; None: those outside it."""
     certain: frozenset[int] | None = None
     """Those of them that count it wherever a continuation is called from here."""
+    branches: bool = False
+    """Whether what is performed inside is done in a branch of a conversation."""
 
     def is_solid(self) -> bool:
         """Whether it answers anything but errors, or lets go on after one."""
@@ -81,13 +83,24 @@ def budgeted(number: int, outer: Handling | None, environment: Environment) -> H
 def on_behalf(number: int, handling: Handling, performer: Handling | None) -> Handling | None:
     """The place of a clause: outside its handle, and counted where it was performed."""
     outer = handling.outer
-    if budgets(performer) <= budgets(outer):
+    crosses = is_beyond(handling, performer)
+    if budgets(performer) <= budgets(outer) and not crosses:
         return outer
     inside = Handling(number, outer, handling.environment)
+    inside.branches = crosses
     inside.solid = solid(outer)
     inside.budgets = budgets(performer) | budgets(outer)
     inside.certain = certain(outer)
     return inside
+
+
+def is_beyond(handling: Handling, performer: Handling | None) -> bool:
+    """Whether who performs does so in a branch of a conversation that the handle is around."""
+    while performer is not None and performer is not handling:
+        if performer.branches:
+            return True
+        performer = performer.outer
+    return False
 
 
 def is_counted(place: Handling | None, origin: Handling | None) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sexplang.compiler.clauses import CLAUSES, listed
+from sexplang.compiler.clauses import CLAUSES, tools_in
 from sexplang.compiler.functions import OPTIONAL, REST
 from sexplang.compiler.settings import (
     data,
@@ -56,7 +56,7 @@ class Written:
         if kind == "param":
             return self.params[name].span
         if kind == "tool":
-            return listed(self.clauses["allowed_tools"].items[1:])[int(name)].span
+            return tools_in(self.clauses["allowed_tools"])[int(name)][0].span
         clause = self.clauses.get(kind)
         if clause is None:
             return self.name.span
@@ -78,6 +78,7 @@ def declared_task(
     for clause in form.items[2:]:
         _clause(c, clause, written)
     _relevance(c, written)
+    _order(written)
     if _is_sound(c, before):
         _check_instructions(c, written)
     fields = {"description": usual_description(name.spelling), **written.fields}
@@ -212,6 +213,15 @@ def _made(c: Lowering, name: str, options: dict[str, Form]) -> Param:
     if "from" in options:
         said["source"] = word()(c, options["from"])
     return Param(name, **said)
+
+
+def _order(written: Written) -> None:
+    """`(allowed_tools a (in-order b c))`: which tools are called one after the other."""
+    clause = written.clauses.get("allowed_tools")
+    names, told = written.fields.get("allowed_tools", ()), tools_in(clause) if clause else []
+    if any(in_order for _, in_order in told) and len(names) == len(told):
+        pairs = zip(names, told, strict=True)
+        written.fields["in_order"] = tuple([name for name, (_, in_order) in pairs if in_order])
 
 
 def _relevance(c: Lowering, written: Written) -> None:

@@ -21,6 +21,7 @@ from sexplang.compiler.settings import (
     unquoted,
     word,
 )
+from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
 from sexplang.terms.node import frozen
@@ -97,6 +98,23 @@ def listed(forms: tuple[Form, ...]) -> tuple[Form, ...]:
 def _words(c: Lowering, forms: tuple[Form, ...]) -> tuple[str, ...]:
     read = word()
     found = [read(c, form) for form in listed(forms)]
+    return tuple([one for one in found if one is not None])
+
+
+def tools_in(clause: ListForm) -> list[tuple[Form, bool]]:
+    """The names of tools in a clause, and whether each stands in an `(in-order …)`."""
+    found: list[tuple[Form, bool]] = []
+    for form in listed(clause.items[1:]):
+        if type(form) is ListForm and word_of(form) == "in-order":
+            found += [(name, True) for name in form.items[1:]]
+        else:
+            found.append((form, False))
+    return found
+
+
+def _tools(clause: Clause, c: Lowering, form: ListForm) -> tuple[str, ...]:
+    read = word()
+    found = [read(c, name) for name, _ in tools_in(form)]
     return tuple([one for one in found if one is not None])
 
 
@@ -204,9 +222,7 @@ CLAUSES: dict[str, Clause] = {
         ),
     ),
     "file_paths": Clause('(file_paths "path" …)` or `(file_paths command: "…")', _file_paths),
-    "allowed_tools": Clause(
-        "(allowed_tools name …)", lambda clause, c, form: _words(c, form.items[1:])
-    ),
+    "allowed_tools": Clause("(allowed_tools name … (in-order name …))", _tools),
     "subtasks": Clause("(subtasks task …)", _subtasks),
     "limits": Clause(
         "(limits max_turns: 3 …)",

@@ -85,8 +85,29 @@ def perform(
     default = s[3].linked.defaults.get(operation)
     if default is not None:
         return default.code.body, (default.env, *arguments), calling(span, k), s
-    sent = plain_arguments(arguments) if sent is None else sent
+    if sent is None:
+        sent = plain_arguments(arguments)
+        if operation == "model" and s[3].conversations:
+            k = (_offered, k, _tools_in(sent))
     return leave, Asked(operation, sent, k, s, span), k, s
+
+
+def _tools_in(sent: tuple[Any, ...]) -> tuple[str, ...]:
+    """The names of the tools in what a model is asked."""
+    payload = sent[0] if sent else None
+    tools = payload.get("tools") if isinstance(payload, dict) else None
+    named = tools if isinstance(tools, (list, tuple)) else ()
+    names = [tool.get("name") for tool in named if isinstance(tool, dict)]
+    return tuple([name for name in names if isinstance(name, str)])
+
+
+def _offered(value: Value, k: Frame, s: Segment) -> Step:
+    """The reply to what a handler asked a model for a conversation: it says which tools the model
+    had, for no other may be called."""
+    below = k[1]
+    if type(value) is dict:
+        value = {**value, "offered": k[2]}
+    return below[0], value, below, s
 
 
 def _go_on(asked: tuple[Any, ...], k: Frame, s: Segment) -> Step:

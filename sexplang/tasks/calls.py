@@ -1,7 +1,8 @@
 """The tool calls of a turn to operations, and what answered them to result blocks.
 
 Direct tools stand together, whatever their number; what may take long or ask back (`subtask`,
-`ask-user`) follows one by one. Results go back in the order of the calls.
+`ask-user`), and tools that are to be called in order, follow one by one. Results go back in the
+order of the calls.
 """
 
 from sexplang.tasks.cutting import plan_words
@@ -54,7 +55,7 @@ def planned(session: HandlerSession, reply: Reply) -> Planned:
             malformed = asked.malformed or malformed
             continue
         results.append(None)
-        alone = asked.operation in _ALONE
+        alone = asked.operation in _ALONE or _is_in_order(session.setup, use)
         (later if alone else direct).append((at, asked))
     calls = Calls(
         tuple([use.id for use in reply.uses]),
@@ -75,6 +76,10 @@ def planned(session: HandlerSession, reply: Reply) -> Planned:
 
 
 _ALONE = frozenset({"subtask", "subplan", "ask-user"})
+
+
+def _is_in_order(setup: Setup, use: ToolUse) -> bool:
+    return bool(setup.in_order) and setup.offered.get(use.name) in setup.in_order
 
 
 def _proposed(
@@ -149,10 +154,13 @@ def _asked(
     session: HandlerSession, use: ToolUse, reply: Reply
 ) -> tuple[Ask | Told | Proposal, tuple[str, ...]]:
     setup = session.setup
-    name = setup.offered.get(use.name)
+    name = available(setup, reply).get(use.name)
     given = fields_of(use.input)
     if name is None:
-        return _untold(f"there is no tool `{use.name}`; you have {_listed(setup)}"), ()
+        known = ", ".join([f"`{each}`" for each in available(setup, reply)]) or "none"
+        if use.name in setup.offered:
+            return _untold(f"`{use.name}` is not offered in this turn; you have {known}"), ()
+        return _untold(f"there is no tool `{use.name}`; you have {known}"), ()
     if given is None or unfit(given):
         return _untold(f"the input of `{use.name}` {_flaw(use.input)}", _NO_OBJECT), ()
     if name == "spawn_subtask":
@@ -177,6 +185,13 @@ def _asked(
     if isinstance(arguments, str):
         return _untold(f"the input of `{use.name}` does not fit: {arguments}"), ()
     return Ask(NAMES[name], arguments, attempt=True), ()
+
+
+def available(setup: Setup, reply: Reply) -> dict[str, str]:
+    """The tools that the model had when it spoke: a handler may have offered it fewer."""
+    if reply.offered is None:
+        return setup.offered
+    return {seen: name for seen, name in setup.offered.items() if seen in reply.offered}
 
 
 def _definition(session: HandlerSession, name: str) -> Value:
@@ -208,7 +223,3 @@ def _untold(message: str, malformed: SubtaskRequest | Proposal | None = None) ->
     reason = "input_validation_failure" if malformed is not None else "tool_execution_error"
     error = {"type": "TASK_FAILURE", "reason": reason, "message": message}
     return Told(json_text(error), malformed)
-
-
-def _listed(setup: Setup) -> str:
-    return ", ".join(f"`{name}`" for name in setup.offered) or "none"

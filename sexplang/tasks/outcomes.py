@@ -17,6 +17,8 @@ def outcome(value: Value) -> tuple[str, bool]:
     try:
         if isinstance(value, Record) and value.fields.get("status") == "FAILED":
             return error_words(value), True
+        if (fields_of(value) or {}).get("status") == "CONTINUATION":
+            return json_text(_GOES_ON), True
         said = "; ".join(_instead(value))
         return value_text(value) + (f"\n\n[{said}]" if said else ""), False
     except Fault as fault:
@@ -24,6 +26,14 @@ def outcome(value: Value) -> tuple[str, bool]:
             raise
         error = {"type": "TASK_FAILURE", "reason": "tool_execution_error", "message": fault.message}
         return json_text({**error, "details": {"code": fault.code}}), True
+
+
+_GOES_ON: dict[str, Value] = {
+    "type": "TASK_FAILURE",
+    "reason": "tool_execution_error",
+    "message": "the tool gave a CONTINUATION, and nobody can go on with it: only a conversation "
+    "asks for a subtask",
+}
 
 
 def _instead(value: Value) -> tuple[str, ...]:

@@ -138,6 +138,7 @@ def _setup(
         notes=_notes(template),
         takes_text=format_.type == "xml" and template.disable_reparsing,
         seconds=template.limits.timeout,
+        in_order=template.in_order,
         own=owned(names.values(), rules),
     )
 

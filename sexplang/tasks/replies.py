@@ -35,6 +35,8 @@ class Reply:
     """Why the model refused, if it said so."""
     own: tuple[int, int]
     """Its usage without that of attempts before it, which gave no reply."""
+    offered: tuple[str, ...] | None
+    """The names of the tools that the model was sent, where a handler asked it."""
 
 
 def model_reply(value: Value) -> Reply:
@@ -127,6 +129,7 @@ def _reply(
         model,
         _category(fields) if stop_reason == "refusal" else "",
         own,
+        fields.get("offered"),
     )
 
 

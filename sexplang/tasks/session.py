@@ -88,6 +88,8 @@ class Setup:
     """How many earlier messages the model is shown."""
     seconds: float | None = None
     """The timeout of the task."""
+    in_order: tuple[str, ...] = ()
+    """Those that are performed one after the other in the conversation's own branch."""
     own: dict[str, str] = field(factory=dict)
     """Which of the tools are the program's: our name, and whether it is a `task` or `function`."""
 

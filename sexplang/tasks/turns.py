@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sexplang.tasks.asking import ask_model
-from sexplang.tasks.calls import answered, planned, propose, spawned, with_plan
+from sexplang.tasks.calls import answered, available, planned, propose, spawned, with_plan
 from sexplang.tasks.continuation import continuation
 from sexplang.tasks.cutting import plan_words, shortened
 from sexplang.tasks.failures import bad_reply, exhausted, halted
@@ -191,10 +191,11 @@ _WAITS: dict[str, Waits] = {"subplan": "subplan", "subtask": "subtask"}
 def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     """The model has said all: a result, a request for a subtask, or something that does not fit."""
     text = session.said + reply.text
-    request = continuation(text, session.setup.offered, session.setup.format)
+    offered = available(session.setup, reply)
+    request = continuation(text, offered, session.setup.format)
     if request is not None:
         tool = "propose_subplan" if isinstance(request, Proposal) else "spawn_subtask"
-        if tool in session.setup.offered.values():
+        if tool in offered.values():
             return _continued(rules, evolve(session, said=""), text, request)
         # What a text says is no permission: a document could have put the words into the model's
         # mouth.

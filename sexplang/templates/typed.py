@@ -39,6 +39,7 @@ def template_of(task: "_Element", wrapper: "_Element | None", span: Span) -> Tem
         subtype=normal(task.get("subtype", "standard")),
         ref=_word(task.get("ref")),
         span=span,
+        in_order=_in_order(task),
         **fields,
     )
 
@@ -104,6 +105,12 @@ def _file_paths(element: "_Element") -> FilePaths:
     if source == "literal":
         return FilePaths(source, tuple(_text(path) for path in element))
     return FilePaths(source, text=_text(element[0]))
+
+
+def _in_order(task: "_Element") -> tuple[str, ...]:
+    """The tools that are called one after the other."""
+    tools = task.iterfind("allowed_tools/tool")
+    return tuple([_text(tool) for tool in tools if _flag(tool.get("in_order", "false"))])
 
 
 def _allowed_tools(element: "_Element") -> tuple[str, ...]:

@@ -129,6 +129,8 @@ class Template:
     returns: dict[str, Any] | None = None
     """The type of the answer, as a JSON Schema; None where nobody says it."""
     span: Span | None = None
+    in_order: tuple[str, ...] = ()
+    """The allowed tools whose calls are made one after the other, in the conversation's branch."""
     subtasks: tuple[str, ...] = ()
     """The tasks that its model may have done; empty for all that are public."""
 

@@ -303,3 +303,118 @@ def test_check_says_which_names_no_tool_has(tmp_path, capsys):
         "`nowhere`, and neither the language nor the program has one of that name",
     ]
     assert '(define (plain w) "…" …)' in said.err
+
+
+def test_in_order_tools_keep_state_and_follow_the_others():
+    program = """
+        (import std/state)
+        (defatom shop (instructions "Buy.") (allowed_tools price (in-order note)))
+        (run-state []
+          (lambda ()
+            (handle (shop)
+              ((tool name inputs) resume
+                (if (equal? name "price")
+                    (resume 4)
+                    (begin
+                      (update-state (lambda (notes) (append notes [inputs.text])))
+                      (resume "noted")))))))"""
+    calls = uses(("note", {"text": "tea"}), ("price", {}), ("note", {"text": "milk"}))
+
+    value, journal = run(program, calls, "done")
+
+    assert value == {"value": "done", "state": ["tea", "milk"]}
+    assert [content for content, _ in results(journal[1])] == ["noted", "4", "noted"]
+
+
+def test_in_order_functions_pass_a_state_on(tmp_path):
+    """The textbook handler, whose answer is a function of the state."""
+    (tmp_path / "tasks.xml").write_text(
+        """<task name="keep" type="atomic"><instructions>Keep.</instructions>
+           <allowed_tools><tool in_order="true">note</tool></allowed_tools></task>"""
+    )
+    file = tmp_path / "main.sexp"
+    file.write_text(
+        """(import "tasks.xml")
+           ((handle (str (keep))
+              ((tool name inputs) resume
+                (lambda (notes) ((resume "noted") (append notes [inputs.text]))))
+              (return v (lambda (notes) [v notes]))) [])"""
+    )
+    calls = uses(("note", {"text": "tea"}), ("note", {"text": "milk"}))
+
+    value, _ = run(file, calls, "done")
+
+    assert value == ["done", ["tea", "milk"]]
+
+
+def test_a_tool_that_is_not_offered_in_a_turn_is_not_run():
+    """Port 10: seats are changed only after the question was asked."""
+    program = """
+        (defatom airline (instructions "Help.") (allowed_tools ask change spawn_subtask))
+        (handle (airline)
+          ((tool name inputs) resume (resume (str "did " name)))
+          ((model payload) resume
+            (resume (model (merge payload
+              {tools: (filter (lambda (tool) (equal? tool.name "ask")) payload.tools)})))))"""
+    calls = uses(("change", {}), ("ask", {}), ("spawn_subtask", {"description": "x"}))
+    asked = '{"status": "CONTINUATION", "notes": {"subtask_request": {"description": "x"}}}'
+
+    value, journal = run(program, calls, asked)
+
+    assert [tool["name"] for tool in journal[0]["tools"]] == ["ask"]
+    (change, is_error), ask, (spawn, _) = results(journal[1])
+    assert is_error
+    assert "`change` is not offered in this turn; you have `ask`" in change
+    assert ask == ("did ask", False)
+    assert "`spawn_subtask` is not offered in this turn" in spawn
+    assert value == asked
+    assert len(journal) == 2
+
+
+def test_a_tool_of_the_host_cannot_ask_for_a_subtask():
+    def more() -> dict:
+        """Wants more."""
+        return {"status": "CONTINUATION", "notes": {"subtask_request": {"description": "x"}}}
+
+    program = '(defatom t (instructions "Go.") (allowed_tools more)) (t)'
+
+    _, journal = run(program, uses(("more", {})), "done", tools=[more])
+
+    ((told, is_error),) = results(journal[1])
+    assert is_error
+    assert json.loads(told)["reason"] == "tool_execution_error"
+    assert "gave a CONTINUATION" in told
+
+
+STATEFUL = """(defatom t (instructions "Go.") (allowed_tools ALLOWED)) BODY"""
+PASSING = "(handle (t) ((tool name inputs) resume (append [1] (resume 2))))"
+KEEPING = """(import std/state)
+    (run-state [] (lambda () (handle (t)
+      ((tool name inputs) resume (begin (put-state 1) (resume 2))))))"""
+READING = '(handle (t) ((read-file path) resume (str (resume "x") "!")))'
+FUNCTION = """(import std/state) (define (look) "Looks." (put-state 1))
+    (run-state [] (lambda () (t)))"""
+
+
+@pytest.mark.parametrize(
+    ("allowed", "body", "found"),
+    [
+        ("look", PASSING, ["error"]),
+        ("(in-order look)", PASSING, []),
+        ("look (in-order note)", PASSING, ["error"]),
+        ("look", PASSING.replace("(append [1] (resume 2))", "(resume 2)"), []),
+        ("look", KEEPING, ["error"]),
+        ("(in-order look)", KEEPING, []),
+        ("look", FUNCTION, ["error"]),
+        ("(in-order look)", FUNCTION, []),
+        ("read_file", READING, ["error"]),
+        ("list_files", READING, []),
+        ("read_file", READING.replace("(t)", '(subtask {description: "go"})'), ["warning"]),
+        ("spawn_subtask", PASSING.replace("tool name inputs", "subtask request"), []),
+    ],
+)
+def test_check_finds_handlers_that_cannot_take_what_a_branch_performs(allowed, body, found):
+    findings = sexplang.check(STATEFUL.replace("ALLOWED", allowed).replace("BODY", body))
+
+    said = [each.severity for each in findings if each.code == "resume-across-par"]
+    assert said == found

@@ -16,7 +16,7 @@ VERIFY = """
   (instructions "Verify {{code}}"))
 (defatom poem (subtype subtask) (description "Write a poem") (params (topic string))
   (instructions "Poem on {{topic}}"))
-(defatom suite (description "Verify generated code by its tests") 
+(defatom suite (description "Verify generated code by its tests")
   (params (code string) (runs integer))
   (instructions "Run {{code}} {{runs}}"))
 (defatom judge (subtype evaluator) (description "Grade a text") (params (text string))

@@ -165,6 +165,7 @@ def test_what_is_wrong_in_a_test_fails_it(text, words):
         ('(test "t" (cra []) error: "empty-list")', "error[unbound-name]"),
         ('(test "t" 1 script: [[(now) 3]])', "ends without asking this"),
         ('(test "t" (print 1) prints: "2")', 'given    "1"'),
+        ('(test "t" (list-files ["find"]) files: {a: ""})', "asks for `list-files`"),
         ('(test "t" (now) script: [[(now) 3]] requests: [])', "given    (now)"),
         ('(test "t" 1 requests: [(now)])', "given    no more requests"),
         ('(test "t" (loop ((x 1)) (recur x)))', "limit-steps"),

@@ -157,7 +157,7 @@ def _held(
             if given > bounds.tokens - used:
                 given = bounds.tokens - used
         if bounds.usd is not None:
-            price = price or _price(meter, model, taken, is_table and any(kept(payload)))
+            price = price or _price(meter, model, taken, _written(payload, taken))
             fitting = _fitting(budget, given, price)
             if isinstance(fitting, Refused):
                 return fitting
@@ -168,11 +168,23 @@ def _held(
     return Held(names, model, taken + given, usd, guess, taken, input_usd, True)
 
 
-def _price(meter: Meter, model: str, taken: int, is_kept: bool) -> Callable[[int], float | None]:
-    """What a call costs whose input is known, by its output. A prompt that the server is asked to
-    keep costs more."""
-    written = taken if is_kept else 0
-    return lambda output: meter.price(model, taken - written, output, written)
+def _price(meter: Meter, model: str, taken: int, written: int) -> Callable[[int], float | None]:
+    """What a call costs whose input is known, by its output."""
+    fresh = 0 if written else taken
+    return lambda output: meter.price(model, fresh, output, written)
+
+
+def _written(payload: Any, taken: int) -> int:
+    """Of the input of a call, what its server is asked to keep: that costs more."""
+    if not isinstance(payload, dict) or not any(kept(payload)):
+        return 0
+    return taken + _dearer(taken) if payload.get("cache") == "1h" else taken
+
+
+def _dearer(hour: int) -> int:
+    """What is kept for an hour costs twice the input, and what is kept for five minutes one and a
+    quarter: so many more tokens of these come to the same."""
+    return -(-hour * 3 // 5)
 
 
 def _most(payload: Any) -> int:
@@ -221,7 +233,10 @@ def settle(
     if held.guess and told > 0:
         guessed, reported = learned.get(held.model, (0, 0))
         learned = learned.set(held.model, (guessed + held.guess, reported + told))
-    usd = _took(counts, held, meter)[1] if held.is_priced else 0.0
+    usd = 0.0
+    if held.is_priced:
+        counts[2] += _dearer(_for_an_hour(usage))
+        usd = _took(counts, held, meter)[1]
     return _over(accounts, held, given + taken, usd), learned
 
 
@@ -241,6 +256,12 @@ def _counts(usage: dict[str, Value]) -> list[int]:
         if at is not None and type(count) is int and count > 0:
             counts[at] = count
     return counts
+
+
+def _for_an_hour(usage: dict[str, Value]) -> int:
+    told = usage.get("cache_creation")
+    count = told.get("ephemeral_1h_input_tokens") if isinstance(told, dict) else 0
+    return count if type(count) is int and count > 0 else 0
 
 
 def _took(counts: list[int], held: Held, meter: Meter) -> tuple[int, float]:

@@ -122,6 +122,25 @@ def test_a_preview_refuses_a_model_as_the_run_does(folder, model):
     assert first == ran.stderr.partition("\n")[0]
 
 
+def test_a_preview_shows_the_settings(folder):
+    """And how long a reply may be, and what the model lacks of them."""
+    text = """<task name="say" type="atomic"><instructions>Say it.</instructions>
+    <options temperature="0" stop_sequences='["END"]' effort="low"/></task>"""
+    (folder / "say.xml").write_text(text)
+
+    shown = preview(folder, "say", "--model", "anthropic:claude-3-haiku").stdout.splitlines()
+    local = preview(folder, "say", "--model", "local").stdout
+
+    assert "        at most 4096 out" in shown
+    assert [
+        "option  temperature: 0",
+        'option  stop_sequences: ["END"]',
+        'option  effort: "low"',
+    ] == [line for line in shown if line.startswith("option")]
+    assert "        at most 1024 out" in local
+    assert "warning the local model has no `effort`" in local
+
+
 def test_a_preview_needs_no_key(folder):
     assert "Say tea" in preview(folder, '(say "tea")', "--model", "anthropic:claude-x").stdout
 

@@ -273,6 +273,28 @@ def test_what_a_prompt_cache_keeps_and_gives_has_its_own_price():
     assert 1_310 == accounts_of(ended)["0"].spent_tokens
 
 
+def test_what_is_kept_for_an_hour_is_held_and_charged_as_twice_the_input():
+    """What is kept for five minutes costs one and a quarter of it."""
+
+    def price(model, taken, given, written=0, read=0):
+        return taken + 1.25 * written
+
+    def used(cache, created):
+        meter = Meter(lambda payload: 1000, price)
+        payload = f'{{messages: [] max_tokens: 40 cache: {cache} system: "x"}}'
+        outcome = start(
+            built(f"(with-budget {{usd: 9000}} (perform model {payload}))"), meter=meter
+        )
+        held = accounts_of(outcome)["0"].spent_usd
+        usage = {"input_tokens": 10, "output_tokens": 1, "cache_creation_input_tokens": 100}
+        ended = outcome.resume("1", {"content": [], "usage": {**usage, "cache_creation": created}})
+        return held, accounts_of(ended)["0"].spent_usd, accounts_of(ended)["0"].spent_tokens
+
+    assert (1000, 10 + 125, 111) == used("false", None)
+    assert (1250, 10 + 125, 111) == used("true", {"ephemeral_5m_input_tokens": 100})
+    assert (2000, 10 + 200, 111) == used('"1h"', {"ephemeral_1h_input_tokens": 100})
+
+
 def test_nobody_asks_for_a_price_where_no_budget_bounds_money():
     """Prices are looked up in tables; a budget of tokens needs none, one around it may."""
     asked = []

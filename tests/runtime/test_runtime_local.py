@@ -158,6 +158,23 @@ def test_of_a_reply_that_was_cut_the_answer_is_kept(text, schema, said):
 
 
 @needs_it
+def test_settings_reach_the_engine():
+    """And the same ones give the same reply."""
+    words = "Count: one, two, three, four, five, six. Repeat that."
+    plain = {"messages": [{"role": "user", "content": words}], "max_tokens": 12}
+
+    def said(**more):
+        return asked("local", {**plain, **more}).value["content"][0]["text"]
+
+    hot = said(temperature=1.5)
+
+    assert hot == said(temperature=1.5)
+    assert 3 == len({said(), hot, said(temperature=1.5, seed=5)})
+    assert said() == said(temperature=1.5, top_k=1) == said(temperature=1.5, top_p=0.01)
+    assert said().partition("three")[0] == said(stop_sequences=["three"])
+
+
+@needs_it
 def test_the_system_prompt_is_read():
     """Its tokens are counted."""
     plain = asked("local", {**ASK, "max_tokens": 1, "system": "Brief."}).value["usage"]

@@ -79,12 +79,22 @@ def _chat(
         facts |= {genai.GEN_AI_PROVIDER_NAME: provider, genai.GEN_AI_REQUEST_MODEL: name}
         if provider == "replay":
             facts["sexplang.replayed"] = True
-    most = payload.get("max_tokens")
-    if type(most) is int:
-        facts[genai.GEN_AI_REQUEST_MAX_TOKENS] = most
+    for key, (name, kinds) in _SETTINGS.items():
+        if type(payload.get(key)) in kinds:
+            facts[name] = payload[key]
     facts[genai.GEN_AI_OPERATION_NAME] = Doing.CHAT.value
     shown = facts.get(genai.GEN_AI_REQUEST_MODEL)
     return f"chat {shown}" if shown else "chat", SpanKind.CLIENT, facts
+
+
+_SETTINGS = {
+    "max_tokens": (genai.GEN_AI_REQUEST_MAX_TOKENS, (int,)),
+    "temperature": (genai.GEN_AI_REQUEST_TEMPERATURE, (int, float)),
+    "top_p": (genai.GEN_AI_REQUEST_TOP_P, (int, float)),
+    "top_k": (genai.GEN_AI_REQUEST_TOP_K, (int,)),
+    "seed": (genai.GEN_AI_REQUEST_SEED, (int,)),
+}
+"""The numbers of a payload that a span has."""
 
 
 def _provider(model: str) -> tuple[str, str]:

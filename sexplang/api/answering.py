@@ -86,17 +86,25 @@ def _listed(replies: Sequence[Reply]) -> Callable[[Request], Any]:
         reply = replying(checked(list(replies), "the list of replies"), "list")
     except Refusal as refusal:
         raise Failed(refusal.error) from None
-    return lambda request: reply(plain(request.arguments[0]), request)
+    return lambda request: reply(_payload(request), request)
 
 
 def _called(function: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
     def perform(request: Request) -> Any:
-        reply = replied(lambda: function(plain(request.arguments[0])), spoken)
+        payload = _payload(request)
+        reply = replied(lambda: function(payload), spoken)
         if hasattr(reply, "__await__"):
             return Awaited(reply, lambda said: whole_reply(said, request))
         return whole_reply(reply, request)
 
     return perform
+
+
+def _payload(request: Request) -> dict[str, Any]:
+    """What a model is asked: held to the same form as by every other model."""
+    from sexplang.runtime.models.payload import checked
+
+    return checked(plain(request.arguments[0]))
 
 
 def whole_reply(reply: Any, request: Request) -> Any:

@@ -44,6 +44,13 @@ SHOWN = {
         '(into string default: "English") (note required: false))\n'
         '  (instructions "Into {{into}}: {{words}}"))',
     ),
+    # Payloads that every model refuses, for a page to show the refusal.
+    ("bad-payload", '{messages: [{role: "user" content: "Hello"}] max_tokens: 0}'),
+    ("bad-payload", '{messages: [{role: "user" content: "Hello"}] maxtokens: 3}'),
+    (
+        "bad-payload",
+        '{messages: [{role: "user" content: "Hello"}] provider: {messages: []}}',
+    ),
     # A handler whose body gives a value without asking.
     ("handler-unused", "((ask n) resume 0)"),
     # Tools that the script of a page answers.

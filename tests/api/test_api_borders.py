@@ -91,7 +91,9 @@ def test_a_model_that_is_a_function_counts_in_whole_numbers(count):
     """Else a budget would take it for 0, and the recording would be none."""
     reply = {"content": [], "stop_reason": "end_turn", "usage": {"output_tokens": count}}
     with pytest.raises(sexplang.Failed, match="`output_tokens` is not a whole number from 0"):
-        sexplang.run("(model {messages: []})", model=lambda payload: reply)
+        sexplang.run(
+            '(model {messages: [{role: "user" content: "x"}]})', model=lambda payload: reply
+        )
 
 
 def test_the_largest_integer_enters():

@@ -16,6 +16,7 @@ SUMMARIZE = """<task name="summarize" type="atomic">
     <param name="style" required="false" default="plain">How it sounds.</param>
   </params>
   <instructions>Summarize: {{text}} {{style}}</instructions>
+  <options temperature="0" effort="low"/>
 </task>
 """
 
@@ -169,6 +170,13 @@ def test_templates_are_checked_as_well(editor):
     ]
     assert [] == editor.messages("t.xml", SUMMARIZE)
     assert None is editor.hover("t.xml", "<ta|sk/>")
+
+
+def test_a_task_is_shown_with_its_settings(editor):
+    """Those that its requests have."""
+    shown, _ = editor.hover("a.sexp", '(import "summarize.xml")\n(summarize| "tea")')
+
+    assert 'options temperature: 0 effort: "low"' in shown
 
 
 def test_closing_takes_the_diagnostics_away(editor):

@@ -32,7 +32,6 @@ def test_the_payload_is_a_plain_table_of_the_messages_protocol():
             "system": "You are a tool.\n\n===\n\nBe terse.",
             "messages": ({"role": "user", "content": ({"type": "text", "text": "Say hi."},)},),
             "tools": (),
-            "max_tokens": 4096,
             "task": "t",
         }
     ]

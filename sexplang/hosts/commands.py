@@ -8,7 +8,7 @@ import click
 
 from sexplang.hosts.guard import DONE, FAILED, MISUSE
 from sexplang.hosts.index_command import INDEX
-from sexplang.hosts.options import REPL_OPTIONS, RUN_OPTIONS, made, settled
+from sexplang.hosts.options import REPL_OPTIONS, RUN_OPTIONS, checked_models, made, settled
 from sexplang.hosts.runs_command import RUNS
 from sexplang.hosts.task_command import TASK
 
@@ -16,6 +16,7 @@ _RUN_EXAMPLES = """\b
 Examples:
   sexplang run -e '(+ 1 2)'
   sexplang run summary.sexp text=@note.txt --model local
+  sexplang run review.sexp --model local --model judge=anthropic:claude-opus-5-5
   sexplang run summary.sexp --help      the inputs of that program"""
 
 _CHECK_EXAMPLES = """\b
@@ -39,12 +40,14 @@ _REPL_EXAMPLES = """\b
 Examples:
   sexplang repl
   sexplang repl --model local program.sexp topic=tea
+  sexplang repl --model fast=local --model judge=anthropic:claude-opus-5-5
   echo '(+ 1 2)' | sexplang repl"""
 
 _TEST_EXAMPLES = """\b
 Examples:
   sexplang test examples                every *.test.sexp below that folder
-  sexplang test -k greets greet.test.sexp"""
+  sexplang test -k greets greet.test.sexp
+  sexplang test judged.test.sexp --model judge=local"""
 
 _LSP_INSTALL = "pip install 'sexplang[lsp]'"
 
@@ -256,15 +259,29 @@ _group.add_command(
     metavar="LIMITS",
     help="What a test may take from the machine, as for `run`; steps=20000000.",
 )
+@click.option(
+    "--model",
+    multiple=True,
+    metavar="[NAME=]MODEL",
+    callback=checked_models,
+    help="Who answers for a model where a test does not, as for `run`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write the results as a JSON document.")
-def _test(files: tuple[str, ...], named: str | None, limit: str | None, as_json: bool) -> int:
+def _test(
+    files: tuple[str, ...],
+    named: str | None,
+    limit: str | None,
+    model: tuple[str, ...],
+    as_json: bool,
+) -> int:
     """Run the tests in files, and in the *.test.sexp files of folders.
 
-    A test sees no model, file, clock or person but those of its own script.
+    A test sees no model, file, clock or person but those of its own script, and the models that
+    --model names.
     """
     from sexplang.hosts.testing.command import test
 
-    return test(files, named=named, limit=limit, as_json=as_json)
+    return test(files, named=named, limit=limit, model=model, as_json=as_json)
 
 
 _group.add_command(TASK)

@@ -205,7 +205,7 @@ def made(option: Option) -> Any:
         if option.name.startswith("allow_"):
             settings["callback"] = _permitted
         if option.name == "model":
-            settings["callback"] = _named
+            settings["callback"] = checked_models
     if option.kind in ("text", "count"):
         settings["callback"] = _once
     if option.kind == "count":
@@ -227,7 +227,7 @@ def _permitted(context: Any, option: Any, values: tuple[str, ...]) -> tuple[str,
     return values
 
 
-def _named(context: Any, option: Any, values: tuple[str, ...]) -> tuple[str, ...]:
+def checked_models(context: Any, option: Any, values: tuple[str, ...]) -> tuple[str, ...]:
     """The models that are named: each name has one."""
     import click
 

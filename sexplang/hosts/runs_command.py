@@ -4,7 +4,8 @@ import click
 
 _EXAMPLES = """\b
 Examples:
-  sexplang run plan.sexp --record run.jsonl
+  sexplang run plan.sexp --model local --model judge=anthropic:ID --record run.jsonl
+  sexplang run plan.sexp --model replay:run.jsonl
   sexplang runs report run.jsonl -o run.html
   sexplang runs report run.jsonl --json"""
 

@@ -11,6 +11,7 @@ _EXAMPLES = """\b
 Examples:
   sexplang task --help                               the tasks of this folder
   sexplang task summarize text=@note.txt --model local
+  sexplang task review text=@note.txt --model fast=local --model judge=anthropic:claude-opus-5-5
   sexplang task summarize text=tea --preview         what the model would get, and no call
   sexplang task review plan:='{"steps": 3}' file_context='["a.md"]' --from tasks/
   sexplang task '(map summarize texts)' texts:='["tea", "milk"]'"""

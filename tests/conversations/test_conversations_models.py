@@ -239,3 +239,38 @@ def test_check_lists_the_roles_that_a_program_names(folder):
 
     assert "p.sexp: names the model judge: --model judge=MODEL says who that is\n" in done.stdout
     assert ["cheap", "judge", "strong"] == told["files"]["p.sexp"]["models"]
+
+
+def test_models_of_the_command_answer_what_a_test_does_not(two, folder):
+    """Those that are named; no configuration and no key names one for a test."""
+    a, b = two
+    forms = PROGRAM.strip()
+    (folder / "t.test.sexp").write_text(
+        f'(test "roles" {forms} script: [{{contains: "plain" reply: "mine"}}] '
+        'match: [_ _ "mine"])'
+    )
+    (folder / "replies.json").write_text('[{"task": "draft", "reply": "D"}]')
+    own = folder.parent / "own" / "sexplang" / "sexplang.toml"
+    own.write_text(f'[models]\ndefault = "{a.url}#main"')
+    words = ("--model", f"judge={b.url}#j")
+    refused = command("test", "t.test.sexp", *words, cwd=folder)
+    given = command("test", "t.test.sexp", *words, "--model", f"cheap={a.url}#cheap", cwd=folder)
+    script = command("test", ".", *words, "--model", "scripted:replies.json", cwd=folder)
+    played = command("test", ".", "--model", "replay:run.jsonl", cwd=folder)
+    wrong = command("test", ".", "--model", "=x", cwd=folder)
+
+    assert (1, True) == (refused.returncode, "unscripted-request" in refused.stdout)
+    assert (0, "") == (given.returncode, given.stderr), given.stdout
+    assert (0, "") == (script.returncode, script.stderr), script.stdout
+    assert (2, True) == (played.returncode, "a test repeats no recording" in played.stderr)
+    assert (2, True) == (wrong.returncode, "`=x` names nobody" in wrong.stderr)
+    assert ([("draft", "cheap")], [("judge", "j")] * 2) == (received(a), received(b))
+
+
+@pytest.mark.parametrize("name", ["run", "task", "test", "repl"])
+def test_help_shows_models_by_name(name, folder):
+    assert "--model judge=" in command(name, "--help", cwd=folder).stdout
+
+
+def test_help_of_runs_shows_a_run_with_models(folder):
+    assert "--model judge=" in command("runs", "report", "--help", cwd=folder).stdout

@@ -53,6 +53,8 @@ class Test:
     parts: dict[str, Form] = field(factory=dict)
     limits: Limits = LIMITS
     """What its programs may take from the machine."""
+    model: tuple[str, ...] = ()
+    """Who answers for models where the test does not, as `--model` has it."""
 
     __test__ = False
 

@@ -11,6 +11,7 @@ from sexplang.hosts.ending import say_all
 from sexplang.hosts.files import source_at, status_of
 from sexplang.hosts.guard import DONE, FAILED, MISUSE
 from sexplang.hosts.limits import typed
+from sexplang.hosts.naming import pair
 from sexplang.hosts.testing import Result, Test, collect, run_test
 from sexplang.hosts.testing.cases import LIMITS
 from sexplang.runtime.sources import TESTS
@@ -18,16 +19,28 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import evolve
 
 
-def test(files: tuple[str, ...], *, named: str | None, limit: str | None, as_json: bool) -> int:
+def test(
+    files: tuple[str, ...],
+    *,
+    named: str | None,
+    limit: str | None,
+    model: tuple[str, ...],
+    as_json: bool,
+) -> int:
     """Runs tests and reports; 1 if one fails, cannot be read, or there are none."""
     since = perf_counter()
     try:
         given: dict[str, Any] = {**typed(limit)}
+        _check_models(model)
     except Diagnostics as refused:
         return say_all(refused.diagnostics, MISUSE)
     limits = evolve(LIMITS, **given)
     tests, broken = _collected(files)
-    chosen = [evolve(each, limits=limits) for each in tests if named is None or named in each.name]
+    chosen = [
+        evolve(each, limits=limits, model=model)
+        for each in tests
+        if named is None or named in each.name
+    ]
     results = list(_run(chosen, dots=sys.stderr.isatty() and not as_json))
     failed = [each for each in results if not each.passed]
     seconds = perf_counter() - since
@@ -42,6 +55,13 @@ def test(files: tuple[str, ...], *, named: str | None, limit: str | None, as_jso
 
 
 test.__test__ = False  # type: ignore[attr-defined]
+
+
+def _check_models(words: tuple[str, ...]) -> None:
+    """Raises Diagnostics for a recording: it answers a whole run."""
+    if any(each.startswith("replay:") for _, each in map(pair, words)):
+        hint = "name a model, or scripted:FILE; sexplang run --model replay:FILE repeats a run"
+        raise Diagnostics([Diagnostic("bad-input", "a test repeats no recording", hint=hint)])
 
 
 def _collected(files: tuple[str, ...]) -> tuple[list[Test], list[Diagnostic]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
 
 from sexplang.hosts.testing.cases import Test, malformed
+from sexplang.hosts.testing.live import Live, live
 from sexplang.hosts.testing.patterns import fits, operation_of
 from sexplang.hosts.testing.programs import UNASKED, beside, is_error, value_of_form
 from sexplang.runtime.models.scripted import checked, read_script, replying, shaped
@@ -33,6 +34,8 @@ class Script:
     models: list[Any]
     """Who may answer for a model, in turn: the rules of the test, its file of replies."""
     files: dict[str, str] | None
+    live: Live | None = None
+    """Who answers for a model where the test does not."""
     unanswered: str = ""
     """Why no model answered the last request for one."""
     made: list[Request] = field(factory=list)
@@ -70,7 +73,8 @@ class Script:
                 if refusal.error.fields["reason"] != "script-mismatch":
                     return (refusal.error,)
                 self.unanswered = str(refusal.error.fields["message"])
-        return None
+        reply = self.live(request) if self.live is not None else None
+        return None if reply is None else (reply,)
 
     def _from_files(self, request: Request) -> tuple[Value] | None:
         perform = _FILES.get(request.operation)
@@ -99,7 +103,8 @@ def script_of(test: Test, inputs: dict[str, Value]) -> Script:
         else:
             words = "a script holds exchanges `[(op argument…) reply]` and rules `{reply: …}`"
             raise Diagnostics([malformed(item.span, words)])
-    return Script(exchanges, list(_models(test, rules, inputs)), _files(test, inputs))
+    files = _files(test, inputs)
+    return Script(exchanges, list(_models(test, rules, inputs)), files, live(test.model))
 
 
 def _is_exchange(item: Form) -> TypeGuard[VectorForm]:

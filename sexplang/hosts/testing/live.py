@@ -1,0 +1,53 @@
+"""What a test asks a model and its script does not answer → the reply of who `--model` names."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sexplang.hosts.naming import typed
+from sexplang.runtime.events import named_of
+from sexplang.runtime.refusal import Refusal
+from sexplang.terms.effect import Request
+from sexplang.terms.node import evolve
+from sexplang.terms.source import Source
+from sexplang.terms.text import value_of
+from sexplang.terms.value import Value
+
+Live = Callable[[Request], Value | None]
+"""A request for a model → the reply or the error; None where no model is named for it."""
+
+
+def live(words: tuple[str, ...]) -> Live | None:
+    """Who answers by what `--model` was given; None where that is nobody. No configuration and no
+    key in the environment names a model for a test."""
+    if not words:
+        return None
+    from sexplang.runtime import Settings, performers
+
+    models = typed(words)
+    perform = performers(Settings(run_id="test", models=models))["model"]
+
+    def answer(request: Request) -> Value | None:
+        said = models.answer(named_of(request))
+        if said.model is None or not said.is_own:
+            return None
+        try:
+            return _performed(perform, request)
+        except Refusal as refusal:
+            return refusal.error
+
+    return answer
+
+
+def _performed(perform: Callable[[Request], Any], request: Request) -> Value:
+    reply = perform(request)
+    if not hasattr(reply, "__await__"):
+        return value_of(reply)
+    reply.close()
+    # A call of a server needs a run that waits for it, and opens and closes its connections.
+    from sexplang.machine import start
+    from sexplang.pipeline import build
+    from sexplang.runtime import drive
+
+    asking = build(Source("<model>", "(model {})"), lambda path, importer: ())
+    done = drive(start(asking, {}), {"model": lambda own: perform(evolve(request, id=own.id))})
+    return getattr(done, "error", None) or getattr(done, "value", None)

@@ -66,6 +66,9 @@ def converse(
     inside.solid = handling.solid if handling is not None else None
     called = _functions(m, task, turns)
     own = () if _is_taken(handling, "tool") else tuple([name for name, _ in called])
+    if _is_taken(handling, "compact"):
+        _, work = yield perform(m, "compact", (ANY,) * 3, inside, span)
+        works.append(repeated(work, number(turns, span)))
     branch = Handling(m.number(), inside, inside.environment)
     branch.solid, branch.branches = inside.solid, True
     for each in _performed(m, task, turns, reads, own, span):

@@ -10,7 +10,7 @@ from sexplang.machine.control import fail, perform
 from sexplang.machine.exits import Closed, Entered, Forked, Spawned
 from sexplang.machine.finding import returned
 from sexplang.machine.leaving import HandlerKind, Taking
-from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step, leave
+from sexplang.machine.stack import BOTTOM, Closure, Code, Ctx, Frame, Segment, Step, leave
 from sexplang.terms.node import evolve
 from sexplang.terms.settling import settled
 from sexplang.terms.task import (
@@ -18,6 +18,7 @@ from sexplang.terms.task import (
     Broke,
     Conversation,
     Finished,
+    Perform,
     Session,
     Want,
     error_record,
@@ -26,7 +27,7 @@ from sexplang.terms.task import (
     is_refusal,
     longer,
 )
-from sexplang.terms.value import Record, Task, Value, answer_of
+from sexplang.terms.value import Fault, Record, Task, Value, answer_of
 from sexplang.terms.work import Work
 
 Wants: TypeAlias = Literal["answer", "result"]
@@ -124,10 +125,23 @@ def _go_on(
     if want.items is not None:
         context = _with_items(context, want.items)
     s = (CONVERSATION, k, s, context, (session, context.work, is_timed, task))
+    if want.told and context.work is not None:
+        return leave, Spawned(_tell, (want,), BOTTOM, s, "compaction", want.told), BOTTOM, s
     if want.together:
         starts = tuple([(start_ask, ask) for ask in want.asks])
         return leave, Forked(starts, _ALL_ANSWERED, s), _ALL_ANSWERED, s
     return start_ask(want.asks[0], _ANSWERED, s)
+
+
+def _tell(told: tuple[Work, Perform], k: Frame, s: Segment) -> Step:
+    """What the conversation on top did by itself is over as soon as it is told."""
+    work, want = told
+    return leave, Closed(work, None, (_go_on_told, want, BOTTOM, s)), BOTTOM, s
+
+
+def _go_on_told(want: Perform, k: Frame, s: Segment) -> Step:
+    _, below, outer, context, (session, _, is_timed, task) = s
+    return _go_on(session, evolve(want, told=""), below, outer, context, is_timed, task)
 
 
 def _break(work: Work | None, error: Record, is_timed: bool, k: Frame, s: Segment) -> Step:
@@ -179,6 +193,19 @@ def _fail(env: Any, k: Frame, s: Segment) -> Step:
     error = s[3].linked.tasks.cut_short(settled(error), (session,))
     return _break(work, error, is_timed, k, s)
 
+
+def _compact(env: Any, k: Frame, s: Segment) -> Step:
+    _, *given = settled(env)
+    if len(given) != _COMPACT.size:
+        raise Fault("wrong-arity", "`compact` is performed with messages, used and limit")
+    return k[0], s[3].linked.tasks.compact(*given), k, s
+
+
+_COMPACT = Code("compact", -1, ("messages", "used", "limit"), False, is_library=True)
+_COMPACT.body = _compact
+
+COMPACTION = Closure(_COMPACT, ({},))
+"""What answers `compact` where no handler of the program does."""
 
 CONVERSATION = HandlerKind({"error": (Taking(_fail, 1, "never", ()),)}, None)
 """A conversation: data is its session, what it is in traces, whether its template has a timeout,

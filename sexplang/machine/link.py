@@ -12,6 +12,7 @@ import sexplang.machine.effects
 import sexplang.machine.loops
 import sexplang.machine.nodes  # noqa: F401  (all four register their makers)
 from sexplang.machine.calling import TOOL
+from sexplang.machine.converse import COMPACTION
 from sexplang.machine.generate import Maker
 from sexplang.machine.stack import (
     BOTTOM,
@@ -119,6 +120,8 @@ def _known(program: Program, tasks: TaskSystem | None, codes: dict[int, Code]) -
         assert isinstance(export.core, Known)
         # What serves as a default is defined without values of its own module around it.
         linked.defaults[operation] = Closure(codes[export.core.function], ({},))
+    if tasks is not None:
+        linked.defaults["compact"] = COMPACTION
     return linked
 
 

@@ -29,6 +29,7 @@ OPERATIONS: dict[str, Operation] = {
         _operation("tool", "name inputs", '(tool "lookup" {word: "tea"}).', least=1),
         _operation("subtask", "request", 'A TaskResult or text: (subtask {description: "x"}).'),
         _operation("subplan", "plan", "The results of a plan of subtasks: (subplan plan)."),
+        _operation("compact", "messages used limit", "Messages that fit a window."),
         _operation(
             "ask-user", "prompt choices", '(ask-user "Go on?" ["yes" "no"]).', least=1, text=(0,)
         ),

@@ -29,7 +29,7 @@ SEPARATOR = "\n\n===\n\n"
 OVERLAP = 0.1
 _PROVENANCE = frozenset(
     {"template_used", "context_source", "context_files_count", "warnings", "model", "usage"}
-    | {"turns", "repairs", "metrics", "chain_usage", "history", "shortened"}
+    | {"turns", "repairs", "metrics", "chain_usage", "history", "shortened", "compacted"}
     | {"asked_for", "subtasks"}
 )
 # What nobody sees may stand between the signs of a tag, and a model reads over it.

@@ -6,7 +6,7 @@ cut: a prompt or a file that does not fit is refused. What was cut is whole in t
 
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.request import fields_of
-from sexplang.tasks.session import Block, HandlerSession
+from sexplang.tasks.session import NOTHING_LEFT_OUT, Block, HandlerSession
 from sexplang.tasks.window import BYTES_IN_TOKEN, tokens_in, tokens_of
 from sexplang.terms.node import evolve
 from sexplang.terms.value import Value
@@ -33,9 +33,9 @@ def shortened(
     )
     many = f"{len(whole)} result{'s' * (len(whole) != 1)}"
     words = f"{many} shortened: there is no room for the whole in the context window"
-    return evolve(
-        session, shortened=(*session.shortened, *whole), warnings=(*session.warnings, words)
-    ), blocks
+    before = session.left_out or NOTHING_LEFT_OUT
+    left_out = evolve(before, shortened=(*before.shortened, *whole))
+    return evolve(session, left_out=left_out, warnings=(*session.warnings, words)), blocks
 
 
 def plan_words(session: HandlerSession, told: dict[str, Value], others: int = 0) -> str:

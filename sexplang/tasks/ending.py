@@ -6,7 +6,7 @@ from sexplang.tasks.given import delivered, given, with_given, with_replies
 from sexplang.tasks.outcomes import spent
 from sexplang.tasks.replies import Reply, model_reply, usage_of
 from sexplang.tasks.request import fields_of
-from sexplang.tasks.session import NOTHING, Block, HandlerSession
+from sexplang.tasks.session import NOTHING, NOTHING_LEFT_OUT, Block, HandlerSession
 from sexplang.tasks.window import taken_with
 from sexplang.terms.node import evolve
 from sexplang.terms.task import Session
@@ -16,6 +16,8 @@ from sexplang.terms.value import Fault, Record, Value
 def accounted(error: Record, session: HandlerSession, replies: tuple[Value, ...]) -> Record:
     """The error that ends a conversation of itself: what broke it is in no session any more, and
     was paid for."""
+    if session.waits == "compact":
+        return _told(error, (session,), (0, 0))
     if session.waits != "model":
         return _told(error, (with_replies(session, replies),), spent(replies))
     reply = _turn(replies[0])
@@ -139,11 +141,12 @@ def sources_of(session: HandlerSession) -> tuple[str, ...]:
     results of other tools name; each once."""
     first = session.setup.earlier + 1
     if len(session.messages) < first + 2:  # results stand behind the turn that asked for them
-        return ()
+        return () if session.left_out is None else session.left_out.sources
     said = session.messages[first:]
     uses: dict[Value, Block] = {}
-    whole = {each.get("tool_use_id"): each["content"] for each in session.shortened}
-    found: list[str] = []
+    left_out = session.left_out or NOTHING_LEFT_OUT
+    whole = {each.get("tool_use_id"): each["content"] for each in left_out.shortened}
+    found = [*left_out.sources]
     for message in said:
         for block in _blocks(message):
             if block.get("type") == "tool_use":

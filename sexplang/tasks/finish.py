@@ -95,8 +95,10 @@ def _notes(
         notes["sources"] = sources
     if session.planning is not None:
         notes |= given(session)
-    if session.shortened:
-        notes["shortened"] = session.shortened
+    if session.left_out is not None:
+        for name in ("shortened", "compacted"):
+            if each := getattr(session.left_out, name):
+                notes[name] = each
     return notes
 
 

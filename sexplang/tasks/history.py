@@ -30,6 +30,18 @@ def _is_message(value: Value) -> bool:
     )
 
 
+def messages_of(history: Sequence[Value]) -> tuple[Block, ...]:
+    """A history with tables for its messages and their blocks, which may be records."""
+    return tuple([_plain(fields_of(message) or {}) for message in history])
+
+
+def _plain(message: Block) -> Block:
+    content = message["content"]
+    if type(content) is tuple and not all(type(block) is dict for block in content):
+        content = tuple([dict(fields_of(block) or {}) for block in content])
+    return {"role": message["role"], "content": content}
+
+
 def flaw_of(history: Sequence[Value]) -> str | None:
     """What is wrong inside of messages: a block that lacks what its type wants, or a call of a tool
     that has no result in the next message, or two."""

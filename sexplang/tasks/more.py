@@ -1,12 +1,11 @@
 """A conversation that is over, and another message of its user → the conversation that goes on."""
 
-from sexplang.tasks.asking import ask_model
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.history import flaw_of
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.opening import check_depth
 from sexplang.tasks.session import Block, HandlerSession, Rules
-from sexplang.tasks.window import tokens_of, with_more
+from sexplang.tasks.turns import ask_again
 from sexplang.terms.node import evolve
 from sexplang.terms.task import Conversation, Want, signed
 from sexplang.terms.value import Value
@@ -34,10 +33,7 @@ def more(
         session.messages,
         session.taken,
     )
-    session = with_more(session, tokens_of(content), "the next message")
-    messages = (*session.messages, {"role": "user", "content": content})
-    session = evolve(session, messages=messages)
-    return evolve(before, asked=asked, depth=depth), session, ask_model(session)
+    return evolve(before, asked=asked, depth=depth), *ask_again(session, content)
 
 
 def _content(words: Value) -> tuple[Block, ...]:

@@ -26,7 +26,7 @@ from sexplang.tasks.session import (
 )
 from sexplang.tasks.settings import MINIMAL, ContextSettings, effective
 from sexplang.tasks.tools import with_tools
-from sexplang.tasks.turns import started
+from sexplang.tasks.turns import ask_for_room, started
 from sexplang.tasks.window import check_room, filled, tokens_in, tokens_of
 from sexplang.terms.node import evolve
 from sexplang.terms.task import Ask, Conversation, Want, signed
@@ -81,11 +81,15 @@ def opened(
         setup, earlier = _with_history(setup, prepared, overrides)
         tokens += sum([tokens_of(message["content"]) for message in earlier])
         messages = (*earlier, *messages)
+    conversation = Conversation(template.name, asked, depth, own)
     if tokens > setup.window:
-        check_room(0, tokens, setup.window, "the prompt")
+        if not setup.earlier:
+            check_room(0, tokens, setup.window, "the prompt")
+        taken = tokens - tokens_of(messages[-1]["content"]), 0
+        session = HandlerSession(setup, payload, messages, taken, warnings, gathering)
+        return conversation, *ask_for_room(session)
     taken, warnings = filled((0, 0), warnings, tokens, setup.window)
     session = HandlerSession(setup, payload, messages, taken, warnings, gathering)
-    conversation = Conversation(template.name, asked, depth, own)
     return conversation, *started(session)
 
 

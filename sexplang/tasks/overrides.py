@@ -3,8 +3,8 @@
 from typing import Any
 
 from sexplang.tasks.failures import bad_input
-from sexplang.tasks.history import configured, flaw_of, is_history
-from sexplang.tasks.request import FIELDS, fields_of, snake
+from sexplang.tasks.history import configured, flaw_of, is_history, messages_of
+from sexplang.tasks.request import FIELDS, snake
 from sexplang.tasks.session import Block
 from sexplang.tasks.settings import requested
 from sexplang.terms.node import field, node
@@ -128,6 +128,6 @@ def _made(fields: dict[str, Any], warnings: tuple[str, ...]) -> Overrides:
     if "history_config" in fields:
         configured(HistoryConfig(), fields["history_config"])
     if "history" in fields:
-        fields["history"] = tuple(dict(fields_of(item) or {}) for item in fields["history"])
+        fields["history"] = messages_of(fields["history"])
     fields["context_management"] = requested(fields.get("context_management"))
     return Overrides(**fields, warnings=warnings)

@@ -141,10 +141,25 @@ class Calls:
     """Why a plan was refused."""
 
 
+@node
+class LeftOut:
+    """What had no room in the window of a conversation."""
+
+    shortened: tuple[Value, ...] = ()
+    """The whole of what went back to the model only in part: `{tool_use_id? content}`."""
+    compacted: tuple[Value, ...] = ()
+    """What was emptied, for the notes: once for each time."""
+    sources: tuple[str, ...] = ()
+    """What the tools had read before that."""
+
+
+NOTHING_LEFT_OUT = LeftOut()
+
+
 NOTHING = "(nothing)"
 """What stands in messages for a turn without a word: no provider takes a blank one."""
 
-Waits: TypeAlias = Literal["lookups", "files", "model", "calls", "subtask", "subplan"]
+Waits: TypeAlias = Literal["lookups", "files", "model", "calls", "subtask", "subplan", "compact"]
 
 
 @node
@@ -175,5 +190,5 @@ class HandlerSession:
     calls: Calls | None = None
     planning: Planning | None = None
     """What it has asked others for: subtasks and plans."""
-    shortened: tuple[Value, ...] = ()
-    """The whole of what went back to the model only in part: `{tool_use_id? content}`."""
+    left_out: LeftOut | None = None
+    """What had no room in the window."""

@@ -6,6 +6,7 @@ Law: begin, advance and match raise nothing; whatever is wrong is a Broke or an 
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from sexplang.tasks.compact import compact
 from sexplang.tasks.ending import accounted, cut_short, in_task
 from sexplang.tasks.matching import asked_for, match
 from sexplang.tasks.more import more
@@ -17,7 +18,16 @@ from sexplang.tasks.plans.fitting import foreseen
 from sexplang.tasks.plans.judging import judge
 from sexplang.tasks.plans.keeping import Planning
 from sexplang.tasks.prepare import Prepared, prepare
-from sexplang.tasks.session import Calls, Gathering, HandlerSession, Lookup, Reading, Rules, Setup
+from sexplang.tasks.session import (
+    Calls,
+    Gathering,
+    HandlerSession,
+    LeftOut,
+    Lookup,
+    Reading,
+    Rules,
+    Setup,
+)
 from sexplang.tasks.turns import advanced
 from sexplang.tasks.window import FRACTION, WINDOWS, windows
 from sexplang.terms.models import Models
@@ -139,11 +149,12 @@ def _of(rules: Rules) -> TaskSystem:
         begin,
         go_on,
         advance,
+        compact,
         cut_short,
         knowing,
         matched,
         judge=partial(judge, partial(foreseen, matched, bid, begin)),
         bids=bid,
         outputs=outputs,
-        nouns=(HandlerSession, Setup, Gathering, Lookup, Calls, Planning),
+        nouns=(HandlerSession, LeftOut, Setup, Gathering, Lookup, Calls, Planning),
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from sexplang.tasks.asking import ask_model
 from sexplang.tasks.calls import answered, available, planned, propose, spawned, with_plan
+from sexplang.tasks.compact import checked, emptied
 from sexplang.tasks.continuation import continuation
 from sexplang.tasks.cutting import plan_words, shortened
 from sexplang.tasks.failures import bad_reply, exhausted, halted
@@ -22,7 +23,7 @@ from sexplang.tasks.stopped import full, overflowed, refused
 from sexplang.tasks.window import room_for, taken_with, tokens_of, with_more
 from sexplang.terms.node import evolve
 from sexplang.terms.payload import is_forced
-from sexplang.terms.task import Finished, Perform, Want
+from sexplang.terms.task import Ask, Finished, Perform, Want
 from sexplang.terms.value import Fault, Record, Value
 
 Next = tuple[HandlerSession, Want]
@@ -49,6 +50,8 @@ def advanced(rules: Rules, session: HandlerSession, replies: tuple[Value, ...]) 
         return _or_model(looked_up(session, replies))
     if session.waits == "files":
         return _or_model(files_read(session, replies))
+    if session.waits == "compact":
+        return _compacted(session, replies[0])
     taken, given = spent(replies)
     if taken or given:
         before = session.children
@@ -68,13 +71,39 @@ def advanced(rules: Rules, session: HandlerSession, replies: tuple[Value, ...]) 
 def ask_again(session: HandlerSession, content: tuple[Block, ...]) -> Next:
     """Asks the model to go on after a user message; the turn limit was checked when it spoke."""
     tokens = tokens_of(content)
-    if not room_for(session, tokens):
-        session, content = shortened(session, content)
-        tokens = tokens_of(content)
-    session = with_more(session, tokens, "the answer to the model")
     messages = (*session.messages, {"role": "user", "content": content})
+    if not room_for(session, tokens):
+        return ask_for_room(evolve(session, messages=messages, calls=None))
+    session = with_more(session, tokens, "the answer to the model")
     session = evolve(session, messages=messages, waits="model", calls=None)
     return session, ask_model(session)
+
+
+def ask_for_room(session: HandlerSession) -> Next:
+    """Asks for messages that fit: with the last one, these do not."""
+    used = session.taken[0] + tokens_of(session.messages[-1]["content"])
+    ask = Ask("compact", (session.messages, used, session.setup.window))
+    return evolve(session, waits="compact"), Perform((ask,))
+
+
+def _compacted(session: HandlerSession, given: Value) -> Next:
+    """Goes on with the messages that are left. A new result that has no room all the same is cut;
+    what a person said is not."""
+    before, after = session.messages, checked(given)
+    done, used = "", session.taken[0] + tokens_of(before[-1]["content"])
+    if after != before:
+        session, used, done = emptied(session, after, used)
+    *earlier, last = after
+    content = last["content"]
+    taken = max(0, used - tokens_of(content)), session.taken[1]
+    session = evolve(session, messages=tuple(earlier), taken=taken)
+    if session.turns and last == before[-1] and not room_for(session, tokens_of(content)):
+        session, content = shortened(session, content)
+    what = "the answer to the model" if session.turns else "the prompt"
+    session = with_more(session, tokens_of(content), what)
+    messages = (*earlier, {"role": "user", "content": content})
+    session, perform = started(evolve(session, messages=messages, waits="model"))
+    return session, evolve(perform, told=done) if isinstance(perform, Perform) else perform
 
 
 def _model_answered(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
@@ -123,7 +152,7 @@ def _spoken(session: HandlerSession, reply: Reply) -> HandlerSession:
         session.children,
         None,
         session.planning,
-        session.shortened,
+        session.left_out,
     )
 
 

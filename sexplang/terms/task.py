@@ -236,12 +236,14 @@ class Perform:
 
     Together: the asks are branches of a fork (the direct tools of one turn). Else there is
     exactly one ask, performed in the conversation's own branch. `items` replace the context
-    items of the conversation, for what is done on its behalf from here on; None keeps them.
+    items of the conversation, for what is done on its behalf from here on; None keeps them. `told`
+    is what the conversation has done by itself before, for traces.
     """
 
     asks: tuple[Ask, ...]
     together: bool = False
     items: tuple[Value, ...] | None = None
+    told: str = ""
 
 
 @node
@@ -289,6 +291,8 @@ class TaskSystem:
         goes on with a conversation that is over, whose session this was at its end.
     advance(session, replies) -> (Session, Want)
         goes on with the replies to the last Perform.
+    compact(messages, used, limit) -> messages
+        what answers `compact` where no handler of the program does. Raises Fault.
     cut_short(error, sessions, beside=(), done=()) -> Record
         the error, with what the conversations that it ends, innermost first, have taken and said,
         and with what others beside them took and those that are done, by their values.
@@ -316,6 +320,7 @@ class TaskSystem:
         tuple[Conversation, Session, Want],
     ]
     advance: Callable[[Session, tuple[Value, ...]], tuple[Session, Want]]
+    compact: Callable[[Value, Value, Value], Value]
     cut_short: Callable[..., Record]
     knowing: Callable[..., "TaskSystem"]
     match: Callable[[Value, tuple[Conversation, ...]], "Match | Record"]

@@ -27,7 +27,7 @@ map filter reduce fold for-each sort sort-by apply any? all? group-by update err
 """
 HOSTS = """
 model tool subtask subplan ask-user read-file write-file list-files run-script search-memory now
-sleep random log print progress
+sleep random log print progress compact
 """
 
 COPY = Primitive("copy", lambda x: x, 1, 1)

@@ -211,7 +211,7 @@ WAYS = (
     Way(
         "no room for what it asked for",
         "context",
-        ({"content": spawn("more"), "usage": {"input_tokens": 79_995, "output_tokens": 1}},),
+        ({"content": spawn("more"), "usage": {"input_tokens": 200_000, "output_tokens": 1}},),
     ),
     Way("a reply of no protocol", "protocol_error", (stopped("odd"),)),
     Way("no reply fits", "output_format_failure", (WORDS,) * 3, clauses="(returns integer)"),

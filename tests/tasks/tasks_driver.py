@@ -114,13 +114,17 @@ def converse(
     conversations: tuple[Conversation, ...] = (),
     **options: Any,
 ) -> Run:
-    """Runs a task on a script: one entry for each Perform, a tuple where it asks for several."""
+    """Runs a task on a script: one entry for each Perform, a tuple where it asks for several. A
+    window that is full is answered as in a program without a handler."""
     tasks = system(**options)
     conversation, session, want = tasks.begin(task, inputs or {}, overrides or {}, conversations)
     performed: list[Perform] = []
     answers: Iterator[Any] = iter(script)
     while isinstance(want, Perform):
         performed.append(want)
+        if want.asks[0].operation == "compact":
+            session, want = tasks.advance(session, (tasks.compact(*want.asks[0].arguments),))
+            continue
         answer = next(answers)
         replies = answer if want.together and isinstance(answer, tuple) else (answer,)
         session, want = tasks.advance(session, replies)

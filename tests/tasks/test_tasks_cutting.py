@@ -45,13 +45,13 @@ def test_ten_long_results_are_shortened_to_what_fits():
 
 
 def test_a_conversation_goes_on_after_many_of_them():
-    """Turn after turn: each gets half of what is left."""
+    """Turn after turn: the older ones make room, so that the newest is as long as the first."""
     task = template(allowed_tools=("lookup",))
     turn = [{**uses(("a", "lookup", {})), "usage": {}}, ("x" * 100_000,)]
     run = converse(task, [*turn * 5, says("done")], **WINDOW)
 
     sizes = [len(results_of(request)[0]) for request in run.requests[1:]]
-    assert sizes == sorted(sizes, reverse=True) and sizes[0] > 10_000 > sizes[-1] > 100
+    assert max(sizes) - min(sizes) < 1_000 and min(sizes) > 10_000
     assert len(run.notes["shortened"]) == 5
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from sexplang.hosts.report.graph import drawing, graph, mermaid
 from sexplang.hosts.report.markup import Html, digest, inlined, start, tag
 from sexplang.hosts.report.rows import Run, model_of, named_of
-from sexplang.hosts.report.talk import conversation, data, error_of, turn
+from sexplang.hosts.report.talk import SAYING, conversation, data, error_of, turn
 from sexplang.runtime.pack import dumped
 from sexplang.runtime.recording import Entry
 from sexplang.terms.brief import shortened
@@ -250,7 +250,7 @@ def _body(entry: Entry, at: int | None, depth: int) -> Iterator[Html]:
     elif said is not None:
         parts.append(said)
     else:
-        talk = conversation([each for each in entry.below if each.kind == "request"])
+        talk = conversation([each for each in entry.below if each.kind in SAYING])
         if talk is not None:
             parts.append(tag("details", tag("summary", "the conversation"), talk))
     if parts:

@@ -10,6 +10,9 @@ from sexplang.runtime.pack import packed
 from sexplang.runtime.recording import Entry
 from sexplang.terms.value import Record, Value
 
+SAYING = ("request", "compaction")
+"""The kinds of entries that a conversation is made of."""
+
 LONGEST = 200
 """So many characters of data stand in one line."""
 
@@ -21,7 +24,12 @@ def conversation(entries: Iterable[Entry]) -> Html | None:
     said: list[Any] = []
     system: Any = None
     tools: Any = None
+    is_compacted = False
     for entry in entries:
+        if entry.kind == "compaction":
+            parts.append(tag("p", f"compaction: {entry.name}", class_="note"))
+            is_compacted = True
+            continue
         payload = _payload(entry)
         if payload is None:  # it was withdrawn: what it was asked is not recorded
             parts += _replied(entry, None)
@@ -33,7 +41,11 @@ def conversation(entries: Iterable[Entry]) -> Html | None:
             tools = payload["tools"]
             parts.append(_tools(tools))
         messages = list(payload["messages"])
-        new = _new(said, messages)
+        if is_compacted and len(said) <= len(messages):  # the same, of which some were emptied
+            new = messages[len(said) :]
+        else:
+            new = _new(said, messages)
+        is_compacted = False
         parts += [_message(str(each.get("role")), each.get("content")) for each in new]
         reply = _reply(entry)
         parts += _replied(entry, reply)

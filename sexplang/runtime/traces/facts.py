@@ -41,8 +41,10 @@ def of_work(work: Work, content: bool) -> tuple[str, Facts]:
         return name, {genai.GEN_AI_WORKFLOW_NAME: name, **facts}
     if content and work.kind == "subagent":
         facts[genai.GEN_AI_AGENT_DESCRIPTION] = clean(work.name)
+    if work.kind == "compaction":
+        facts["sexplang.compaction"] = clean(work.name)
     agent = work.kind in ("task", "subagent")
-    name = work.kind if work.kind in ("subagent", "subagents") else work.name
+    name = work.kind if work.kind in ("subagent", "subagents", "compaction") else work.name
     return _named(Doing.INVOKE_AGENT if agent else Doing.INVOKE_WORKFLOW, name, facts)
 
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support.messages_server import MessagesServer
 
 import sexplang
 from sexplang import Diagnostics, Permissions
@@ -219,3 +220,45 @@ def test_a_status_that_is_none_is_told_the_three():
         sexplang.run('(task-result {status: "WAITING" content: "x" notes: {} usage: {}})')
 
     assert "COMPLETE, CONTINUATION, FAILED" in caught.value.error.fields["hint"]
+
+
+# -- At the wire
+
+
+def test_the_literals_of_a_subagent_and_a_request_at_the_wire(folder):
+    """What a server receives of both: the context alone; a child's answer as the child gave it."""
+    request = {
+        "type": "verification",
+        "name": "child",
+        "description": "Verify generated code",
+        "inputs": {"word": "tea"},
+        "template_hints": ["child"],
+        "context_management": {"inherit_context": "subset"},
+    }
+
+    def answer(body):
+        last = body["messages"][-1]["content"]
+        words = json.dumps(last)
+        if "Find out." in words:
+            return uses("spawn_subtask", request)
+        answered = '{"ok": true}' if "Say tea." in words else "done"
+        return {"content": [{"type": "text", "text": answered}]}
+
+    with MessagesServer(answer) as server:
+        sexplang.run(LITERAL, model=server.url)
+        run(folder, "(parent)", server.url)
+        subagent, first, child, second = server.journal
+
+    assert ("Be brief.", 4096) == (_text(subagent["system"]), subagent["max_tokens"])
+    context, _, task = [_text(each["content"]) for each in subagent["messages"]]
+    assert "Context:\nwe like tea" == context
+    assert task.startswith("Task: one\n\nConstraints:\n- short\n")
+    assert "trace-1" not in json.dumps(subagent)
+    assert "Say tea." == _text(child["messages"][-1]["content"])
+    (result,) = second["messages"][-1]["content"]
+    assert ("tool_result", '{"ok": true}') == (result["type"], _text(result["content"]))
+    assert first["messages"] == second["messages"][:1]
+
+
+def _text(content):
+    return content if isinstance(content, str) else content[0]["text"]

@@ -25,7 +25,6 @@ from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
 from sexplang.terms.node import frozen
-from sexplang.terms.payload import OPTIONS, flaw, meant
 from sexplang.terms.template import (
     ContextManagement,
     FilePaths,
@@ -167,7 +166,15 @@ def _file_paths(clause: Clause, c: Lowering, form: ListForm) -> FilePaths | None
     return FilePaths(source, text=found[given[0]])
 
 
+def _options(clause: Clause, c: Lowering, form: ListForm) -> dict[str, Any]:
+    from sexplang.terms.payload import OPTIONS
+
+    return chosen(c, form, {key: _option(key) for key in OPTIONS}, _other_option)
+
+
 def _option(key: str) -> Read:
+    from sexplang.terms.payload import OPTIONS, flaw
+
     def read(c: Lowering, form: Form) -> Any:
         before, value = len(c.findings), value_of(data(c, unquoted(form)))
         why = flaw(key, value)
@@ -181,11 +188,12 @@ def _option(key: str) -> Read:
     return read
 
 
-_OPTIONS: dict[str, Read] = {key: _option(key) for key in OPTIONS}
 _CAPS = ("max_tokens", "max_output_tokens", "max_completion_tokens")
 
 
 def _other_option(key: str) -> str:
+    from sexplang.terms.payload import OPTIONS, meant
+
     if key in _CAPS:
         return "write `(limits max_output_tokens: …)`"
     return meant(key, tuple(OPTIONS))
@@ -228,10 +236,7 @@ CLAUSES: dict[str, Clause] = {
         "(limits max_turns: 3 …)",
         _several(Limits, max_turns=count, max_output_tokens=count, timeout=seconds),
     ),
-    "options": Clause(
-        "(options temperature: 0 …)",
-        lambda clause, c, form: chosen(c, form, _OPTIONS, _other_option),
-    ),
+    "options": Clause("(options temperature: 0 …)", _options),
     "history_config": Clause(
         "(history_config use_session_history: true …)",
         _several(

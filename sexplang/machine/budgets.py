@@ -15,7 +15,6 @@ from sexplang.terms.allowance import GREATEST
 from sexplang.terms.brief import shown
 from sexplang.terms.effect import Part
 from sexplang.terms.node import node
-from sexplang.terms.payload import kept
 from sexplang.terms.value import Fault, Record, Value
 
 
@@ -176,6 +175,8 @@ def _price(meter: Meter, model: str, taken: int, written: int) -> Callable[[int]
 
 def _written(payload: Any, taken: int) -> int:
     """Of the input of a call, what its server is asked to keep: that costs more."""
+    from sexplang.terms.payload import kept
+
     if not isinstance(payload, dict) or not any(kept(payload)):
         return 0
     return taken + _dearer(taken) if payload.get("cache") == "1h" else taken

@@ -130,6 +130,50 @@ def test_a_clause_of_xml_says_the_same(tmp_path):
     assert "\n        - clerk(): Work.\n" in shown.stdout
 
 
+def test_private_tasks_of_one_name_have_their_own_lists(requests):
+    """What both may have is all that either can have done: a name does not say who asks."""
+    told = []
+
+    def reply(payload):
+        (*_, last) = payload["messages"]
+        if "(leads)" not in payload["messages"][0]["content"][0]["text"]:
+            return "child"
+        if len(payload["messages"]) == 1:
+            calls = [{"name": "spawn_subtask", "input": {"name": n}} for n in ("near", "far-off")]
+            return {"tool_use": calls}
+        told.append([block.get("is_error", False) for block in last["content"]])
+        return "done"
+
+    lead = '(defatom _boss (instructions "(leads)") (allowed_tools spawn_subtask) (subtasks %s))'
+    far = f"""
+    (defatom far-off (instructions "Far."))
+    {lead % "far-off near"}
+    (define (lead) (_boss))
+    """
+    main = f"""
+    (import "far.sexp" as: far)
+    (defatom near (instructions "Near."))
+    {lead % "near"}
+    [(_boss) (far.lead)]
+    """
+    seen = requests(main, reply, far=far)
+
+    assert ["- near(): Near."] == described(seen[0])
+    assert [[False, True], [False, True]] == told
+
+
+def test_a_subagent_that_has_the_tool_has_the_list(requests):
+    """The tool is no part of a template there."""
+    main = f"""
+    (import std/subagents)
+    {SUMMARIZE}
+    (spawn-subagent task: "Lead." tools: ["spawn_subtask"])
+    """
+    (payload,) = requests(main)
+
+    assert ["- summarize(text: any): Summarize a text"] == described(payload)
+
+
 def test_both_tools_have_one_list(requests):
     """The second refers to the first, and has the names as choices too."""
     main = f"""

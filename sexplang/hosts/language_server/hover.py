@@ -133,6 +133,7 @@ def _settings(shape: object) -> str:
         "answers with": f"{answer} `{schema}`" if _is_word(schema) else "" if typed else answer,
         "model": template.model,
         "tools": ", ".join(template.allowed_tools),
+        "subtasks": ", ".join(template.subtasks),
         "options": " ".join([f"{key}: {written(each)}" for key, each in template.options.items()]),
         "returns": template.returns and type_words(template.returns),
     }

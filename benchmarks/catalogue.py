@@ -79,7 +79,7 @@ def call_of(reply: Any) -> dict[str, Any]:
         if block.get("type") == "tool_use":
             return {"name": block["name"], "input": block["input"]}
     words = "".join(block.get("text", "") for block in reply.get("content", ()))
-    return {"name": "nothing", "input": {}, "said": words}
+    return {"name": "nothing", "input": {}, "said": f"{reply.get('stop_reason')}: {words}"}
 
 
 def tell(calls: dict[int, dict[str, Any]]) -> int:
@@ -94,7 +94,7 @@ def tell(calls: dict[int, dict[str, Any]]) -> int:
         task, said = judged(program, call)
         is_right = task == expected[program.stem]["name"]
         right += is_right
-        asked = json.dumps(call["input"], ensure_ascii=False)[:160] or call.get("said", "")
+        asked = (call.get("said") or json.dumps(call["input"], ensure_ascii=False))[:160]
         words = (
             "right"
             if is_right
@@ -105,11 +105,11 @@ def tell(calls: dict[int, dict[str, Any]]) -> int:
     return right
 
 
-def asked_of(model: str) -> dict[int, dict[str, Any]]:
+def asked_of(model: str, most: int) -> dict[int, dict[str, Any]]:
     """What a model replies to each first request."""
     calls: dict[int, dict[str, Any]] = {}
     for number, program in enumerate(PROGRAMS, 1):
-        payload = {**first_request(program), "max_tokens": 300}
+        payload = {**first_request(program), "max_tokens": most}
         given = {key: payload[key] for key in (*SENT, "max_tokens")}
         try:
             reply = sexplang.run(
@@ -151,6 +151,7 @@ def main() -> None:
     parser.add_argument("does", choices=("print", "judge", "ask", "tokens"))
     parser.add_argument("replies", nargs="?", type=Path)
     parser.add_argument("--model", default="local")
+    parser.add_argument("--most", type=int, default=300, help="tokens of a reply")
     options = parser.parse_args()
     if options.does == "print":
         for number, program in enumerate(PROGRAMS, 1):
@@ -163,7 +164,9 @@ def main() -> None:
         if tell({row["number"]: row for row in rows}) < NEEDED:
             sys.exit(1)
     elif options.does == "ask":
-        tell(asked_of(options.model))  # what a model makes of them is told, not asked for
+        tell(
+            asked_of(options.model, options.most)
+        )  # what a model makes of them is told, not asked for
     else:
         print(f"{'':18} tools   of these the list (before: 0)")
         for source in (*EXAMPLES, *PROGRAMS):

@@ -166,6 +166,7 @@ _MEANT = {
     "reasoning": "thinking",
     "budget_tokens": "thinking",
     "cache_control": "cache",
+    "output_config": "effort",
     "response_format": "output_schema",
     "output_format": "output_schema",
     "functions": "tools",

@@ -135,6 +135,7 @@ SLIPS = {
     "toolChoice": "tool_choice",
     "reasoning_effort": "effort",
     "cache_control": "cache",
+    "output_config": "effort",
     "response_format": "output_schema",
     "message": "messages",
 }

@@ -8,6 +8,7 @@ order of the calls.
 from sexplang.tasks.cutting import plan_words
 from sexplang.tasks.definitions import misfit
 from sexplang.tasks.json_text import json_text, read_json, unfit
+from sexplang.tasks.media import media_in
 from sexplang.tasks.operations import NAMES, arguments_of
 from sexplang.tasks.outcomes import halting, outcome
 from sexplang.tasks.plans.keeping import Planning, delivering, proposed
@@ -127,15 +128,19 @@ def answered(calls: Calls, replies: tuple[Value, ...]) -> Calls:
     results = list(calls.results)
     halted = calls.halted
     for at, value in zip(calls.waiting, replies, strict=False):
+        media = media_in(value)
+        if media is not None:
+            results[at] = result_block(calls.ids[at], media, is_error=False)
+            continue
         words, is_error = outcome(value)
         results[at] = result_block(calls.ids[at], words, is_error=is_error)
         halted = halting(value) or halted
     return evolve(calls, results=tuple(results), waiting=(), halted=halted)
 
 
-def result_block(identity: str, words: str, *, is_error: bool) -> Block:
+def result_block(identity: str, content: str | tuple[Block, ...], *, is_error: bool) -> Block:
     """A tool_result block."""
-    block: Block = {"type": "tool_result", "tool_use_id": identity, "content": words}
+    block: Block = {"type": "tool_result", "tool_use_id": identity, "content": content}
     if is_error:
         block["is_error"] = True
     return block

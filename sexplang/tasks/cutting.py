@@ -5,6 +5,7 @@ cut: a prompt or a file that does not fit is refused. What was cut is whole in t
 """
 
 from sexplang.tasks.json_text import json_text
+from sexplang.tasks.media import texts_of, with_text, without_media
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import NOTHING_LEFT_OUT, Block, HandlerSession
 from sexplang.tasks.window import BYTES_IN_TOKEN, tokens_in, tokens_of
@@ -19,7 +20,10 @@ def shortened(
     session: HandlerSession, content: tuple[Block, ...]
 ) -> tuple[HandlerSession, tuple[Block, ...]]:
     """The blocks of a user message, which do not fit, with their texts cut; and the session that
-    keeps them whole."""
+    keeps them whole. Where not even their images and documents fit, these are left out."""
+    bare = tokens_of(tuple([_with(block, "") for block in content]))
+    if bare > _left(session) // 2:
+        content = without_media(content)
     texts = [_text(block) for block in content]
     room = _left(session) // 2 - tokens_of(tuple([_with(block, "") for block in content]))
     cut = cut_to(texts, room, "shortened")
@@ -85,12 +89,15 @@ def _left(session: HandlerSession) -> int:
 
 
 def _text(block: Block) -> str:
-    text: str = block["text"] if block["type"] == "text" else block["content"]
-    return text
+    return texts_of(block["text"] if block["type"] == "text" else block["content"])
 
 
 def _with(block: Block, text: str) -> Block:
-    return {**block, "text" if block["type"] == "text" else "content": text}
+    if text == _text(block):
+        return block
+    if block["type"] == "text":
+        return {**block, "text": text}
+    return {**block, "content": with_text(block["content"], text)}
 
 
 def _named(block: Block) -> Block:

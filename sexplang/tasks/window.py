@@ -113,8 +113,8 @@ def _of_block(block: Block) -> int:
         return tokens_in(block["text"])
     if kind in ("image", "document"):
         return _IN_MEDIA
-    if kind == "tool_result" and isinstance(block.get("content"), str):
-        return _IN_MESSAGE + tokens_in(block["content"])
+    if kind == "tool_result" and isinstance(block.get("content"), (str, tuple)):
+        return tokens_of(block["content"])
     return tokens_in(json_text(block))
 
 

@@ -99,12 +99,20 @@ def test_tools_are_described_with_their_schemas(servers, name):
 
 @pytest.mark.parametrize("name", ["pipe", "net"])
 def test_a_program_calls_a_tool(servers, name):
-    """What comes back is plain data: what is structured, else text, else the blocks."""
+    """What comes back is plain data: blocks with an image, what is structured, else text."""
     assert Done({"result": 5}) == called(servers, f"{name}:add", {"a": 2, "b": 3})
     assert Done("Hello, Ann.") == called(servers, f"{name}:greet", {"name": "Ann"})
     words, picture = called(servers, f"{name}:show").value
     assert {"type": "text", "text": "a picture"} == words
-    assert ("image", "image/png") == (picture["type"], picture["mime_type"])
+    assert ("image", "image/png") == (picture["type"], picture["source"]["media_type"])
+    rest = called(servers, f"{name}:hand_over").value
+    assert ["document", "text", "text", "text", "text"] == [block["type"] for block in rest]
+    assert [block.get("text") for block in rest[1:]] == [
+        "file:///a.txt text/plain:\nTea.",
+        "[audio that models cannot read: audio/wav, 3 bytes]",
+        "a page file:///b.html",
+        "[a file that models cannot read: file:///c.zip application/zip, 3 bytes]",
+    ]
 
 
 @pytest.mark.parametrize("name", ["pipe", "net"])

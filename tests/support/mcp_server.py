@@ -10,7 +10,22 @@ from pathlib import Path
 
 import anyio
 from mcp.server import MCPServer
-from mcp_types import CallToolResult, ImageContent, TextContent
+from mcp_types import (
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+
+PICTURE = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9"
+    "awAAAABJRU5ErkJggg=="
+)
+PAPER = "JVBERi0xLjQK"
 
 server = MCPServer("a test", log_level="CRITICAL")
 
@@ -36,8 +51,25 @@ def greet(name: str) -> str:
 @server.tool()
 def show() -> CallToolResult:
     """Shows a picture, with words and without a structure."""
-    picture = ImageContent(data="aGVsbG8=", mime_type="image/png")
+    picture = ImageContent(data=PICTURE, mime_type="image/png")
     return CallToolResult(content=[TextContent(text="a picture"), picture])
+
+
+@server.tool()
+def hand_over() -> CallToolResult:
+    """Gives a document, and what models cannot see."""
+    paper = BlobResourceContents(uri="file:///a.pdf", blob=PAPER, mime_type="application/pdf")
+    words = TextResourceContents(uri="file:///a.txt", text="Tea.", mime_type="text/plain")
+    packed = BlobResourceContents(uri="file:///c.zip", blob="AAAA", mime_type="application/zip")
+    return CallToolResult(
+        content=[
+            EmbeddedResource(resource=paper),
+            EmbeddedResource(resource=words),
+            AudioContent(data="AAAA", mime_type="audio/wav"),
+            ResourceLink(name="a page", uri="file:///b.html"),
+            EmbeddedResource(resource=packed),
+        ]
+    )
 
 
 @server.tool()

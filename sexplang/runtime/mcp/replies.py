@@ -31,8 +31,9 @@ def definition(tool: Any, server: str) -> dict[str, Value]:
 
 
 def value_of_result(result: Any, name: str) -> Any:
-    """The value of a call: its structured content if it has one, else its text, else its blocks
-    as tables. Raises a Refusal if the tool says that it has failed."""
+    """The value of a call: its blocks as models have them, if there is an image or a document among
+    them; else its structured content if it has one, else its text. Raises a Refusal if the tool
+    says that it has failed."""
     texts = [block.text for block in result.content if block.type == "text"]
     if result.is_error:
         raise broken(
@@ -42,13 +43,53 @@ def value_of_result(result: Any, name: str) -> Any:
             hint="give it other inputs; what it says is the server's",
             tool=name,
         )
+    blocks = [
+        block_of(block.model_dump(mode="json", exclude_none=True)) for block in result.content
+    ]
+    if any(block["type"] != "text" for block in blocks):
+        return clean_data(blocks)
     if result.structured_content is not None:
         # Within a list, because a text is clean data too.
         return clean_data([result.structured_content])[0]
-    if len(texts) == len(result.content):
-        return clean("\n".join(texts))
-    blocks = [block.model_dump(mode="json", exclude_none=True) for block in result.content]
-    return clean_data(blocks)
+    return clean("\n".join([block["text"] for block in blocks]))
+
+
+def block_of(block: dict[str, Any]) -> dict[str, Any]:
+    """A block of the protocol as a content block of a model: what models take is an image or a
+    document, any other is text that says what it is."""
+    kind = block["type"]
+    if kind == "text":
+        return {"type": "text", "text": block["text"]}
+    resource = block.get("resource") or {}
+    data, media = block.get("data", resource.get("blob")), _media_type(block, resource)
+    if media in _DOCUMENTS and data is not None:
+        source = {"type": "base64", "media_type": media, "data": data}
+        return {"type": _DOCUMENTS[media], "source": source}
+    about = " ".join([each for each in (resource.get("uri", block.get("uri")), media) if each])
+    if data is not None:
+        what = "audio" if kind == "audio" else "a file"
+        said = f"[{what} that models cannot read: {about}, {len(data) * 3 // 4:,} bytes]"
+    elif "text" in resource:
+        said = f"{about}:\n{resource['text']}"
+    else:
+        said = " ".join([each for each in (block.get("name"), about) if each])
+    return {"type": "text", "text": said}
+
+
+_DOCUMENTS = {
+    **dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), "image"),
+    "application/pdf": "document",
+}
+"""What models can see, by the media type, and the block that it is."""
+
+
+def _media_type(block: dict[str, Any], resource: dict[str, Any]) -> str:
+    """The protocol writes `mimeType`, its library `mime_type`."""
+    for holder in (block, resource):
+        for name in ("mime_type", "mimeType"):
+            if holder.get(name):
+                return str(holder[name])
+    return ""
 
 
 def too_large(most: int) -> str:

@@ -68,7 +68,10 @@ def _part(block: Any) -> dict[str, Any]:
             call = {"id": block.get("id"), "name": block.get("name")}
             return {"type": "tool_call", **call, "arguments": block.get("input")}
         case {"type": "tool_result"}:
-            said = {"id": block.get("tool_use_id"), "response": block.get("content")}
+            response = block.get("content")
+            if isinstance(response, (tuple, list)):
+                response = _parts(response)
+            said = {"id": block.get("tool_use_id"), "response": response}
             return {"type": "tool_call_response", **said}
         case {"type": str(kind)}:  # an image, a document: what it is, not what is in it
             return {"type": kind}

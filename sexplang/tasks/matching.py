@@ -13,7 +13,7 @@ from sexplang.tasks.failures import bad_input, nobody
 from sexplang.tasks.inputs import filled, fits
 from sexplang.tasks.plans.meaning import letters
 from sexplang.tasks.plans.proposal import Proposal
-from sexplang.tasks.request import SubtaskRequest, programmed, subtask_request
+from sexplang.tasks.request import SubtaskRequest, fields_of, programmed, subtask_request
 from sexplang.terms.task import Conversation, Match, error_of
 from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Record, Value
@@ -21,6 +21,8 @@ from sexplang.terms.words import roots
 
 THRESHOLD = 0.1
 CANDIDATES = 5
+_LONGEST = 200
+"""Characters of what a request says that its error repeats."""
 DEFAULT = "subtask"
 """The subtype that a request has where it names none."""
 
@@ -69,7 +71,7 @@ def _name_of(conversations: tuple[Conversation, ...]) -> str | None:
 
 
 def _match(request: dict[str, Value], named: tuple[Template, ...], asks: str | None) -> Match:
-    inputs, description = request["inputs"], request.get("description", "")
+    inputs, description = fields_of(request["inputs"]) or {}, request.get("description", "")
 
     def made(template: Template, by: str = "", ranked: Scored | None = None) -> Match:
         given = filled(template, inputs, description)
@@ -142,12 +144,13 @@ def _found(by: str, template: Template, ranked: Scored | None) -> dict[str, Valu
 
 
 def _message(request: dict[str, Value], ranked: Scored) -> str:
-    wanted = request.get("name") or request.get("description")
+    wanted = (request.get("name") or request["description"])[:_LONGEST]
     if not ranked:
-        return f"no task takes the request `{wanted}`: this program has no templates"
+        return f"no task takes the request `{wanted}`: there is none that may be asked for"
     listed = ", ".join([f"`{signature_of(template)}`" for _, template in ranked[:CANDIDATES]])
-    inputs = request["inputs"]
-    given = f" with the inputs {', '.join([f'`{name}`' for name in inputs])}" if inputs else ""
+    names = [f"`{name[:_LONGEST]}`" for name in fields_of(request["inputs"]) or ()]
+    more = ", …" if len(names) > CANDIDATES else ""
+    given = f" with the inputs {', '.join(names[:CANDIDATES])}{more}" if names else ""
     return f"no task takes the request `{wanted}`{given}; the nearest are {listed}"
 
 

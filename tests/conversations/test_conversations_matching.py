@@ -128,6 +128,19 @@ def test_what_nobody_takes_names_the_nearest_with_their_inputs(ask):
     assert "code_verification" == told["details"]["candidates"][0]["name"]
 
 
+def test_a_record_may_be_the_inputs():
+    """Its fields are; what does not fit is told."""
+    program = """
+    (define found (try (error "x") (catch (problem) problem)))
+    (map (lambda (name) (try (subtask {name: name description: "verify code" inputs: found})
+                          (catch (problem) problem.reason)))
+         ["poem" "nobody"])
+    """
+    value = sexplang.run(VERIFY + program, model=lambda payload: "done")
+
+    assert ["input_validation_failure", "template_not_found"] == value
+
+
 @pytest.mark.parametrize(
     ("request_", "by"),
     [

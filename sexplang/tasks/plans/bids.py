@@ -39,7 +39,7 @@ def bids(
         return (_bid(1.0, _cost(prepared(named.template)), named.template),)
     asks = conversations[-1].name if conversations else None
     others = [each for each in reached(tasks, conversations) if each.name != asks]
-    inputs, description = subtask.get("inputs") or {}, subtask.get("description") or ""
+    inputs, description = fields_of(subtask.get("inputs")) or {}, subtask.get("description") or ""
     takes = [each for each in others if fits(each, filled(each, inputs, description))]
     scored = [(_fitness(subtask, template), template) for template in takes or others]
     fitting = [(fit, _cost(prepared(each)), each) for fit, each in scored if fit >= THRESHOLD]

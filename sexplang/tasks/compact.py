@@ -132,7 +132,7 @@ def emptied(session: HandlerSession, after: Messages, used: int) -> tuple[Handle
     earlier = max(0, len(after) - (len(before) - setup.earlier))
     session = evolve(
         session,
-        setup=evolve(setup, earlier=earlier),
+        setup=evolve(setup, earlier=earlier, past=None),
         messages=after,
         left_out=evolve(
             left_out, compacted=(*left_out.compacted, done), sources=sources_of(session)

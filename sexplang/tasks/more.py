@@ -1,5 +1,7 @@
 """A conversation that is over, and another message of its user → the conversation that goes on."""
 
+from itertools import chain
+
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.history import flaw_of
 from sexplang.tasks.json_text import json_text
@@ -25,15 +27,26 @@ def more(
     if depth >= rules.max_task_depth or setup.max_depth is not None:
         check_depth(rules, setup.task, depth, setup.max_depth)
     content = _content(words)
-    count = len(session.messages)
+    past, messages = session, _said(session)
+    count = len(messages)
     asked = signed(f"{setup.task}\0{count}\0{json_text(content, canonical=True)}")
     session = HandlerSession(
-        evolve(setup, depth=depth, earlier=count),
+        evolve(setup, depth=depth, earlier=count, past=past),
         session.payload,
-        session.messages,
+        messages,
         session.taken,
     )
     return evolve(before, asked=asked, depth=depth), *ask_again(session, content)
+
+
+def _said(session: HandlerSession) -> tuple[Block, ...]:
+    """All messages of a conversation that is over."""
+    parts = []
+    over: HandlerSession | None = session
+    while over is not None:
+        parts.append(over.messages)
+        over = over.setup.past
+    return tuple(chain.from_iterable(reversed(parts)))
 
 
 def _content(words: Value) -> tuple[Block, ...]:

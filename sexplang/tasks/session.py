@@ -88,6 +88,8 @@ class Setup:
     """How many earlier messages the model is shown."""
     seconds: float | None = None
     """The timeout of the task."""
+    past: "HandlerSession | None" = None
+    """What it goes on with, at its end: that keeps the earlier messages."""
     in_order: tuple[str, ...] = ()
     """Those that are performed one after the other in the conversation's own branch."""
     own: dict[str, str] = field(factory=dict)

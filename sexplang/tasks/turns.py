@@ -232,6 +232,8 @@ def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
         session = evolve(session, warnings=(*session.warnings, words))
     result, question = finished(rules, session, text, reply.model)
     if question is None:
+        if session.setup.past is not None:  # a chat of many turns keeps each message once
+            session = evolve(session, messages=session.messages[session.setup.earlier :])
         return session, Finished(result)
     session = evolve(
         going_on(session, text),

@@ -1,6 +1,7 @@
 """A conversation whose window is full goes on: its oldest results are emptied, its newest never."""
 
 import json
+from itertools import pairwise
 
 import pytest
 from support.messages_server import MessagesServer
@@ -37,6 +38,12 @@ class Miner:
         return {"content": content, "stop_reason": "tool_use", "usage": usage}
 
 
+def changed(server: MessagesServer) -> list[int]:
+    """The requests that do not begin with the bytes of the one before."""
+    bodies = map(said, server.bodies)
+    return [at for at, (one, two) in enumerate(pairwise(bodies), 1) if not two.startswith(one)]
+
+
 def results(body: dict) -> list[str]:
     """What the tools gave, as the model is told."""
     return [
@@ -61,8 +68,7 @@ def test_a_long_conversation_with_large_results_comes_to_its_end(tmp_path):
 
     assert ("Rich.", 31) == (answer, metrics["turns"]["used"])
     assert all(results(body)[-1] == dig(at) for at, body in enumerate(server.journal) if at)
-    pairs = zip(server.bodies, server.bodies[1:], strict=False)
-    other = [at for at, (one, two) in enumerate(pairs, 1) if not said(two).startswith(said(one))]
+    other = changed(server)
     assert len(other) == len(compacted) == 2
     for at, done in zip(other, compacted, strict=True):
         body = server.journal[at]
@@ -202,3 +208,24 @@ def test_messages_that_do_not_fit_all_the_same_end_the_task():
 
     error = failed.value.error.fields
     assert ("RESOURCE_EXHAUSTION", "context") == (error["type"], error["reason"])
+
+
+def test_a_chat_goes_on_after_a_compaction_with_what_it_left():
+    """Turn after turn: what was emptied stays so, and the rest is sent as it was."""
+    program = f"""{DIGGER}
+(define (talk result turn) (if (= turn 0) result (talk (continue result "More.") (- turn 1))))
+(answer (talk (call-task digger) 3))"""
+
+    class Chat(Miner):
+        def __call__(self, body: dict) -> dict:
+            is_full = len(body["messages"]) % 26 == 25  # twelve results, then words
+            self.turns = self.asked if is_full else self.asked + 1
+            return super().__call__(body)
+
+    with MessagesServer(Chat(0)) as server:
+        sexplang.run(program, model=server.url, tools=[dig])
+
+    assert 4 * 13 == len(server.bodies)
+    other = changed(server)
+    assert len(other) == 4
+    assert all(results(body)[-1].startswith("gold at ") for body in server.journal[1:])

@@ -177,3 +177,52 @@ def test_a_result_is_gone_on_with_after_a_freeze_and_in_a_branch():
     assert [["one", "ONE", "two"], ["one", "ONE", "three"]] == [
         [message["content"][0]["text"] for message in messages] for messages in asked
     ]
+
+
+def test_a_retry_comes_with_the_list_of_flights():
+    """What the model saw, and what it is told about its choice, stand in one conversation."""
+    program = """
+(defatom find-flight (params wish) (system "You find flights.") (instructions "{{wish}}")
+  (allowed_tools list_flights) (returns {number: string  origin: string}))
+(define (book result tries)
+  (let ((flight (answer result)))
+    (if (or (equal? flight.origin "SFO") (= tries 0)) flight
+      (book (continue result (format "The flight should have origin SFO, not ~a." flight.origin))
+        (- tries 1)))))
+(book (call-task find-flight "From SFO to ANC.") 2)"""
+
+    def list_flights() -> list:
+        """All flights."""
+        return [{"number": "AA1", "origin": "BOS"}, {"number": "AA2", "origin": "SFO"}]
+
+    use = {"type": "tool_use", "id": "toolu_1", "name": "list_flights", "input": {}}
+    script = [[use], '{"number": "AA1", "origin": "BOS"}', '{"number": "AA2", "origin": "SFO"}']
+    with MessagesServer(*script) as server:
+        flight = sexplang.run(program, model=server.url, tools=[list_flights])
+
+    assert {"number": "AA2", "origin": "SFO"} == flight
+    last = server.journal[2]["messages"]
+    assert "AA2" in last[2]["content"][0]["content"]
+    assert "The flight should have origin SFO, not BOS." == last[4]["content"][0]["text"]
+    check_prefixes(server)
+
+
+def test_a_chat_that_keeps_all_its_results_is_frozen_in_linear_room():
+    """Each result has its own messages, and leads to those before."""
+
+    def frozen(turns: int) -> int:
+        program = f"""
+(defatom chat (params q) (instructions "{{{{q}}}}"))
+(define (talk turn results)
+  (if (= turn 0) results (talk (- turn 1) (cons (continue (first results) (str turn)) results))))
+(define all (talk {turns} [(call-task chat "0")]))
+(read-file "wait")
+(length all)"""
+        outcome = sexplang.start(sexplang.build(program))
+        for _ in range(turns + 1):
+            (request,) = outcome.requests
+            outcome = outcome.resume(request.id, "Words.")
+        assert 2 * turns + 1 == len(request.arguments[0]["messages"])
+        return len(json.dumps(sexplang.freeze(outcome)))
+
+    assert frozen(100) < 2.1 * frozen(50)

@@ -246,8 +246,7 @@ def test_models_of_the_command_answer_what_a_test_does_not(two, folder):
     a, b = two
     forms = PROGRAM.strip()
     (folder / "t.test.sexp").write_text(
-        f'(test "roles" {forms} script: [{{contains: "plain" reply: "mine"}}] '
-        'match: [_ _ "mine"])'
+        f'(test "roles" {forms} script: [{{contains: "plain" reply: "mine"}}] match: [_ _ "mine"])'
     )
     (folder / "replies.json").write_text('[{"task": "draft", "reply": "D"}]')
     own = folder.parent / "own" / "sexplang" / "sexplang.toml"

@@ -226,3 +226,19 @@ def test_a_chat_that_keeps_all_its_results_is_frozen_in_linear_room():
         return len(json.dumps(sexplang.freeze(outcome)))
 
     assert frozen(100) < 2.1 * frozen(50)
+
+
+def test_large_blocks_are_sent_again_as_they_were():
+    """An image of 400 KB stands in the prefix of each later turn."""
+    program = """
+(define-input picture type: string)
+(defatom chat (params q) (instructions "{{q}}"))
+(define image {type: "image" source: {type: "base64" media_type: "image/png" data: picture}})
+(define seen (continue (call-task chat "Hello.") [image {type: "text" text: "What is it?"}]))
+(answer (continue (continue seen "And where?") "Thanks."))"""
+    picture = "iVBORw0K" * 50_000
+    with MessagesServer("Hello.", "Tea.", "Here.", "Bye.") as server:
+        assert "Bye." == sexplang.run(program, model=server.url, inputs={"picture": picture})
+
+    assert picture == server.journal[3]["messages"][2]["content"][0]["source"]["data"]
+    check_prefixes(server)

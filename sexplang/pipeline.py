@@ -57,24 +57,27 @@ def tasks(
     memory: bool = False,
     folder: str = "",
     all_tools: bool = False,
+    max_task_depth: int = 5,
 ) -> TaskSystem:
     """The task system with replies read by the templates room and the host's `tools`, described as
     `{description input_schema}`; one for all programs with the same of everything.
 
     `models` says who answers to their names, and `memory` whether there is an index for fresh
     context to come from; `folder` is what relative paths are relative to. With `all_tools` a task
-    cannot begin that allows a tool of a server which is not among them.
+    cannot begin that allows a tool of a server which is not among them. No task is as deep as
+    `max_task_depth`.
     """
     from sexplang.tasks import task_system
     from sexplang.templates import json_schema, read_reply, xml_words
 
     tools = dict(tools or {})
-    key = f"{written(tools)} {models} {memory} {folder} {all_tools}"
+    key = f"{written(tools)} {models} {memory} {folder} {all_tools} {max_task_depth}"
     if key not in _systems:
         _systems[key] = task_system(
             read_reply,
             json_schema,
             xml_words,
+            max_task_depth=max_task_depth,
             max_turns=TURNS,
             max_repairs=REPAIRS,
             tools=tools,

@@ -202,15 +202,16 @@ def started(
     except Fault as fault:
         raise Failed(error_of(fault)) from None
     models = models_of(model)
+    limits = _watched(limits or Limits())
     system = pipeline.tasks(
         tools,
         models=completed(models) if has_default and not callable(model) else models,
         memory=memory,
         folder=folder,
         all_tools=all_tools and not program.handles("tool"),
+        max_task_depth=limits.max_task_depth,
     )
     costs = pipeline.meter(prices(models, function=callable(model)))
-    limits = _watched(limits or Limits())
     return machine.start(program, values, system, limits, bounds, costs, traced=is_traced)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.machine import Limits
 from sexplang.runtime import Permissions
+from sexplang.terms.allowance import MOST_DEPTH
 from sexplang.terms.node import attributes
 from sexplang.terms.program import Program
 
@@ -100,6 +101,8 @@ def bounds(limits: Any, budget: Any) -> None:
                 raise wrong("limits.held", "a function that gives a number of bytes", most)
         elif type(most) is not int or most < 1:
             raise unfit(f"limits.{name}", "an integer from 1 on", most)
+        elif name == "max_task_depth" and most > MOST_DEPTH:
+            raise unfit(f"limits.{name}", f"an integer from 1 to {MOST_DEPTH}", most)
     if not (budget is None or isinstance(budget, Mapping)):
         raise wrong("budget", "a table such as {'calls': 20}", budget)
 

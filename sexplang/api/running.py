@@ -211,7 +211,18 @@ def thaw(program: Program, data: Any, *, tools: Tools = ()) -> Suspended:
         raise misuse.wrong("data", "what freeze gives, a dict", data)
     misuse.tools(tools)
     try:
-        system = pipeline.tasks(definitions(tools_of(tools)), folder=program.folder or "")
+        system = pipeline.tasks(
+            definitions(tools_of(tools)),
+            folder=program.folder or "",
+            max_task_depth=_depth_of(data),
+        )
         return freezing.thaw(program, data, system, held=growth())
     except Fault as fault:
         raise Failed(error_of(fault)) from None
+
+
+def _depth_of(data: dict[str, Any]) -> int:
+    """How deep the tasks of a frozen run may go."""
+    limits = data.get("limits")
+    most = limits.get("max_task_depth") if isinstance(limits, dict) else None
+    return most if type(most) is int else Limits().max_task_depth

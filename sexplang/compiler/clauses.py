@@ -234,7 +234,16 @@ CLAUSES: dict[str, Clause] = {
     "subtasks": Clause("(subtasks task …)", _subtasks),
     "limits": Clause(
         "(limits max_turns: 3 …)",
-        _several(Limits, max_turns=count, max_output_tokens=count, timeout=seconds),
+        _several(
+            Limits,
+            max_turns=count,
+            max_output_tokens=count,
+            timeout=seconds,
+            max_depth=count,
+            max_subtasks=count,
+            max_decompositions=count,
+            max_plan_depth=count,
+        ),
     ),
     "options": Clause("(options temperature: 0 …)", _options),
     "history_config": Clause(

@@ -24,6 +24,13 @@ def section(name: str, folder: str) -> dict[str, Any]:
     return found
 
 
+def sections(name: str, folder: str) -> list[tuple[dict[str, Any], bool]]:
+    """That table of each configuration, the person's own first, and whether it is that one. Raises
+    Diagnostics."""
+    own = _own()
+    return [(_table(name, path), path == own) for path in reversed(list(_files(folder)))]
+
+
 def configured(settings: Settings, folder: str | None) -> Settings:
     """The settings with what `[models]` says and the command line does not. Raises Diagnostics."""
     models, single_flight = typed(settings.model), None

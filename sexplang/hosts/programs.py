@@ -116,8 +116,8 @@ def outcome_of(
     from sexplang.process import growth
 
     settings = settings or Settings()
-    system = system_of(program, settings, tools)
     limits = limits or Limits(held=growth())
+    system = system_of(program, settings, limits, tools)
     costs = meter(_price(settings.models))
     return start(program, inputs, system, limits, budget, costs, traced=traced)
 
@@ -138,7 +138,9 @@ def has_tasks(program: Program) -> bool:
     return bool(program.tasks) or not names.isdisjoint({"std/plans", "std/subplans"})
 
 
-def system_of(program: Program, settings: Settings, tools: dict[str, Any] | None = None) -> Any:
+def system_of(
+    program: Program, settings: Settings, limits: "Limits", tools: dict[str, Any] | None = None
+) -> Any:
     """The TaskSystem of a run; None for a program without tasks."""
     if not has_tasks(program):
         return None
@@ -154,4 +156,5 @@ def system_of(program: Program, settings: Settings, tools: dict[str, Any] | None
         memory=has_index,
         folder=start,
         all_tools=not program.handles("tool"),
+        max_task_depth=limits.max_task_depth,
     )

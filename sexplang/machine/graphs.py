@@ -158,7 +158,8 @@ def in_node(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | Non
     node, budget, function = settled(arguments)
     fields = node if isinstance(node, dict) else {}
     try:
-        made = PlanNode(fields["id"], fields["seconds"], len(s[3].conversations))
+        most = fields.get("plan_depth")
+        made = PlanNode(fields["id"], fields["seconds"], len(s[3].conversations), most)
     except KeyError:
         raise Fault("wrong-type", "`in-node` takes a node of a plan that was judged") from None
     settings: dict[str, Any] = {**allowed(budget), "node": made}

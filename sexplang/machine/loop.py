@@ -63,7 +63,8 @@ class Limits:
     `allocation` bounds the elements and characters of all larger lists, tables and strings made
     between two waits, whether or not they are still there; `branches` those that have begun and
     not ended; `model_calls` the model calls that the host is asked for, failed ones too, and
-    `subtasks` the requests for subtasks, whoever answers them. `places` (at least 1) is how many
+    `subtasks` the requests for subtasks, whoever answers them. A task is no deeper than
+    `max_task_depth`, at most 10, the outermost counted. `places` (at least 1) is how many
     jobs are done at a time: others wait, and nothing fails because of it. A subagent has
     `subagent_seconds` and, at most 10, `subagent_calls` of a model; of the `subplan_` limits
     `PlanLimits` speaks. `memory` bounds the bytes that `held`, if given, says the run holds: a
@@ -77,6 +78,7 @@ class Limits:
     branches: int = 100_000
     model_calls: int = 10_000
     subtasks: int = 100
+    max_task_depth: int = 5
     places: int = 3
     subagent_seconds: float = 60
     subagent_calls: int = 10

@@ -100,6 +100,7 @@ def propose(session: HandlerSession, read: Proposal, content: str) -> tuple[Plan
     around: dict[str, Value] = {
         "depth": setup.depth + 1,
         "max_depth": setup.max_depth,
+        "limits": setup.guards or None,
         "seconds": setup.seconds,
     }
     planning, ask = proposed(before, read, content, around)

@@ -25,7 +25,7 @@ def more(
     setup = session.setup
     depth = conversations[-1].depth + 1 if conversations else 0
     if depth >= rules.max_task_depth or setup.max_depth is not None:
-        check_depth(rules, setup.task, depth, setup.max_depth)
+        check_depth(rules.max_task_depth, setup.task, depth, setup.max_depth)
     content = _content(words)
     past, messages = session, _said(session)
     count = len(messages)

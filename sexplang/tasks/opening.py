@@ -45,8 +45,8 @@ def opened(
     """The conversation, its session, and what it asks first. Raises Fault."""
     template = prepared.template
     depth = conversations[-1].depth + 1 if conversations else 0
-    if depth >= rules.max_task_depth or overrides.max_depth is not None:
-        check_depth(rules, template.name, depth, overrides.max_depth)
+    if depth >= prepared.max_depth or overrides.max_depth is not None:
+        check_depth(prepared.max_depth, template.name, depth, overrides.max_depth)
     values = bound(prepared, inputs)
     asked = _asked(template.name, values, overrides.file_paths)
     if conversations:
@@ -145,7 +145,7 @@ def _overridden(
         setup,
         format=OutputFormat() if overrides.expected_words else setup.format,
         depth=depth,
-        max_depth=overrides.max_depth,
+        max_depth=_lower(setup.max_depth, overrides.max_depth),
         max_turns=min(setup.max_turns, overrides.max_turns or setup.max_turns),
         window=rules.window(payload.get("model")),
         notes=notes,
@@ -198,8 +198,11 @@ def _about(words: str) -> Ask:
     return searching({"query": words})
 
 
-def check_depth(rules: Rules, name: str, depth: int, requested: int | None) -> None:
-    limit = rules.max_task_depth
+def _lower(one: int | None, other: int | None) -> int | None:
+    return min([each for each in (one, other) if each is not None], default=None)
+
+
+def check_depth(limit: int, name: str, depth: int, requested: int | None) -> None:
     if requested is not None and requested < limit:
         limit = requested
     if depth >= limit:

@@ -43,6 +43,8 @@ class Prepared:
     """All texts but the prompt, if no input changes them."""
     has_files: bool
     """Whether a call that overrides nothing has files to see, or to look for."""
+    max_depth: int
+    """The depth that a call may not reach, whoever asks."""
     setup: Setup
     """Of a call at the top that overrides nothing."""
     payload: HandlerPayload
@@ -98,6 +100,7 @@ def prepare(rules: Rules, template: Template) -> Prepared:
         files_text=files_text,
         still=_still(system, paths, files_text, description, criteria),
         has_files=rules.memory or not literal or template.file_paths.paths != (),
+        max_depth=min(rules.max_task_depth, template.limits.max_depth or rules.max_task_depth),
         setup=_setup(rules, template, names, payload),
         payload=payload,
         format_words=format_words,
@@ -132,15 +135,26 @@ def _setup(
         format_,
         names,
         depth=0,
-        max_depth=None,
+        max_depth=template.limits.max_depth,
         max_turns=_first(template.limits.max_turns, _turns(rules, template)),
         window=rules.window(payload.get("model")),
         notes=_notes(template),
         takes_text=format_.type == "xml" and template.disable_reparsing,
         seconds=template.limits.timeout,
         in_order=template.in_order,
+        guards=_guards(template),
         own=owned(names.values(), rules),
     )
+
+
+def _guards(template: Template) -> dict[str, Value]:
+    limits = template.limits
+    found = {
+        "subtasks": limits.max_subtasks,
+        "decompositions": limits.max_decompositions,
+        "depth": limits.max_plan_depth,
+    }
+    return {name: most for name, most in found.items() if most is not None}
 
 
 def _settings(template: Template) -> ContextSettings | None:

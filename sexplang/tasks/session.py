@@ -74,7 +74,7 @@ class Setup:
     """The tools the model may call: the name it sees, and ours."""
     depth: int
     max_depth: int | None
-    """The bound that a request set for the chain from here on, if it is below the system's."""
+    """The bound for the chain from here on that the template or a request set."""
     max_turns: int
     window: int
     """Tokens that the conversation may take in all."""
@@ -94,6 +94,9 @@ class Setup:
     """Those that are performed one after the other in the conversation's own branch."""
     own: dict[str, str] = field(factory=dict)
     """Which of the tools are the program's: our name, and whether it is a `task` or `function`."""
+    guards: dict[str, Value] = field(factory=dict)
+    """What its plans may be at most: `subtasks`, `decompositions`, `depth`; what is not there is
+    the run's."""
 
 
 @node

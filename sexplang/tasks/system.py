@@ -37,9 +37,6 @@ from sexplang.terms.task import Broke, Conversation, Session, TaskSystem, Want, 
 from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Fault, Value
 
-HARD_DEPTH = 10
-"""No configuration lets a chain of subtasks go deeper."""
-
 
 def task_system(
     read_reply: Callable[[str, OutputFormat], Reading],
@@ -78,7 +75,7 @@ def task_system(
         read_reply=read_reply,
         json_schema=json_schema,
         xml_words=xml_words,
-        max_task_depth=min(max_task_depth, HARD_DEPTH),
+        max_task_depth=max_task_depth,
         max_turns=max_turns,
         max_repairs=max_repairs,
         max_refused=max_refused,

@@ -122,12 +122,17 @@ def _subtasks(element: "_Element") -> tuple[str, ...]:
 
 
 def _limits(element: "_Element") -> Limits:
-    turns, tokens, seconds = map(element.get, ("max_turns", "max_output_tokens", "timeout"))
-    return Limits(
-        None if turns is None else int(turns),
-        None if tokens is None else int(tokens),
-        None if seconds is None else float(seconds),
-    )
+    found: dict[str, Any] = {name: int(text) for name, text in element.items() if name in _COUNTS}
+    seconds = element.get("timeout")
+    if seconds is not None:
+        found["timeout"] = float(seconds)
+    return Limits(**found)
+
+
+_COUNTS = (
+    *("max_turns", "max_output_tokens"),
+    *("max_depth", "max_subtasks", "max_decompositions", "max_plan_depth"),
+)
 
 
 def _options(element: "_Element") -> dict[str, Any]:

@@ -20,6 +20,10 @@ GREATEST = 1e300
 """Seconds or US dollars that a bound may allow; twice as much is still a float."""
 
 
+MOST_DEPTH = 10
+"""No run lets tasks go deeper, whoever allows it."""
+
+
 class Account(Protocol):
     """What a run is charged. Each ends the run where it is too much."""
 

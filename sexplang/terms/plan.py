@@ -37,6 +37,8 @@ class PlanNode:
     id: str
     seconds: float
     conversations: int
+    plan_depth: int | None = None
+    """How deep plans may stand in plans below it; None where it is not known."""
 
 
 @frozen

@@ -89,6 +89,14 @@ class Limits:
     max_output_tokens: int | None = None
     timeout: float | None = None
     """Seconds."""
+    max_depth: int | None = None
+    """How deep the chain may go that the conversation is in, the outermost task counted."""
+    max_subtasks: int | None = None
+    """Subtasks of one plan."""
+    max_decompositions: int | None = None
+    """Plans that are accepted."""
+    max_plan_depth: int | None = None
+    """How deep plans may stand in plans."""
 
 
 @frozen

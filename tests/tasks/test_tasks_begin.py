@@ -177,12 +177,13 @@ def test_the_root_has_depth_0_and_children_one_more():
         (4, {"max_depth": 9}, {}, True),
         (1, {"max_depth": 2}, {}, True),
         (0, {"max_depth": 2}, {}, False),
-        (8, {}, {"max_task_depth": 99}, False),
-        (9, {}, {"max_task_depth": 99}, True),
+        (6, {}, {"max_task_depth": 8}, False),
+        (7, {}, {"max_task_depth": 8}, True),
+        (6, {"max_depth": 9}, {"max_task_depth": 7}, True),
     ],
 )
 def test_a_child_that_would_reach_the_limit_is_refused(depth, overrides, options, refused):
-    """The limit is 5, at most 10; a request may lower it and never raise it."""
+    """The limit is the run's, 5 where it says none; a request may lower it and never raise it."""
     _, want = begun(template(), {}, overrides, (parent(depth=depth),), **options)
 
     assert refused == isinstance(want, Broke)

@@ -13,6 +13,7 @@ from sexplang.templates.opinion import second_opinion
 from sexplang.templates.parse import parse
 from sexplang.templates.structure import RULES, breaches
 from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.node import attributes
 from sexplang.terms.source import Source
 from sexplang.terms.template import (
     ContextManagement,
@@ -114,6 +115,7 @@ templates = st.builds(
         st.none() | st.integers(1, 99),
         st.none() | st.integers(1, 99),
         st.none() | st.sampled_from([0.5, 2.0]),
+        *[st.none() | st.integers(1, 9)] * 4,
     ),
     history_config=st.builds(
         HistoryConfig, st.booleans(), st.none() | st.integers(1, 9), st.booleans()
@@ -172,9 +174,7 @@ def xml(template: Template) -> list[str]:
         element("allowed_tools", "".join(element("tool", t) for t in template.allowed_tools)),
         element(
             "limits",
-            max_turns=template.limits.max_turns,
-            max_output_tokens=template.limits.max_output_tokens,
-            timeout=template.limits.timeout,
+            **attributes(template.limits),
         ),
         element(
             "history_config",
@@ -275,7 +275,7 @@ ATTRIBUTES = {
     "input": "name from include",
     "output_format": "type schema",
     "file_paths": "source",
-    "limits": "max_turns max_output_tokens timeout",
+    "limits": "max_turns max_output_tokens timeout max_depth max_subtasks max_plan_depth",
 }
 
 

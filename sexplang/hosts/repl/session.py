@@ -128,7 +128,8 @@ class Session:
         standing = self._with_inputs(grown, inputs)
         limits = limits_of(self.settings, self.folder)
         try:
-            system = system_of(program, self.settings, described(self._servers(), program))
+            tools = described(self._servers(), program)
+            system = system_of(program, self.settings, limits, tools)
         except Fault as fault:
             self._fail(error_of(fault))
             return False

@@ -44,10 +44,14 @@ _SIMPLER = "propose something simpler, or do the task yourself"
 def judge(foresee: Foresee, plan: Value, lower: Value, around: Standing) -> Judgement:
     """What is said about a plan; `lower` is a table of lower limits, or nil; `foresee` is a
     function of a node, the `max_depth` that holds for it, and what is around. Raises nothing."""
-    around = evolve(around, limits=_lowered(around.limits, lower))
     read = proposal(plan, trusted=True)
     if read.problems:
         return Judgement(None, f"a malformed subplan: {read.complaint()}")
+    limits = around.limits
+    above = {"depth": around.nodes[-1].plan_depth} if around.nodes else None
+    for low in (lower, read.fields.get("limits"), above):
+        limits = _lowered(limits, low)
+    around = evolve(around, limits=limits)
     try:
         return Judgement(_judged(foresee, read.fields, around, read.warnings))
     except Refused as refused:
@@ -74,7 +78,8 @@ def _judged(
     seconds = _seconds(plan, around)
     first = int(_count(plan.get("first")))
     nodes = [
-        _node(subtask, f"{parent}/sub-{first + at}", depth) for at, subtask in enumerate(subtasks)
+        _node(subtask, f"{parent}/sub-{first + at}", depth, around.limits.depth)
+        for at, subtask in enumerate(subtasks)
     ]
     foreseen = [foresee(node, plan.get("max_depth"), around) for node in nodes]
     unfit = [f"subtask {at}: {why}" for at, (why, _) in enumerate(foreseen) if why]
@@ -123,11 +128,12 @@ def _judged(
     }
 
 
-def _node(subtask: dict[str, Value], id: str, depth: int) -> dict[str, Value]:
+def _node(subtask: dict[str, Value], id: str, depth: int, plan_depth: int) -> dict[str, Value]:
     cap = subtask.get("budget_cap") or {}
     return {
         "id": id,
         "depth": depth,
+        "plan_depth": plan_depth,
         "description": subtask["description"],
         "name": subtask.get("name"),
         "inputs": subtask.get("inputs") or {},

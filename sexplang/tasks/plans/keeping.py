@@ -37,7 +37,7 @@ def proposed(
     planning: Planning, read: Proposal, content: str, around: dict[str, Value]
 ) -> tuple[Planning, Ask]:
     """The operation `subplan`: the proposal, and what is to be known to judge it; `around` is what
-    the conversation says of itself, `{depth max_depth seconds}`, nil for what has no bound."""
+    the conversation says of itself, `{depth max_depth limits seconds}`, nil for what has none."""
     planning = delivering(planning, read)
     artifacts = planning.artifacts
     plan = {

@@ -28,7 +28,7 @@ class Proposal:
 
 
 _OURS = frozenset({"parent_task_id", "depth", "result", "decomposition", "progress"})
-_OURS |= {"first", "seconds", "granted", "max_depth"}
+_OURS |= {"first", "seconds", "granted", "max_depth", "limits"}
 """Written by ourselves into the proposal that a handler sees."""
 
 _TEXTS = frozenset({"description", "name", "reason"})

@@ -1,0 +1,229 @@
+"""Depth, time and guards of plans, the memory and what was done before: who bounds them, and what
+a conversation gets."""
+
+import pytest
+from support.command import sexplang as command
+
+import sexplang
+
+DEEP = """
+(defatom level (params (n integer)) (instructions "Level {{n}}.") (allowed_tools spawn_subtask))
+(level 0)
+"""
+
+
+def descending(payload):
+    """Asks for one level more, until it is told no."""
+    last = payload["messages"][-1]["content"][0]
+    if last["type"] == "text":
+        n = int(last["text"].removeprefix("Level ").removesuffix("."))
+        request = {"name": "level", "description": "deeper", "inputs": {"n": n + 1}}
+        return {"tool_use": {"name": "spawn_subtask", "input": request}}
+    n = len(payload["messages"])
+    return f"one above, {last['content']}" if not last.get("is_error") else f"the lowest {n}"
+
+
+def depth_of(value):
+    """How many conversations there were."""
+    return str(value).count("one above") + 1
+
+
+# -- Seeds 6
+
+
+@pytest.mark.parametrize("most", [1, 3, 5, 8, 10])
+def test_a_person_sets_how_deep_tasks_go(most):
+    """In Python, up to 10; where nobody says, it is 5. A frozen run keeps it."""
+    limits = sexplang.Limits(max_task_depth=most)
+    program = sexplang.build(DEEP)
+
+    assert depth_of(sexplang.run(program, model=descending, limits=limits)) == most
+    assert depth_of(sexplang.run(program, model=descending)) == 5
+
+    outcome = sexplang.start(program, limits=limits)
+    outcome = sexplang.thaw(program, sexplang.freeze(outcome))
+    assert depth_of(sexplang.run(outcome, model=descending)) == most
+
+
+def test_no_python_caller_goes_deeper_than_10():
+    """It is told what there is."""
+    with pytest.raises(TypeError, match="max_task_depth"):
+        sexplang.run(DEEP, model=descending, limits=sexplang.Limits(max_task_depth=11))
+
+
+ALONE = """
+(defatom level (params n) (instructions "{{n}}") (allowed_tools spawn_subtask))
+(define (said payload)
+  (bind block (first (get (last payload.messages) "content")))
+  (if (equal? block.type "text")
+      {content: [{type: "tool_use" id: "u" name: "spawn_subtask"
+                  input: {name: "level" description: "deeper" inputs: {n: (str block.text "x")}}}]
+       stop_reason: "tool_use"
+       usage: {input_tokens: 1 output_tokens: 1}}
+      {content: [{type: "text" text: block.content}]
+       stop_reason: "end_turn"
+       usage: {input_tokens: 1 output_tokens: 1}}))
+(handle (level "x") ((model payload) resume (resume (said payload))))
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "project", "words", "limit"),
+    [
+        (None, None, (), 5),
+        (None, None, ("--limit", "max_task_depth=7"), 7),
+        (8, None, (), 8),
+        (8, 6, (), 6),
+        (3, 4, (), 3),
+        (None, 2, (), 2),
+        (8, 2, ("--limit", "max_task_depth=9"), 9),
+    ],
+)
+def test_the_project_only_lowers_what_the_person_says(tmp_path, own, project, words, limit):
+    """The command line wins over both."""
+    home, folder = tmp_path / "home", tmp_path / "project"
+    (home / "sexplang").mkdir(parents=True)
+    folder.mkdir()
+    for where, most in ((home / "sexplang", own), (folder, project)):
+        if most is not None:
+            (where / "sexplang.toml").write_text(f"[limits]\nmax_task_depth = {most}\n")
+
+    done = command(
+        *("run", "-e", ALONE, "--quiet", *words),
+        cwd=folder,
+        XDG_CONFIG_HOME=str(home),
+    )
+
+    assert f"would be {limit} deep, and the limit is {limit}" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [("--limit", "is at most 10, not `11`"), ("own", "is at most 10"), ("project", "at most 10")],
+)
+def test_nobody_lets_tasks_go_deeper_than_10(tmp_path, where, words):
+    """Neither on the command line nor in a configuration."""
+    home = tmp_path / "home"
+    (home / "sexplang").mkdir(parents=True)
+    said = "[limits]\nmax_task_depth = 11\n"
+    if where == "own":
+        (home / "sexplang" / "sexplang.toml").write_text(said)
+    elif where == "project":
+        (tmp_path / "sexplang.toml").write_text(said)
+    limit = ("--limit", "max_task_depth=11") if where == "--limit" else ()
+
+    done = command("run", "-e", "1", *limit, cwd=tmp_path, XDG_CONFIG_HOME=str(home))
+
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("written", "run", "depth"), [(2, 5, 2), (9, 3, 3), (1, 10, 1), (7, 10, 7)]
+)
+def test_a_template_only_lowers_how_deep_its_chain_goes(written, run, depth):
+    """Whatever the run allows."""
+    text = DEEP.replace("(allowed_tools", f"(limits max_depth: {written}) (allowed_tools")
+    limits = sexplang.Limits(max_task_depth=run)
+    assert depth_of(sexplang.run(text, model=descending, limits=limits)) == depth
+
+
+# -- Seeds 18
+
+PLANNERS = """
+(defatom planner
+  (params part)
+  (instructions "Plan {{part}}.")
+  (allowed_tools propose_subplan)
+  (limits %s))
+(defatom lead
+  (params part)
+  (description "Lead a part.")
+  (instructions "Lead {{part}}.")
+  (allowed_tools propose_subplan))
+(planner "all")
+"""
+
+
+def proposals(*plans):
+    """A model that proposes these plans one after the other, and what it was told."""
+    told = []
+
+    def model(payload):
+        turn = sum(each["role"] == "assistant" for each in payload["messages"])
+        last = payload["messages"][-1]["content"][0]
+        if turn:
+            told.append(str(last["content"]))
+        if payload["task"] == "planner" and turn < len(plans):
+            artifact = {"name": f"a{turn}", "text": "A"}
+            return proposing(plans[turn], artifacts=[artifact])
+        if payload["task"] == "lead" and not turn:
+            return proposing(["below"])
+        return "done"
+
+    return model, told
+
+
+def proposing(names, **more):
+    subtasks = [
+        {"name": "lead", "description": f"part {name}", "budget_cap": 20, **more.pop("each", {})}
+        for name in names
+    ]
+    plan = {"reason": "TooLarge", "subtasks": subtasks, **more}
+    return {"tool_use": {"name": "propose_subplan", "input": plan}}
+
+
+@pytest.mark.parametrize(
+    ("limits", "plans", "reason"),
+    [
+        ("max_subtasks: 1", [["a", "b"]], "2 are proposed, and the limit is 1"),
+        ("max_decompositions: 1", [["a"], ["b"]], "1 were accepted in this conversation, and the"),
+        ("max_plan_depth: 1", [["a"]], "would be at depth 2, and the limit is 1"),
+        ("max_subtasks: 50", [range(11)], "11 are proposed, and the limit is 10"),
+    ],
+)
+def test_a_template_bounds_its_own_plans(limits, plans, reason):
+    """Never above what the run allows. How deep plans stand in plans holds for those below, too."""
+    model, told = proposals(*plans)
+    sexplang.run(PLANNERS % limits, model=model)
+
+    assert any(reason in each for each in told), told
+
+
+def test_what_a_template_does_not_bound_is_the_runs():
+    """With no limit of its own the same plans are accepted."""
+    model, told = proposals(["a", "b"], ["c"])
+    sexplang.run(PLANNERS % "max_turns: 9", model=model)
+
+    assert told and not any("the limit is" in each for each in told), told
+
+
+def test_the_plan_of_the_document_is_read_as_it_is_written():
+    """PascalCase, a TimeSpan, a StopCondition, nulls."""
+    plan = {
+        "ParentTaskId": "planner",
+        "Reason": "TooLarge",
+        "Subtasks": [
+            {
+                "Description": "part a",
+                "RequiredCapabilities": [],
+                "DependsOnSubtasks": [],
+                "BudgetCap": "00:01:00",
+                "ExpectedOutputTypes": None,
+            },
+            {"Description": "part b", "DependsOnSubtasks": ["0"], "BudgetCap": None},
+        ],
+        "StopWhen": {"Kind": "AllSubtasksComplete", "Description": ""},
+    }
+
+    def model(payload):
+        if payload["task"] == "planner" and len(payload["messages"]) == 1:
+            return {"tool_use": {"name": "propose_subplan", "input": plan}}
+        return "done"
+
+    text = (PLANNERS % "max_turns: 9").replace('(planner "all")', '(call-task planner "all")')
+    result = sexplang.run(text, model=model)
+    (done,) = result.notes["subplans"]
+
+    assert done["granted"] == 300
+    assert "`00:01:00` was understood as 60 seconds" in str(result.notes["warnings"])

@@ -140,7 +140,10 @@ def _check_instructions(c: Lowering, written: Written) -> None:
 
 # -- parameters
 
-_TYPES = ("any", "string", "number", "integer", "boolean", "list", "table", "object")
+_TYPES = (
+    *("any", "string", "number", "integer", "boolean", "list", "table", "object"),
+    *("image", "file"),
+)
 
 _OPTIONS = ("type", "default", "required", "doc", "from")
 

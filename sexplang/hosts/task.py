@@ -19,6 +19,7 @@ from sexplang.tasks.inputs import values_of
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import evolve
 from sexplang.terms.source import Source
+from sexplang.terms.template import FILES
 from sexplang.terms.value import Fault, Task, Value, has_failed
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _beside(fault: Fault, name: str, places: tuple[str, ...], find: Any) -> Faul
     return fault
 
 
-_TEXTS = ("any", "string")
+_TEXTS = ("any", "string", *FILES)
 """The types of an input that take a text."""
 
 

@@ -20,6 +20,8 @@ _JSON: dict[str, dict[str, Value]] = {
     "boolean": {"type": "boolean"},
     "list": {"type": "array"},
     "object": {"type": "object"},
+    "image": {"type": "string", "description": "the path of an image"},
+    "file": {"type": "string", "description": "the path of a file"},
 }
 """What is said of an input in JSON Schema, by the type of the parameter."""
 

@@ -7,6 +7,7 @@ cannot be found or read is a warning; the task goes on without it.
 from typing import TypeAlias
 
 from sexplang.tasks.context import pieces, sections, wanted_paths
+from sexplang.tasks.failures import bad_input
 from sexplang.tasks.media import is_kind, kind_of, media_blocks
 from sexplang.tasks.outcomes import outcome
 from sexplang.tasks.paths import unique
@@ -18,7 +19,8 @@ from sexplang.terms.listing import words_of
 from sexplang.terms.node import evolve
 from sexplang.terms.sequences import LISTS
 from sexplang.terms.task import Ask, Perform
-from sexplang.terms.value import Record, Value
+from sexplang.terms.text import text
+from sexplang.terms.value import Fault, Record, Value
 
 AUTOMATIC = "automatic"
 """Where files come from that fresh context found."""
@@ -150,6 +152,8 @@ def files_read(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
     for path, value in zip(gathering.paths, replies, strict=True):
         words, is_error = outcome(value)
         kind = kind_of(path)
+        if path in gathering.needed:
+            _check_needed(session, path, kind, words, value if is_error else None)
         if is_error:
             warnings.append(f"file `{path}` could not be read: {_why(value)}")
         elif kind is not None and not is_kind(kind, words):
@@ -189,6 +193,25 @@ def files_read(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
         waits="model",
         gathering=None,
     ), None
+
+
+def _check_needed(
+    session: HandlerSession, path: str, kind: str | None, words: str, failed: Value
+) -> None:
+    """Raises Fault for a file that is an input of the task and cannot be seen: the task could not
+    be done without it."""
+    if failed is not None:
+        error = (fields_of((fields_of(failed) or {}).get("notes")) or {}).get("error")
+        if isinstance(error, Record):
+            raise Fault("raised", text(error.fields["message"]), error=error)
+    task = session.setup.task
+    if kind is not None and not is_kind(kind, words):
+        flaw = f"it is not {kind}, whatever its name says"
+    elif kind is None and "\0" in words:
+        flaw = "it is binary, and no text"
+    else:
+        return
+    raise bad_input(f"task `{task}` cannot be given the file `{path}`: {flaw}", "give it another")
 
 
 def _with_media(session: HandlerSession, media: list[Block]) -> HandlerSession:

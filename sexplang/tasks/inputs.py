@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from sexplang.tasks.failures import bad_input
+from sexplang.tasks.media import is_file, is_image
 from sexplang.tasks.prepare import Prepared
 from sexplang.terms.template import Template
 from sexplang.terms.value import Procedure, Record, Symbol, Value
@@ -29,6 +30,8 @@ _FITS: dict[str, Callable[[Value], bool]] = {
     "boolean": lambda value: isinstance(value, bool),
     "list": lambda value: isinstance(value, tuple),
     "object": lambda value: isinstance(value, (dict, Record)),
+    "image": is_image,
+    "file": is_file,
 }
 
 
@@ -118,7 +121,11 @@ def _names(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-_WANTED = {"any": "data"}
+_WANTED = {
+    "any": "data",
+    "image": "the path of an image (png jpg gif webp), or an image block",
+    "file": "the path of a file, or a block of an image or a document",
+}
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (bool, "boolean"),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block
+from sexplang.terms.node import node
 from sexplang.terms.value import Value
 
 _KINDS = {
@@ -44,6 +45,46 @@ def media_blocks(paths: list[str], kind: str, data: str) -> tuple[Block, Block]:
     source: Block = {"type": "base64", "media_type": kind, "data": data}
     block = "document" if kind == "application/pdf" else "image"
     return {"type": "text", "text": f"File {', '.join(paths)}:"}, {"type": block, "source": source}
+
+
+def is_image(value: Value) -> bool:
+    """Whether a value is the path of an image, or an image."""
+    if isinstance(value, str):
+        return (kind_of(value) or "").startswith("image/")
+    return is_file(value) and (fields_of(value) or {})["type"] == "image"
+
+
+def is_file(value: Value) -> bool:
+    """Whether a value is the path of a file, or an image or a document."""
+    if isinstance(value, str):
+        return value.strip() != "" and "\0" not in value
+    block = fields_of(value) or {}
+    return is_media(block) and flaw_of_media(block) is None
+
+
+@node
+class Given:
+    """Inputs that are files: the inputs with what stands for these in the texts of the task, the
+    paths to read, and the blocks that are there already."""
+
+    values: dict[str, Value]
+    paths: tuple[str, ...]
+    blocks: tuple[Block, ...]
+
+
+def given(names: tuple[str, ...], values: dict[str, Value]) -> Given:
+    """The inputs of these names taken out of the others."""
+    told, paths, blocks = dict(values), [], []
+    for name in names:
+        value = values[name]
+        if isinstance(value, str):
+            paths.append(value)
+        elif value is not None:
+            block = fields_of(value) or {}
+            told[name] = label = f"[{block['type']} {name}]"
+            blocks += [{"type": "text", "text": f"{label}:"}]
+            blocks += [{"type": block["type"], "source": block["source"]}]
+    return Given(told, tuple(paths), tuple(blocks))
 
 
 LARGEST = 5_000_000

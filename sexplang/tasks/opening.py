@@ -12,6 +12,7 @@ from sexplang.tasks.history import configured, shown
 from sexplang.tasks.inputs import bound
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.matching import taken_by
+from sexplang.tasks.media import given
 from sexplang.tasks.overrides import NO_OVERRIDES, Overrides
 from sexplang.tasks.paths import unique
 from sexplang.tasks.prepare import Body, Prepared
@@ -54,13 +55,19 @@ def opened(
     settings = prepared.settings if overrides is NO_OVERRIDES else None
     if settings is None:
         settings = _settings(prepared, overrides)
+    files = None
+    if prepared.files:
+        files = given(prepared.files, values)
+        values = files.values
     prompt, body = execute_body(prepared, values)
     setup, payload, tokens = _request(rules, prepared, overrides, body, depth)
     warnings = prepared.warnings + settings.warnings
     gathering, own = None, ()
-    if conversations or prepared.has_files or overrides is not NO_OVERRIDES:
+    if conversations or prepared.has_files or files or overrides is not NO_OVERRIDES:
         items = _items(settings, overrides, conversations)
         paths = _paths(rules, prepared, overrides, body)
+        needed = () if files is None else unique(files.paths, rules.folder)
+        paths = unique((*needed, *paths), rules.folder) if needed else paths
         previous, left_out = _previous(settings, overrides)
         warnings += overrides.warnings + left_out
         if said := taken_by(overrides.asked_for, template.name):
@@ -71,12 +78,21 @@ def opened(
         if paths or items or previous or lookups:
             wanted = prompt if settings.inherit_context == "subset" else ""
             gathering = _gathering(payload["system"], paths, items, previous, wanted, rules.folder)
-            gathering = evolve(gathering, lookups=lookups, assembly=template.context_assembly)
+            gathering = evolve(
+                gathering,
+                lookups=lookups,
+                assembly=template.context_assembly,
+                needed=needed,
+            )
         own = own_items(items, paths)
     messages: tuple[Block, ...] = (
         {"role": "user", "content": ({"type": "text", "text": prompt},)},
     )
     tokens += tokens_of(prompt)
+    if files is not None and files.blocks:
+        (asking,) = messages
+        messages = ({**asking, "content": (*files.blocks, *asking["content"])},)
+        tokens += tokens_of(files.blocks)
     if overrides.history is not None:
         setup, earlier = _with_history(setup, prepared, overrides)
         tokens += sum([tokens_of(message["content"]) for message in earlier])

@@ -8,7 +8,7 @@ from sexplang.tasks.substitute import Parts, parts, plain
 from sexplang.tasks.tools import offered, owned, unprovided
 from sexplang.tasks.window import tokens_in
 from sexplang.terms.node import node
-from sexplang.terms.template import OutputFormat, Template
+from sexplang.terms.template import FILES, OutputFormat, Template
 from sexplang.terms.value import Fault, Value
 
 
@@ -39,6 +39,8 @@ class Prepared:
     """Not sent, but its slots must lead somewhere all the same; empty if it has none."""
     paths: tuple[str, ...]
     files_text: Parts
+    files: tuple[str, ...]
+    """The parameters that are files."""
     still: Body | None
     """All texts but the prompt, if no input changes them."""
     has_files: bool
@@ -98,6 +100,7 @@ def prepare(rules: Rules, template: Template) -> Prepared:
         criteria=criteria,
         paths=paths,
         files_text=files_text,
+        files=tuple([param.name for param in template.params if param.type in FILES]),
         still=_still(system, paths, files_text, description, criteria),
         has_files=rules.memory or not literal or template.file_paths.paths != (),
         max_depth=min(rules.max_task_depth, template.limits.max_depth or rules.max_task_depth),

@@ -124,6 +124,8 @@ class Gathering:
     lookups: tuple[Lookup, ...] = ()
     matched: tuple[str, ...] = ()
     """The paths among `paths` that a search proposed: without room for them they stay out."""
+    needed: tuple[str, ...] = ()
+    """The paths that the call gave as inputs: without them the task cannot be done."""
     folder: str = ""
     """What relative paths are relative to."""
     assembly: tuple[tuple[str, str], ...] = ()

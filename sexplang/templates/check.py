@@ -94,7 +94,12 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "list": (tuple, list),
     "object": (dict,),
+    "image": (str,),
+    "file": (str,),
 }
+
+
+_PATHS = {"image": "the path of one, cup.png", "file": "the path of one, notes.md"}
 
 
 def _default(param: Param, part: str) -> Iterator[Finding]:
@@ -114,7 +119,9 @@ def _default(param: Param, part: str) -> Iterator[Finding]:
             "bad-default",
             f"the default of `{param.name}` is not of type {param.type}",
             "write it as JSON of that type, such as "
-            + {"list": "[1, 2]", "object": '{"a": 1}', "boolean": "true"}.get(param.type, "3"),
+            + {"list": "[1, 2]", "object": '{"a": 1}', "boolean": "true", **_PATHS}.get(
+                param.type, "3"
+            ),
             part,
         )
 

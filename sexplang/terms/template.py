@@ -10,7 +10,13 @@ from typing import Any, Literal, TypeAlias
 from sexplang.terms.node import evolve, field, frozen
 from sexplang.terms.source import Span
 
-ParamType = Literal["any", "string", "number", "integer", "boolean", "list", "object"]
+ParamType = Literal[
+    "any", "string", "number", "integer", "boolean", "list", "object", "image", "file"
+]
+
+FILES = ("image", "file")
+"""The types of parameters that a model sees as blocks, or as a file: each is given by its path or
+as a content block."""
 
 
 @frozen

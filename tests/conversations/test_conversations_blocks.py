@@ -132,3 +132,78 @@ def test_blocks_of_a_server_of_tools_stay_blocks():
     assert shown == [{"type": "text", "text": "a picture"}, IMAGE]
     assert handed[0]["source"]["data"] == PAPER
     assert [block["type"] for block in handed] == ["document", "text", "text", "text", "text"]
+
+
+DESCRIBE = """
+(defatom describe (params (photo image doc: "what to look at") (notes file default: nil))
+  (instructions "What is on {{photo}}?"))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A picture and a text, beside a program."""
+    (tmp_path / "cup.png").write_bytes(base64.b64decode(PICTURE))
+    (tmp_path / "notes.md").write_text("It is blue.")
+    (tmp_path / "liar.png").write_text("no picture")
+    (tmp_path / "raw.bin").write_bytes(bytes([0, 1]))
+
+    def in_folder(program, *script):
+        file = tmp_path / "main.sexp"
+        file.write_text(DESCRIBE + program)
+        return run(file, *script)
+
+    return in_folder
+
+
+def test_a_parameter_is_a_picture_and_another_a_file(folder):
+    _, (body,) = folder('(describe "cup.png" notes: "notes.md")', "done")
+
+    label, picture, prompt = body["messages"][0]["content"]
+    assert (label["text"], prompt["text"]) == ("File cup.png:", "What is on cup.png?")
+    assert picture["source"] == IMAGE["source"]
+    assert "It is blue." in json.dumps(body["system"])
+    assert PICTURE not in json.dumps([label, prompt, body["system"]])
+
+
+def test_a_model_gives_a_picture_by_its_path(folder):
+    program = '(defatom t (instructions "Go.") (allowed_tools describe)) (t)'
+    calls = [
+        {**uses("describe", {"photo": name})[0], "id": f"t{at}"}
+        for at, name in enumerate(["cup.png", "notes.md", "liar.png", "none.png", "/etc/x.png"])
+    ]
+
+    _, journal = folder(program, calls, "a cup", "done")
+
+    photo = journal[0]["tools"][0]["input_schema"]["properties"]["photo"]
+    assert photo == {"type": "string", "description": "what to look at"}
+    told = [block["content"] for block in journal[-1]["messages"][-1]["content"]]
+    assert told[0] == "a cup"
+    reasons = [json.loads(each)["reason"] for each in told[1:]]
+    assert reasons[:2] == ["input_validation_failure"] * 2
+    assert reasons[3] == "path-denied"
+    assert len(journal) == 3
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ('(describe "notes.md")', "not the path of an image"),
+        ('(describe "liar.png")', "it is not image/png, whatever its name says"),
+        ('(describe "cup.png" notes: "raw.bin")', "it is binary, and no text"),
+        ('(describe {type: "image" source: {type: "base64"}})', "not the path of an image"),
+        ("(describe 5)", "`photo` is integer"),
+    ],
+)
+def test_what_is_no_picture_fails_the_task(folder, call, words):
+    value, journal = folder(f"(try {call} (catch (err input_validation_failure) err.message))")
+
+    assert words in value
+    assert journal == []
+
+
+def test_a_picture_that_a_host_refuses_ends_the_run(folder):
+    with pytest.raises(sexplang.Failed) as failed:
+        folder('(describe "/etc/x.png")')
+
+    assert failed.value.error.fields["reason"] == "path-denied"

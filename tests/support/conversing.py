@@ -13,7 +13,7 @@ from support.computation import Clause, Computation, Fork, Pure, ask, bind, hand
 from support.running import UNANSWERED, answer
 
 from sexplang.terms.effect import Request
-from sexplang.terms.task import error_record
+from sexplang.terms.task import error_record, is_mistake
 from sexplang.terms.text import plain
 
 WHOM = "for whom"
@@ -49,10 +49,14 @@ def called(task: Task, given: Any, whom: tuple[Any, ...]) -> Computation:
         payload = {"task": task.name, "given": given, "turn": number}
         return bind(ask("model", payload, whom=inner), replied)
 
+    def heard(error: Any) -> Computation:
+        """The model is told; a mistake of the program passes it."""
+        return ask("error", error, whom=inner) if is_mistake(error) else Pure(None)
+
     def replied(reply: Any) -> Computation:
         if isinstance(reply, str):
             return Pure(reply)
-        ignored = Clause("error", "never", lambda values, _: Pure(None))
+        ignored = Clause("error", "never", lambda values, _: heard(values[0]))
         used = later(lambda: handle(ask("tool", "look", reply, whom=inner), [ignored], None))
         return bind(Fork(1, whom=inner).of([used]), lambda _: turn(1))
 

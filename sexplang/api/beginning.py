@@ -3,7 +3,6 @@
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,7 +22,7 @@ from sexplang.runtime import Journal, Permissions, Refusal
 from sexplang.runtime.events import Event
 from sexplang.runtime.memory.places import discovered
 from sexplang.runtime.models import completed, warm_up
-from sexplang.runtime.prices import prices
+from sexplang.runtime.prices import prices, sized
 from sexplang.runtime.redact import clean
 from sexplang.runtime.traces import Target, Tracing, is_wanted, traced
 from sexplang.runtime.traces.notes import Notes
@@ -167,7 +166,7 @@ def begun(
             allowed,
             journal.run_id,
             model=given.model,
-            on_named=partial(_named, journal),
+            on_named=_named,
             tools=tools,
             effects=given.effects or {},
             on_event=on_event,
@@ -205,13 +204,13 @@ def started(
     limits = _watched(limits or Limits())
     system = pipeline.tasks(
         tools,
-        models=completed(models) if has_default and not callable(model) else models,
+        models=sized(models) if has_default and not callable(model) else models,
         memory=memory,
         folder=folder,
         all_tools=all_tools and not program.handles("tool"),
         max_task_depth=limits.max_task_depth,
     )
-    costs = pipeline.meter(prices(models, function=callable(model)))
+    costs = pipeline.meter(prices(models, function=callable(model), is_replayed=True))
     return machine.start(program, values, system, limits, bounds, costs, traced=is_traced)
 
 
@@ -224,12 +223,12 @@ def _trace(
     given: Settings, program: Program | Suspended, journal: Journal, since: float
 ) -> "Trace | None":
     built = program if isinstance(program, Program) else state_of(program).setting.program
-    is_named = isinstance(given.model, (str, Mapping))
+    is_named = given.model is None or isinstance(given.model, (str, Mapping))
     tracing = Tracing(
         given.trace,
         os.path.basename(built.sources[0].name).strip("<>") if built.sources else "program",
         journal.run_id,
-        models=models_of(given.model) if is_named else Models(),
+        models=completed(models_of(given.model)) if is_named else Models(),
         parent=given.traceparent,
         since=since,
         warn=logging.getLogger("sexplang.traces").warning,
@@ -255,9 +254,8 @@ def _check_recordings(models: Models) -> None:
         raise Failed(refusal.error) from None
 
 
-def _named(journal: Journal, name: str, model: str, is_default: bool) -> None:
-    """Another model answers to a name: the recording holds both."""
-    journal.note({"named": name, "answers": model})
+def _named(name: str, model: str, is_default: bool) -> None:
+    """Another model answers to a name."""
     why = ", the default: nobody says who it is" if is_default else ""
     logging.getLogger("sexplang").info("the model %s is %s%s", clean(name), clean(model), why)
 

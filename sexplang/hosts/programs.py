@@ -127,7 +127,7 @@ def _price(models: Models) -> Callable[..., float | None]:
         # Most programs have no budget in dollars, and start without the runtime.
         from sexplang.runtime.prices import prices
 
-        return prices(models)(*asked)
+        return prices(models, is_replayed=True)(*asked)
 
     return price
 
@@ -146,13 +146,13 @@ def system_of(
         return None
     from sexplang.pipeline import tasks
     from sexplang.runtime.memory.places import discovered
-    from sexplang.runtime.models import completed
+    from sexplang.runtime.prices import sized
 
     start = settings.folder or (folder_of(settings.file) if settings.file else os.getcwd())
     has_index = settings.index is not None or discovered(start) is not None
     return tasks(
         tools,
-        models=completed(settings.models),
+        models=sized(settings.models),
         memory=has_index,
         folder=start,
         all_tools=not program.handles("tool"),

@@ -261,10 +261,6 @@ def driven(
     journal = journal or Journal()
     progress = progress or watching(settings)
 
-    def named(name: str, model: str, is_default: bool) -> None:
-        progress.named(name, model, is_default)
-        journal.note({"named": name, "answers": model})
-
     permissions = permissions_of(settings, _folder(settings), _named_files(settings, program))
     prepared = performers(
         RunSettings(
@@ -275,7 +271,7 @@ def driven(
             person=person_at(sys.stdin, sys.stderr),
             on_event=progress if trace is None else trace.watching(progress),
             models=settings.models,
-            on_named=named,
+            on_named=progress.named,
             memory=settings.index,
             servers=servers,
         )

@@ -25,21 +25,22 @@ def followed(
     not take. Raises a Refusal."""
     from sexplang.hosts.progress import watching
     from sexplang.runtime import Journal
+    from sexplang.runtime.models import completed
     from sexplang.runtime.traces import Tracing, traced
     from sexplang.runtime.traces.notes import Notes
 
     journal, progress = Journal(record=settings.record), watching(settings)
-    name = _name(source)
+    name, models = _name(source), completed(settings.models)
     beside: list[Sink] = []
     if settings.record:
-        beside.append(Notes(journal, name, settings.models))
+        beside.append(Notes(journal, name, models))
     if progress.live:
         beside.append(progress.working)
     tracing = Tracing(
         settings.trace,
         name,
         journal.run_id,
-        models=settings.models,
+        models=models,
         parent=os.environ.get("TRACEPARENT"),
         warn=_warning(settings),
         unwritten=unwritten,

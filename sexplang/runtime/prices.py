@@ -5,21 +5,29 @@ from functools import cache
 from typing import Any
 
 from sexplang.runtime.models import completed
-from sexplang.terms.models import Models
+from sexplang.terms.models import ALL, Models, spelled
 from sexplang.terms.node import frozen
 
 FREE = ("local", "scripted", "replay")
 """Models that cost nothing."""
 
 
-def prices(models: Models | None = None, *, function: bool = False) -> Callable[..., float | None]:
+def prices(
+    models: Models | None = None, *, function: bool = False, is_replayed: bool = False
+) -> Callable[..., float | None]:
     """The function from the model that a call names, input and output tokens, and input tokens
     that the provider's prompt cache keeps and gives, to US dollars of who answers by `models`; None
     where nobody knows. With `function`, one of the host's answers, and no model stands behind a
-    name that nobody gave. The table is loaded when the first price is asked for."""
+    name that nobody gave. With `is_replayed`, what a recording answers costs what it cost then. The
+    table is loaded when the first price is asked for."""
     answering = cache(lambda: (models or Models()) if function else completed(models or Models()))
 
+    recorded = cache(lambda: recorded_answers(models or Models()) if is_replayed else {})
+
     def price(model: str, taken: int, given: int, written: int = 0, read: int = 0) -> float | None:
+        if (model or None) in recorded():
+            then = recorded()[model or None].rates
+            return None if then is None else then.cost(taken, given, written, read)
         name = answering().answer(model).model or (model if function else "")
         if name.partition(":")[0] in FREE:
             return 0.0
@@ -60,6 +68,33 @@ def table() -> str | None:
         return f"genai-prices {version('genai-prices')}"
     except PackageNotFoundError:
         return None
+
+
+@frozen
+class Answered:
+    """Who answered to a name when a run was recorded, and at what price, if that was known."""
+
+    model: str
+    rates: Rates | None
+
+
+def recorded_answers(models: Models) -> dict[str | None, Answered]:
+    """Who answered to which name in the recording that answers to all; nobody, where none does."""
+    scheme, _, path = models.own.get(ALL, "").partition(":")
+    if scheme != "replay":
+        return {}
+    from sexplang.runtime.models.replay import answers
+
+    return answers(path)
+
+
+def sized(models: Models) -> Models:
+    """Whose windows conversations have: in a replay, those of the models that answered then."""
+    then = recorded_answers(models)
+    if not then:
+        return completed(models)
+    own = {spelled(name): each.model for name, each in then.items() if name is not None}
+    return Models(own, default=then[None].model if None in then else None)
 
 
 _known: dict[str, Rates | None] = {}

@@ -10,7 +10,7 @@ from typing import Any
 
 from sexplang.runtime.journal import ATTEMPT, CUT, FIRST_OF_EDITION, VERSION, Row
 from sexplang.runtime.pack import unpacked
-from sexplang.runtime.prices import Rates
+from sexplang.runtime.prices import Answered, Rates
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.shared import Whole
 from sexplang.terms.brief import shown
@@ -69,8 +69,8 @@ class Recording:
     """Model calls that nobody wanted any more before they were begun."""
     prices: dict[str, Rates | None] = field(factory=dict)
     """What models cost when it was made, by the names in their replies."""
-    answers: dict[str, str] = field(factory=dict)
-    """The models that answered to names that were not theirs."""
+    answers: dict[str | None, Answered] = field(factory=dict)
+    """Who answered to which name; None where none was named."""
     is_torn: bool = False
     """Whether its last line has no end, and is left out."""
 
@@ -204,7 +204,7 @@ class _Reading:
     rows: list[Entry] = field(factory=list)
     unmade: int = 0
     prices: dict[str, Rates | None] = field(factory=dict)
-    answers: dict[str, str] = field(factory=dict)
+    answers: dict[str | None, Answered] = field(factory=dict)
     _requests: dict[str, Entry] = field(factory=dict)
     """Those that have begun and have no reply yet, by their ids."""
     _whole: Whole = field(factory=Whole)
@@ -223,7 +223,7 @@ class _Reading:
         elif "prices" in line:
             self.prices[str(line["prices"])] = _rates(line["usd"])
         elif "named" in line:
-            self.answers[str(line["named"])] = str(line["answers"])
+            self.answers |= answered(line)
         else:
             self.entries[line["retries"]].retries.append(_error(line["error"]))
 
@@ -279,6 +279,11 @@ class _Reading:
         entry.request = row.id
         self._placed(entry)
         return entry
+
+
+def answered(line: dict[str, Any]) -> dict[str | None, Answered]:
+    """The name in a note, and who answers to it."""
+    return {_text(line["named"]): Answered(str(line["answers"]), _rates(line["usd"]))}
 
 
 def _order(entry: Entry) -> tuple[float, int]:

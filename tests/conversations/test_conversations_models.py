@@ -149,7 +149,7 @@ def test_what_was_named_and_what_answered_is_said_once_and_recorded(two, folder)
     ] == said
     lines = [json.loads(line) for line in (folder / "run.jsonl").read_text().splitlines()]
     named = {line["named"]: line["answers"] for line in lines if "named" in line}
-    assert {"cheap": f"{a.url}#main", "judge": f"{b.url}#j"} == named
+    assert {None: f"{a.url}#main", "cheap": f"{a.url}#main", "judge": f"{b.url}#j"} == named
     (row,) = [line for line in lines if "judge" in str(line.get("arguments"))]
     assert "j" == row["reply"]["model"] and b.url not in str(row["arguments"])
     for quiet in ("--json", "--quiet"):
@@ -273,3 +273,24 @@ def test_help_shows_models_by_name(name, folder):
 
 def test_help_of_runs_shows_a_run_with_models(folder):
     assert "--model judge=" in command("runs", "report", "--help", cwd=folder).stdout
+
+
+def test_a_replay_needs_neither_the_model_nor_its_price(folder):
+    """Budgets in money and windows are those of the models that answered then."""
+    (folder / "p.sexp").write_text(
+        """(defatom draft (model "cheap") (limits max_output_tokens: 4000) (instructions "draft"))
+        (with-budget {usd: 0.01} [(draft) (draft)])"""
+    )
+    with MessagesServer("ok") as server:
+        words = ("--model", f"cheap={server.url}#claude-haiku-4-5")
+        first = command("run", "p.sexp", *words, "--record", "run.jsonl", cwd=folder)
+    again = command("run", "p.sexp", "--model", "replay:run.jsonl", cwd=folder)
+    lines = (folder / "run.jsonl").read_text()
+
+    assert '["ok" "ok"]\n' == first.stdout == again.stdout, again.stderr
+    assert all(each["max_tokens"] < 4000 for each in server.journal)
+    changed = [json.loads(line) for line in lines.splitlines()]
+    dear = [{**each, "usd": None} if "named" in each else each for each in changed]
+    (folder / "dear.jsonl").write_text("\n".join(map(json.dumps, dear)) + "\n")
+    refused = command("run", "p.sexp", "--model", "replay:dear.jsonl", cwd=folder)
+    assert "nobody knows the price" in refused.stderr

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from sexplang.hosts.report.graph import drawing, graph, mermaid
 from sexplang.hosts.report.markup import Html, digest, inlined, start, tag
-from sexplang.hosts.report.rows import Run, model_of, named_of
+from sexplang.hosts.report.rows import Run, answered, model_of, named_of
 from sexplang.hosts.report.talk import SAYING, conversation, data, error_of, turn
 from sexplang.runtime.pack import dumped
 from sexplang.runtime.recording import Entry
 from sexplang.terms.brief import shortened
+from sexplang.terms.models import spelled
 
 DEEPEST = 24
 """So deep rows stand in rows; what is deeper stands beside its parent."""
@@ -77,10 +78,10 @@ def _top(run: Run) -> Iterator[Html]:
         "further tries": f"{total.tries:,}",
         "run": run.recording.run,
     }
-    if run.recording.answers:
-        facts["models"] = "; ".join(
-            [f"{name} is {model}" for name, model in run.recording.answers.items()]
-        )
+    said = [(name, each.model) for name, each in run.recording.answers.items() if name]
+    others = [f"{name} is {model}" for name, model in said if model != spelled(name)]
+    if others:
+        facts["models"] = "; ".join(others)
     yield tag("h1", run.root.name)
     yield tag("dl", *[tag("div", tag("dt", key), tag("dd", fact)) for key, fact in facts.items()])
     if run.root.error is not None:
@@ -210,7 +211,7 @@ def _models(run: Run, entry: Entry) -> str | None:
     named, model = named_of(entry), model_of(entry)
     if named is None or named == model:
         return model
-    return f"{named} → {model or run.recording.answers.get(named, 'nobody')}"
+    return f"{named} → {model or answered(run, entry) or 'nobody'}"
 
 
 def _first(entry: Entry) -> str | None:

@@ -74,7 +74,8 @@ def summed(recording: Recording) -> Run:
 
     def price(named: str | None, name: str, *tokens: int) -> float | None:
         if name not in recording.prices:  # made by an older version, or for nothing
-            asked = recording.answers.get(named or "", default)
+            then = recording.answers.get(named)
+            asked = default if then is None else then.model
             if asked.partition(":")[0] in FREE:
                 return 0.0
             each = rates(name)
@@ -116,6 +117,13 @@ def _own(entry: Entry, price: Any) -> Sum:
 def named_of(entry: Entry) -> str | None:
     """The model that the program named, if it named one."""
     return None if entry.row is None else events.named_of(entry.row)
+
+
+def answered(run: Run, entry: Entry) -> str | None:
+    """The model that the host asked for it."""
+    is_call = entry.kind == "request" and entry.name == "model"
+    then = run.recording.answers.get(named_of(entry)) if is_call else None
+    return None if then is None else then.model
 
 
 def model_of(entry: Entry) -> str | None:
@@ -172,7 +180,7 @@ def _plain(run: Run, entry: Entry) -> dict[str, Any]:
         "attempts": row.attempts,
         "retries": packed(entry.retries),
         "named": named_of(entry),
-        "answered": run.recording.answers.get(named_of(entry) or ""),
+        "answered": answered(run, entry),
         "model": model_of(entry),
         "tokens_in": own.tokens_in,
         "tokens_out": own.tokens_out,

@@ -9,9 +9,11 @@ from sexplang.runtime.journal import CANCEL, CUT, Row
 from sexplang.runtime.models.scripted import last_message
 from sexplang.runtime.order import Recorded, Said
 from sexplang.runtime.pack import unpacked
+from sexplang.runtime.prices import Answered
 from sexplang.runtime.recording import (
     TORN,
     WRONG,
+    answered,
     check_edition,
     check_usage,
     is_row,
@@ -46,6 +48,18 @@ def as_recorded(path: str) -> Callable[[Performer], Performer]:
         return answer
 
     return again
+
+
+def answers(path: str) -> dict[str | None, Answered]:
+    """Who answered to which name. Raises a Refusal."""
+    found: dict[str | None, Answered] = {}
+    for at, line in lines(path, lambda torn: None):
+        try:
+            if "named" in line:
+                found |= answered(line)
+        except WRONG as wrong:
+            raise unread(path, at, wrong) from None
+    return found
 
 
 def check_repeatable(path: str) -> None:

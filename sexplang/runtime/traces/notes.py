@@ -10,7 +10,7 @@ from typing import Any
 from sexplang.runtime.events import Retrying, named_of
 from sexplang.runtime.journal import CUT, Journal, Row
 from sexplang.runtime.pack import packed
-from sexplang.runtime.prices import FREE, rates, table
+from sexplang.runtime.prices import FREE, Rates, rates, table
 from sexplang.terms.effect import Request
 from sexplang.terms.models import Models
 from sexplang.terms.node import attributes, define, field
@@ -30,6 +30,8 @@ class Notes:
     _numbers: dict[str, int] = field(factory=dict)
     """Works by id, to say which ones another comes after."""
     _answered: set[int] = field(factory=set)
+    _named: set[str | None] = field(factory=set)
+    """Names of which it has said who answers."""
     _priced: set[str] = field(factory=set)
     """Models whose prices it has said."""
     _asked: bool = False
@@ -73,6 +75,18 @@ class Notes:
             each = rates(row.model)
             known = None if each is None else attributes(each)
             self.journal.note({"prices": row.model, "usd": known, "table": table()})
+        if row.operation == "model" and named_of(row) not in self._named:
+            self._say_named(row)
+
+    def _say_named(self, row: Row) -> None:
+        """Who answers to a name, and at what price: what a replay needs to know of models."""
+        named = named_of(row)
+        self._named.add(named)
+        model = self.models.answer(named).model
+        if model is not None:
+            each = Rates(0, 0, 0, 0) if self._is_free(row) else rates(model)
+            known = None if each is None else attributes(each)
+            self.journal.note({"named": named, "answers": model, "usd": known})
 
     def _is_free(self, asked: Request | Row) -> bool:
         model = self.models.answer(named_of(asked)).model

@@ -27,5 +27,5 @@
   (if (has-key? err.details "subtaskRequest")
       err
       (let ((place (if (nil? request.depth) {} {nestingDepth: request.depth}))
-            (asked {subtaskRequest: (remove (remove request "result") "depth")}))
+            (asked {subtaskRequest: (fold remove request ["result" "depth" "previous_outputs"])}))
         (merge err {details: (merge place err.details asked)}))))

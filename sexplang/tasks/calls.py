@@ -17,6 +17,7 @@ from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.replies import Reply, ToolUse
 from sexplang.tasks.request import SubtaskRequest, fields_of, subtask_request
 from sexplang.tasks.session import Block, Calls, HandlerSession, Setup
+from sexplang.tasks.settings import accumulates
 from sexplang.tasks.window import tokens_of
 from sexplang.terms.node import evolve, node
 from sexplang.terms.task import Ask, task_result
@@ -147,13 +148,17 @@ def result_block(identity: str, content: str | tuple[Block, ...], *, is_error: b
     return block
 
 
-def spawned(setup: Setup, request: SubtaskRequest, content: str) -> Ask:
-    """The subtask operation: the request, the depth the child would have, the CONTINUATION."""
-    fields = dict(request.fields)
+def spawned(session: HandlerSession, request: SubtaskRequest, content: str) -> Ask:
+    """The subtask operation: the request, the depth the child would have, the CONTINUATION. A
+    request that accumulates data has the results of the conversation's subtasks so far."""
+    setup, fields = session.setup, dict(request.fields)
     if setup.max_depth is not None:
         fields["max_depth"] = min(fields.get("max_depth", setup.max_depth), setup.max_depth)
     result = task_result(content, "CONTINUATION", notes={"subtask_request": fields})
-    return Ask("subtask", ({**fields, "depth": setup.depth + 1, "result": result},), attempt=True)
+    told: dict[str, Value] = {**fields, "depth": setup.depth + 1, "result": result}
+    if accumulates(fields.get("context_management")):
+        told["previous_outputs"] = (session.planning or Planning()).subtasks
+    return Ask("subtask", (told,), attempt=True)
 
 
 def _asked(
@@ -173,7 +178,7 @@ def _asked(
         request = subtask_request(given)
         if request.problems:
             return _untold(f"a malformed subtask request: {request.complaint()}", request), ()
-        return spawned(setup, request, reply.text), request.warnings
+        return spawned(session, request, reply.text), request.warnings
     if name == "propose_subplan":
         read = proposal(given)
         if read.problems:
@@ -181,7 +186,7 @@ def _asked(
         return read, read.warnings
     kind = setup.own.get(name)
     if kind == "task":
-        return spawned(setup, SubtaskRequest({"name": name, "inputs": given}), reply.text), ()
+        return spawned(session, SubtaskRequest({"name": name, "inputs": given}), reply.text), ()
     arguments = arguments_of(name, given)
     if arguments is None:
         wrong = misfit(_definition(session, use.name), given) if kind == "function" else None

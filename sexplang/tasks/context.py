@@ -16,6 +16,7 @@ from sexplang.tasks.paths import beneath
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Gathering
 from sexplang.tasks.substitute import value_text
+from sexplang.tasks.window import tokens_in
 from sexplang.terms.node import node
 from sexplang.terms.task import Conversation
 from sexplang.terms.text import text
@@ -72,22 +73,35 @@ MOST_PREVIOUS = 40_000
 """Characters of earlier outputs that a task is shown."""
 
 
-def previous_text(outputs: Value, accumulation_format: str) -> str:
+def previous_text(outputs: Value, accumulation_format: str, room: int) -> str:
     """Earlier outputs as text: of a TaskResult its content, or with notes_only its notes.
 
-    What is too long loses its oldest part, and says so."""
+    What is too long loses its oldest part, and says so: no more is shown than half of the `room`,
+    in tokens, that there is."""
+    text = _shortened(outputs, accumulation_format, MOST_PREVIOUS)
+    half = max(0, room // 2 - tokens_in(_LEFT_OUT))
+    tokens = tokens_in(text)
+    if tokens > half:
+        return _shortened(outputs, accumulation_format, len(text) * half // tokens)
+    return text
+
+
+_LEFT_OUT = "[99 earlier outputs and 999999 characters left out]"
+
+
+def _shortened(outputs: Value, accumulation_format: str, most: int) -> str:
     listed = outputs if isinstance(outputs, tuple) else (outputs,)
     written = [_output(item, accumulation_format) for item in listed]
     size = sum(map(len, written))
-    if size <= MOST_PREVIOUS:
+    if size <= most:
         return "\n\n".join(written)
     first = 0
-    while size > MOST_PREVIOUS and first < len(written) - 1:
+    while size > most and first < len(written) - 1:
         size -= len(written[first])
         first += 1
     left_out = f"[{first} earlier output{'s' * (first != 1)} left out]"
-    if size > MOST_PREVIOUS:
-        cut = size - MOST_PREVIOUS
+    if size > most:
+        cut = size - most
         left_out = f"[{first} earlier outputs and {cut} characters left out]"
         written[first] = written[first][cut:]
     return "\n\n".join([left_out, *written[first:]])

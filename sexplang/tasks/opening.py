@@ -25,7 +25,7 @@ from sexplang.tasks.session import (
     Rules,
     Setup,
 )
-from sexplang.tasks.settings import MINIMAL, ContextSettings, effective
+from sexplang.tasks.settings import MINIMAL, NOTHING_BEFORE, ContextSettings, effective
 from sexplang.tasks.tools import with_tools
 from sexplang.tasks.turns import ask_for_room, started
 from sexplang.tasks.window import check_room, filled, tokens_in, tokens_of
@@ -68,7 +68,8 @@ def opened(
         paths = _paths(rules, prepared, overrides, body)
         needed = () if files is None else unique(files.paths, rules.folder)
         paths = unique((*needed, *paths), rules.folder) if needed else paths
-        previous, left_out = _previous(settings, overrides)
+        room = setup.window - tokens - tokens_of(prompt)
+        previous, left_out = _previous(settings, overrides, room)
         warnings += overrides.warnings + left_out
         if said := taken_by(overrides.asked_for, template.name):
             warnings += (said,)
@@ -284,12 +285,15 @@ def _items(
     return inherited_items(conversations, settings.inherit_context)
 
 
-def _previous(settings: ContextSettings, overrides: Overrides) -> tuple[str, tuple[str, ...]]:
+def _previous(
+    settings: ContextSettings, overrides: Overrides, room: int
+) -> tuple[str, tuple[str, ...]]:
     if overrides.previous_outputs is None:
-        return "", ()
+        asked = overrides.context_management.get("accumulate_data")
+        return "", (NOTHING_BEFORE,) if asked else ()
     if settings.keeps_out:
         return "", ("previous_outputs were left out because accumulate_data is false",)
-    return previous_text(overrides.previous_outputs, settings.accumulation_format), ()
+    return previous_text(overrides.previous_outputs, settings.accumulation_format, room), ()
 
 
 def _gathering(

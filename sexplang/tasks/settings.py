@@ -54,6 +54,10 @@ CONFLICT = (
     "Context constraint violation: "
     'fresh_context="enabled" cannot be combined with inherit_context="{}"'
 )
+NOTHING_BEFORE = (
+    "accumulate_data has nothing to show: outside of a conversation, previous_outputs say what was "
+    "done before"
+)
 MINIMAL = (
     "Task will execute with minimal context (no inheritance, no accumulation, no fresh context)"
 )
@@ -85,6 +89,12 @@ def requested(given: Value) -> dict[str, Any]:
             fields=tuple(f"context_management.{name}" for name in wrong),
         )
     return settings
+
+
+def accumulates(given: Value) -> bool:
+    """Whether a request asks for what was done before."""
+    settings = {snake(key): value for key, value in (fields_of(given) or {}).items()}
+    return settings.get("accumulate_data") in (True, "true")
 
 
 def effective(

@@ -31,7 +31,10 @@ _SUBTASK_FIELDS: dict[str, Value] = {
         "type": "object",
         "properties": {
             "inherit_context": {"enum": ("full", "none", "subset")},
-            "accumulate_data": {"type": "boolean"},
+            "accumulate_data": {
+                "type": "boolean",
+                "description": "whether it sees what your subtasks so far gave",
+            },
             "accumulation_format": {"enum": ("notes_only", "full_output")},
             "fresh_context": {"enum": ("enabled", "disabled")},
         },

@@ -260,7 +260,7 @@ def _continued(
     if isinstance(request, Proposal):
         planning, ask = propose(session, request, text)
         return evolve(session, waits="subplan", planning=planning), Perform((ask,))
-    return evolve(session, waits="subtask"), Perform((spawned(session.setup, request, text),))
+    return evolve(session, waits="subtask"), Perform((spawned(session, request, text),))
 
 
 def _bound_refused(

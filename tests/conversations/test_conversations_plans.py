@@ -227,3 +227,116 @@ def test_the_plan_of_the_document_is_read_as_it_is_written():
 
     assert done["granted"] == 300
     assert "`00:01:00` was understood as 60 seconds" in str(result.notes["warnings"])
+
+
+# -- Seeds 13
+
+PARENT = """
+(defatom find (params what) (instructions "Find {{what}}.") (subtype subtask))
+(defatom chief (instructions "Find all.") (allowed_tools spawn_subtask))
+(call-task chief)
+"""
+
+
+def asking(*requests, replies=None):
+    """A chief who asks for these one after the other, and the system prompts of the others."""
+    systems = {}
+
+    def model(payload):
+        said = payload["messages"][0]["content"][0]["text"]
+        if payload["task"] != "chief":
+            systems[said] = payload["system"]
+            return (replies or {}).get(said, f"found {said}")
+        turn = sum(each["role"] == "assistant" for each in payload["messages"])
+        if turn == len(requests):
+            return "all"
+        return {"tool_use": {"name": "spawn_subtask", "input": requests[turn]}}
+
+    return model, systems
+
+
+def finding(what, **context):
+    request = {"name": "find", "description": "find", "inputs": {"what": what}}
+    return {**request, "context_management": context} if context else request
+
+
+FULL = {
+    "inherit_context": "none",
+    "accumulate_data": True,
+    "accumulation_format": "full_output",
+    "fresh_context": "disabled",
+}
+
+
+def test_a_request_that_accumulates_has_what_was_found_before():
+    """The oldest first, in the form that it asks for; a request that does not has nothing."""
+    model, systems = asking(
+        finding("1", **FULL),
+        finding("2"),
+        finding("3", **FULL),
+        finding("4", **{**FULL, "accumulation_format": "notes_only"}),
+        finding("5", accumulateData=True, accumulationFormat="full_output"),
+    )
+    result = sexplang.run(PARENT, model=model)
+
+    assert [systems[f"Find {n}."] for n in "12"] == ["", ""]
+    before = "<previous_outputs>\nfound Find 1.\n\nfound Find 2.\n</previous_outputs>"
+    assert systems["Find 3."] == before
+    notes = '{"status": "COMPLETE"}'
+    assert systems["Find 4."].count("COMPLETE") == 3, (systems["Find 4."], notes)
+    assert "found" not in systems["Find 4."]
+    assert systems["Find 5."].count("found") == 4
+    assert len(result.notes["subtasks"]) == 5
+    assert not any("minimal context" in str(each) for each in result.notes["warnings"])
+
+
+def test_what_a_handler_gives_wins():
+    """Whoever answers the request sees what would be shown, and may say otherwise."""
+    model, systems = asking(finding("1"), finding("2", **FULL))
+    text = PARENT.replace(
+        "(call-task chief)",
+        """(handle (call-task chief)
+             ((subtask request) resume
+               (forward resume subtask (put request "previous_outputs" ["mine"]))))""",
+    )
+    sexplang.run(text, model=model)
+
+    assert systems["Find 2."] == "<previous_outputs>\nmine\n</previous_outputs>"
+
+
+def test_outside_of_a_conversation_nothing_was_done_before():
+    """A program gives previous_outputs itself; without them it is warned."""
+    asked = """(call-atomic-task 'find inputs: {what: "tea"} context_management:
+                 {accumulate_data: true accumulation_format: "full_output"}%s)"""
+    text = PARENT.replace("(call-task chief)", asked)
+    bare = sexplang.run(text % "", model=lambda payload: "x")
+    given = sexplang.run(text % ' previous_outputs: ["one"]', model=lambda payload: "x")
+
+    assert "accumulate_data has nothing to show" in str(bare.notes["warnings"])
+    assert "accumulate_data" not in str(given.notes["warnings"])
+
+
+@pytest.mark.parametrize("sign", ["a", "ä", "茶"])
+def test_what_was_found_before_fits_into_the_window(sign):
+    """What is too long loses its oldest part, and the subtask is told so."""
+    small = PARENT.replace("(subtype subtask)", '(subtype subtask) (model "gpt-3.5-turbo")')
+    long = {f"Find {n}.": f"{n}{sign * 15_000}" for n in "12"}
+    model, systems = asking(finding("1"), finding("2"), finding("3", **FULL), replies=long)
+    result = sexplang.run(small, model=model)
+
+    assert result.status == "COMPLETE", result
+    shown = systems["Find 3."]
+    assert "left out]" in shown and shown.rstrip().endswith(f"{sign}\n</previous_outputs>")
+    assert len(shown.encode()) < 3.5 * 12_800
+
+
+def test_an_error_does_not_repeat_what_was_found_before():
+    """It says what was asked for."""
+    model, _ = asking(
+        finding("1"), finding("2", **FULL), replies={"Find 2.": {"error": "overloaded_error"}}
+    )
+    result = sexplang.run(PARENT, model=model)
+
+    (_, failed) = result.notes["subtasks"]
+    request = failed.notes["error"]["details"]["subtaskRequest"]
+    assert "previous_outputs" not in request and request["inputs"] == {"what": "2"}

@@ -310,7 +310,7 @@ def test_a_model_that_never_stops_calling_tools_ends_at_the_turn_limit():
         "resource": "turns",
         "metrics": {"used": 3, "limit": 3},
         "turns": {"used": 3, "limit": 3},
-        "context": {"used": 12, "limit": 80_000, "peak_usage": 572},
+        "context": {"used": 12, "limit": 80_000, "peak_usage": 590},
         "usage": {"input_tokens": 30, "output_tokens": 6},
     }
 

@@ -8,15 +8,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from sexplang.machine.stack import BASE, Frame, Segment
-from sexplang.terms.brief import shown
-from sexplang.terms.extent import text_size
+from sexplang.terms.brief import MOST, part
 from sexplang.terms.program import Program
 from sexplang.terms.text import plain
 from sexplang.terms.value import Fault, Procedure, Record, Value, has_failed
-
-MOST = 32
-LONGEST = 100_000
-"""How many values an error keeps, and the code points of each: of what is longer, a few words."""
 
 _LOOKED = 500
 """How many frames are looked at."""
@@ -42,7 +37,7 @@ def with_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Rec
         if len(found) + len(before) >= MOST:
             break
         if name not in found and name not in before and _is_result(value):
-            found[name] = value if text_size(value, LONGEST) <= LONGEST else shown(value)
+            found[name] = part(value)
     if not found:
         return error
     in_order = dict(reversed(found.items()))

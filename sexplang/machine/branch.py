@@ -161,6 +161,21 @@ def forking(branch: Branch, left: exits.Forked) -> Forked:
     )
 
 
+def place(branch: Branch) -> tuple[Frame, Segment]:
+    """Where a branch stands, or will stand when its own branches have been cancelled."""
+    if isinstance(branch, (Ready, Queued)):
+        return branch.step[2], branch.step[3]
+    if isinstance(branch, Forked) and branch.cut is not None:
+        return branch.cut[2], branch.cut[3]
+    assert isinstance(branch, (Waiting, Forked))
+    return branch.k, branch.s
+
+
+def children(branch: Forked) -> list[Path]:
+    """The places of a fork's branches, last first."""
+    return [(*branch.path, branch.fork, index) for index in range(branch.width - 1, -1, -1)]
+
+
 def identity(path: Path, ordinal: int) -> str:
     """A request's id: the path and the ordinal, joined by dots."""
     if not path:

@@ -63,6 +63,8 @@ def perform(
                     continue
                 if operation == "error":
                     arguments = (of_task(arguments[0], k, s, node),)
+                    if level < 0 and s[3].conversations:
+                        arguments = (_with_held(arguments[0], s, node),)
                 if level < 0:
                     return _take(clause, operation, arguments, node, k, s, resumable)
                 if clause.kind in ("never", "tail"):
@@ -110,6 +112,13 @@ def _offered(value: Value, k: Frame, s: Segment) -> Step:
     return below[0], value, below, s
 
 
+def _with_held(error: Record, s: Segment, node: Segment) -> Record:
+    """The error of a clause that holds conversations."""
+    from sexplang.machine.had import with_held  # errors outside of conversations need none of it
+
+    return with_held(error, s, node)
+
+
 def _go_on(asked: tuple[Any, ...], k: Frame, s: Segment) -> Step:
     """A request for a subtask has been counted."""
     arguments, span, sent = asked
@@ -148,7 +157,7 @@ def _take(
         return clause.body, env, BOTTOM, (OWN, below, outer, context, continuation)
     if outer[3] is context:
         return clause.body, env, below, outer
-    return clause.body, env, BOTTOM, (BOUNDARY, below, outer, context, None)
+    return clause.body, env, BOTTOM, (BOUNDARY, below, outer, context, continuation)
 
 
 # -- Continuations ------------------------------------------------------------------------------

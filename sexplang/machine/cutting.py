@@ -18,12 +18,14 @@ from sexplang.machine.branch import (
     Ready,
     Waiting,
     Weave,
+    children,
     identity,
+    place,
 )
 from sexplang.machine.budgets import Meter
 from sexplang.machine.converse import conversations
 from sexplang.machine.graphs import is_graph, so_far, with_finished
-from sexplang.machine.had import Had, beside, ended, values_of
+from sexplang.machine.had import Had, ended, within
 from sexplang.machine.leaving import (
     abandon,
     abandon_all,
@@ -35,13 +37,13 @@ from sexplang.machine.leaving import (
 )
 from sexplang.machine.loop import Limits
 from sexplang.machine.places import Placing
-from sexplang.machine.stack import BOTTOM, Ctx, Frame, Segment, Step
+from sexplang.machine.stack import BOTTOM, Ctx, Segment, Step
 from sexplang.machine.stood import Stood
 from sexplang.machine.telling import telling
 from sexplang.machine.timing import Timing, form_of, pending
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, known, unknown
 from sexplang.terms.node import evolve
-from sexplang.terms.task import Session, cut_off, error_record, with_part
+from sexplang.terms.task import cut_off, error_record, with_part
 from sexplang.terms.value import Record, Value
 from sexplang.terms.work import Begins, Ends
 
@@ -93,7 +95,8 @@ class Cutting:
         What is ending already goes on with that, at the root as in a branch."""
         if not self.branches[()].leaving:
             words = "the run was cancelled"
-            self._fail(error or error_record("TASK_FAILURE", "cancelled", words))
+            error = error or error_record("TASK_FAILURE", "cancelled", words)
+            self._fail(self._telling(error, self.branches[()], None))
 
     def _go(self, branch: Branch, step: Any) -> None:
         """The branch goes on with `step` before any that became ready earlier."""
@@ -103,13 +106,17 @@ class Cutting:
     def _uncaught(self, branch: Branch, left: exits.Uncaught) -> None:
         if not self._stop(branch, 0, left):
             self._stand(branch, left)
-            self._fail(left.error)
+            self._fail(self._telling(left.error, self.branches[()], None))
             self.stood = left.stood
 
     def _abort(self, branch: Branch, left: exits.Aborted) -> None:
         if not self._stop(branch, left.level + 1, left):
             self._stand(branch, left)
-            self._cut(self.branches[branch.path[: 2 * left.level]], left.node, left.then)
+            target, then = self.branches[branch.path[: 2 * left.level]], left.then
+            if then[0] == "clause" and then[1] in left.node[0].clauses.get("error", ()):
+                error, *others = then[2]
+                then = (*then[:2], (self._telling(error, target, left.node), *others))
+            self._cut(target, left.node, then)
 
     def _break(self, branch: Branch, left: Any, scope: str, error: Record) -> None:
         """A scope breaks: at its form if that is on the branch's stack, else at the request."""
@@ -123,14 +130,14 @@ class Cutting:
             error = error if before is None else with_part(error, before)
             self._go(branch, (raise_error, error, left.k, left.s))
             return
-        told, had, form = conversations(left.s, node), Had(), node
-        target = self.branches[branch.path[: 2 * level]]
+        told, form = conversations(left.s, node), node
+        target, each = self.branches[branch.path[: 2 * level]], {}
         if isinstance(target, Forked):
             node, _ = form_of(scope, place(target)[1], level)
-            each = self._below(target, {branch.path: part})
-            had = beside(told, part, target, each.values())
+            each = self._each(target, {branch.path: part})
             if is_graph(target):
                 error = with_finished(error, so_far(target, ended(target, each)))
+        had = within(target, node, each.values()).beside(part)
         error = had.telling(with_bound(error, left.k, left.s, form), left.s, told)
         self._cut(target, node, telling(error, place(target)[1], node), scope)
 
@@ -179,37 +186,38 @@ class Cutting:
     def _had(self, graph: Forked) -> dict[int, Record]:
         """What the nodes of a graph that are about to be cancelled have said and taken, where
         there are conversations in them: the errors that these end with, by index."""
-        return ended(graph, self._below(graph, {}))
+        return ended(graph, self._each(graph, {}))
 
-    def _below(self, fork: Forked, known: dict[Path, Part | None]) -> dict[int, Had]:
+    def _each(self, fork: Forked, known: dict[Path, Part | None]) -> dict[int, Had]:
         """What the branches of a fork have come to that are about to be cancelled, by index. Those
         that stand already had what is `known`."""
-        found = {}
-        for path in reversed(children(fork)):
-            sessions: list[list[Session]] = []
-            parts: list[Part | None] = []
-            done: list[Value] = []
-            work = [path]
-            while work:
-                branch = self.branches.get(work.pop())
-                if branch is None or branch.leaving:
-                    continue
-                s = place(branch)[1]
-                sessions.append(conversations(s, base_of(s)))
-                if isinstance(branch, Forked):
-                    work.extend(children(branch))
-                    done += values_of(branch)
-                elif isinstance(branch, Waiting):
-                    parts.append(self._stand(branch, branch))
-                else:
-                    parts.append(known.get(branch.path))
-            if sessions:
-                found[path[-1]] = Had(
-                    tuple([each for inner in reversed(sessions) for each in inner]),
-                    tuple([part for part in parts if part is not None]),
-                    tuple(done),
-                )
-        return found
+        paths = [path for path in reversed(children(fork)) if path in self.branches]
+        there = [self.branches[path] for path in paths]
+        return {each.path[-1]: self._below(each, None, known) for each in there if not each.leaving}
+
+    def _below(self, branch: Branch, node: Segment, known: dict[Path, Part | None]) -> Had:
+        """What a branch has come to down to `node`, with all inside of it, before it is left."""
+        found: list[tuple[Branch, Part | None]] = []
+        work = [branch.path]
+        while work:
+            each = self.branches.get(work.pop())
+            if each is None or (each.leaving and each is not branch):
+                continue
+            if isinstance(each, Forked):
+                work.extend(children(each))
+            is_asked = isinstance(each, Waiting)
+            found.append((each, self._stand(each, each) if is_asked else known.get(each.path)))
+        inside: dict[Path, list[Had]] = {}
+        for each, part in reversed(found):
+            had = within(
+                each, node if each is branch else None, inside.pop(each.path, ())[::-1], part
+            )
+            inside.setdefault(each.path[:-2], []).append(had)
+        return had
+
+    def _telling(self, error: Record, branch: Branch, node: Segment) -> Record:
+        """An error that leaves a branch down to `node`, with what is cut off."""
+        return self._below(branch, node, {}).telling(error, place(branch)[1])
 
     def _fail(self, error: Record) -> None:
         """The program fails with its first error, once everything has been left."""
@@ -277,18 +285,3 @@ class Cutting:
         if stays:
             return branch, abandon(continuation, node[1], node[2], then, around)
         return branch, finish(then, environment(node), node[1], node[2])
-
-
-def place(branch: Branch) -> tuple[Frame, Segment]:
-    """Where a branch stands, or will stand when its own branches have been cancelled."""
-    if isinstance(branch, (Ready, Queued)):
-        return branch.step[2], branch.step[3]
-    if isinstance(branch, Forked) and branch.cut is not None:
-        return branch.cut[2], branch.cut[3]
-    assert isinstance(branch, (Waiting, Forked))
-    return branch.k, branch.s
-
-
-def children(branch: Forked) -> list[Path]:
-    """The places of a fork's branches, last first."""
-    return [(*branch.path, branch.fork, index) for index in range(branch.width - 1, -1, -1)]

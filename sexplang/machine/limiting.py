@@ -7,8 +7,7 @@ withdrawn all the same.
 from typing import Any
 
 from sexplang.machine import exits
-from sexplang.machine.branch import Branch, Forked, branch_id
-from sexplang.machine.cutting import children, place
+from sexplang.machine.branch import Branch, Forked, Ready, branch_id, children, place
 from sexplang.machine.errors import limit
 from sexplang.machine.finding import place_of
 from sexplang.machine.queueing import Queueing
@@ -59,7 +58,9 @@ class Limiting(Queueing):
         error, s = _placed(error, step), step[3]
         plan = plan_of(s, self.timing.accounts)
         if plan is None or not self._drop(branch, s, plan, error):
-            self.broken, self.ended, self.stood = error, True, Stood(*step)
+            self.branches[branch.path] = Ready(branch.path, branch.ordinal, branch.leaving, step)
+            self.broken = self._telling(error, self.branches[()], None)
+            self.ended, self.stood = True, Stood(*step)
 
     def _drop(self, branch: Branch, s: Segment, plan: str, error: Record) -> bool:
         """The plan ends as failed, with all that stands on it and all branches in it. False where

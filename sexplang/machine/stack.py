@@ -293,7 +293,7 @@ BASE = Kind("base", _reach_base)
 """The end of a branch's stack. Data is None for the root, else a `Parent`."""
 
 BOUNDARY = Kind("boundary", give)
-"""Restores the context below; also what a conversation stands on."""
+"""Restores the context below. Data is the continuation that the clause above holds."""
 
 
 @node(eq=False)

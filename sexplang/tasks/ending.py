@@ -2,14 +2,14 @@
 
 import json
 
-from sexplang.tasks.given import delivered, given, with_given, with_replies
+from sexplang.tasks.given import blocks_of, delivered, given_in, said, with_given, with_replies
 from sexplang.tasks.outcomes import spent
 from sexplang.tasks.replies import Reply, model_reply, usage_of
 from sexplang.tasks.request import fields_of
-from sexplang.tasks.session import NOTHING, NOTHING_LEFT_OUT, Block, HandlerSession
+from sexplang.tasks.session import NOTHING_LEFT_OUT, Block, HandlerSession
 from sexplang.tasks.window import taken_with
 from sexplang.terms.node import evolve
-from sexplang.terms.task import Session
+from sexplang.terms.task import Cut, Session
 from sexplang.terms.value import Fault, Record, Value
 
 
@@ -17,9 +17,9 @@ def accounted(error: Record, session: HandlerSession, replies: tuple[Value, ...]
     """The error that ends a conversation of itself: what broke it is in no session any more, and
     was paid for."""
     if session.waits == "compact":
-        return _told(error, (session,), (0, 0))
+        return _told(error, Cut((session,)), (0, 0))
     if session.waits != "model":
-        return _told(error, (with_replies(session, replies),), spent(replies))
+        return _told(error, Cut((with_replies(session, replies),)), spent(replies))
     reply = _turn(replies[0])
     if reply is not None:
         session = evolve(
@@ -28,28 +28,22 @@ def accounted(error: Record, session: HandlerSession, replies: tuple[Value, ...]
             turns=session.turns + 1,
             planning=delivered(session, reply),
         )
-    return _told(error, (session,), usage_of(replies[0]))
+    return _told(error, Cut((session,)), usage_of(replies[0]))
 
 
-def cut_short(
-    error: Record,
-    sessions: tuple[Session, ...],
-    beside: tuple[Session, ...] = (),
-    done: tuple[Value, ...] = (),
-) -> Record:
+def cut_short(error: Record, sessions: tuple[Session, ...], cut: Cut | None = None) -> Record:
     """The error that ends conversations from outside, innermost first: its content is what the
-    outermost has said. It accounts for others `beside` them too, and for what is `done`."""
-    taken, given = spent(done)
-    for session in beside:
-        taken += session.usage[0] + session.children[0]
-        given += session.usage[1] + session.children[1]
+    outermost has said. It tells what all that is `cut` off have been given, and accounts for it;
+    where it is the error of none of them, they stand beside it."""
     if not sessions:
-        details = _with_usage(dict(fields_of(error.fields.get("details")) or {}), taken, given)
-        return Record(error.kind, {**error.fields, "details": details})
+        beside = Cut(inside=(cut or Cut(),))
+        usage = _in_all(dict(fields_of(error.fields.get("details")) or {}), beside)
+        error = Record(error.kind, {**error.fields, "details": usage})
+        return with_given(error, given_in(beside))
     said, first = error.fields.get("content"), sessions[0]
     if isinstance(said, str) and first.waits == "model":  # of a reply that was not whole
         error = Record(error.kind, {**error.fields, "content": first.said + said})
-    return _told(error, sessions, (taken, given))
+    return _told(error, cut or Cut(sessions), (0, 0), sessions)
 
 
 def in_task(error: Record, task: str) -> Record:
@@ -68,10 +62,11 @@ def metrics(session: HandlerSession) -> dict[str, Value]:
 
 
 def _told(
-    error: Record,
-    sessions: tuple[HandlerSession, ...],
-    last: tuple[int, int],
+    error: Record, cut: Cut, last: tuple[int, int], own: tuple[HandlerSession, ...] = ()
 ) -> Record:
+    """The error of a cut's conversations, or of its `own` among them; `last` is what the replies
+    took with which it ends."""
+    sessions = own or cut.sessions
     details = {
         "task": sessions[0].setup.task,
         **(fields_of(error.fields.get("details")) or {}),
@@ -79,34 +74,24 @@ def _told(
     }
     if sessions[-1].warnings:
         details["warnings"] = sessions[-1].warnings
-    taken, given = last
-    for session in sessions:
-        taken += session.usage[0] + session.children[0]
-        given += session.usage[1] + session.children[1]
-    details = _with_usage(details, taken, given)
+    details = _in_all(_with_usage(details, *last), cut)
     sources = [source for session in reversed(sessions) for source in sources_of(session)]
     if sources:
         details["sources"] = tuple(dict.fromkeys(sources))
     content = error.fields.get("content") or said(sessions[-1]) or error.fields.get("content")
     error = Record(error.kind, {**error.fields, "details": details, "content": content})
-    return with_given(error, _all_given(sessions))
+    return with_given(error, given_in(cut))
 
 
-def _all_given(sessions: tuple[HandlerSession, ...]) -> dict[str, Value]:
-    """What the outermost has been given, and in it what those inside of it have that are not done:
-    `unfinished`."""
-    notes: dict[str, Value] = {}
-    inner: HandlerSession | None = None
-    for session in sessions:
-        own = given(session)
-        inner, notes = session, own if inner is None else {**own, **unfinished(inner, notes)}
-    return notes
-
-
-def unfinished(session: HandlerSession, notes: dict[str, Value]) -> dict[str, Value]:
-    """What a task that is not done has said and been given, as a note of what is around it."""
-    about = {"task": session.setup.task, "content": said(session), **notes}
-    return {"unfinished": (about,)} if about["content"] or notes else {}
+def _in_all(details: dict[str, Value], cut: Cut) -> dict[str, Value]:
+    """The details with what all that is cut off took."""
+    taken, given = spent(cut.done)
+    for session in cut.sessions:
+        taken += session.usage[0] + session.children[0]
+        given += session.usage[1] + session.children[1]
+    for inner in cut.inside:
+        details = _in_all(details, inner)
+    return _with_usage(details, taken, given)
 
 
 def _with_usage(details: dict[str, Value], taken: int, given: int) -> dict[str, Value]:
@@ -124,18 +109,6 @@ def _turn(reply: Value) -> Reply | None:
         return None
 
 
-def said(session: HandlerSession) -> str:
-    """The last text of the model that is there, if only in part."""
-    if session.said:
-        return session.said
-    for message in reversed(session.messages[session.setup.earlier + 1 :]):
-        blocks = _blocks(message) if message["role"] == "assistant" else ()
-        text = "".join([block["text"] for block in blocks if block.get("type") == "text"])
-        if text and text != NOTHING:
-            return text
-    return ""
-
-
 def sources_of(session: HandlerSession) -> tuple[str, ...]:
     """What the conversation's tools have read: the paths of files, and the `sources` that the
     results of other tools name; each once."""
@@ -148,7 +121,7 @@ def sources_of(session: HandlerSession) -> tuple[str, ...]:
     whole = {each.get("tool_use_id"): each["content"] for each in left_out.shortened}
     found = [*left_out.sources]
     for message in said:
-        for block in _blocks(message):
+        for block in blocks_of(message):
             if block.get("type") == "tool_use":
                 uses[block["id"]] = block
             elif block.get("type") == "tool_result" and not block.get("is_error"):
@@ -170,8 +143,3 @@ def _sources(session: HandlerSession, use: Block | None, content: Value) -> list
     except (ValueError, RecursionError):
         return []
     return [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
-
-
-def _blocks(message: Block) -> list[Block]:
-    content = message["content"]
-    return [fields_of(block) or {} for block in content] if isinstance(content, tuple) else []

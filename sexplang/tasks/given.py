@@ -5,12 +5,14 @@ One function says it for every way out: a result and an error have the same note
 
 from sexplang.tasks.continuation import continuation
 from sexplang.tasks.plans.artifacts import Artifacts, together
-from sexplang.tasks.plans.keeping import Planning, answered, delivering, is_plan
+from sexplang.tasks.plans.keeping import Planning, answered, delivering, is_plan, kept
 from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.replies import Reply
 from sexplang.tasks.request import fields_of
-from sexplang.tasks.session import HandlerSession
+from sexplang.tasks.session import NOTHING, Block, HandlerSession
+from sexplang.terms.brief import MOST, part
 from sexplang.terms.node import evolve
+from sexplang.terms.task import Cut
 from sexplang.terms.text import plain
 from sexplang.terms.value import Fault, Record, Value
 
@@ -24,6 +26,47 @@ def given(session: HandlerSession, more: Artifacts = ()) -> dict[str, Value]:
     return {name: found for name, found in notes.items() if found}
 
 
+def given_in(cut: Cut) -> dict[str, Value]:
+    """What the outermost conversation of those that are cut off has been given; in it, as
+    `unfinished`, what the next one has said and been given, and so on inward. What stands beside
+    each other and has ended is `finished`."""
+    notes = _beneath(cut)
+    inner: HandlerSession | None = None
+    for session in cut.sessions:
+        own = given(session)
+        if inner is not None:
+            notes = {"unfinished": _about(inner, notes)}
+        elif "subplans" in own and "subplans" in notes:
+            notes = {**notes, "subplans": (*own["subplans"], *notes["subplans"])}
+        inner, notes = session, {**own, **notes}
+    return {name: found for name, found in notes.items() if found}
+
+
+def _about(session: HandlerSession, notes: dict[str, Value]) -> tuple[Value, ...]:
+    """A task that is not done, as what is around it tells of it; nothing where it has nothing."""
+    about = {"task": session.setup.task, "content": said(session), **notes}
+    return (about,) if about["content"] or notes else ()
+
+
+def _beneath(cut: Cut) -> dict[str, Value]:
+    """What the branches have that are cut off."""
+    unfinished: list[Value] = []
+    finished = [part(each) for each in cut.done if each is not None and _is_data(each)][-MOST:]
+    plans: tuple[Value, ...] = ()
+    for inner in cut.inside:
+        notes = given_in(inner)
+        if inner.sessions:
+            unfinished += _about(inner.sessions[-1], notes)
+            continue
+        unfinished += notes.get("unfinished", ())
+        finished += notes.get("finished", ())
+        plans += notes.get("subplans", ())
+    if cut.is_plan and (finished or unfinished):
+        plan = {"accepted": True, "results": tuple(finished), "unfinished": tuple(unfinished)}
+        return {"subplans": (*plans, plan)}
+    return {"unfinished": tuple(unfinished), "finished": tuple(finished), "subplans": plans}
+
+
 def with_given(error: Record, notes: dict[str, Value]) -> Record:
     """The error whose `details.partial_results` hold these, in place of what it had by their
     names."""
@@ -31,23 +74,13 @@ def with_given(error: Record, notes: dict[str, Value]) -> Record:
         return error
     details = fields_of(error.fields.get("details")) or {}
     before = details.get("partial_results")
-    partial = {**before, **notes} if isinstance(before, dict) else notes
+    partial: Value = notes
+    if isinstance(before, dict):
+        partial = {**before, **notes}
+    elif isinstance(before, tuple):  # of a sequence or a list, which tells of each step
+        partial = (*before, {"notes": notes})
     details = {**details, "partial_results": partial}
     return Record(error.kind, {**error.fields, "details": details})
-
-
-def kept(result: Record) -> Record:
-    """A result as it is kept: what a failed one had been given stands in its notes alone, and not
-    in its error too. So each of many failures inside of each other is there once."""
-    notes = fields_of(result.fields.get("notes")) or {}
-    error = notes.get("error")
-    details = fields_of(error.fields.get("details")) if isinstance(error, Record) else None
-    if not isinstance(error, Record) or not details or "partial_results" not in details:
-        return result
-    rest = {name: item for name, item in details.items() if name != "partial_results"}
-    error = Record(error.kind, {**error.fields, "details": rest})
-    fields = {**result.fields, "notes": {**notes, "error": error}}
-    return Record(result.kind, fields, result.answer)
 
 
 def with_subtasks(session: HandlerSession, replies: tuple[Value, ...]) -> HandlerSession:
@@ -55,11 +88,7 @@ def with_subtasks(session: HandlerSession, replies: tuple[Value, ...]) -> Handle
     for one, and whatever a task gave to a tool."""
     is_asked = session.waits in ("subtask", "subplan")
     found = [each for each in replies if is_asked or _is_result(each)]
-    known = [
-        kept(each) if isinstance(each, Record) else each
-        for each in found
-        if not is_plan(each) and _is_data(each)
-    ]
+    known = [kept(each) for each in found if not is_plan(each) and _is_data(each)]
     if not known:
         return session
     planning = session.planning or Planning()
@@ -87,6 +116,23 @@ def delivered(session: HandlerSession, reply: Reply) -> Planning | None:
     for read in found:
         planning = delivering(planning, read)
     return planning
+
+
+def said(session: HandlerSession) -> str:
+    """The last text of the model that is there, if only in part."""
+    if session.said:
+        return session.said
+    for message in reversed(session.messages[session.setup.earlier + 1 :]):
+        blocks = blocks_of(message) if message["role"] == "assistant" else ()
+        text = "".join([block["text"] for block in blocks if block.get("type") == "text"])
+        if text and text != NOTHING:
+            return text
+    return ""
+
+
+def blocks_of(message: Block) -> list[Block]:
+    content = message["content"]
+    return [fields_of(block) or {} for block in content] if isinstance(content, tuple) else []
 
 
 def _is_result(value: Value) -> bool:

@@ -10,6 +10,14 @@ from sexplang.terms.value import Primitive, Record, Symbol, Value
 
 SHOWN = 60
 
+MOST, LONGEST = 32, 100_000
+"""How many values an error keeps, and the code points of each: of what is longer, a few words."""
+
+
+def part(value: Value) -> Value:
+    """A value as an error keeps it."""
+    return value if text_size(value, LONGEST) <= LONGEST else shown(value)
+
 
 def shown(value: Value) -> str:
     """A value inside a message: as it is written, shortened."""

@@ -76,8 +76,9 @@ def error_record(
     )
 
 
-GIVEN = ("subtasks", "artifacts", "subplans")
-"""What a conversation has been given, by the names that it has in the notes of its result."""
+GIVEN = ("subtasks", "artifacts", "subplans", "unfinished", "finished")
+"""What a conversation has been given, by the names that it has in the notes of its result; what was
+not done yet that it waited for, and what was beside that."""
 
 
 REFUSALS = frozenset(("path-denied", "run-denied", "net-denied", "no-model", "unhandled-effect"))
@@ -279,6 +280,18 @@ class Match:
     found: dict[str, Value] | None = None
 
 
+@node(eq=False)
+class Cut:
+    """What is cut off: conversations that stand in one another, innermost first, and what there is
+    inside of the innermost, in branches: those that are at work, and the values of the others."""
+
+    sessions: tuple[Session, ...] = ()
+    inside: "tuple[Cut, ...]" = ()
+    done: tuple[Value, ...] = ()
+    is_plan: bool = False
+    """Whether the branches are the subtasks of a plan."""
+
+
 @node
 class TaskSystem:
     """What the machine needs of the tasks room, handed in by name.
@@ -293,9 +306,9 @@ class TaskSystem:
         goes on with the replies to the last Perform.
     compact(messages, used, limit) -> messages
         what answers `compact` where no handler of the program does. Raises Fault.
-    cut_short(error, sessions, beside=(), done=()) -> Record
-        the error, with what the conversations that it ends, innermost first, have taken and said,
-        and with what others beside them took and those that are done, by their values.
+    cut_short(error, sessions, cut=None) -> Record
+        the error, with what the conversations whose error it is, innermost first, have said, and
+        with what all that it cuts off have taken and been given: a Cut, by default of these alone.
     knowing(templates, functions={}) -> TaskSystem
         the same for a program that has these tasks, and functions that models may have as tools:
         what its models may ask for is among them.

@@ -87,6 +87,11 @@ class Given:
         return NEVER in (*self.leaf, *self.lead)
 
     @property
+    def is_before(self) -> bool:
+        """Whether it is given to the program, before the conversation begins."""
+        return not self.parent
+
+    @property
     def calls(self) -> int:
         """How many model calls are made for it."""
         return len([*self.parent, *self.leaf, *self.lead])
@@ -121,7 +126,10 @@ GIVEN = (
         "a task that is behind a tool",
         (use("ask", what="it"),),
         (WORDS,),
-        handled="((tool name given) resume (resume (call-task leaf given.what)))",
+        handled="""((tool name given) resume
+          (if (equal? given.what "it")
+              (resume (call-task leaf given.what))
+              (forward resume tool name given)))""",
     ),
     Given("an artifact", (propose("leaf", artifacts=DELIVERED),), ("Done.",)),
     Given(
@@ -145,7 +153,20 @@ GIVEN = (
         (json.dumps({"content": "Done.", "artifacts": DELIVERED}),),
     ),
     Given("its own words", ([{"type": "text", "text": WORDS}, *spawn()],), ("Done.",)),
+    Given("a plan at work", (propose("leaf", "leaf"),), (WORDS, NEVER)),
     Given("a subtask at work", (spawn(name="lead"),), (WORDS,), (spawn(), NEVER)),
+    Given(
+        "the plan of a subtask at work",
+        (spawn(name="lead"),),
+        (WORDS, NEVER),
+        (propose("leaf", "leaf"),),
+    ),
+    Given(
+        "the subtask of a plan at work",
+        (propose("lead", "leaf"),),
+        ("Other.", WORDS),
+        (spawn(), NEVER),
+    ),
     Given("an earlier step", (), (WORDS,), around='(sequence [leaf (lambda (x) CALL)] "it")'),
     Given(
         "an earlier input",
@@ -193,6 +214,8 @@ class Way:
     """What the last reply took that gave something."""
     bounded: bool = False
     """Whether the run has no model call left then."""
+    is_of_others: bool = False
+    """Whether the error is not that of the conversation, which stands beside it."""
 
 
 SPENT = {"input_tokens": 0, "output_tokens": 60_000}
@@ -232,14 +255,78 @@ WAYS = (
     Way("the host has no model", "no-model", (failed("no-model"),)),
     Way("its own timeout", "seconds", clauses="(limits timeout: 5)", then="fire"),
     Way("a deadline", "seconds", around="(with-timeout 5 CALL)", then="fire"),
+    Way(
+        "a deadline around branches",
+        "seconds",
+        around="(with-timeout 5 (par (pause) CALL))",
+        then="fire",
+        is_of_others=True,
+    ),
     Way("a budget of seconds", "seconds", around="(with-budget {seconds: 5} CALL)", then="fire"),
     Way("a budget of calls", "calls", around="(with-budget {calls: MADE} CALL)"),
     Way("a budget of tokens", "tokens", around="(with-budget {tokens: 50000} CALL)", usage=SPENT),
     Way("a budget of money", "usd", around="(with-budget {usd: 0.5} CALL)", usage=SPENT),
+    Way(
+        "an error in a handler of model",
+        "odd",
+        ("Now.",),
+        handled="""((model payload) resume
+          (begin
+            (bind reply (perform model payload))
+            (if (member? "Now." (map (lambda (block) block.text) reply.content))
+                (raise {reason: "odd"})
+                (resume reply))))""",
+        is_of_others=True,
+    ),
+    Way(
+        "an error in a handler of subtask",
+        "odd",
+        (spawn("bad"),),
+        handled="""((subtask request) resume
+          (if (equal? request.inputs.what "bad")
+              (raise {reason: "odd"})
+              (forward resume subtask request)))""",
+        is_of_others=True,
+    ),
+    Way(
+        "an error in a handler of subplan",
+        "odd",
+        (propose("leaf", reason="Ambiguity"),),
+        handled="""((subplan plan) resume
+          (if (equal? plan.reason "Ambiguity")
+              (raise {reason: "odd"})
+              (forward resume subplan plan)))""",
+        is_of_others=True,
+    ),
+    Way(
+        "an error in a handler of tool",
+        "odd",
+        (use("ask", what="bad"),),
+        handled="""((tool name given) resume
+          (if (equal? given.what "bad")
+              (raise {reason: "odd"})
+              (forward resume tool name given)))""",
+        is_of_others=True,
+    ),
+    Way(
+        "an error beside it",
+        "odd",
+        around='(par CALL (begin (pause) (raise {reason: "odd"})))',
+        then="pause",
+        is_of_others=True,
+    ),
+    Way("the run is cancelled", "cancelled", then="cancel", is_of_others=True),
+    Way("the run has no model call left", "limit-model-calls", bounded=True, is_of_others=True),
 )
 
-CELLS = [(way, given) for way in WAYS for given in GIVEN if way.then or not given.is_at_work]
-"""Nothing from inside ends a conversation that waits for others."""
+CELLS = [
+    (way, given)
+    for way in WAYS
+    for given in GIVEN
+    if (way.then or not given.is_at_work) and not (way.is_of_others and given.is_before)
+]
+"""Nothing from inside ends a conversation that waits for others. Where the error is not that of
+the conversation, it does not say what the program had done before in the same place."""
 
 
 def nothing_lost(seed: int) -> str | None:
@@ -252,12 +339,11 @@ def nothing_lost(seed: int) -> str | None:
     if fields["reason"] != way.reason:
         return f"{where}\nit ended with {fields['reason']}, {fields['message']}"
     result = failed_result(error)
-    if given.name == "its own words":
+    told = fields["details"].get("partial_results")
+    notes = result.fields["notes"]
+    noted = {name: item for name, item in notes.items() if name != "error"}
+    if given.name == "its own words" and not way.is_of_others:
         told, noted = fields["content"], result.fields["content"]
-    else:
-        told = fields["details"].get("partial_results")
-        notes = result.fields["notes"]
-        noted = {name: item for name, item in notes.items() if name != "error"}
     if WORDS not in str(plain(told)):
         return f"{where}\nthe error does not tell it: {plain(error)}"
     if WORDS not in str(plain(noted)):

@@ -87,7 +87,7 @@ def answered(planning: Planning, value: Value) -> Answered | None:
         granted = sum([_seconds(subtask) for subtask in subtasks])
     planning = evolve(
         planning,
-        accepted=(*planning.accepted, value),
+        accepted=(*planning.accepted, _with_kept(reply)),
         counted=planning.artifacts,
         first=planning.first + len(subtasks),
         granted=planning.granted + granted,
@@ -106,6 +106,27 @@ def is_plan(reply: Value) -> bool:
     if isinstance(reply, Record):
         return False
     return isinstance((fields_of(reply) or {}).get("accepted"), bool)
+
+
+def _with_kept(reply: dict[str, Value]) -> dict[str, Value]:
+    results = results_of(reply)
+    return {**reply, "results": tuple(map(kept, results))} if results else reply
+
+
+def kept(result: Value) -> Value:
+    """A result as it is kept: what a failed one had been given stands in its notes alone, and not
+    in its error too. So each of many failures inside of each other is there once."""
+    if not isinstance(result, Record) or result.kind != "TaskResult":
+        return result
+    notes = fields_of(result.fields.get("notes")) or {}
+    error = notes.get("error")
+    details = fields_of(error.fields.get("details")) if isinstance(error, Record) else None
+    if not isinstance(error, Record) or not details or "partial_results" not in details:
+        return result
+    rest = {name: item for name, item in details.items() if name != "partial_results"}
+    error = Record(error.kind, {**error.fields, "details": rest})
+    fields = {**result.fields, "notes": {**notes, "error": error}}
+    return Record(result.kind, fields, result.answer)
 
 
 def results_of(reply: Value) -> tuple[Value, ...]:

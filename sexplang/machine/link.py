@@ -66,6 +66,9 @@ def linked_program(program: Program, tasks: TaskSystem | None) -> _Linking:
         # The task system is kept, so that no other one can have its id. Of two threads that link
         # at once the first says what the code is: by it, runs are frozen.
         found = done.setdefault(id(tasks), (tasks, compiled(program, tasks, Maker)))
+        # The code is found by what it knows of tasks as well: that is at hand where it runs.
+        own = found[1][1].tasks
+        done.setdefault(id(own), (own, found[1]))
     return found[1]
 
 

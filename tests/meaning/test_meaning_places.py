@@ -149,7 +149,10 @@ def test_the_calls_of_a_failure_begin_at_the_call_of_the_task(text, expected):
             '(let ((a (w "one"))) (map (lambda (x) (bind b x) (w "bad")) [2]))',
             {"a": 1, "b": 2},
         ),
-        ('(let ((a (w "one"))) (par (w "two") (let ((b 2)) (w "bad"))))', {"a": 1, "b": 2}),
+        (
+            '(let ((a (w "one"))) (par (w "two") (let ((b 2)) (w "bad"))))',
+            {"a": 1, "b": 2, "finished": ("two",)},
+        ),
     ],
 )
 def test_what_was_bound_before_is_kept(text, expected):

@@ -128,19 +128,25 @@ BINDING = (
 
 
 def bound_before(seed: int) -> str | None:
-    """The error of a task keeps what is bound in the bodies that it leaves, and nothing else."""
+    """The error of a task keeps what is bound in the bodies that it leaves and what branches beside
+    it gave, and nothing else."""
     random = Random(seed)
-    inner, defined, expected = random.choice(CALLS[:6]), "", {"top": 7}
+    inner, defined = random.choice(CALLS[:6]), ""
+    expected: dict[str, Any] = {"top": 7}
+    finished: tuple[int, ...] = ()
     for level in range(random.randrange(DEEP)):
         name, value = f"v{level}", level
         around = random.choice(BINDING)
         inner = around.format(name=name, value=value, inner=inner)
         expected[name] = value
+        finished += (1,) if around.startswith("(par 1 ") else ()
         if random.random() < 0.3:
             defined += f"(define (f{level} x y) {inner})\n"
             inner = f"(str (f{level} {level} 0))"
     text = f"{TASK}{defined}(bind top 7)\n{inner}\n"
     found = error_of(text).fields["details"].get("partial_results")
+    if finished:  # the branches beside what failed
+        expected["finished"] = finished
     if found != expected:
         return f"{text}\nexpected {expected}, and the error keeps {found}"
     return None

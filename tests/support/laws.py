@@ -18,6 +18,7 @@ from support.answering import answers_are_values, result_answers
 from support.conversing import DEFINED, as_reply, said, told
 from support.failing_calls import bound_before, located
 from support.graphs import graphs
+from support.lost import nothing_lost
 from support.oracle import TooLong
 from support.running import (
     Answer,
@@ -359,6 +360,7 @@ LAWS: dict[str, Law] = {
     "shapes": one_program,
     "located": located,
     "bound_before": bound_before,
+    "nothing_lost": nothing_lost,
     "json_is_itself": json_is_itself,
     "any_text": any_text,
 }

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 from planted.bugs import BUGS, Bug
+from planted.bugs_that_lose import LOSING
 
 ROOT = Path(__file__).parents[2]
-NAMES = [bug.name for bug in BUGS]
+PLANTED = [*BUGS, *LOSING]
+NAMES = [bug.name for bug in PLANTED]
 
 
-@pytest.mark.parametrize("bug", BUGS, ids=NAMES)
+@pytest.mark.parametrize("bug", PLANTED, ids=NAMES)
 def test_a_bug_is_planted_in_code_that_is_there(bug: Bug):
     """What a row replaces stands in the code exactly once."""
     text = (ROOT / "sexplang" / bug.file).read_text()
@@ -38,7 +40,7 @@ def copy(folder: Path, to: Path) -> None:
     shutil.copytree(folder, to, ignore=shutil.ignore_patterns("__pycache__"))
 
 
-@pytest.mark.parametrize("bug", BUGS, ids=NAMES)
+@pytest.mark.parametrize("bug", PLANTED, ids=NAMES)
 def test_the_laws_find_it(bug: Bug, package: Path):
     """A copy of the package with the bug in it breaks its law within so many programs."""
     with planted(bug, package):

@@ -1,0 +1,121 @@
+"""Bugs planted on purpose: each forgets something that a conversation had been given."""
+
+# ruff: noqa: E501  # what is replaced is as long as it is
+
+from planted.bugs import Bug
+
+LOSING = [
+    Bug(
+        "a conversation forgets the results of its subtasks",
+        "nothing_lost",
+        "tasks/given.py",
+        (('{"subtasks": planning.subtasks, "artifacts"', '{"artifacts"'),),
+    ),
+    Bug(
+        "a conversation forgets what it has delivered",
+        "nothing_lost",
+        "tasks/given.py",
+        (("together(planning.artifacts, more)", "together((), more)"),),
+        seed=7,
+    ),
+    Bug(
+        "a conversation forgets what answered its plans",
+        "nothing_lost",
+        "tasks/given.py",
+        ((', "subplans": planning.accepted}', "}"),),
+        seed=11,
+    ),
+    Bug(
+        "a malformed plan delivers nothing",
+        "nothing_lost",
+        "tasks/calls.py",
+        (
+            (
+                "                planning = delivering(planning, asked.malformed)",
+                "                pass",
+            ),
+        ),
+        seed=10,
+    ),
+    Bug(
+        "a result that no task gave is no subtask's",
+        "nothing_lost",
+        "tasks/given.py",
+        (("if is_asked or _is_result(each)]", "if _is_result(each)]"),),
+        seed=5,
+    ),
+    Bug(
+        "a task behind a tool is none",
+        "nothing_lost",
+        "tasks/given.py",
+        (("if is_asked or _is_result(each)]", "if is_asked]"),),
+        seed=6,
+    ),
+    Bug(
+        "what a conversation waited for is forgotten with it",
+        "nothing_lost",
+        "tasks/given.py",
+        (('            notes = {"unfinished": _about(inner, notes)}', "            notes = {}"),),
+        seed=309,
+    ),
+    Bug(
+        "a plan at work is forgotten",
+        "nothing_lost",
+        "machine/had.py",
+        (("tuple(cuts), tuple(values), is_graph(branch))", "tuple(cuts), (), is_graph(branch))"),),
+        seed=308,
+    ),
+    Bug(
+        "what stands in branches is forgotten",
+        "nothing_lost",
+        "machine/had.py",
+        (("        cuts += (had.cut,) if had.cut.sessions else had.cut.inside\n", ""),),
+        seed=344,
+    ),
+    Bug(
+        "a clause forgets the conversations that it holds",
+        "nothing_lost",
+        "machine/had.py",
+        (("elif data.__class__ is Continuation:", "elif data is found:"),),
+        seed=452,
+    ),
+    Bug(
+        "an error tells nothing of what it ends in other branches",
+        "nothing_lost",
+        "machine/cutting.py",
+        (("(self._telling(error, target, left.node), *others)", "(error, *others)"),),
+        seed=500,
+    ),
+    Bug(
+        "a run that is cancelled tells nothing",
+        "nothing_lost",
+        "machine/cutting.py",
+        (("self._fail(self._telling(error, self.branches[()], None))", "self._fail(error)"),),
+        seed=536,
+    ),
+    Bug(
+        "a run that reaches a limit tells nothing",
+        "nothing_lost",
+        "machine/limiting.py",
+        (("self.broken = self._telling(error, self.branches[()], None)", "self.broken = error"),),
+        seed=556,
+    ),
+    Bug(
+        "a result has no notes of what its task was given",
+        "nothing_lost",
+        "terms/task.py",
+        (('{"error": error, **_partly(known.get("partial_results"))}', '{"error": error}'),),
+    ),
+    Bug(
+        "a sequence forgets what its last step was given",
+        "nothing_lost",
+        "../stdlib/steps.sexp",
+        (
+            (
+                '(append (_partial so-far)\n                                      (_cut err "step_index" so-far.index "output"))',
+                "(_partial so-far)",
+            ),
+        ),
+        seed=19,
+    ),
+]

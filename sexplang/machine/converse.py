@@ -56,7 +56,7 @@ def continue_task(
     """Goes on with a conversation that is over; its next TaskResult goes to `k`."""
     task = over[0]
     wants: Wants = "result"
-    call: Any = task, {"words": settled(words)}, {}, wants, over[1:]
+    call: Any = task, {"words": words}, {}, wants, over[1:]
     if s[3].work is not None:
         return leave, Spawned(_begin, call, k, s, "task", task.template.name), k, s
     return _begin((None, *call), k, s)

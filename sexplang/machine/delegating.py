@@ -146,6 +146,13 @@ def go_on(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None)
         )
     if result.conversation is None:
         raise _cannot_go_on(result)
+    words = settled(words)
+    if not isinstance(words, (str, tuple)):
+        raise Fault(
+            "wrong-type",
+            f"`continue` takes a TaskResult and words, not {shown(words)}",
+            hint='write (continue result "words"); a list of content blocks may stand for them',
+        )
     return continue_task(result.conversation, words, calling(span, k), s)
 
 

@@ -52,8 +52,7 @@ def _said(session: HandlerSession) -> tuple[Block, ...]:
 def _content(words: Value) -> tuple[Block, ...]:
     """The blocks of a message: a text is one. Raises Fault."""
     content = ({"type": "text", "text": words},) if isinstance(words, str) else words
-    is_whole = isinstance(content, tuple)
-    flaw = flaw_of(({"role": "user", "content": content},)) if is_whole else "it is no text"
+    flaw = flaw_of(({"role": "user", "content": content},))
     if flaw is not None:
         raise bad_input(
             f"the words with which a conversation goes on do not fit: {flaw}",

@@ -6,6 +6,7 @@ import pytest
 from support.messages_server import MessagesServer
 
 import sexplang
+from sexplang.analysis.slips.kinds import TAKES
 
 ASSISTANT = """
 (defatom assistant
@@ -136,7 +137,7 @@ def test_what_a_continuation_returns_is_of_the_tasks_type():
         ('(continue (attempt (chat "x")) "y")', "no-conversation"),
         ('(continue (system:run_script "echo" ["x"]) "y")', "no-conversation"),
         ('(continue (json-parse "{}") "y")', "wrong-type"),
-        ('(continue (call-task chat "x") (json-parse "5"))', "input_validation_failure"),
+        ('(continue (call-task chat "x") (json-parse "5"))', "wrong-type"),
         ('(continue (call-task chat "x") [{type: "text"}])', "input_validation_failure"),
     ],
 )
@@ -159,6 +160,42 @@ def test_an_answer_is_no_result_says_check():
 
     assert "`continue` takes a TaskResult, not the answer of `chat`" == found.title
     assert "`(call-task chat …)` gives" in found.hint
+
+
+@pytest.mark.parametrize(
+    "words", ["3", "nil", "true", "{a: 1}", "'a", "(lambda (x) x)", "rated", "(answer rated)"]
+)
+def test_words_that_are_none_says_check(words: str):
+    program = f"""
+(defatom chat (params q) (instructions "{{{{q}}}}"))
+(defatom rate (instructions "Rate") (returns integer))
+(define rated (call-task rate))
+(continue (call-task chat "x") {words})"""
+    (found,) = [each for each in sexplang.check(program) if each.code == "wrong-type"]
+
+    assert found.title.startswith("`continue` takes a TaskResult and words, not ")
+    assert 'write `(continue (call-task chat "x") "words")`' == found.hint
+
+
+@pytest.mark.parametrize("name", TAKES)
+def test_no_value_at_any_place_of_a_call_is_a_mistake_of_check(name: str):
+    """Each function that check knows by the kinds that it takes gets each kind at each place."""
+    fitting = {"function": "+", "list": "[1]", "text": '"a"', "number": "0", "table": "{a: 1}"}
+    fitting |= {"result": "r"}
+    others = ["nil", "true", "'a", "count", "(lambda (x) x)", *fitting.values()]
+    places = [
+        next(word for kind, word in fitting.items() if kind in kinds) for kinds in TAKES[name]
+    ]
+    places += ["[1]"] * (name == "apply")
+    calls = [
+        f"({name} {' '.join([*places[:at], word, *places[at + 1 :]])})"
+        for at in range(len(places))
+        for word in others
+    ]
+    task = '(defatom rate (instructions "Rate") (returns integer)) (define r (call-task rate))'
+    found = sexplang.check(f"{task} (define count (rate)) (list {' '.join(calls)})")
+
+    assert "wrong-type" in [each.code for each in found]
 
 
 def test_a_result_is_gone_on_with_after_a_freeze_and_in_a_branch():

@@ -13,6 +13,7 @@ from sexplang.analysis.slips.kinds import (
     LIBRARY,
     NAMES,
     RESULT,
+    SAID,
     TAKES,
     WORDS,
     Kinds,
@@ -152,6 +153,8 @@ def _hint(node: CallNode, misfit: Misfit, value: Abstract) -> str | None:
         return f"write `({misfit.name} {ordered})`"
     if misfit.wants == RESULT and isinstance(value, Answer):
         return f"give what `(call-task {value.task.name} …)` gives: an answer keeps no conversation"
+    if misfit.wants == SAID:
+        return f'write `(continue {written[0]} "words")`'
     if misfit.wants == FUNCTION:
         if misfit.name in ("retry", "vote", "hedge"):
             return _thunk(node.arguments[misfit.at], written[misfit.at], value)

@@ -17,6 +17,7 @@ TABLE: Kinds = frozenset(["table", "result", "answer"])
 FUNCTION: Kinds = frozenset(["function"])
 RESULT: Kinds = frozenset(["result"])
 KEY: Kinds = frozenset(["text", "symbol", "answer"])
+SAID: Kinds = frozenset(["text", "list", "answer"])
 PLACE = KEY | NUMBER
 HELD = TABLE | LIST | {"nil"}
 ANY_KIND: Kinds = LIST | TEXT | NUMBER | TABLE | FUNCTION | KEY | {"nil", "boolean"}
@@ -29,6 +30,7 @@ WORDS: dict[Kinds, str] = {
     FUNCTION: "a function",
     RESULT: "a TaskResult",
     KEY: "a string or a symbol as a key",
+    SAID: "a TaskResult and words",
     PLACE: "a key or an index",
     HELD: "a table or a list",
 }
@@ -68,7 +70,7 @@ TAKES: dict[str, tuple[Kinds, ...]] = {
     "sort": (LIST, FUNCTION),
     **dict.fromkeys(["fold", "reduce"], (FUNCTION, ANY_KIND, LIST)),
     "apply": (FUNCTION,),
-    "continue": (RESULT, TEXT | LIST),
+    "continue": (RESULT, SAID),
     "update": (TABLE, KEY, FUNCTION),
 }
 """What primitives and prelude functions take, place by place."""

@@ -7,6 +7,7 @@ checked where XML is checked too.
 from collections.abc import Callable
 from typing import Any
 
+from sexplang.compiler.names import nearest
 from sexplang.compiler.settings import (
     Read,
     chosen,
@@ -113,8 +114,21 @@ def tools_in(clause: ListForm) -> list[tuple[Form, bool]]:
 
 def _tools(clause: Clause, c: Lowering, form: ListForm) -> tuple[str, ...]:
     read = word()
-    found = [read(c, name) for name, _ in tools_in(form)]
+    for group in listed(form.items[1:]):
+        if type(group) is ListForm and len(group.items) == 1 and word_of(group) == "in-order":
+            title = f"it is written `{clause.syntax}`"
+            c.report("malformed-form", group.span, title, "name a tool here")
+    found = [_tool(c, name, read) for name, _ in tools_in(form)]
     return tuple([one for one in found if one is not None])
+
+
+def _tool(c: Lowering, form: Form, read: Read) -> Any:
+    head = unquoted(form)
+    if type(head) is ListForm and head is form:
+        near = nearest(word_of(head), ("in-order",))
+        hint = "did you mean `in-order`?" if near else "write a name, or `(in-order name …)`"
+        return expected(c, form, "the name of a tool", hint)
+    return read(c, form)
 
 
 def _once(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -173,7 +187,7 @@ def _options(clause: Clause, c: Lowering, form: ListForm) -> dict[str, Any]:
 
 
 def _option(key: str) -> Read:
-    from sexplang.terms.payload import OPTIONS, flaw
+    from sexplang.terms.payload import OPTIONS, elsewhere, flaw
 
     def read(c: Lowering, form: Form) -> Any:
         before, value = len(c.findings), value_of(data(c, unquoted(form)))
@@ -181,22 +195,18 @@ def _option(key: str) -> Read:
         if why is None or len(c.findings) > before:
             return value
         if OPTIONS[key].test(value):
-            c.report("malformed-form", form.span, f"`{key}` {why}")
+            title, hint = f"`{key}` {why}", elsewhere(key, value)
+            c.report("malformed-form", form.span, title, hint=hint)
             return None
         return expected(c, form, OPTIONS[key].words)
 
     return read
 
 
-_CAPS = ("max_tokens", "max_output_tokens", "max_completion_tokens")
-
-
 def _other_option(key: str) -> str:
-    from sexplang.terms.payload import OPTIONS, meant
+    from sexplang.terms.payload import option_meant
 
-    if key in _CAPS:
-        return "write `(limits max_output_tokens: …)`"
-    return meant(key, tuple(OPTIONS))
+    return option_meant(key)
 
 
 CLAUSES: dict[str, Clause] = {

@@ -8,7 +8,7 @@ from sexplang.tasks.request import FIELDS, snake
 from sexplang.tasks.session import Block
 from sexplang.tasks.settings import requested
 from sexplang.terms.node import field, node
-from sexplang.terms.payload import OPTIONS, SHOWN, flaw, meant
+from sexplang.terms.payload import OPTIONS, SHOWN, elsewhere, flaw, option_meant
 from sexplang.terms.template import HistoryConfig
 from sexplang.terms.value import Procedure, Symbol, Value
 
@@ -107,16 +107,14 @@ def _options(given: dict[str, Value]) -> tuple[dict[str, Value], dict[str, str]]
         if isinstance(value, Symbol):
             value = value.name
         if key not in OPTIONS:
-            wrong[f"options.{key[:SHOWN]}"] = f"there is no such setting; {meant(key, _OPTIONS)}"
+            wrong[f"options.{key[:SHOWN]}"] = f"there is no such setting; {option_meant(key)}"
         elif value is not None:
             why = flaw(key, value)
             if why is not None:
-                wrong[f"options.{key}"] = f"it {why}"
+                hint = elsewhere(key, value)
+                wrong[f"options.{key}"] = f"it {why}; {hint}" if hint else f"it {why}"
             read[key] = value
     return read, wrong
-
-
-_OPTIONS = tuple(OPTIONS)
 
 
 def _made(fields: dict[str, Any], warnings: tuple[str, ...]) -> Overrides:

@@ -137,12 +137,22 @@ def _outdated(task: "_Element") -> Iterator[Finding]:
             yield Finding("deprecated-element", title, hint, tag, severity="warning")
 
 
+_SHOWN = {
+    "stop_sequences": '["END"]',
+    "metadata": '{"user_id": "…"}',
+    "provider": '{"name": "…"}',
+}
+"""Settings that are no words or numbers, as XML holds them."""
+
+
 def _options(template: Template) -> Iterator[Finding]:
     for key, value in template.options.items():
         why = flaw(key, value)
         if why is not None:
             title = f"`{key}` {why}"
             hint = f'write <options {key}="…"> with {OPTIONS[key].words}'
+            if key in _SHOWN:
+                hint = f"it is written as JSON: <options {key}='{_SHOWN[key]}'/>"
             yield Finding("xml-invalid", title, hint, f"options:{key}")
 
 

@@ -150,7 +150,7 @@ def flaw(key: str, value: Any) -> str | None:
     if not takes.test(value):
         return f"is not {takes.words}"
     if key == "provider":
-        closed = next((each for each in value if each in _CLOSED), None)
+        closed = _closed(value)
         if closed is not None:
             return f"may not hold `{closed}`: that has a place of its own"
         if BETAS in value and not _are_names(value[BETAS]):
@@ -176,8 +176,43 @@ _MEANT = {
 }
 """What others call our keys."""
 
+_CLAUSES = {
+    "model": '`(model "…")` in the task, or `model: "…"` in a call by name',
+    "system": '`(system "…")` in the task',
+    "max_tokens": "`(limits max_output_tokens: …)` in the task",
+    "timeout": "`(limits timeout: …)` in the task",
+    "tools": "`(allowed_tools …)` in the task",
+    "output_schema": "`(returns …)` in the task",
+    "messages": '`(instructions "…")` in the task, or `history: …` in a call by name',
+}
+"""Where a task says what is no setting."""
+
+_OURS = ("task", "stream")
+"""What nobody sets."""
+
 SHOWN = 40
 """Characters of an unknown key that are shown."""
+
+
+def option_meant(key: str) -> str:
+    """What to write instead of a setting that a task or its call has not."""
+    said = key.lower().replace("-", "_")[: 2 * SHOWN]
+    if said in _OURS:
+        return "leave it out: the request has it"
+    place = _CLAUSES.get(_MEANT.get(said, said))
+    return f"write {place}" if place else meant(key, tuple(OPTIONS))
+
+
+def elsewhere(key: str, value: Any) -> str | None:
+    """Where what stands in `provider` belongs, for a task or its call."""
+    closed = _closed(value) if key == "provider" and _is_table(value) else None
+    if closed in OPTIONS:
+        return f"write `{closed}: …` beside `provider`"
+    return None if closed is None else option_meant(closed)
+
+
+def _closed(provider: dict[str, Any]) -> str | None:
+    return next((each for each in provider if each in _CLOSED), None)
 
 
 def meant(key: str, known: tuple[str, ...] = tuple(PAYLOAD)) -> str:

@@ -13,7 +13,10 @@ from sexplang.runtime.models.messages import wire
 from sexplang.runtime.models.openai import asked as engine_request
 from sexplang.runtime.models.payload import checked
 from sexplang.tasks.window import output
+from sexplang.templates.read import read_templates
 from sexplang.terms.payload import OPTIONS, PAYLOAD
+from sexplang.terms.source import Source
+from sexplang.terms.text import plain
 
 ASK = "(define-input p type: json) (model p)"
 HELLO = {"messages": [{"role": "user", "content": "Hello"}]}
@@ -358,3 +361,82 @@ def test_a_recording_is_repeated_with_the_options_it_was_made_with(tmp_path):
     assert 40_000 == server.journal[0]["max_tokens"]
     assert "Good day." == again
     assert "journal-mismatch" == failed.value.reason
+
+
+def found(program):
+    """What `check` says of a program: code, title and hint of each."""
+    return [(each.code, each.title, each.hint) for each in sexplang.check(program)]
+
+
+ELSEWHERE = {
+    "model": '(model "x")',
+    "system": '(system "x")',
+    "max_tokens": "(limits max_output_tokens: 5)",
+    "max_output_tokens": "(limits max_output_tokens: 5)",
+    "timeout": "(limits timeout: 5)",
+    "tools": "(allowed_tools read_file)",
+    "output_schema": "(returns string)",
+}
+
+
+@pytest.mark.parametrize("key", [*ELSEWHERE])
+def test_a_key_that_is_no_setting_is_told_its_clause(key):
+    """In `options` and in `provider`, of a task and of a call; the clause is one."""
+    clause = ELSEWHERE[key].split()[0]
+    task = '(defatom a (instructions "x") {})'
+    call = task.format("") + f" (call-atomic-task 'a options: {{{key}: 5}})"
+    ((code, _, hint),) = found(task.format(f"(options {key}: 5)"))
+    with pytest.raises(sexplang.Failed) as failed:
+        sexplang.run(call, model=["ok"])
+
+    assert "unknown-clause" == code
+    assert f"write `{clause} " in hint
+    assert f"write `{clause} " in str(failed.value)
+    assert [] == found(task.format(ELSEWHERE[key]))
+    if key in PAYLOAD:
+        ((code, _, hint),) = found(task.format(f"(options provider: {{{key}: 5}})"))
+        assert "malformed-form" == code
+        assert f"write `{clause} " in hint
+
+
+@pytest.mark.parametrize("key", ["stream", "task"])
+def test_a_key_that_nobody_sets_is_left_out(key):
+    ((_, _, hint),) = found(f'(defatom a (instructions "x") (options {key}: true))')
+
+    assert "leave it out: the request has it" == hint
+
+
+def test_a_setting_stands_beside_the_provider():
+    ((_, _, hint),) = found('(defatom a (instructions "x") (options provider: {top_p: 1}))')
+
+    assert "write `top_p: …` beside `provider`" == hint
+
+
+@pytest.mark.parametrize(
+    ("key", "example"), [("stop_sequences", '["END"]'), ("metadata", '{"user_id": "…"}')]
+)
+def test_a_list_or_a_table_is_json_in_xml(key, example):
+    task = '<task name="a" type="atomic"><instructions>x</instructions><options {}/></task>'
+    with pytest.raises(sexplang.Diagnostics) as wrong:
+        read_templates(Source("t.xml", task.format(f'{key}="END"')))
+    written = task.format(f"{key}='{example}'")
+
+    (one,) = wrong.value.diagnostics
+    assert f"it is written as JSON: <options {key}='{example}'/>" == one.hint
+    (task,) = read_templates(Source("t.xml", written))
+    assert json.loads(example) == plain(task.options[key])
+
+
+@pytest.mark.parametrize(
+    ("clause", "said"),
+    [
+        ("(allowed_tools (in-order))", "(in-order name …)"),
+        ("(allowed_tools (inorder f))", "did you mean `in-order`?"),
+        ("(allowed_tools (both f))", "write a name, or `(in-order name …)`"),
+    ],
+)
+def test_tools_in_order_have_names(clause, said):
+    ((code, title, hint),) = found(f'(defatom a (instructions "x") {clause})')
+
+    assert "malformed-form" == code
+    assert said in f"{title} {hint}"

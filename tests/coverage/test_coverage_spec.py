@@ -51,7 +51,7 @@ WORDS = {*PROMISED["forms"].split(), *PROMISED["effects"].split()}
 UNSHOWN = {
     "said by the command about its arguments": """
         bad-input missing-input unknown-input bad-pattern bad-test test-failed unscripted-request
-        bad-recording bad-configuration bad-server recording-too-old""",
+        bad-recording bad-configuration bad-server recording-too-old unused-model""",
     "stands in the details of an error whose reason is shown": """
         script-status script-timeout tool-failed mcp-failed mcp-timeout
         answer-too-large""",

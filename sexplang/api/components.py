@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from sexplang import dispatcher
 from sexplang.api import misuse
-from sexplang.api.beginning import Tools
+from sexplang.api.beginning import Settings, Tools
 from sexplang.api.dispatching import (
     Options,
     Paths,
@@ -18,13 +18,17 @@ from sexplang.api.dispatching import (
     granted,
     listed,
     read,
+    shown,
 )
 from sexplang.api.memory import Memory
 from sexplang.api.running import run
 from sexplang.api.values import TaskResult, value
 from sexplang.runtime import Permissions
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.node import fields
+from sexplang.terms.task import error_of
 from sexplang.terms.template import Template
-from sexplang.terms.value import Task
+from sexplang.terms.value import Fault, Task
 
 MemorySystem = Memory
 """An index of files: `get_relevant_context_for` is what a task's fresh context asks."""
@@ -44,14 +48,14 @@ class Handler:
         **options: Unpack[Options],
     ) -> None:
         check_options(options)
-        misuse.tools(tools)
-        misuse.permissions(permissions)
+        _check(tools=tools, permissions=permissions, **options)
         self._tools = tools
         self._permissions = permissions
         self._options = options
 
     def execute_prompt(self, payload: Mapping[str, Any]) -> dict[str, Any]:
         """One call of the model: a payload, `{messages …}`, to its reply. Raises Failed."""
+        misuse.table("payload", payload)
         options: Any = self._options
         reply: dict[str, Any] = run(
             _PROMPT, inputs={"payload": dict(payload)}, permissions=self._permissions, **options
@@ -83,6 +87,19 @@ class Handler:
         return granted(library, self._permissions)
 
 
+def _check(
+    *, parallel: Any = 1, single_flight: Any = False, on_event: Any = None, **given: Any
+) -> None:
+    misuse.driving(parallel, single_flight, on_event)
+    misuse.check(Settings(**{**{each.name: None for each in fields(Settings)}, **given}))
+
+
+def _handler(given: Any) -> Handler:
+    if not (given is None or isinstance(given, Handler)):
+        raise misuse.wrong("handler", "a Handler", given)
+    return given or Handler()
+
+
 _PROMPT = "(define-input payload type: json) (model payload)"
 
 
@@ -91,11 +108,12 @@ class TaskSystem:
 
     def __init__(self, library: Paths, handler: Handler | None = None) -> None:
         self._library = listed(library)
-        self._handler = handler or Handler()
+        self._handler = _handler(handler)
 
     def find_template(self, identifier: str) -> Template | None:
         """The template of this name, or the only one of `atomic:SUBTYPE`. Raises Diagnostics for a
         file that cannot be read."""
+        misuse.string("identifier", identifier)
         there, _ = read(self._library, self._handler._granted(self._library))
         there.check(identifier)
         task = dispatcher.found(identifier, there.tasks)
@@ -104,6 +122,7 @@ class TaskSystem:
     def execute_atomic_template(self, request: Mapping[str, Any]) -> TaskResult:
         """The task that takes a SubtaskRequest: by its `name`, else as one of a model is matched.
         It never raises for what is asked: a failure is a TaskResult."""
+        misuse.table("request", request)
         return self._handler._dispatched(_REQUEST, {"request": dict(request)}, self._library)
 
 
@@ -115,19 +134,25 @@ class AtomicTaskExecutor:
     else, to the Handler."""
 
     def __init__(self, handler: Handler | None = None) -> None:
-        self._handler = handler or Handler()
+        self._handler = _handler(handler)
 
     def execute_body(self, template: Template, params: Mapping[str, Any]) -> TaskResult:
         """The conversation of a template with these values. A failure is a TaskResult."""
+        if not isinstance(template, Template):
+            raise misuse.wrong("template", "a Template, as find_template gives it", template)
+        misuse.table("params", params)
         handler = self._handler
         allowed = handler._granted([])
         _, find = read([], allowed)
-        asked = dispatcher.dispatch(
-            template.name,
-            {name: value(given) for name, given in params.items()},
-            tasks={template.name: Task(template)},
-            find=find,
-        )
+        try:
+            asked = dispatcher.dispatch(
+                template.name,
+                {name: value(given) for name, given in params.items()},
+                tasks={template.name: Task(template)},
+                find=find,
+            )
+        except Fault as fault:
+            return shown(dispatcher.failed(error_of(fault), "subtask_template"))
         return ended(asked, tools=handler._tools, permissions=allowed, **handler._options)
 
 
@@ -135,24 +160,36 @@ class SexpEvaluator:
     """Program texts, which see the tasks of a TaskSystem."""
 
     def __init__(self, tasks: TaskSystem | None = None) -> None:
-        self._tasks = tasks or TaskSystem(())
+        self._tasks = TaskSystem(()) if tasks is None else _task_system(tasks)
 
     def evaluate(self, text: str, inputs: Mapping[str, Any] | None = None) -> Any:
         """The value of a program; the inputs are names in it. Raises Diagnostics for what is no
-        program, and Failed with the error that ended it."""
+        program, and for inputs that cannot be such names, and Failed with the error that
+        ended it."""
+        misuse.string("text", text)
+        misuse.by_name("inputs", inputs)
         library, handler = self._tasks._library, self._tasks._handler
         allowed = handler._granted(library)
         there, find = read(library, allowed)
         there.check(text)
-        given = {name: value(one) for name, one in (inputs or {}).items()}
-        asked = dispatcher.dispatch(_as_program(text), given, tasks=there.tasks, find=find)
+        given = inputs or {}
+        try:
+            asked = dispatcher.dispatch(_as_program(text), given, tasks=there.tasks, find=find)
+        except Fault as fault:
+            raise Diagnostics([Diagnostic("bad-input", fault.message, hint=fault.hint)]) from None
         return run(
             asked.program,
-            inputs=asked.inputs,
+            inputs=given,
             tools=handler._tools,
             permissions=allowed,
             **handler._options,
         )
+
+
+def _task_system(given: Any) -> TaskSystem:
+    if not isinstance(given, TaskSystem):
+        raise misuse.wrong("tasks", "a TaskSystem", given)
+    return given
 
 
 def _as_program(text: str) -> str:
@@ -165,7 +202,7 @@ class Dispatcher:
     TaskSystem, else a tool of its Handler."""
 
     def __init__(self, tasks: TaskSystem) -> None:
-        self._tasks = tasks
+        self._tasks = _task_system(tasks)
 
     def dispatch(
         self,

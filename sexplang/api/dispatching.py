@@ -103,10 +103,10 @@ def ended(
             asked.program, inputs=asked.inputs, tools=tools, permissions=permissions, **options
         )
     except Failed as end:
-        return _shown(failed(end.error, asked.path, end.trail), asked.warnings)
+        return shown(failed(end.error, asked.path, end.trail), asked.warnings)
     except Diagnostics as found:
-        return _shown(unreadable(found, asked.path), asked.warnings)
-    return _shown(told(value(given), asked.path), asked.warnings)
+        return shown(unreadable(found, asked.path), asked.warnings)
+    return shown(told(value(given), asked.path), asked.warnings)
 
 
 async def adispatch(
@@ -136,10 +136,10 @@ async def adispatch(
             asked.program, inputs=asked.inputs, tools=tools, permissions=allowed, **options
         )
     except Failed as end:
-        return _shown(failed(end.error, asked.path, end.trail), asked.warnings)
+        return shown(failed(end.error, asked.path, end.trail), asked.warnings)
     except Diagnostics as found:
-        return _shown(unreadable(found, asked.path), asked.warnings)
-    return _shown(told(value(given), asked.path), asked.warnings)
+        return shown(unreadable(found, asked.path), asked.warnings)
+    return shown(told(value(given), asked.path), asked.warnings)
 
 
 def _misfit(identifier: object, inputs: object) -> TaskResult | None:
@@ -152,12 +152,12 @@ def _misfit(identifier: object, inputs: object) -> TaskResult | None:
         message = f"the inputs of a dispatch cannot be {type(inputs).__name__}"
     elif wrong := [name for name in inputs or () if not isinstance(name, str)]:
         kind, hint = "inputs", _BY_NAME
-        shown = f"{type(wrong[0]).__name__}: {wrong[0]!r:.40}"
-        message = f"the name of an input of a dispatch cannot be {shown}"
+        name = f"{type(wrong[0]).__name__}: {wrong[0]!r:.40}"
+        message = f"the name of an input of a dispatch cannot be {name}"
     else:
         return None
     fault = bad_input(message, hint, fields=(kind,))
-    return _shown(failed(error_of(fault), None))
+    return shown(failed(error_of(fault), None))
 
 
 _BY_NAME = 'write {"text": "…"}, a table by names'
@@ -198,9 +198,9 @@ def _asked(
         )
         return evolve(asked, warnings=warnings)
     except Diagnostics as found:
-        return _shown(unreadable(found, path), warnings)
+        return shown(unreadable(found, path), warnings)
     except Fault as fault:
-        return _shown(failed(error_of(fault), path), warnings)
+        return shown(failed(error_of(fault), path), warnings)
 
 
 def read(library: Listed, allowed: Permissions) -> tuple[Library, Find]:
@@ -262,7 +262,7 @@ def _are_texts(items: tuple[Any, ...]) -> bool:
     return all(isinstance(item, str) for item in items)
 
 
-def _shown(result: Record, warnings: tuple[str, ...] = ()) -> TaskResult:
+def shown(result: Record, warnings: tuple[str, ...] = ()) -> TaskResult:
     if warnings:
         notes = result.fields["notes"]
         notes = {**notes, "warnings": (*(notes.get("warnings") or ()), *warnings)}

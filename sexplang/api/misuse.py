@@ -57,10 +57,15 @@ def permissions(given: Any) -> None:
         raise wrong("permissions", "Permissions(read=[…], …)", given)
 
 
-def text(what: str, given: Any) -> None:
+def string(what: str, given: Any) -> None:
     """Raises TypeError for what is no text."""
     if not isinstance(given, str):
         raise wrong(what, "a text", given)
+
+
+def text(what: str, given: Any) -> None:
+    """Raises TypeError for what is no text, and for an empty one."""
+    string(what, given)
     if not given:
         raise unfit(what, "a text that is not empty", given)
 
@@ -116,6 +121,13 @@ def by_name(what: str, table: Any) -> None:
     for name in table:
         if not isinstance(name, str):
             raise TypeError(f"the names in {what} are str, not {type(name).__name__}")
+
+
+def table(what: str, given: Any) -> None:
+    """Raises TypeError for what is no table by names, None too."""
+    if given is None:
+        raise wrong(what, "a table by name", given)
+    by_name(what, given)
 
 
 def driving(parallel: Any, single_flight: Any, on_event: Any) -> None:

@@ -6,7 +6,15 @@ import pytest
 from support.messages_server import MessagesServer
 
 import sexplang
-from sexplang import Diagnostics, Permissions
+from sexplang import (
+    AtomicTaskExecutor,
+    Diagnostics,
+    Dispatcher,
+    Handler,
+    Permissions,
+    SexpEvaluator,
+    TaskSystem,
+)
 
 TASKS = """
 <task name="child" type="atomic">
@@ -262,3 +270,57 @@ def test_the_literals_of_a_subagent_and_a_request_at_the_wire(folder):
 
 def _text(content):
     return content if isinstance(content, str) else content[0]["text"]
+
+
+# -- Arguments that the components do not take
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda h, s, t: Handler(model=5), "model is a name"),
+        (lambda h, s, t: Handler(effects=5), "effects is a table by name, not int"),
+        (lambda h, s, t: Handler(parallel=0), "parallel is an integer from 1 on"),
+        (lambda h, s, t: h.execute_prompt(None), "payload is a table by name, not NoneType"),
+        (lambda h, s, t: h.execute_prompt({1: 2}), "the names in payload are str, not int"),
+        (lambda h, s, t: TaskSystem((), 3), "handler is a Handler, not int"),
+        (lambda h, s, t: s.find_template(None), "identifier is a text, not NoneType"),
+        (lambda h, s, t: s.execute_atomic_template(None), "request is a table by name"),
+        (lambda h, s, t: s.execute_atomic_template({1: 2}), "the names in request are str"),
+        (lambda h, s, t: AtomicTaskExecutor(3), "handler is a Handler"),
+        (lambda h, s, t: AtomicTaskExecutor(h).execute_body(t, None), "params is a table"),
+        (lambda h, s, t: AtomicTaskExecutor(h).execute_body(t, {1: 2}), "names in params are str"),
+        (lambda h, s, t: AtomicTaskExecutor(h).execute_body("child", {}), "template is a Template"),
+        (lambda h, s, t: SexpEvaluator(3), "tasks is a TaskSystem, not int"),
+        (lambda h, s, t: SexpEvaluator(s).evaluate(3), "text is a text, not int"),
+        (lambda h, s, t: SexpEvaluator(s).evaluate("x", [1]), "inputs is a table by name"),
+        (lambda h, s, t: Dispatcher(3), "tasks is a TaskSystem"),
+        (lambda h, s, t: Dispatcher(None), "tasks is a TaskSystem, not NoneType"),
+    ],
+)
+def test_an_argument_that_a_component_does_not_take_is_a_type_error(folder, call, words):
+    handler = Handler(model=["done"])
+    tasks = TaskSystem(folder / "child.xml", handler)
+
+    with pytest.raises(TypeError, match=words):
+        call(handler, tasks, tasks.find_template("child"))
+
+
+def test_an_input_that_is_no_name_or_no_data_is_a_diagnostic(folder):
+    evaluator = SexpEvaluator(TaskSystem(folder / "child.xml"))
+
+    assert 3 == evaluator.evaluate("(+ x 1)", {"x": 2})
+    for inputs, words in (({"x y": 1}, "`x y`"), ({"x": object()}, "`x` takes data")):
+        with pytest.raises(Diagnostics, match=words) as caught:
+            evaluator.evaluate("1", inputs)
+        assert ["bad-input"] == [each.code for each in caught.value.diagnostics]
+
+
+def test_a_parameter_that_is_no_data_is_a_failure(folder):
+    tasks = TaskSystem(folder / "child.xml")
+    executor = AtomicTaskExecutor()
+    result = executor.execute_body(tasks.find_template("child"), {"word": object()})
+
+    error = result.notes["error"]
+    assert "FAILED" == result.status
+    assert "not-data" == error["details"]["originalError"]["reason"]

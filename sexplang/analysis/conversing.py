@@ -74,7 +74,9 @@ def converse(
     for each in _performed(m, task, turns, reads, own, span):
         m.unsure += each.unsure
         place = inside if each.alone else branch
+        before, m.direct = m.direct, "" if each.alone else each.operation
         _, work = yield perform(m, each.operation, each.arguments, place, span)
+        m.direct = before
         works.append(repeated(work, each.count))
         m.unsure -= each.unsure
     for name, function in called:

@@ -133,6 +133,8 @@ class Follower:
     crossed: dict[Span, tuple[str, bool]] = field(factory=dict)
     """What branches of conversations perform and clauses take that do not only resume last: by the
     place, or the program's clause, the operation, and whether it may be that no run comes to it."""
+    direct: str = ""
+    """What the innermost conversation performs now, in a branch."""
     unsure: int = 0
     """How many of the calls that are followed now are among several of which one is made."""
     open: set[Clause] = field(factory=set)
@@ -183,11 +185,14 @@ class Follower:
         self.allowed = self.steps + steps
 
     def cross(self, operation: str, span: Span, clause: Clause | None) -> None:
-        """A branch of a conversation performs what a clause cannot take from there."""
+        """A branch of a conversation performs what a clause cannot take from there. What a clause
+        or a tool performs in turn may be for a tool that is called in order."""
+        if operation != self.direct and any(task.template.in_order for task in self.program.tasks):
+            return
         is_own = clause is not None and not clause.span.source.name.startswith("std/")
         at = clause.span if clause is not None and is_own else span
         first, unsure = self.crossed.get(at, (operation, True))
-        self.crossed[at] = first, unsure and self.unsure > 0
+        self.crossed[at] = first, unsure and (self.unsure > 0 or operation != self.direct)
 
     def look(self, node: Core, at: At) -> "Seen | Steps":
         """The value and work of a node, to be yielded."""

@@ -403,9 +403,10 @@ FUNCTION = """(import std/state) (define (look) "Looks." (put-state 1))
         ("(in-order look)", PASSING, []),
         ("look (in-order note)", PASSING, ["error"]),
         ("look", PASSING.replace("(append [1] (resume 2))", "(resume 2)"), []),
-        ("look", KEEPING, ["error"]),
+        ("look", KEEPING, ["warning"]),
+        ("look (in-order note)", KEEPING, []),
         ("(in-order look)", KEEPING, []),
-        ("look", FUNCTION, ["error"]),
+        ("look", FUNCTION, ["warning"]),
         ("(in-order look)", FUNCTION, []),
         ("read_file", READING, ["error"]),
         ("list_files", READING, []),
@@ -414,6 +415,8 @@ FUNCTION = """(import std/state) (define (look) "Looks." (put-state 1))
     ],
 )
 def test_check_finds_handlers_that_cannot_take_what_a_branch_performs(allowed, body, found):
+    """It is certain of what the conversation performs itself; what a clause performs in turn may be
+    for another tool."""
     findings = sexplang.check(STATEFUL.replace("ALLOWED", allowed).replace("BODY", body))
 
     said = [each.severity for each in findings if each.code == "resume-across-par"]

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Program
-from sexplang.terms.template import Param, Template
+from sexplang.terms.template import FILES, Param, Template
 
 
 def unused_params(program: Program) -> Iterator[Diagnostic]:
-    """Parameters that stand in no prompt, and decide about no files."""
+    """Parameters that stand in no prompt, decide about no files and are none."""
     for task in program.tasks:
         template = task.template
         span = template.span
@@ -17,7 +17,9 @@ def unused_params(program: Program) -> Iterator[Diagnostic]:
             continue
         text = "\n".join(_texts(template))
         for param in template.params:
-            if not re.search(r"\{\{\s*" + re.escape(param.name) + r"(?![\w-])", text):
+            if param.type not in FILES and not re.search(
+                r"\{\{\s*" + re.escape(param.name) + r"(?![\w-])", text
+            ):
                 yield _finding(template, param, text)
 
 

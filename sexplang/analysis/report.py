@@ -246,24 +246,39 @@ def _unprovided(program: Program) -> list[Diagnostic]:
 
 
 def _unfound(program: Program) -> list[Diagnostic]:
-    """Subtasks that a task names, and that there are not."""
+    """Subtasks that a task names, and that nobody can ask for. Where all that it names are private
+    it is an error: no other file can have them, as it may have a name that is not here."""
     known = {task.name for task in program.tasks if task.template.is_public}
-    return [
-        Diagnostic(
-            "unknown-subtask",
-            f"the model of `{task.name}` may ask for `{name}`, and no task is called so",
-            (Label(task.template.span),) if task.template.span is not None else (),
-            hint=_like(name, known),
-            severity="warning",
-        )
-        for task in program.tasks
-        for name in task.template.subtasks
-        if name not in known
-    ]
+    answers = program.handles("subtask") or program.handles("subplan")
+    found = []
+    for task in program.tasks:
+        names, span = task.template.subtasks, task.template.span
+        others = known.intersection(task.template.allowed_tools)
+        is_certain = not answers and not others and all(name.startswith("_") for name in names)
+        found += [
+            Diagnostic(
+                "unknown-subtask",
+                f"the model of `{task.name}` may ask for `{name}`, and {_why(name, names, known)}",
+                (Label(span),) if span is not None else (),
+                hint=_like(name, known),
+                severity="error" if is_certain else "warning",
+            )
+            for name in names
+            if name not in known
+        ]
+    return found
+
+
+def _why(name: str, names: Collection[str], known: Collection[str]) -> str:
+    why = "a private task cannot be asked for" if name.startswith("_") else "no task is called so"
+    is_one = any(each in known for each in names)
+    return why if is_one else f"{why}: of its clause nothing can be asked for"
 
 
 def _like(name: str, known: Collection[str]) -> str:
     like = get_close_matches(name, sorted(known), 1)
+    if not like and name.startswith("_"):
+        return f"call it `{name.lstrip('_')}`: only public tasks can be asked for"
     return f"did you mean `{like[0]}`?" if like else "name a task of this program that is public"
 
 

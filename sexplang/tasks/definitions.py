@@ -1,9 +1,12 @@
 """A task or a function to what a model is told of it: a line of a list, or a tool's definition."""
 
+import re
+
+from sexplang.tasks.json_text import json_text, unfit
 from sexplang.terms.core import Const, Core
 from sexplang.terms.program import Function, Parameter
 from sexplang.terms.template import Param, Template
-from sexplang.terms.value import Value
+from sexplang.terms.value import Fault, Value
 
 LONGEST = 300
 """Characters of a description that a model is shown."""
@@ -109,14 +112,28 @@ def description_of(template: Template) -> str:
 
 
 def _said_of(template: Template) -> str:
-    return template.own_description or template.instructions
+    return template.own_description or _PLACEHOLDER.sub(r"\1", template.instructions)
+
+
+_PLACEHOLDER = re.compile(r"(?<!\{)\{\{\s*([^{}]{1,200}?)\s*\}\}")
+"""Of instructions, the name is left: there is nothing yet to stand there."""
 
 
 def _property_of(param: Param) -> dict[str, Value]:
     said: dict[str, Value] = dict(_JSON[param.type])
     if param.doc:
         said["description"] = _shortened(param.doc, LONGEST)
+    if param.default is not None and _is_short(param.default):
+        said["default"] = param.default
     return said
+
+
+def _is_short(value: Value) -> bool:
+    """Whether a model can be shown it: JSON, and not long."""
+    try:
+        return unfit(value) is None and len(json_text(value)) <= LONGEST
+    except Fault:
+        return False
 
 
 def _marked(param: Param) -> str:

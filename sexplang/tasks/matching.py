@@ -1,10 +1,11 @@
 """A SubtaskRequest and the tasks there are to the one that takes it, and how that was found.
 
 By its name, in any case and with any hyphens. Else among the tasks that take the request's inputs,
-and that are of the subtype it asks for, if any is: by a hint that is a task's name, else by words,
-the Jaccard index of the words of the request (name, description, hints) and of the task (name,
-description, criteria), at least 0.1, ties by name. The only one of a subtype needs no words. What
-nobody takes goes to the only task of subtype `subtask`. Whoever asks is found by its name alone.
+and that are of the subtype it asks for, if any is: by a hint that is so a task's name, else by
+words, the Jaccard index of the words of the request (name, description, hints) and of the task
+(name, description, criteria), at least 0.1, ties by name. The only one of a subtype needs no words.
+What nobody takes goes to the only task of subtype `subtask`. Whoever asks is found by its name
+alone.
 """
 
 from sexplang.tasks.candidates import reached
@@ -37,7 +38,10 @@ def match(
     try:
         if read.problems:
             raise malformed(read)
-        return _match(read.fields, reached(tasks, conversations), _name_of(conversations))
+        named = reached(tasks, conversations)
+        if not named:
+            raise nobody(_none(read.fields, tasks, _name_of(conversations)), ())
+        return _match(read.fields, named, _name_of(conversations))
     except Fault as fault:
         return error_of(fault)
 
@@ -125,7 +129,7 @@ def _hints(request: dict[str, Value]) -> tuple[str, ...]:
 
 
 def _is_hinted(request: dict[str, Value], template: Template) -> bool:
-    return template.name in _hints(request)
+    return letters(template.name) in [letters(hint) for hint in _hints(request)]
 
 
 def _alike(asked: frozenset[str], template: Template) -> float:
@@ -143,8 +147,23 @@ def _found(by: str, template: Template, ranked: Scored | None) -> dict[str, Valu
     return {"by": by, "score": scores.get(template.name), "others": others[:CANDIDATES]}
 
 
+def _none(request: dict[str, Value], tasks: tuple[Template, ...], asks: str | None) -> str:
+    """What is said where who asks can have no task done."""
+    clause = [name for each in tasks if each.name == asks for name in each.subtasks]
+    if not clause:
+        return _message(request, [])
+    listed = ", ".join([f"`{name}`" for name in dict.fromkeys(clause)][:CANDIDATES])
+    why = f"`{asks}` names {listed}, and no task can be asked for by such a name"
+    return f"no task takes the request `{_wanted(request)}`: {why}"
+
+
+def _wanted(request: dict[str, Value]) -> str:
+    wanted: str = (request.get("name") or request["description"])[:_LONGEST]
+    return wanted
+
+
 def _message(request: dict[str, Value], ranked: Scored) -> str:
-    wanted = (request.get("name") or request["description"])[:_LONGEST]
+    wanted = _wanted(request)
     if not ranked:
         return f"no task takes the request `{wanted}`: there is none that may be asked for"
     listed = ", ".join([f"`{signature_of(template)}`" for _, template in ranked[:CANDIDATES]])

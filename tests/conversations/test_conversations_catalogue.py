@@ -59,7 +59,7 @@ def test_the_tool_lists_tasks_nearest_first(requests):
 
     assert [
         "- helper(n: integer, why?: string): Help",
-        "- last(where: list): Go {{where}}",
+        "- last(where: list): Go where",
         "  where: Places to look.",
         "- summarize(text: any): Summarize a text",
     ] == described(payload)
@@ -245,3 +245,75 @@ def test_the_list_has_the_same_bytes_in_each_turn(requests):
 
     asked = [json.dumps(each["tools"]) for each in both if each["task"] == "chief"]
     assert len(asked) == 6 and len(set(asked)) == 1
+
+
+LOOK_UP = '(defatom look-up (params (what string)) (instructions "Find {{what}}"))'
+
+
+@pytest.mark.parametrize("name", ["nosuch", "_priv", "Look_up"])
+def test_a_clause_that_names_nobody_is_told_as_such(name):
+    """What the program has beside it is not denied."""
+    told = []
+
+    def reply(payload):
+        (*_, last) = payload["messages"]
+        if len(payload["messages"]) == 1:
+            asked = {"name": "look-up", "description": "d", "inputs": {"what": "x"}}
+            return {"tool_use": {"name": "spawn_subtask", "input": asked}}
+        told.append(json.loads(last["content"][0]["content"])["message"])
+        return "done"
+
+    # With a handler of `subtask`, which may have answered the name, it is a warning.
+    main = f"""{LOOK_UP} (defatom _priv (instructions "Mine."))
+    (defatom boss (instructions "Lead.") (allowed_tools spawn_subtask) (subtasks {name}))
+    (handle (boss) ((subtask request) resume (forward resume subtask request)))"""
+    sexplang.run(main, model=reply)
+
+    assert told == [
+        f"no task takes the request `look-up`: `boss` names `{name}`, "
+        "and no task can be asked for by such a name"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "tools", "rest", "severity"),
+    [
+        ("_priv", "", "", "error"),
+        ("_priv look-up", "", "", "warning"),
+        ("_priv nosuch", "", "", "warning"),
+        ("_priv", "look-up", "", "warning"),
+        ("_priv", "", "(handle (boss) ((subtask r) k (k 1)))", "warning"),
+    ],
+)
+def test_a_clause_of_private_names_is_an_error(names, tools, rest, severity):
+    """Unless something else may answer a request."""
+    found = sexplang.check(f"""{LOOK_UP} (defatom _priv (instructions "Mine."))
+    (defatom boss (instructions "Lead.") (allowed_tools spawn_subtask {tools}) (subtasks {names}))
+    {rest or "(boss)"}""")
+
+    (private,) = [each for each in found if "`_priv`" in each.title]
+    assert ("unknown-subtask", severity) == (private.code, private.severity)
+    assert "a private task cannot be asked for" in private.title
+    assert private.hint == "call it `priv`: only public tasks can be asked for"
+
+
+def test_a_prompt_in_place_of_a_description_has_no_braces(requests):
+    (payload,) = requests(f"""{LOOK_UP}
+    (defatom boss (instructions "Lead.") (allowed_tools spawn_subtask look-up)) (boss)""")
+
+    assert ["- look-up(what: string): Find what"] == described(payload)
+    assert "Find what" == payload["tools"][1]["description"]
+
+
+def test_a_task_as_a_tool_has_its_defaults(requests):
+    """What is long, or nil, is left out."""
+    (payload,) = requests(f"""
+    (defatom find (params (what string) (n integer default: 3) (by list default: ["a"])
+                          (long string default: "{"x" * 400}") (none string required: false))
+      (instructions "{{{{what}}}} {{{{n}}}} {{{{by}}}} {{{{long}}}} {{{{none}}}}"))
+    (defatom boss (instructions "Lead.") (allowed_tools find)) (boss)""")
+
+    properties = payload["tools"][0]["input_schema"]["properties"]
+    assert properties["n"] == {"type": "integer", "default": 3}
+    assert list(properties["by"]["default"]) == ["a"]
+    assert [name for name, each in properties.items() if "default" in each] == ["n", "by"]

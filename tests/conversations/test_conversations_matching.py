@@ -162,3 +162,15 @@ def test_a_result_says_how_its_task_was_found(request_, by):
         assert 0.1 <= found["score"] < 1 and found["others"] == []
     if by == "hint":
         assert 1 == found["score"]
+
+
+def test_a_hint_matches_as_a_name_does(ask):
+    """In any case and with any hyphens; it wins over words."""
+    tasks = """
+    (defatom big-text (description "Make a text") (params text) (instructions "Big {{text}}"))
+    (defatom mid-size (description "Nothing alike") (params text) (instructions "Mid {{text}}"))
+    """
+    request = {"description": "make a text", "inputs": {"text": "x"}}
+
+    assert "Big x" == ask(request, tasks)[0]
+    assert "Mid x" == ask({**request, "template_hints": ["MID_size"]}, tasks)[0]

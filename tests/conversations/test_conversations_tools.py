@@ -61,7 +61,7 @@ def test_a_task_and_a_function_go_out_with_their_own_schema():
         "type": "object",
         "properties": {
             "words": {"type": "string", "description": "what to translate"},
-            "formal": {"type": "boolean"},
+            "formal": {"type": "boolean", "default": False},
         },
         "required": ["words"],
         "additionalProperties": False,

@@ -11,7 +11,7 @@ from sexplang.templates.schema import WORDS, schema_problem
 from sexplang.terms.diagnostic import Diagnostic
 from sexplang.terms.listing import KNOWN, Listing, listing, words_of
 from sexplang.terms.source import Span
-from sexplang.terms.template import FilePaths, Param, Template
+from sexplang.terms.template import FilePaths, Param, Template, tool_alias
 
 SUBTYPES = (
     "standard",
@@ -54,6 +54,7 @@ def _all(template: Template) -> Iterator[Finding]:
     yield from _fixed(template)
     yield from check_tools(template.allowed_tools)
     yield from _subtasks(template)
+    yield from _settings(template)
     for part, text in _texts(template):
         yield from _placeholders(template, part, text)
 
@@ -197,6 +198,22 @@ def _subtasks(template: Template) -> Iterator[Finding]:
             f"allow it one of {' and '.join(_ASKING)}, or leave out the subtasks",
             part="subtasks",
         )
+
+
+def _settings(template: Template) -> Iterator[Finding]:
+    """Settings that do not go together; what is wrong with one by itself is said where it is
+    read."""
+    if template.options:
+        from sexplang.terms.payload import clash, flaw
+
+        if any(flaw(key, value) for key, value in template.options.items()):
+            return
+        tools = [{"name": tool_alias(name)} for name in template.allowed_tools]
+        most = template.limits.max_output_tokens
+        found = clash({**template.options, "max_tokens": most, "tools": tools})
+        if found is not None:
+            key, why, hint = found
+            yield Finding("bad-payload", f"`{key}` {why}", hint, f"options:{key}")
 
 
 def _texts(template: Template) -> Iterator[tuple[str, str]]:

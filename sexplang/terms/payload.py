@@ -246,6 +246,49 @@ def is_forced(said: Any) -> bool:
     return choice_of(said)["type"] in ("any", "tool")
 
 
+def clash(payload: dict[str, Any]) -> tuple[str, str, str] | None:
+    """The first setting that the rest of a payload leaves no room for, whose own values are right:
+    its key, words that follow its name, and what to write instead."""
+    return _no_tool(payload) or _no_room(payload) or _said_twice(payload)
+
+
+def _no_tool(payload: dict[str, Any]) -> tuple[str, str, str] | None:
+    said = payload.get("tool_choice")
+    if not said or not is_forced(said):
+        return None
+    tools = [tool["name"] for tool in payload.get("tools") or ()]
+    choice = choice_of(said)
+    name = choice.get("name")
+    if not tools:
+        words = "makes the model call a tool, and it is offered none"
+    elif choice["type"] == "tool" and name not in tools:
+        words = f"is `{str(name)[:SHOWN]}`, and no tool that is offered is called so"
+    else:
+        return None
+    return "tool_choice", words, "allow the tool, or leave `tool_choice` out"
+
+
+def _no_room(payload: dict[str, Any]) -> tuple[str, str, str] | None:
+    """With something on trial, a model may think longer than one reply is."""
+    said, most = payload.get("thinking"), payload.get("max_tokens")
+    budget = said.get("budget_tokens") if isinstance(said, dict) else said
+    trial = (payload.get("provider") or {}).get(BETAS)
+    if type(budget) is not int or type(most) is not int or budget < most or trial:
+        return None
+    words = f"takes {budget} tokens of a reply that has at most {most}"
+    return "thinking", words, f"give the reply more than {budget} tokens, or let it think less"
+
+
+def _said_twice(payload: dict[str, Any]) -> tuple[str, str, str] | None:
+    config = (payload.get("provider") or {}).get("output_config")
+    if payload.get("effort") is None or config is None:
+        return None
+    if isinstance(config, dict) and "effort" not in config:
+        return None
+    words = "sets `output_config`, which `effort` beside it sets too"
+    return "provider", words, "say it in one of them"
+
+
 LONG = 4_096
 """Characters that are worth a place in a prompt cache: no server keeps less than 1,024 tokens."""
 

@@ -55,11 +55,14 @@ WIRE = [
 
 @pytest.mark.parametrize(("key", "value", "body"), WIRE, ids=lambda part: json.dumps(part)[:40])
 def test_a_setting_goes_over_the_wire(key, value, body):
-    """As the protocol has it, and nothing else changes."""
+    """As the protocol has it, and nothing else changes. A choice of tools comes with them."""
+    offered = {"tools": [{**TOOL, "name": "look-up_all"}]} if key == "tool_choice" else {}
+    kept = {"cache": False} if offered else {}
     with MessagesServer("ok") as server:
-        sexplang.run(ASK, inputs={"p": {**HELLO, key: value}}, model=f"{server.url}#m")
+        asked = {**HELLO, **offered, **kept, key: value}
+        sexplang.run(ASK, inputs={"p": asked}, model=f"{server.url}#m")
 
-    assert [USUAL | body] == server.journal
+    assert [USUAL | offered | body] == server.journal
 
 
 def test_each_setting_has_a_row_at_the_wire():
@@ -440,3 +443,70 @@ def test_tools_in_order_have_names(clause, said):
 
     assert "malformed-form" == code
     assert said in f"{title} {hint}"
+
+
+EFFORT = 'provider: {output_config: {effort: "high"}}'
+CLASHES = {
+    "(options tool_choice: nothere) (allowed_tools read_file)": "`tool_choice` is `nothere`",
+    "(options tool_choice: any)": "`tool_choice` makes the model call a tool",
+    '(options tool_choice: {type: "tool" name: "b"}) (allowed_tools read_file)': "is `b`",
+    "(options thinking: 9000) (limits max_output_tokens: 100)": "`thinking` takes 9000 tokens",
+    "(options thinking: 2000) (limits max_output_tokens: 2000)": "at most 2000",
+    f"(options effort: low {EFFORT})": "`provider` sets `output_config`",
+}
+TOGETHER = [
+    "(options tool_choice: read_file) (allowed_tools read_file)",
+    "(options tool_choice: files:read) (allowed_tools files:read)",
+    "(options tool_choice: any) (allowed_tools read_file)",
+    "(options tool_choice: auto)",
+    "(options thinking: 2000) (limits max_output_tokens: 2001)",
+    '(options thinking: 2000 provider: {betas: ["on-trial"]}) (limits max_output_tokens: 100)',
+    "(options thinking: true effort: low) (limits max_output_tokens: 100)",
+    "(options effort: low provider: {output_config: {task_budget: 3}})",
+]
+
+
+@pytest.mark.parametrize("clauses", [*CLASHES])
+def test_settings_that_leave_no_room_for_each_other_are_refused(clauses):
+    """Where the task is read; `check` and a run say the same."""
+    program = f'(defatom a (instructions "x") {clauses}) (a)'
+    ((code, title, _),) = found(program)
+    with pytest.raises(sexplang.Diagnostics) as refused:
+        sexplang.run(program, model=["ok"])
+
+    assert "bad-payload" == code
+    assert CLASHES[clauses] in title
+    assert [title] == [each.title for each in refused.value.diagnostics]
+
+
+@pytest.mark.parametrize("clauses", TOGETHER)
+def test_settings_that_go_together_are_taken(clauses):
+    assert [] == found(f'(defatom a (instructions "x") {clauses})')
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"tool_choice": "any"}, "it is offered none"),
+        ({"tool_choice": "b", "tools": [TOOL]}, "is `b`"),
+        ({"thinking": 9000, "max_tokens": 100}, "takes 9000 tokens"),
+        ({"effort": "low", "provider": {"output_config": {"effort": "high"}}}, "sets too"),
+    ],
+)
+def test_what_leaves_no_room_is_not_sent(settings, said):
+    with MessagesServer("ok") as server, pytest.raises(sexplang.Failed) as failed:
+        sexplang.run(ASK, inputs={"p": {**HELLO, **settings}}, model=server.url)
+
+    assert [] == server.journal
+    assert said in str(failed.value)
+
+
+def test_a_setting_of_a_call_has_room_in_its_task():
+    program = """
+    (defatom a (instructions "x") (limits max_output_tokens: 100))
+    (call-atomic-task 'a options: {thinking: 9000})"""
+    with MessagesServer("ok") as server, pytest.raises(sexplang.Failed) as failed:
+        sexplang.run(program, model=server.url)
+
+    assert [] == server.journal
+    assert "`thinking` in the payload of `model` takes 9000 tokens" in str(failed.value)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.runtime.surrogates import writable
-from sexplang.terms.payload import PAYLOAD, SHOWN, flaw, is_content, meant
+from sexplang.terms.payload import PAYLOAD, SHOWN, clash, flaw, is_content, meant
 from sexplang.terms.text import number
 
 DEEPEST = 200
@@ -32,6 +32,10 @@ def checked(payload: Any) -> dict[str, Any]:
         why = flaw(key, value)
         if why is not None:
             raise bad(f"`{key}` in the payload of `model` {why}")
+    clashing = clash(payload)
+    if clashing is not None:
+        key, why, hint = clashing
+        raise bad(f"`{key}` in the payload of `model` {why}", hint)
     for text in _texts(payload):
         writable(text, "model")
     return payload

@@ -38,7 +38,10 @@ def continuation(
     if kind is None:
         is_meant = "status" in twice and _MEANT.search(body) is not None
         return _malformed({"status": _TWICE}, offered) if is_meant else None
-    request = _request(result if kind != "bare" else {"notes": result}, offered)
+    asking = result
+    if kind == "bare":  # what else stands in its notes is a note all the same
+        asking = {"notes": {**(fields_of(result.get("notes")) or {}), **result}}
+    request = _request(asking, offered)
     problems = dict.fromkeys(twice, _TWICE)
     why = unfit(result)
     if why is not None:
@@ -67,23 +70,23 @@ def _kind(result: Mapping[str, Value], format: OutputFormat) -> Kind | None:
     """What an object is that may ask for something; None for any other one, such as an answer that
     has a status of its own, or whose schema has such a field."""
     status = result.get("status")
+    fields = {snake(key): item for key, item in result.items()}
+    notes = {snake(key): item for key, item in (fields_of(fields.get("notes")) or {}).items()}
+    is_bare = any(_has_shape(fields.get(name), needed) for name, needed in _ASKS.items())
     if status == "CONTINUATION":
-        return "whole"
+        return "bare" if is_bare and _HOLDS.isdisjoint(notes) else "whole"
     if not (
         status is None or (isinstance(status, str) and status.strip().upper() == "CONTINUATION")
     ):
         return None
     schema = format.schema if isinstance(format.schema, dict) else {}
-    fields = {snake(key): item for key, item in result.items()}
-    asks = _ASKS.keys() & fields.keys()
     if fields.keys() & (schema.get("properties") or {}).keys() or not (
         fields.keys() <= _BESIDE | _ASKS.keys()
     ):
         return None
-    notes = {snake(key): item for key, item in (fields_of(fields.get("notes")) or {}).items()}
     if any(_has_shape(notes.get(name), needed) for name, needed in _ASKS.items()):
         return "nearly"
-    return "bare" if any(_has_shape(fields[name], _ASKS[name]) for name in asks) else None
+    return "bare" if is_bare else None
 
 
 _ASKS = {
@@ -91,6 +94,8 @@ _ASKS = {
     "subplan": frozenset(("description", "name", "subtasks")),
 }
 """The notes that ask for something, and the fields of which one is there."""
+_HOLDS = frozenset((*_ASKS, "evaluation_request"))
+"""The notes of a CONTINUATION result that ask for something."""
 
 
 def _has_shape(value: Value, needed: frozenset[str]) -> bool:

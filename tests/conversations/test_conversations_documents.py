@@ -324,3 +324,65 @@ def test_a_parameter_that_is_no_data_is_a_failure(folder):
     error = result.notes["error"]
     assert "FAILED" == result.status
     assert "not-data" == error["details"]["originalError"]["reason"]
+
+
+# -- Requests and plans that are no good
+
+ASKING = """
+(defatom find (params what) (description "Find it.") (instructions "Find {{what}}."))
+(defatom chief (instructions "Do all.") (allowed_tools %s))
+(call-task chief)
+"""
+
+
+def replying(*replies):
+    """A model whose `chief` gives these, one after the other, and then an answer."""
+    said = iter(replies)
+    return lambda payload: next(said, "Done.") if payload["task"] == "chief" else "Found."
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "reason"),
+    [
+        ("propose_subplan", {"reason": "Bored", "subtasks": []}, "input_validation_failure"),
+        ("spawn_subtask", {"inputs": [1]}, "input_validation_failure"),
+        ("propose_subplan", {"reason": "TooLarge", "subtasks": []}, "execution_halted"),
+    ],
+)
+def test_what_is_no_good_for_the_third_time_ends_its_task(tool, given, reason):
+    """Malformed, or refused."""
+    with pytest.raises(sexplang.Failed) as twice:
+        sexplang.run(ASKING % tool, model=replying(*[uses(tool, given)] * 3))
+
+    assert reason == twice.value.reason
+    two = sexplang.run(ASKING % tool, model=replying(*[uses(tool, given)] * 2))
+    assert "Done." == two.content
+
+
+@pytest.mark.parametrize("status", ["CONTINUATION", "continuation", None])
+def test_a_request_beside_its_status_is_read(status):
+    """One level too high, whatever the status."""
+    request = {"description": "Find it", "name": "find", "inputs": {"what": "tea"}}
+    reply = json.dumps({"status": status, "content": "I ask.", "subtask_request": request})
+    result = sexplang.run(ASKING % "spawn_subtask", model=replying(reply))
+
+    assert ["Found."] == [each.content for each in result.notes["subtasks"]]
+    plan = {"reason": "TooLarge", "subtasks": [request]}
+    done = [{"name": "n", "type": "text", "text": "NN1"}]
+    reply = json.dumps({"status": status, "subplan": plan, "notes": {"artifacts": done}})
+    planned = sexplang.run(ASKING % "propose_subplan", model=replying(reply))
+    assert (1, done) == (len(planned.notes["subplans"]), planned.notes["artifacts"])
+
+    assert ["a request that is no CONTINUATION result was read as one"] == result.notes["warnings"]
+
+
+def test_the_good_artifacts_of_a_malformed_plan_are_kept():
+    """Those without a name are told, and the model refuses to go on."""
+    good = {"name": "n", "text": "NN1"}
+    plan = {"reason": "TooLarge", "subtasks": ["a"], "artifacts": [good, {"nam": "x"}]}
+    refusal = {"content": [], "stop_reason": "refusal"}
+    with pytest.raises(sexplang.Failed) as failed:
+        model = replying(uses("propose_subplan", plan), refusal)
+        sexplang.run(ASKING % "propose_subplan", model=model)
+
+    assert [{"type": "text", **good}] == failed.value.details["partial_results"]["artifacts"]

@@ -13,10 +13,14 @@ Artifacts = tuple[dict[str, Value], ...]
 
 def artifacts_of(value: Value) -> Artifacts | None:
     """A list of artifacts with all their fields; None if it is none."""
-    if not isinstance(value, (tuple, list)):
-        return None
-    found = [_artifact(item) for item in value]
-    return None if None in found else tuple([each for each in found if each is not None])
+    found = fitting_artifacts(value)
+    return found if isinstance(value, (tuple, list)) and len(found) == len(value) else None
+
+
+def fitting_artifacts(value: Value) -> Artifacts:
+    """What of a list are artifacts with all their fields."""
+    items = value if isinstance(value, (tuple, list)) else ()
+    return tuple([each for each in map(_artifact, items) if each is not None])
 
 
 def _artifact(item: Value) -> dict[str, Value] | None:

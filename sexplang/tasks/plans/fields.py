@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sexplang.tasks.json_text import json_text
-from sexplang.tasks.plans.artifacts import artifacts_of
+from sexplang.tasks.plans.artifacts import artifacts_of, fitting_artifacts
 from sexplang.tasks.plans.meaning import Meant, amount, flag, index, indexes, letters
 from sexplang.tasks.plans.schema import KINDS, REASONS
 from sexplang.tasks.request import FIELDS as REQUEST
@@ -15,7 +15,11 @@ CAPS = ("seconds", "calls", "tokens", "usd")
 
 
 class Unfit(Exception):
-    """A field that does not fit: what to write instead."""
+    """A field that does not fit: what to write instead, and what of it is kept."""
+
+    def __init__(self, words: str, kept: Value = None) -> None:
+        super().__init__(words)
+        self.kept = kept
 
 
 Read = Callable[[Value], Any]
@@ -108,11 +112,10 @@ def _flag(value: Value) -> Any:
 
 def _artifacts(value: Value) -> Value:
     found = artifacts_of(value)
-    if found is None:
-        raise Unfit(
-            'write a list of {"name": …, "type": …, "path": …} or {"name": …, "type": …, "text": …}'
-        )
-    return found
+    if found is not None:
+        return found
+    words = 'write a list of {"name": …, "type": …, "path": …} or {"name": …, "type": …, "text": …}'
+    raise Unfit(words, fitting_artifacts(value))
 
 
 def _word(words: tuple[str, ...]) -> Read:

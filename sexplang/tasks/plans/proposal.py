@@ -169,6 +169,8 @@ def _fields(
             found = read(item)
         except Unfit as unfit:
             problems[f"{place}{name}"] = str(unfit)
+            if unfit.kept:
+                fields[name] = unfit.kept
             continue
         if isinstance(found, Meant):
             warnings.append(f"{place}{name}: {found.words}")

@@ -21,7 +21,7 @@ from sexplang.process import growth
 from sexplang.runtime import Journal, Permissions, Refusal
 from sexplang.runtime.events import Event
 from sexplang.runtime.memory.places import discovered
-from sexplang.runtime.models import completed, warm_up
+from sexplang.runtime.models import check_models, completed, warm_up
 from sexplang.runtime.prices import prices, sized
 from sexplang.runtime.redact import clean
 from sexplang.runtime.traces import Target, Tracing, is_wanted, traced
@@ -132,7 +132,7 @@ def begun(
     tools = tools_of(given.tools)
     serving.check(tools)
     models = models_of(given.model)
-    _check_recordings(models)
+    _check_models(models)
     if isinstance(program, Program) and not callable(given.model):
         warm_up(models, [task.template.model for task in program.tasks])
     outcome: Outcome = (
@@ -240,16 +240,11 @@ def _trace(
         raise Failed(refusal.error) from None
 
 
-def _check_recordings(models: Models) -> None:
-    """Raises Failed for a recording that no run can be repeated from."""
-    paths = [each[len("replay:") :] for each in models.models() if each.startswith("replay:")]
-    if not paths:
-        return
-    from sexplang.runtime.models.replay import check_repeatable
-
+def _check_models(models: Models) -> None:
+    """Raises Failed for a name of no model, and for a recording that no run can be repeated
+    from."""
     try:
-        for path in dict.fromkeys(paths):
-            check_repeatable(path)
+        check_models(models)
     except Refusal as refusal:
         raise Failed(refusal.error) from None
 

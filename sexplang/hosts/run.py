@@ -19,7 +19,7 @@ from sexplang.hosts.ending import (
 from sexplang.hosts.files import folder_of, source_at, status_of, text_at
 from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.limits import limits_of
-from sexplang.hosts.naming import pair, unused
+from sexplang.hosts.naming import unused
 from sexplang.hosts.options import Settings, check_files
 from sexplang.hosts.programs import budget_of, built, check_index, outcome_of, permissions_of
 from sexplang.hosts.serving import described, say_unprovided, servers_of
@@ -156,14 +156,12 @@ def performed(
         from sexplang.runtime.models import warm_up
 
         warm_up(settings.models, [task.template.model for task in program.tasks])
-    replayed = [each for _, each in map(pair, settings.model) if each.startswith("replay:")]
-    if replayed:
+    if program.tasks or settings.model:
         from sexplang.runtime import Refusal
-        from sexplang.runtime.models.replay import check_repeatable
+        from sexplang.runtime.models import check_models
 
         try:
-            for each in dict.fromkeys(replayed):
-                check_repeatable(each.removeprefix("replay:"))
+            check_models(settings.models)
         except Refusal as refusal:
             return say_error(refusal.error, program, source, settings)
     journal = progress = trace = None

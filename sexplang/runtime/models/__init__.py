@@ -1,7 +1,7 @@
 """`model payload` → `{content stop_reason usage model}`, by whichever model was chosen."""
 
 import os
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 from sexplang.runtime.answers import Later, Watch
@@ -12,7 +12,7 @@ from sexplang.runtime.redact import clean_data
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.runtime.world import Log
 from sexplang.terms.effect import Request
-from sexplang.terms.models import Answer, Models, spelled
+from sexplang.terms.models import Answer, Models, is_id, spelled
 from sexplang.terms.node import evolve, frozen
 
 Model = Callable[..., Any]
@@ -250,11 +250,37 @@ def warm_up(models: Models, named: Iterable[str | None]) -> None:
         loading()
 
 
-def unknown(name: str) -> Refusal:
+def check_models(models: Models) -> None:
+    """What people and configurations name, before anything runs: a program may catch what is found
+    out later. Raises a Refusal for a word that leads to no model, and for a recording that no run
+    can be repeated from."""
+    for name in (*models.own, *models.project, None):
+        model = models.answer(name).model
+        if model is not None and not is_id(model):
+            raise unknown(model, [*models.own, *models.project])
+    recordings = [each for each in models.models() if each.startswith("replay:")]
+    if recordings:
+        from sexplang.runtime.models.replay import check_repeatable
+
+        for each in dict.fromkeys(recordings):
+            check_repeatable(each.removeprefix("replay:"))
+
+
+def unknown(name: str, names: Sequence[str] = ()) -> Refusal:
+    """`names` are those that have a model."""
     return broken(
         "configuration_error",
         "unknown-model",
         f"`{name}` does not name a model",
-        hint=f"name one: {WAYS}",
+        hint=_instead(name, names),
         model=name,
     )
+
+
+def _instead(name: str, names: Sequence[str]) -> str:
+    if name in names:
+        return f"`{name}` leads back to itself: say which model it is, as in {name}=local"
+    from difflib import get_close_matches  # only where there is a slip
+
+    near = get_close_matches(name, names, 1)
+    return f"did you mean `{near[0]}`?" if near else f"name one: {WAYS}"

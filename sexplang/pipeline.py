@@ -55,6 +55,7 @@ def tasks(
     *,
     models: Models | None = None,
     memory: bool = False,
+    has_own_memory: bool = False,
     folder: str = "",
     all_tools: bool = False,
     max_task_depth: int = 5,
@@ -62,16 +63,18 @@ def tasks(
     """The task system with replies read by the templates room and the host's `tools`, described as
     `{description input_schema}`; one for all programs with the same of everything.
 
-    `models` says who answers to their names, and `memory` whether there is an index for fresh
-    context to come from; `folder` is what relative paths are relative to. With `all_tools` a task
-    cannot begin that allows a tool of a server which is not among them. No task is as deep as
-    `max_task_depth`.
+    `models` says who answers to their names; fresh context comes from an index or an effect where
+    there is `memory`, and from a handler of the program where it `has_own_memory`; `folder` is what
+    relative paths are relative to. With `all_tools` a task cannot begin that allows a tool of a
+    server which is not among them. No task is as deep as `max_task_depth`.
     """
     from sexplang.tasks import task_system
     from sexplang.templates import json_schema, read_reply, xml_words
 
     tools = dict(tools or {})
-    key = f"{written(tools)} {models} {memory} {folder} {all_tools} {max_task_depth}"
+    key = (
+        f"{written(tools)} {models} {memory} {has_own_memory} {folder} {all_tools} {max_task_depth}"
+    )
     if key not in _systems:
         _systems[key] = task_system(
             read_reply,
@@ -83,6 +86,7 @@ def tasks(
             tools=tools,
             models=models,
             memory=memory,
+            has_own_memory=has_own_memory,
             folder=folder,
             all_tools=all_tools,
         )

@@ -145,7 +145,9 @@ def begun(
             given.limits,
             given.budget,
             model=given.model,
-            memory=given.memory is not None or discovered(allowed.base) is not None,
+            memory=given.memory is not None
+            or "search-memory" in (given.effects or {})
+            or discovered(allowed.base) is not None,
             folder=allowed.base,
             has_default=True,
             all_tools="tool" not in (given.effects or {}),
@@ -206,6 +208,7 @@ def started(
         tools,
         models=sized(models) if has_default and not callable(model) else models,
         memory=memory,
+        has_own_memory=program.handles("search-memory"),
         folder=folder,
         all_tools=all_tools and not program.handles("tool"),
         max_task_depth=limits.max_task_depth,

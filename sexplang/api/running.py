@@ -214,6 +214,7 @@ def thaw(program: Program, data: Any, *, tools: Tools = ()) -> Suspended:
         system = pipeline.tasks(
             definitions(tools_of(tools)),
             folder=program.folder or "",
+            has_own_memory=program.handles("search-memory"),
             max_task_depth=_depth_of(data),
         )
         return freezing.thaw(program, data, system, held=growth())

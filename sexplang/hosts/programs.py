@@ -154,6 +154,7 @@ def system_of(
         tools,
         models=sized(settings.models),
         memory=has_index,
+        has_own_memory=program.handles("search-memory"),
         folder=start,
         all_tools=not program.handles("tool"),
         max_task_depth=limits.max_task_depth,

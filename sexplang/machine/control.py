@@ -119,6 +119,19 @@ def _with_held(error: Record, s: Segment, node: Segment) -> Record:
     return with_held(error, s, node)
 
 
+def is_handled(operation: str, node: Segment) -> bool:
+    """Whether a handler of the program takes an operation that is performed there."""
+    while True:
+        if operation in node[0].clauses:
+            return True
+        if node[2] is not None:
+            node = node[2]
+        elif node[4] is not None:
+            node = (node[4].onward or node[4]).s
+        else:
+            return False
+
+
 def _go_on(asked: tuple[Any, ...], k: Frame, s: Segment) -> Step:
     """A request for a subtask has been counted."""
     arguments, span, sent = asked

@@ -6,7 +6,7 @@ between two replies, so a continuation captured here captures the conversation.
 
 from typing import Any, Literal, TypeAlias
 
-from sexplang.machine.control import fail, perform
+from sexplang.machine.control import fail, is_handled, perform
 from sexplang.machine.exits import Closed, Entered, Forked, Spawned
 from sexplang.machine.finding import returned
 from sexplang.machine.leaving import HandlerKind, Taking
@@ -168,6 +168,8 @@ def _with_items(context: Ctx, items: tuple[Value, ...]) -> Ctx:
 
 def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
     """Performs one ask of a conversation."""
+    if ask.handled and not is_handled(ask.operation, s):
+        return k[0], None, k, s
     if ask.attempt:
         is_function = ask.operation == "tool" and ask.arguments[0] in s[3].linked.tools
         s = (FUNCTION if is_function else TOLD, k, s, s[3], ())

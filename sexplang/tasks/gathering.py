@@ -60,6 +60,9 @@ def looked_up(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
     paths, matched = gathering.paths, gathering.matched
     warnings, source = session.warnings, session.setup.notes["context_source"]
     for lookup, value in zip(gathering.lookups, replies, strict=True):
+        if value is None and lookup.ask.handled:
+            warnings += (lookup.unanswered,) if lookup.unanswered else ()
+            continue
         found, problem = _found(lookup, value)
         found = wanted_paths(found, gathering.assembly, gathering.folder)
         if lookup.ask.operation == "search-memory":

@@ -25,7 +25,7 @@ from sexplang.tasks.session import (
     Rules,
     Setup,
 )
-from sexplang.tasks.settings import MINIMAL, NOTHING_BEFORE, ContextSettings, effective
+from sexplang.tasks.settings import MINIMAL, NO_MEMORY, NOTHING_BEFORE, ContextSettings, effective
 from sexplang.tasks.tools import with_tools
 from sexplang.tasks.turns import ask_for_room, started
 from sexplang.tasks.window import check_room, filled, tokens_in, tokens_of
@@ -62,6 +62,8 @@ def opened(
     prompt, body = execute_body(prepared, values)
     setup, payload, tokens = _request(rules, prepared, overrides, body, depth)
     warnings = prepared.warnings + settings.warnings
+    if settings.asks_fresh and not (rules.memory or rules.has_own_memory):
+        warnings += (NO_MEMORY,)
     gathering, own = None, ()
     if conversations or prepared.has_files or files or overrides is not NO_OVERRIDES:
         items = _items(settings, overrides, conversations)
@@ -199,7 +201,7 @@ def _lookups(
         if source != "command":
             # The template says what to look for: that takes the place of the lookup by itself.
             return lookups
-    if settings.fresh_context == "enabled" and rules.memory:
+    if settings.fresh_context == "enabled" and (rules.memory or rules.has_own_memory):
         relevant = {param.name: values[param.name] for param in template.params if param.relevant}
         query: dict[str, Value] = {
             "query": "" if body.description else prompt,
@@ -207,7 +209,8 @@ def _lookups(
             "template_subtype": overrides.subtype or template.subtype,
             "inputs": relevant,
         }
-        lookups += (Lookup(AUTOMATIC, searching(query)),)
+        ask = evolve(searching(query), handled=not rules.memory)
+        lookups += (Lookup(AUTOMATIC, ask, NO_MEMORY if settings.asks_fresh else ""),)
     return lookups
 
 

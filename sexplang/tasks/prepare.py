@@ -102,7 +102,10 @@ def prepare(rules: Rules, template: Template) -> Prepared:
         files_text=files_text,
         files=tuple([param.name for param in template.params if param.type in FILES]),
         still=_still(system, paths, files_text, description, criteria),
-        has_files=rules.memory or not literal or template.file_paths.paths != (),
+        has_files=rules.memory
+        or rules.has_own_memory
+        or not literal
+        or template.file_paths.paths != (),
         max_depth=min(rules.max_task_depth, template.limits.max_depth or rules.max_task_depth),
         setup=_setup(rules, template, names, payload),
         payload=payload,

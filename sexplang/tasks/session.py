@@ -53,7 +53,9 @@ class Rules:
     window: Callable[[str | None], int]
     """The tokens that a conversation may take of the context window of the model so named."""
     memory: bool
-    """Whether there is an index that fresh context can come from."""
+    """Whether somebody outside of the program answers a search for fresh context."""
+    has_own_memory: bool
+    """Whether some handler of the program does."""
     folder: str = ""
     """What relative paths are relative to; empty where nobody knows it."""
     all_tools: bool = False
@@ -105,6 +107,8 @@ class Lookup:
 
     provenance: str
     ask: Ask
+    unanswered: str = ""
+    """What is noted where nobody answers."""
 
 
 @node

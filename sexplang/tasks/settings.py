@@ -23,6 +23,8 @@ class ContextSettings:
     fresh_context: str
     keeps_out: bool = False
     """Whether `accumulate_data: false` was set rather than defaulted."""
+    asks_fresh: bool = False
+    """Whether `fresh_context: enabled` was."""
     warnings: tuple[str, ...] = ()
 
 
@@ -58,6 +60,7 @@ NOTHING_BEFORE = (
     "accumulate_data has nothing to show: outside of a conversation, previous_outputs say what was "
     "done before"
 )
+NO_MEMORY = "there is no fresh context: nobody here answers `search-memory`"
 MINIMAL = (
     "Task will execute with minimal context (no inheritance, no accumulation, no fresh context)"
 )
@@ -117,7 +120,10 @@ def effective(
     ):
         warnings.append(MINIMAL)
     keeps_out = chosen.get("accumulate_data") is False
-    return ContextSettings(**merged, keeps_out=keeps_out, warnings=tuple(warnings))
+    asks_fresh = chosen.get("fresh_context") == "enabled"
+    return ContextSettings(
+        **merged, keeps_out=keeps_out, asks_fresh=asks_fresh, warnings=tuple(warnings)
+    )
 
 
 def _settle(merged: dict[str, Any], chosen: dict[str, Any], warnings: list[str]) -> None:

@@ -53,6 +53,7 @@ def task_system(
     max_context_window_fraction: float = FRACTION,
     context_windows: Mapping[str, int] | None = None,
     memory: bool = False,
+    has_own_memory: bool = False,
     folder: str = "",
     all_tools: bool = False,
 ) -> TaskSystem:
@@ -67,7 +68,8 @@ def task_system(
     A conversation may take `max_context_window_fraction` of its model's window;
     `context_windows` are tokens by the beginning of a model's name, beside those known here;
     `models` says who answers to their names.
-    With `memory`, there is an index for fresh context. `folder` is what relative paths are
+    With `memory`, somebody answers a search for fresh context; with `has_own_memory`, some handler
+    of the program does. `folder` is what relative paths are
     relative to: with it, a file that is named in two ways is read once. With `all_tools`, a task
     that allows a tool of a server which `tools` does not describe cannot begin.
     """
@@ -83,6 +85,7 @@ def task_system(
         tools=tools or {},
         window=windows(models, max_context_window_fraction, {**WINDOWS, **(context_windows or {})}),
         memory=memory,
+        has_own_memory=has_own_memory,
         folder=folder,
         all_tools=all_tools,
     )

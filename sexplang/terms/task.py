@@ -222,13 +222,15 @@ class Ask:
     """One operation that a conversation wants performed: `(op argument…)`.
 
     With `attempt`, an error comes back as a FAILED TaskResult instead of being raised. `sent` are
-    the arguments as the host sees them, plain data, where whoever asks knows their form.
+    the arguments as the host sees them, plain data, where whoever asks knows their form. With
+    `handled`, only a handler of the program is asked; the reply is nil where none takes it.
     """
 
     operation: str
     arguments: tuple[Value, ...]
     attempt: bool = False
     sent: tuple[Any, ...] | None = None
+    handled: bool = False
 
 
 @node

@@ -340,3 +340,120 @@ def test_an_error_does_not_repeat_what_was_found_before():
     (_, failed) = result.notes["subtasks"]
     request = failed.notes["error"]["details"]["subtaskRequest"]
     assert "previous_outputs" not in request and request["inputs"] == {"what": "2"}
+
+
+# -- Seeds 9
+
+FRESH = """
+(defatom child
+  (params word)
+  (instructions "Say {{word}}.")
+  (context_management (inherit_context none) %s))
+(defatom asker (instructions "Ask.") (allowed_tools spawn_subtask))
+(define (found query) {summary: "" matches: [{id: "tea.md"}] error: nil})
+"""
+ENABLED = FRESH % "(fresh_context enabled)"
+NOBODY = "there is no fresh context: nobody here answers `search-memory`"
+
+
+def fresh(tmp_path, text, model=lambda payload: "done", **options):
+    """The value, and the system prompts that the model got."""
+    (tmp_path / "tea.md").write_text("Not too hot.")
+    (tmp_path / "main.sexp").write_text(text)
+    systems = []
+
+    def seen(payload):
+        systems.append(payload["system"])
+        return model(payload)
+
+    return sexplang.run(tmp_path / "main.sexp", model=seen, **options), systems
+
+
+TEA = '<file path="tea.md">\nNot too hot.\n</file>'
+
+
+def test_a_handler_of_the_program_answers_for_fresh_context(tmp_path):
+    """It is asked once for each task around which it stands, also across the branches of `par`."""
+    text = """%s
+    (handle (par (call-task child "a") (call-task child "b"))
+      ((search-memory query) resume (resume (found query))))
+    """
+    both, systems = fresh(tmp_path, text % ENABLED)
+
+    assert [each.notes["context_source"] for each in both] == ["automatic"] * 2
+    assert systems == [TEA] * 2
+    assert [each.notes["warnings"] for each in both] == [[]] * 2
+
+
+def test_an_effect_of_python_answers_for_fresh_context(tmp_path):
+    """No index is needed, and a subtask that a model asks for has it by default."""
+    queries = []
+
+    def search(query):
+        queries.append(query)
+        return {"summary": "", "matches": [{"id": "tea.md"}], "error": None}
+
+    def model(payload):
+        if payload["task"] == "asker" and len(payload["messages"]) == 1:
+            request = {"name": "child", "description": "c", "inputs": {"word": "tea"}}
+            return {"tool_use": {"name": "spawn_subtask", "input": request}}
+        return "done"
+
+    text = FRESH % ""
+    value, systems = fresh(
+        tmp_path, f"{text}\n(str (asker))", model, effects={"search-memory": search}
+    )
+
+    assert (value, len(queries)) == ("done", 1)
+    assert systems == ["", TEA, ""]
+
+
+def test_with_nobody_who_answers_nothing_is_asked(tmp_path):
+    """Somebody who wants it is told so; where it is a default there is nothing to say. A handler
+    elsewhere in the program answers nothing."""
+    ask = '(call-task child "tea")'
+    elsewhere = "(define (other) (handle 1 ((search-memory q) resume (resume (found q)))))"
+    for more in ("", elsewhere):
+        result, systems = fresh(tmp_path, f"{ENABLED}\n{more}\n{ask}")
+        assert result.notes["context_source"] == "none"
+        assert result.notes["warnings"] == [NOBODY]
+        assert systems == [""]
+        asked = "(call-atomic-task 'child inputs: {word: 1} subtype: 'subtask)"
+        usual, _ = fresh(tmp_path, f"{FRESH % ''}\n{more}\n{asked}")
+        assert usual.notes["warnings"] == []
+
+
+def test_a_frozen_run_still_asks_its_handler(tmp_path):
+    """A task that begins after the thaw does what one before it did."""
+    text = (
+        ENABLED
+        + """
+    (handle [(call-task child "a") (call-task child "b")]
+      ((search-memory query) resume (resume (found query))))
+    """
+    )
+    (tmp_path / "tea.md").write_text("Not too hot.")
+    (tmp_path / "main.sexp").write_text(text)
+    program = sexplang.build(tmp_path / "main.sexp")
+    outcome = sexplang.start(program)
+    outcome = sexplang.thaw(program, sexplang.freeze(outcome))
+    value = sexplang.run(
+        outcome,
+        model=lambda payload: payload["system"],
+        permissions=sexplang.Permissions(read=[tmp_path]),
+    )
+
+    assert all("Not too hot." in str(each.content) for each in value), value
+
+
+def test_a_recording_is_replayed_with_whoever_answered(tmp_path):
+    """The replies are those of the same requests."""
+    effects = {"search-memory": lambda query: {"matches": [{"id": "tea.md"}], "error": None}}
+    text = f'{ENABLED}\n(call-task child "tea")'
+    first, _ = fresh(tmp_path, text, effects=effects, record=tmp_path / "r.jsonl")
+    again = sexplang.run(
+        tmp_path / "main.sexp", model=f"replay:{tmp_path / 'r.jsonl'}", effects=effects
+    )
+
+    assert again.content == first.content
+    assert again.notes["context_source"] == "automatic"

@@ -46,7 +46,8 @@ def play(
     program: Any, exchanges: Sequence[Exchange], inputs: dict[str, Value] | None = None
 ) -> Any:
     """The outcome of a program whose requests are answered in order of the script."""
-    outcome = start(program, inputs or {}, tasks())
+    system = tasks(has_own_memory=program.handles("search-memory"))
+    outcome = start(program, inputs or {}, system)
     left = list(exchanges)
     while hasattr(outcome, "requests"):
         request, exchange = _next(outcome.requests, left)

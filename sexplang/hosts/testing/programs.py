@@ -44,7 +44,13 @@ def built(source: Source, forms: tuple[Form, ...]) -> Program:
 
 def begun(test: Test, program: Program, inputs: dict[str, Value]) -> Any:
     """The outcome of a program of a test, up to its first requests."""
-    return start(program, inputs, tasks() if has_tasks(program) else None, test.limits)
+    system = None
+    if has_tasks(program):
+        system = tasks(
+            has_own_memory=program.handles("search-memory"),
+            max_task_depth=test.limits.max_task_depth,
+        )
+    return start(program, inputs, system, test.limits)
 
 
 def value_of_form(test: Test, form: Form, inputs: dict[str, Value]) -> Value:

@@ -104,7 +104,7 @@
 
 (define (_history words)
   (if (or (nil? words) (empty? words))
-      nil
+      'none
       [{role: "user" content: (str "Context:\n" words)}
        {role: "assistant" content: "I have read the context. What is the task?"}]))
 

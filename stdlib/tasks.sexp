@@ -4,7 +4,7 @@
 ; overrides, each in the place of what the template says; gives its TaskResult.
 (define (call-atomic-task task (inputs {}) (file_paths nil) (context_management nil)
           (previous_outputs nil) (subtype nil) (max_depth nil) (model nil) (return_expectations nil)
-          (max_turns nil) (history nil) (history_config nil) (options nil))
+          (max_turns nil) (history 'none) (history_config nil) (options nil))
   (run-task task inputs
     {file_paths: file_paths
      context_management: context_management

@@ -162,12 +162,12 @@ def _cannot_go_on(result: Record) -> Fault:
         return Fault(
             "no-conversation",
             "the conversation of this TaskResult has failed, and a failed one does not go on",
-            hint="ask (failed? result) first, and begin again with (call-task task x)",
+            hint='write (if (failed? r) (call-task task x) (continue r "words"))',
         )
     return Fault(
         "no-conversation",
         "this TaskResult is of no conversation: a script, a plan or the program made it",
-        hint='write (define r (call-task task x)), and (continue r "words") with just that',
+        hint='write (define r (call-task task x)), and then (continue r "words")',
     )
 
 
@@ -225,6 +225,14 @@ WORK.stripped = Kind("work that is left", give)
 
 
 def _kept(overrides: Value) -> dict[str, Value]:
-    """What is nil is left as it is."""
+    """What is nil is left as it is. But a history that is nil was meant to be one: where none is
+    given, it is the symbol `none`."""
     given = overrides if isinstance(overrides, dict) else {}
-    return {key: value for key, value in given.items() if value is not None}
+    kept = {key: value for key, value in given.items() if value is not None}
+    if "history" in given:
+        history = given["history"]
+        if history is None:
+            kept["history"] = None
+        elif isinstance(history, Symbol) and history.name == "none":
+            del kept["history"]
+    return kept

@@ -117,8 +117,8 @@ def _bad(problem: str) -> Fault:
     return Fault(
         "bad-compaction",
         f"a handler of `compact` {problem}",
-        hint="resume with messages out of those that it got, each call of a tool with its result; "
-        "the last one is what the model is asked next",
+        hint='write (resume [{role: "user" content: "…"} …]), the last one what the model is asked '
+        "next, or (forward resume compact messages used limit), which empties the oldest results",
     )
 
 

@@ -9,6 +9,7 @@ from sexplang.tasks.failures import bad_input
 from sexplang.tasks.request import fields_of, snake
 from sexplang.tasks.session import Block, HandlerSession
 from sexplang.terms.node import evolve
+from sexplang.terms.payload import SHOWN
 from sexplang.terms.template import HistoryConfig
 from sexplang.terms.value import Value
 
@@ -43,8 +44,10 @@ def _plain(message: Block) -> Block:
 
 
 def flaw_of(history: Sequence[Value]) -> str | None:
-    """What is wrong inside of messages: a block that lacks what its type wants, or a call of a tool
-    that has no result in the next message, or two."""
+    """Why no provider takes messages: the first is none of the user, a block lacks what its type
+    wants, or a call of a tool has no result in the next message, or two."""
+    if history and (fields_of(history[0]) or {})["role"] != "user":
+        return "message 0 is the assistant's: the first is one of the user"
     called: list[Value] = []
     for at, message in enumerate(history):
         fields = fields_of(message) or {}
@@ -65,7 +68,8 @@ def flaw_of(history: Sequence[Value]) -> str | None:
 
 
 def _lack(block: Block, role: Value) -> str | None:
-    """What a block lacks; one of another type is opaque, and sent as it is."""
+    """What a block lacks. The model's of other types are opaque, and sent as they are; the user's
+    and those in results are written by programs, and of types that are known."""
     match block:
         case {"type": "text"}:
             said = block.get("text")
@@ -78,11 +82,38 @@ def _lack(block: Block, role: Value) -> str | None:
         case {"type": "tool_result"}:
             is_whole = isinstance(block.get("tool_use_id"), str) and _is_answer(block)
             return None if is_whole and role == "user" else _RESULT
-        case {"type": str()}:
-            return None
+        case {"type": str(kind)}:
+            return None if role == "assistant" else _lack_of(kind, block)
     return "a block is no table with a type"
 
 
+def _lack_of(kind: str, block: Block) -> str | None:
+    """The same of what is no model's, and neither text, call nor result."""
+    if kind in ("image", "document"):
+        source = fields_of(block.get("source")) or {}
+        wanted = _SOURCES.get(source.get("type"))
+        is_whole = wanted is not None and all(_is_text(source.get(name)) for name in wanted)
+        return None if is_whole else f"`{kind}` has no source: {_SOURCE}"
+    if kind in _OTHERS:
+        return None
+    return f"there is no type `{kind[:SHOWN]}` for what a user says: write text, image or document"
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+_SOURCES: dict[Value, tuple[str, ...]] = {
+    "base64": ("media_type", "data"),
+    "url": ("url",),
+    "file": ("file_id",),
+    "text": ("data",),
+    "content": (),
+}
+"""Where an image or a document comes from, and the texts that say so."""
+
+_SOURCE = 'write source: {type: "base64" media_type: "image/png" data: …}'
+_OTHERS = frozenset(("search_result", "container_upload", "tool_reference"))
 _CALL = "a `tool_use` is no call of an assistant with its id, name and table of input"
 _RESULT = "a `tool_result` is no answer of a user with its tool_use_id and content"
 

@@ -75,6 +75,8 @@ def overrides_of(given: dict[str, Value]) -> Overrides:
     warnings: list[str] = []
     for key, value in given.items():
         name = snake(key)
+        if value is None and name == "history":
+            wrong[name] = _NO_HISTORY
         if value is None or name in _PASSED_OVER:
             continue
         if isinstance(value, Symbol):
@@ -115,6 +117,12 @@ def _options(given: dict[str, Value]) -> tuple[dict[str, Value], dict[str, str]]
                 wrong[f"options.{key}"] = f"it {why}; {hint}" if hint else f"it {why}"
             read[key] = value
     return read, wrong
+
+
+_NO_HISTORY = (
+    "it is nil, which is what notes have where no history was given: write `history: []` for the "
+    'first call, or go on with `(continue r "words")`'
+)
 
 
 def _made(fields: dict[str, Any], warnings: tuple[str, ...]) -> Overrides:

@@ -182,6 +182,8 @@ def test_a_handler_says_what_to_go_on_with():
         ("(take messages 2)", "begin and end"),
         ("(drop messages 2)", "one result for each call"),
         ('[{role: "user" content: ""}]', "says nothing"),
+        ('[{role: "user" content: [{type: "txt" text: "x"}]}]', "there is no type `txt`"),
+        ('[{role: "user" content: [{type: "image"}]}]', "`image` has no source"),
         (
             '(append messages [{role: "user" content: [{type: "tool_use"}]}])',
             "call of an assistant",
@@ -196,6 +198,7 @@ def test_an_answer_that_no_provider_takes_is_named(given: str, words: str):
 
     error = failed.value.error.fields
     assert "bad-compaction" == error["reason"]
+    assert error["hint"].startswith('write (resume [{role: "user" content: "…"} …])')
     assert words in error["message"]
 
 

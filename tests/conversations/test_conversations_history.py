@@ -143,7 +143,7 @@ def test_what_a_continuation_returns_is_of_the_tasks_type():
 )
 def test_what_cannot_go_on_is_said(program: str, reason: str):
     task = '(defatom chat (params q) (instructions "{{q}}"))'
-    caught = f"{task} (try {program} (catch (err) err.reason))"
+    caught = f"{task} (try {program} (catch (err) [err.reason err.hint]))"
     permissions = sexplang.Permissions(run=["echo"])
 
     def replied(payload: dict) -> str:
@@ -151,7 +151,9 @@ def test_what_cannot_go_on_is_said(program: str, reason: str):
             raise ValueError("no model")
         return "ok"
 
-    assert reason == sexplang.run(caught, model=replied, permissions=permissions)
+    found, hint = sexplang.run(caught, model=replied, permissions=permissions)
+    assert reason == found
+    assert "(continue r" in hint
 
 
 def test_an_answer_is_no_result_says_check():
@@ -160,6 +162,66 @@ def test_an_answer_is_no_result_says_check():
 
     assert "`continue` takes a TaskResult, not the answer of `chat`" == found.title
     assert "`(call-task chat …)` gives" in found.hint
+
+
+def test_a_history_that_is_nil_is_said():
+    """Notes have none where none was given; nothing is sent without what was said before."""
+    program = """
+(defatom chat (params q) (instructions "{{q}}"))
+(define r (call-task chat "My name is Ada."))
+(call-atomic-task 'chat inputs: {q: "And my name?"} history: r.notes.history)"""
+    with MessagesServer("Hello.") as server, pytest.raises(sexplang.Failed) as failed:
+        sexplang.run(program, model=server.url)
+
+    message = failed.value.error.fields["message"]
+    assert "write `history: []` for the first call" in message
+    assert '`(continue r "words")`' in message
+    assert 1 == len(server.journal)
+
+
+@pytest.mark.parametrize(
+    ("history", "flaw"),
+    [
+        ('[{role: "user" content: [{type: "image"}]}]', "`image` has no source"),
+        (
+            '[{role: "user" content: [{type: "image" source: {type: "base64" data: "A"}}]}]',
+            "`image` has no source",
+        ),
+        ('[{role: "user" content: [{type: "document" source: 5}]}]', "`document` has no source"),
+        ('[{role: "user" content: [{type: "zzz" foo: 1}]}]', "there is no type `zzz`"),
+        ('[{role: "assistant" content: "a"} {role: "assistant" content: "b"}]', "message 0 is"),
+    ],
+)
+def test_a_message_that_no_provider_takes_is_sent_to_nobody(history: str, flaw: str):
+    program = f"""
+(defatom chat (params q) (instructions "{{{{q}}}}"))
+(call-atomic-task 'chat inputs: {{q: "x"}} history: {history})"""
+    with MessagesServer() as server, pytest.raises(sexplang.Failed) as failed:
+        sexplang.run(program, model=server.url)
+
+    assert flaw in failed.value.error.fields["message"]
+    assert not server.journal
+
+
+def test_images_by_their_address_and_uploaded_files_are_sent_as_they_are():
+    content = """[{type: "image" source: {type: "url" url: "https://example.com/a.png"}}
+  {type: "document" source: {type: "file" file_id: "f1"}}
+  {type: "document" source: {type: "text" media_type: "text/plain" data: "Tea."}}
+  {type: "container_upload" file_id: "f2"}]"""
+    program = f"""
+(defatom chat (params q) (instructions "{{{{q}}}}"))
+(str (call-atomic-task 'chat inputs: {{q: "x"}} history: [{{role: "user" content: {content}}}]))"""
+    with MessagesServer("Good.") as server:
+        assert "Good." == sexplang.run(program, model=server.url)
+
+    kinds = [block["type"] for block in server.journal[0]["messages"][0]["content"]]
+    assert ["image", "document", "document", "container_upload"] == kinds
+
+
+def test_what_an_attempt_gives_is_a_result_says_check():
+    program = '(define r (attempt (error "x"))) (string-length r) (continue r "y")'
+
+    assert "wrong-type" not in [each.code for each in sexplang.check(program)]
 
 
 @pytest.mark.parametrize(

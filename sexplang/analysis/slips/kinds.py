@@ -97,7 +97,8 @@ def kind_of(node: Any, value: Abstract) -> str | None:
     if isinstance(value, (Fn, Resume)):
         return "function"
     if isinstance(value, Table):
-        return "table"
+        is_result = {"status", "notes", "usage"} <= {name for name, _ in value.fields}
+        return "result" if is_result else "table"  # what an attempt gives reads like a table
     if isinstance(value, Answer):
         kind = "result" if value.is_result else kind_of_type(type_of(value.task))
         return "text" if kind == "string" else kind or "answer"

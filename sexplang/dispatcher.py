@@ -13,7 +13,7 @@ from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.node import evolve, frozen
 from sexplang.terms.program import Input, Program
 from sexplang.terms.source import Source
-from sexplang.terms.task import error_record, failed_result, task_result
+from sexplang.terms.task import GIVEN, error_record, failed_result, partial_of, task_result
 from sexplang.terms.text import plain, text, value_of
 from sexplang.terms.value import Fault, Record, Task, Value
 
@@ -239,11 +239,16 @@ def failed(error: Record, path: Path | None, trail: "Trail | None" = None) -> Re
     """The FAILED TaskResult of a run that failed. A TaskError keeps its type and reason; what a
     program did wrong is a subtask_failure, with the error itself in the details, and the calls and
     variables of the `trail`."""
+    if path != "s_expression":  # else the program, and what it binds, is the caller's
+        error = _of_tasks(error)
     fields = error.fields
     if fields["type"] in ("PROGRAM_ERROR", "USER_ERROR"):
         reason = "tool_execution_error" if path == "direct_tool" else "subtask_failure"
         details: dict[str, Value] = {"originalError": error}
-        if trail is not None and path == "s_expression":  # else the program is none of the caller's
+        partial = partial_of(error)
+        if partial:
+            details["partial_results"] = partial
+        if trail is not None and path == "s_expression":
             known = {"calls": trail.calls, "variables": trail.variables}
             details.update({name: value for name, value in known.items() if value})
         error = error_record(
@@ -263,3 +268,15 @@ def unreadable(found: Diagnostics, path: Path | None) -> Record:
         hint=first.hint,
     )
     return failed(error, path)
+
+
+def _of_tasks(error: Record) -> Record:
+    """The error without what our own program has bound: with what its task was given alone."""
+    partial = partial_of(error)
+    if not isinstance(partial, dict):
+        return error
+    given = {name: partial[name] for name in GIVEN if name in partial}
+    details = {**error.fields["details"], "partial_results": given}
+    if not given:
+        del details["partial_results"]
+    return evolve(error, fields={**error.fields, "details": details})

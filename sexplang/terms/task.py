@@ -161,7 +161,7 @@ def failed_result(error: Record, **notes: Value) -> Record:
     fields = error.fields
     content, details = fields.get("content"), fields.get("details")
     known = details if isinstance(details, dict) else {}
-    told: dict[str, Value] = {"error": error, **_partly(known.get("partial_results"))}
+    told: dict[str, Value] = {"error": error, **_partly(partial_of(error))}
     if isinstance(known.get("warnings"), tuple):
         told["warnings"] = known["warnings"]
     if isinstance(known.get("turns"), dict):
@@ -174,6 +174,12 @@ def failed_result(error: Record, **notes: Value) -> Record:
         notes={**told, **notes},
         usage=usage if isinstance(usage, dict) else None,
     )
+
+
+def partial_of(error: Record) -> Value:
+    """What an error tells of what there was when it came: `details.partial_results`."""
+    details = error.fields.get("details")
+    return details.get("partial_results") if isinstance(details, dict) else None
 
 
 def _partly(partial: Value) -> dict[str, Value]:

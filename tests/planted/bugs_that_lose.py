@@ -104,7 +104,7 @@ LOSING = [
         "a result has no notes of what its task was given",
         "nothing_lost",
         "terms/task.py",
-        (('{"error": error, **_partly(known.get("partial_results"))}', '{"error": error}'),),
+        (('{"error": error, **_partly(partial_of(error))}', '{"error": error}'),),
     ),
     Bug(
         "a sequence forgets what its last step was given",

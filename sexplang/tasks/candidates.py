@@ -25,7 +25,11 @@ def reached(
     """The tasks that a request can name which is made in these conversations: the candidates of
     the innermost, its tools, and itself. Of several private tasks of one name, it is who may have
     least."""
-    name = conversations[-1].name if conversations else None
+    return reached_by(tasks, conversations[-1].name if conversations else None)
+
+
+def reached_by(tasks: tuple[Template, ...], name: str | None) -> tuple[Template, ...]:
+    """The same for the name of the innermost."""
     asking = [each for each in tasks if each.name == name]
     found = candidates(tasks, asking[0] if asking else None)
     for other in asking[1:]:

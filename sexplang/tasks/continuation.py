@@ -5,12 +5,14 @@ import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from sexplang.tasks.candidates import reached_by
+from sexplang.tasks.inputs import fits
 from sexplang.tasks.json_text import read_json, unfit
 from sexplang.tasks.plans.artifacts import body_of, object_in
 from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.request import SubtaskRequest, fields_of, snake, subtask_request
 from sexplang.terms.node import evolve
-from sexplang.terms.template import OutputFormat
+from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.value import Fault, Value
 
 
@@ -47,7 +49,7 @@ def continuation(
     if why is not None:
         problems["notes"] = why
     if kind != "whole":
-        request = _remarked(request, "a request that is no CONTINUATION result was read as one")
+        request = _remarked(request, _REMARK)
     return evolve(request, problems={**request.problems, **problems}) if problems else request
 
 
@@ -58,6 +60,7 @@ _MEANT = re.compile(r"""\bstatus["']?\s*:\s*["']CONTINUATION\b""", re.IGNORECASE
 _HELD = re.compile(
     r"""["'](?:subtask_?request|subplan|evaluation_?request)["']\s*:""", re.IGNORECASE
 )
+_REMARK = "a request that is no CONTINUATION result was read as one"
 _BESIDE = frozenset(("status", "content", "type", "artifacts", "notes"))
 _FENCE = re.compile(r"\s*(?:```[\w-]*\s*)?")
 _MOST_TRIES = 20
@@ -73,16 +76,20 @@ def _kind(result: Mapping[str, Value], format: OutputFormat) -> Kind | None:
     fields = {snake(key): item for key, item in result.items()}
     notes = {snake(key): item for key, item in (fields_of(fields.get("notes")) or {}).items()}
     is_bare = any(_has_shape(fields.get(name), needed) for name, needed in _ASKS.items())
-    if status == "CONTINUATION":
-        return "bare" if is_bare and _HOLDS.isdisjoint(notes) else "whole"
     if not (
         status is None or (isinstance(status, str) and status.strip().upper() == "CONTINUATION")
     ):
         return None
     schema = format.schema if isinstance(format.schema, dict) else {}
-    if fields.keys() & (schema.get("properties") or {}).keys() or not (
-        fields.keys() <= _BESIDE | _ASKS.keys()
-    ):
+    is_own = not fields.keys().isdisjoint(schema.get("properties") or {})
+    if status == "CONTINUATION":
+        if not _HOLDS.isdisjoint(notes):
+            return "whole"
+        # The word itself is no answer, unless the task's own has such a field.
+        if is_own:
+            return None
+        return "bare" if is_bare else "whole"
+    if is_own or not fields.keys() <= _BESIDE | _ASKS.keys():
         return None
     if any(_has_shape(notes.get(name), needed) for name, needed in _ASKS.items()):
         return "nearly"
@@ -96,6 +103,24 @@ _ASKS = {
 """The notes that ask for something, and the fields of which one is there."""
 _HOLDS = frozenset((*_ASKS, "evaluation_request"))
 """The notes of a CONTINUATION result that ask for something."""
+
+
+def bare_request(text: str, tasks: tuple[Template, ...], asks: str) -> SubtaskRequest | None:
+    """The request that a text is as a whole, without a word of a CONTINUATION: it names a task
+    that who asks may have done, with inputs that this takes, and no field that is no request's."""
+    if '"name"' not in text or '"inputs"' not in text:
+        return None
+    twice: list[str] = []
+    fields = object_in(text, twice)
+    name, inputs = fields.get("name"), fields.get("inputs")
+    if twice or not isinstance(inputs, dict) or not inputs or unfit(fields) is not None:
+        return None
+    if not any(task.name == name and fits(task, inputs) for task in reached_by(tasks, asks)):
+        return None
+    request = subtask_request(fields)
+    if request.problems or request.unknown:
+        return None
+    return evolve(request, remarks=(*request.remarks, _REMARK))
 
 
 def _has_shape(value: Value, needed: frozenset[str]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from sexplang.tasks.asking import ask_model
 from sexplang.tasks.calls import answered, available, planned, propose, spawned, with_plan
 from sexplang.tasks.compact import checked, emptied
-from sexplang.tasks.continuation import continuation
+from sexplang.tasks.continuation import bare_request, continuation
 from sexplang.tasks.cutting import plan_words, shortened
 from sexplang.tasks.failures import bad_reply, exhausted, halted
 from sexplang.tasks.finish import finished
@@ -221,7 +221,10 @@ def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     """The model has said all: a result, a request for a subtask, or something that does not fit."""
     text = session.said + reply.text
     offered = available(session.setup, reply)
-    request = continuation(text, offered, session.setup.format)
+    request: SubtaskRequest | Proposal | None = continuation(text, offered, session.setup.format)
+    is_text = session.setup.format.type == "text"
+    if request is None and is_text and "spawn_subtask" in offered.values():
+        request = bare_request(text, rules.tasks, session.setup.task)
     if request is not None:
         tool = "propose_subplan" if isinstance(request, Proposal) else "spawn_subtask"
         if tool in offered.values():

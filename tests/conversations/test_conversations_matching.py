@@ -174,3 +174,75 @@ def test_a_hint_matches_as_a_name_does(ask):
 
     assert "Big x" == ask(request, tasks)[0]
     assert "Mid x" == ask({**request, "template_hints": ["MID_size"]}, tasks)[0]
+
+
+LOOK_UP = """
+(defatom look-up (params (what string)) (instructions "Find {{what}}"))
+(defatom other (params (what string)) (instructions "Other {{what}}"))
+(defatom boss %s (instructions "Lead.") (allowed_tools %s) (subtasks look-up))
+(define r (call-task boss))
+{content: r.content warnings: r.notes.warnings}
+"""
+BARE = '{"name": "look-up", "inputs": {"what": "x"}}'
+
+
+def led(text, clause="", tools="spawn_subtask"):
+    """What the child was asked, what the boss was told, its result."""
+    prompts, told = [], []
+
+    def model(payload):
+        (*_, last) = payload["messages"]
+        if payload["task"] != "boss":
+            prompts.append(last["content"][0]["text"])
+            return "child"
+        if len(payload["messages"]) > 1:
+            told.append(last["content"][0]["text"])
+            return '{"name": "done", "inputs": {}, "status": "done", "page": 1}'
+        return text
+
+    program = LOOK_UP % (clause, tools)
+    if tools != "spawn_subtask":
+        program = program.replace("(subtasks look-up)", "")
+    return prompts, told, sexplang.run(program, model=model)
+
+
+@pytest.mark.parametrize("text", [BARE, f"```json\n{BARE}\n```"])
+def test_a_request_alone_is_read_where_it_is_certain(text):
+    prompts, told, result = led(text)
+
+    assert ["Find x"] == prompts
+    assert ["The result of the subtask:\n\nchild"] == told
+    said = "a request that is no CONTINUATION result was read as one"
+    assert [said] == list(result["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("text", "clause", "tools"),
+    [
+        (BARE.replace("look-up", "Look_up"), "", "spawn_subtask"),
+        (BARE.replace("look-up", "other"), "", "spawn_subtask"),
+        (BARE.replace("what", "text"), "", "spawn_subtask"),
+        (BARE.replace('"x"', "3"), "", "spawn_subtask"),
+        (BARE[:-1] + ', "page": 2}', "", "spawn_subtask"),
+        (BARE[:-1] + ', "name": "look-up"}', "", "spawn_subtask"),
+        (f"I would ask: {BARE}", "", "spawn_subtask"),
+        (BARE, "(returns {name: string inputs: table})", "spawn_subtask"),
+        (BARE, "", "read_file"),
+    ],
+)
+def test_an_answer_may_look_like_a_request(text, clause, tools):
+    prompts, told, result = led(text, clause, tools)
+
+    assert ([], [], text) == (prompts, told, result["content"])
+
+
+def test_the_word_is_no_answer_unless_the_schema_has_such_a_field():
+    """In capitals: it was meant for the host."""
+    text = '{"status": "CONTINUATION", "page": 2}'
+
+    assert "is malformed: notes.subtask_request" in led(text)[1][0]
+    own = "(returns {status: string page: integer})"
+    prompts, told, result = led(text, own)
+    assert ([], [], text) == (prompts, told, result["content"])
+    whole = f'{{"status": "CONTINUATION", "notes": {{"subtask_request": {BARE}}}}}'
+    assert ["Find x"] == led(whole, own)[0]

@@ -226,6 +226,8 @@ WHOLE = f'{{"status": "CONTINUATION", {NOTES}}}'
         WHOLE.replace("CONTINUATION", "Continuation "),
         f"So: {WHOLE.lower()}",
         f'{{"subtask_request": {REQUEST}}}',
+        f'{{"status": "CONTINUATION", "subtask_request": {REQUEST}}}',
+        f'{{"status": "CONTINUATION", "notes": {{}}, "subtask_request": {REQUEST}}}',
         f'{{"subtaskRequest": {REQUEST}, "content": "c"}}',
         f"Here:\n{{{NOTES}}}",
     ],

@@ -159,7 +159,7 @@ def _analysed(m: Follower, given: int) -> Report:
         calls = calls if m.asks_models else ZERO
         is_whole, environment = False, m.values.environment(None, ())
     found = [*unreachable(program), *unused(program), *slips(program)]
-    found += [*_unprovided(program), *_unfound(program)]
+    found += [*_unprovided(program), *_unfound(program), *_covered(program)]
     if is_whole:
         of_run, m.notes = m.notes, Notes()
         rows += _rows(m, environment)
@@ -242,6 +242,25 @@ def _unprovided(program: Program) -> list[Diagnostic]:
         for task in program.tasks
         for tool in dict.fromkeys(task.template.allowed_tools)
         if tool not in TOOLS and ":" not in tool and not program.has_tool(tool)
+    ]
+
+
+def _covered(program: Program) -> list[Diagnostic]:
+    """Functions and tasks of the program that are called as a tool of the language's own is: a
+    model that may use it has the language's."""
+    own = {name for unit in program.units if unit.main for name in unit.exports}
+    return [
+        Diagnostic(
+            "unknown-tool",
+            f"`{task.name}` may use `{tool}`, which is the language's own tool and not the "
+            "definition of that name",
+            (Label(task.template.span),) if task.template.span is not None else (),
+            hint=f"call the definition by another name, such as `my_{tool}`",
+            severity="warning",
+        )
+        for task in program.tasks
+        for tool in dict.fromkeys(task.template.allowed_tools)
+        if tool in TOOLS and tool in own
     ]
 
 

@@ -317,3 +317,14 @@ def test_a_task_as_a_tool_has_its_defaults(requests):
     assert properties["n"] == {"type": "integer", "default": 3}
     assert list(properties["by"]["default"]) == ["a"]
     assert [name for name, each in properties.items() if "default" in each] == ["n", "by"]
+
+
+def test_a_definition_called_as_the_languages_own_tool_is_warned_of():
+    """The model has the language's; a definition of another name is silence."""
+    text = """(define (%s path) "mine" path) (%s "a")
+    (defatom boss (instructions "Lead.") (allowed_tools read_file)) (boss)"""
+    (found,) = sexplang.check(text.replace("%s", "read_file"))
+
+    assert ("unknown-tool", "warning") == (found.code, found.severity)
+    assert "the language's own tool and not the definition" in found.title
+    assert [] == sexplang.check(text.replace("%s", "read_files"))

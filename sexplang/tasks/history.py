@@ -2,14 +2,14 @@
 messages of a conversation → the history for the next (inventory 3.4: HistoryConfigSettings).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.request import fields_of, snake
 from sexplang.tasks.session import Block, HandlerSession
 from sexplang.terms.node import evolve
-from sexplang.terms.payload import SHOWN
+from sexplang.terms.payload import HISTORY, SHOWN
 from sexplang.terms.template import HistoryConfig
 from sexplang.terms.value import Value
 
@@ -134,7 +134,9 @@ def configured(template: HistoryConfig, request: Value) -> HistoryConfig:
     """The template's settings and, stronger, the request's. Raises Fault."""
     given = {snake(key): value for key, value in (fields_of(request) or {}).items()}
     chosen: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    wrong = [key for key, value in chosen.items() if key not in _FITS or not _FITS[key](value)]
+    wrong = [
+        key for key, value in chosen.items() if key not in HISTORY or not HISTORY[key].test(value)
+    ]
     if wrong:
         raise bad_input(
             f"history_config has no such setting or value: {', '.join(wrong)}",
@@ -144,17 +146,6 @@ def configured(template: HistoryConfig, request: Value) -> HistoryConfig:
             fields=tuple(f"history_config.{name}" for name in wrong),
         )
     return evolve(template, **chosen)
-
-
-def _is_bool(value: Value) -> bool:
-    return isinstance(value, bool)
-
-
-_FITS: dict[str, Callable[[Value], bool]] = {
-    "use_session_history": _is_bool,
-    "record_in_session_history": _is_bool,
-    "history_turns_to_include": lambda value: type(value) is int and value > 0,
-}
 
 
 def shown(history: tuple[Block, ...], settings: HistoryConfig) -> tuple[Block, ...]:

@@ -119,6 +119,17 @@ OPTIONS: dict[str, Takes] = {
 }
 """The settings."""
 
+_FLAG = Takes("true or false", lambda value: isinstance(value, bool))
+
+HISTORY: dict[str, Takes] = {
+    "use_session_history": _FLAG,
+    "record_in_session_history": _FLAG,
+    "history_turns_to_include": Takes(
+        "a whole number from 1", lambda value: type(value) is int and value > 0
+    ),
+}
+"""The settings in `history_config` of a call."""
+
 PAYLOAD: dict[str, Takes] = {
     "messages": Takes("a list of messages", _is_list),
     "system": Takes("a text or a list of blocks", is_content),

@@ -510,3 +510,45 @@ def test_a_setting_of_a_call_has_room_in_its_task():
 
     assert [] == server.journal
     assert "`thinking` in the payload of `model` takes 9000 tokens" in str(failed.value)
+
+
+CALLS = {
+    "options: {temprature: 1}": ("unknown-clause", "did you mean `temperature`?"),
+    "options: {max_tokens: 5}": ("unknown-clause", "(limits max_output_tokens: …)"),
+    "options: {temperature: 9}": ("malformed-form", "a number from 0 to 2"),
+    "options: {temperature: 9 effort: (str q)}": ("malformed-form", "a number from 0 to 2"),
+    "history_config: {turns: 9}": ("unknown-clause", "history_turns_to_include"),
+    "history_config: {history_turns_to_include: 0}": ("malformed-form", "from 1"),
+}
+
+
+@pytest.mark.parametrize("label", [*CALLS])
+def test_check_looks_into_the_settings_of_a_call(label):
+    program = f"""(define-input q) (defatom a (instructions "x")) (call-atomic-task 'a {label})"""
+    ((code, title, hint),) = found(program)
+
+    assert CALLS[label][0] == code
+    assert CALLS[label][1] in f"{title} {hint}"
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "options: {temperature: 1 effort: 'low top_p: nil}",
+        "options: {temperature: q}",
+        "options: q",
+        "history_config: {history-turns-to-include: 2 use_session_history: nil}",
+    ],
+)
+def test_check_takes_the_settings_that_a_call_may_have(label):
+    program = f"""(define-input q) (defatom a (instructions "x")) (call-atomic-task 'a {label})"""
+
+    assert [] == found(program)
+
+
+def test_a_function_of_that_name_is_the_programs_own():
+    program = """
+    (define (call-atomic-task task (options {})) options)
+    (call-atomic-task 'a options: {b: 1})"""
+
+    assert [] == [each for each in found(program) if "setting" in each[1]]

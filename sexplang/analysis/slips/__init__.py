@@ -6,7 +6,7 @@ from sexplang.analysis.slips.catching import never_raised
 from sexplang.analysis.slips.certain import Certain
 from sexplang.analysis.slips.discarding import discarded
 from sexplang.analysis.slips.fitting import misfits
-from sexplang.analysis.slips.payloads import misread_payloads
+from sexplang.analysis.slips.payloads import misread_payloads, misread_settings
 from sexplang.analysis.slips.prompting import unused_params
 from sexplang.analysis.slips.texts import swapped_texts
 from sexplang.terms.diagnostic import Diagnostic
@@ -42,6 +42,7 @@ def slips(program: Program) -> list[Diagnostic]:
         *never_raised(program),
         *discarded(program),
         *misread_payloads(program),
+        *misread_settings(program),
         *unused_params(program),
         *swapped_texts(program),
     ]

@@ -1,12 +1,13 @@
-"""What the text shows of a request to a model: keys and values that every model refuses."""
+"""What the text shows of a request to a model, and of the settings of a call: keys and values that
+are refused."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from sexplang.analysis.own import is_own, own_nodes
-from sexplang.terms.core import Call, Clause, Const, MakeTable, PerformOp
+from sexplang.terms.core import Call, Clause, Const, Known, MakeTable, PerformOp
 from sexplang.terms.diagnostic import Diagnostic, Label
-from sexplang.terms.payload import PAYLOAD, flaw, meant
+from sexplang.terms.payload import HISTORY, OPTIONS, PAYLOAD, flaw, meant, option_meant
 from sexplang.terms.program import Program
 from sexplang.terms.source import Made
 from sexplang.terms.text import plain
@@ -27,6 +28,44 @@ def misread_payloads(program: Program) -> Iterator[Diagnostic]:
             tables.append(node.arguments[0])
     for table in tables:
         yield from _of_table(table)
+
+
+def misread_settings(program: Program) -> Iterator[Diagnostic]:
+    """Of literal tables that stand as `options:` or `history_config:` of a call by name."""
+    for node in own_nodes(program):
+        written = isinstance(node, Call) and is_own(node.span) and not isinstance(node.span, Made)
+        if written and node.labels and _is_by_name(program, node.callee):
+            labelled = node.arguments[-len(node.labels) :]
+            for label, table in zip(node.labels, labelled, strict=True):
+                if label in _SETTINGS:
+                    yield from _of_settings(label, table)
+
+
+def _is_by_name(program: Program, callee: Any) -> bool:
+    if not isinstance(callee, Known):
+        return False
+    function = program.functions[callee.function]
+    return function.name == "call-atomic-task" and not is_own(function.span)
+
+
+_SETTINGS = {"options": OPTIONS, "history_config": HISTORY}
+
+
+def _of_settings(label: str, table: Any) -> Iterator[Diagnostic]:
+    known = _SETTINGS[label]
+    for written, value in _entries(table):
+        key = written if label == "options" else written.replace("-", "_")
+        if key not in known:
+            title = f"`{label}` has no setting `{written}`"
+            hint = option_meant(key) if label == "options" else f"there are {', '.join(known)}"
+            yield Diagnostic("unknown-clause", title, (Label(table.span),), hint=hint)
+        elif value:
+            fits = value[0] is None or known[key].test(value[0])
+            why = flaw(key, *value) if label == "options" else None
+            why = why or (None if fits else f"is not {known[key].words}")
+            if why is not None:
+                title = f"`{key}` in `{label}` {why}"
+                yield Diagnostic("malformed-form", title, (Label(table.span),))
 
 
 def _is_model(callee: Any) -> bool:

@@ -25,7 +25,7 @@ from sexplang.machine.branch import (
 from sexplang.machine.budgets import Meter
 from sexplang.machine.converse import conversations
 from sexplang.machine.graphs import is_graph, so_far, with_finished
-from sexplang.machine.had import Had, ended, within
+from sexplang.machine.had import Had, ended, had_of
 from sexplang.machine.leaving import (
     abandon,
     abandon_all,
@@ -137,7 +137,7 @@ class Cutting:
             each = self._each(target, {branch.path: part})
             if is_graph(target):
                 error = with_finished(error, so_far(target, ended(target, each)))
-        had = within(target, node, each.values()).beside(part)
+        had = had_of(target, node, each.values()).beside(part)
         error = had.telling(with_bound(error, left.k, left.s, form), left.s, told)
         self._cut(target, node, telling(error, place(target)[1], node), scope)
 
@@ -209,7 +209,7 @@ class Cutting:
             found.append((each, self._stand(each, each) if is_asked else known.get(each.path)))
         inside: dict[Path, list[Had]] = {}
         for each, part in reversed(found):
-            had = within(
+            had = had_of(
                 each, node if each is branch else None, inside.pop(each.path, ())[::-1], part
             )
             inside.setdefault(each.path[:-2], []).append(had)

@@ -54,7 +54,7 @@ def ended(graph: Forked, had: Mapping[int, Had]) -> dict[int, Record]:
     return found
 
 
-def within(branch: Branch, node: Segment, inside: Iterable[Had], part: Part | None = None) -> Had:
+def had_of(branch: Branch, node: Segment, inside: Iterable[Had], part: Part | None = None) -> Had:
     """What a branch has come to down to `node` (None: to its base), with those `inside` of it; what
     is deep in branches of branches is as near as what is in one of them."""
     cuts: list[Cut] = []

@@ -11,7 +11,7 @@ from sexplang.tasks.json_text import json_text, read_json, unfit
 from sexplang.tasks.media import media_in
 from sexplang.tasks.operations import NAMES, arguments_of
 from sexplang.tasks.outcomes import halting, outcome
-from sexplang.tasks.plans.keeping import Planning, delivering, proposed
+from sexplang.tasks.plans.keeping import Planning, proposed, with_artifacts
 from sexplang.tasks.plans.keeping import answered as answered_plan
 from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.replies import Reply, ToolUse
@@ -52,7 +52,7 @@ def planned(session: HandlerSession, reply: Reply) -> Planned:
         warnings += noted
         if isinstance(asked, Told):
             if isinstance(asked.malformed, Proposal):
-                planning = delivering(planning, asked.malformed)
+                planning = with_artifacts(planning, asked.malformed)
             results.append(result_block(use.id, asked.words, is_error=True))
             malformed = asked.malformed or malformed
             continue
@@ -88,7 +88,7 @@ def _proposed(
     session: HandlerSession, planning: Planning | None, read: Proposal, content: str
 ) -> tuple[Planning | None, "Ask | Told"]:
     if planning is not None and planning.asked is not None:
-        return delivering(planning, read), _untold(
+        return with_artifacts(planning, read), _untold(
             "one subplan at a time: the one before is proposed in this turn"
         )
     return propose(session, read, content)

@@ -2,7 +2,14 @@
 
 import json
 
-from sexplang.tasks.given import blocks_of, delivered, given_in, said, with_given, with_replies
+from sexplang.tasks.notes import (
+    blocks_of,
+    collect_deliveries,
+    notes_in,
+    said,
+    with_given,
+    with_replies,
+)
 from sexplang.tasks.outcomes import spent
 from sexplang.tasks.replies import Reply, model_reply, usage_of
 from sexplang.tasks.request import fields_of
@@ -26,7 +33,7 @@ def accounted(error: Record, session: HandlerSession, replies: tuple[Value, ...]
             session,
             taken=taken_with(session, reply)[0],
             turns=session.turns + 1,
-            planning=delivered(session, reply),
+            planning=collect_deliveries(session, reply),
         )
     return _told(error, Cut((session,)), usage_of(replies[0]))
 
@@ -39,7 +46,7 @@ def cut_short(error: Record, sessions: tuple[Session, ...], cut: Cut | None = No
         beside = Cut(inside=(cut or Cut(),))
         usage = _in_all(dict(fields_of(error.fields.get("details")) or {}), beside)
         error = Record(error.kind, {**error.fields, "details": usage})
-        return with_given(error, given_in(beside))
+        return with_given(error, notes_in(beside))
     said, first = error.fields.get("content"), sessions[0]
     if isinstance(said, str) and first.waits == "model":  # of a reply that was not whole
         error = Record(error.kind, {**error.fields, "content": first.said + said})
@@ -80,7 +87,7 @@ def _told(
         details["sources"] = tuple(dict.fromkeys(sources))
     content = error.fields.get("content") or said(sessions[-1]) or error.fields.get("content")
     error = Record(error.kind, {**error.fields, "details": details, "content": content})
-    return with_given(error, given_in(cut))
+    return with_given(error, notes_in(cut))
 
 
 def _in_all(details: dict[str, Value], cut: Cut) -> dict[str, Value]:

@@ -4,8 +4,8 @@ from typing import Any
 
 from sexplang.tasks.ending import metrics, sources_of
 from sexplang.tasks.failures import misfit
-from sexplang.tasks.given import given
 from sexplang.tasks.history import recorded
+from sexplang.tasks.notes import notes_of
 from sexplang.tasks.plans.artifacts import artifacts_of
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import HandlerSession, Reading, Rules
@@ -94,7 +94,7 @@ def _notes(
     if sources:
         notes["sources"] = sources
     if session.planning is not None:
-        notes |= given(session)
+        notes |= notes_of(session)
     if session.left_out is not None:
         for name in ("shortened", "compacted"):
             if each := getattr(session.left_out, name):
@@ -106,7 +106,7 @@ def _pass_artifacts(notes: dict[str, Value], session: HandlerSession, parsed: Va
     """`artifacts` of the answer are a note of the result, with those delivered before."""
     more = artifacts_of((fields_of(parsed) or {}).get("artifacts"))
     if more:
-        notes |= given(session, more)
+        notes |= notes_of(session, more)
 
 
 def _pass_score(notes: dict[str, Value], parsed: Value) -> None:

@@ -2,7 +2,7 @@
 
 from sexplang.tasks.json_text import json_text
 from sexplang.tasks.matching import taken_by
-from sexplang.tasks.plans.keeping import kept, results_of
+from sexplang.tasks.plans.keeping import results_of, strip_error
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.substitute import value_text
 from sexplang.terms.task import MISTAKES
@@ -110,7 +110,7 @@ def halting(value: Value) -> Record | None:
     """The error that stopped a chain of subtasks, if that is what answered."""
     if not isinstance(value, Record) or value.fields.get("status") != "FAILED":
         return None
-    error = _notes(kept(value)).get("error")
+    error = _notes(strip_error(value)).get("error")
     is_halt = isinstance(error, Record) and error.fields.get("reason") == "execution_halted"
     return error if is_halt else None
 

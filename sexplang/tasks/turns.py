@@ -10,11 +10,11 @@ from sexplang.tasks.cutting import plan_words, shortened
 from sexplang.tasks.failures import bad_reply, exhausted, halted
 from sexplang.tasks.finish import finished
 from sexplang.tasks.gathering import Gathered, begun, files_read, looked_up
-from sexplang.tasks.given import with_subtasks
 from sexplang.tasks.matching import malformed as malformed_request
+from sexplang.tasks.notes import with_subtasks
 from sexplang.tasks.outcomes import halting, outcome, spent, warned
 from sexplang.tasks.plans.keeping import answered as answered_plan
-from sexplang.tasks.plans.keeping import delivering
+from sexplang.tasks.plans.keeping import with_artifacts
 from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.replies import Reply, model_reply
 from sexplang.tasks.request import SubtaskRequest
@@ -254,7 +254,7 @@ def _continued(
     if request.problems:
         session = evolve(session, refused=session.refused + 1)
         if isinstance(request, Proposal):
-            session = evolve(session, planning=delivering(session.planning, request))
+            session = evolve(session, planning=with_artifacts(session.planning, request))
         _bound_refused(rules, session, request)
         kind = "subplan" if isinstance(request, Proposal) else "subtask request"
         words = f"The {kind} is malformed: {request.complaint()}"

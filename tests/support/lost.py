@@ -25,7 +25,7 @@ TASKS = """
 (import std/steps)
 (define-effect (pause))
 (defatom parent (params (goal string)) (instructions "Reach {{goal}}.")
-  (allowed_tools spawn_subtask propose_subplan ask) CLAUSES)
+  (allowed_tools spawn_subtask propose_subplan ask leaf) CLAUSES)
 (defatom lead (params (what string)) (instructions "Lead {{what}}.")
   (allowed_tools spawn_subtask propose_subplan))
 (defatom leaf (params (what string)) (instructions "Do {{what}}."))
@@ -106,6 +106,7 @@ GIVEN = (
         (continued({"subtask_request": {"name": "leaf", "inputs": {"what": "it"}}}),),
         (WORDS,),
     ),
+    Given("a task that is a tool", (use("leaf", what="it"),), (WORDS,)),
     Given("a subtask, and one after it", ([*spawn("a"), *spawn("b")],), (WORDS, "Other.")),
     Given("a subtask that failed", (spawn(),), (stopped("max_tokens", WORDS),)),
     Given(

@@ -38,7 +38,7 @@ def proposed(
 ) -> tuple[Planning, Ask]:
     """The operation `subplan`: the proposal, and what is to be known to judge it; `around` is what
     the conversation says of itself, `{depth max_depth limits seconds}`, nil for what has none."""
-    planning = delivering(planning, read)
+    planning = with_artifacts(planning, read)
     artifacts = planning.artifacts
     plan = {
         **read.fields,
@@ -52,7 +52,7 @@ def proposed(
     return planning, Ask("subplan", (plan,), attempt=True)
 
 
-def delivering(planning: Planning | None, read: Proposal) -> Planning:
+def with_artifacts(planning: Planning | None, read: Proposal) -> Planning:
     """The same with the artifacts of a proposal, also of one that is refused."""
     planning = planning or Planning()
     more = read.fields.get("artifacts")
@@ -110,10 +110,10 @@ def is_plan(reply: Value) -> bool:
 
 def _with_kept(reply: dict[str, Value]) -> dict[str, Value]:
     results = results_of(reply)
-    return {**reply, "results": tuple(map(kept, results))} if results else reply
+    return {**reply, "results": tuple(map(strip_error, results))} if results else reply
 
 
-def kept(result: Value) -> Value:
+def strip_error(result: Value) -> Value:
     """A result as it is kept: what a failed one had been given stands in its notes alone, and not
     in its error too. So each of many failures inside of each other is there once."""
     if not isinstance(result, Record) or result.kind != "TaskResult":

@@ -5,7 +5,7 @@ One function says it for every way out: a result and an error have the same note
 
 from sexplang.tasks.continuation import continuation
 from sexplang.tasks.plans.artifacts import Artifacts, together
-from sexplang.tasks.plans.keeping import Planning, answered, delivering, is_plan, kept
+from sexplang.tasks.plans.keeping import Planning, answered, is_plan, strip_error, with_artifacts
 from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.replies import Reply
 from sexplang.tasks.request import fields_of
@@ -17,7 +17,7 @@ from sexplang.terms.text import plain
 from sexplang.terms.value import Fault, Record, Value
 
 
-def given(session: HandlerSession, more: Artifacts = ()) -> dict[str, Value]:
+def notes_of(session: HandlerSession, more: Artifacts = ()) -> dict[str, Value]:
     """`{subtasks artifacts subplans}`, each where there is any: the results of its subtasks, what
     it has delivered, with `more`, and what answered its plans."""
     planning = session.planning or Planning()
@@ -26,14 +26,14 @@ def given(session: HandlerSession, more: Artifacts = ()) -> dict[str, Value]:
     return {name: found for name, found in notes.items() if found}
 
 
-def given_in(cut: Cut) -> dict[str, Value]:
+def notes_in(cut: Cut) -> dict[str, Value]:
     """What the outermost conversation of those that are cut off has been given; in it, as
     `unfinished`, what the next one has said and been given, and so on inward. What stands beside
     each other and has ended is `finished`."""
     notes = _beneath(cut)
     inner: HandlerSession | None = None
     for session in cut.sessions:
-        own = given(session)
+        own = notes_of(session)
         if inner is not None:
             notes = {"unfinished": _about(inner, notes)}
         elif "subplans" in own and "subplans" in notes:
@@ -54,7 +54,7 @@ def _beneath(cut: Cut) -> dict[str, Value]:
     finished = [part(each) for each in cut.done if each is not None and _is_data(each)][-MOST:]
     plans: tuple[Value, ...] = ()
     for inner in cut.inside:
-        notes = given_in(inner)
+        notes = notes_in(inner)
         if inner.sessions:
             unfinished += _about(inner.sessions[-1], notes)
             continue
@@ -88,7 +88,7 @@ def with_subtasks(session: HandlerSession, replies: tuple[Value, ...]) -> Handle
     for one, and whatever a task gave to a tool."""
     is_asked = session.waits in ("subtask", "subplan")
     found = [each for each in replies if is_asked or _is_result(each)]
-    known = [kept(each) for each in found if not is_plan(each) and _is_data(each)]
+    known = [strip_error(each) for each in found if not is_plan(each) and _is_data(each)]
     if not known:
         return session
     planning = session.planning or Planning()
@@ -105,7 +105,7 @@ def with_replies(session: HandlerSession, replies: tuple[Value, ...]) -> Handler
     return session if said is None else evolve(session, planning=said.planning)
 
 
-def delivered(session: HandlerSession, reply: Reply) -> Planning | None:
+def collect_deliveries(session: HandlerSession, reply: Reply) -> Planning | None:
     """What it keeps of its plans, with what a reply delivers that ends it."""
     offered, planning = session.setup.offered, session.planning
     uses = [use for use in reply.uses if offered.get(use.name) == "propose_subplan"]
@@ -114,7 +114,7 @@ def delivered(session: HandlerSession, reply: Reply) -> Planning | None:
     if isinstance(asked, Proposal) and "propose_subplan" in offered.values():
         found.append(asked)
     for read in found:
-        planning = delivering(planning, read)
+        planning = with_artifacts(planning, read)
     return planning
 
 

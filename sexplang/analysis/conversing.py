@@ -24,7 +24,7 @@ TOOLS = {
 """What a conversation performs for the tools that have an operation of their own."""
 
 LOOKUPS = {
-    "command": "run-script",
+    "command": "list-files",
     "description": "search-memory",
     "context_description": "search-memory",
 }
@@ -52,6 +52,9 @@ def converse(
     turns = turns_of(template, m.costs)
     # A clause that answers works for the conversation: a task in it inherits its files.
     reads = reads or (m.conversing > 0 and _is_taken(handling, "read-file"))
+    searches = template.context_management.fresh_context != "disabled" and _is_taken(
+        handling, "search-memory"
+    )
     m.conversing += 1
     _, asking = yield perform(m, "model", (ANY,), handling, span)
     works = [repeated(asking, number(turns, span))]
@@ -71,7 +74,12 @@ def converse(
         works.append(repeated(work, number(turns, span)))
     branch = Handling(m.number(), inside, inside.environment)
     branch.solid, branch.branches = inside.solid, True
-    for each in _performed(m, task, turns, reads, own, span):
+    if searches:
+        m.unsure += 1
+        _, work = yield perform(m, "search-memory", (ANY,), branch, span)
+        works.append(work)
+        m.unsure -= 1
+    for each in _performed(m, task, turns, reads or searches, own, span):
         m.unsure += each.unsure
         place = inside if each.alone else branch
         before, m.direct = m.direct, "" if each.alone else each.operation

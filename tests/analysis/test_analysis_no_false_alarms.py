@@ -34,6 +34,7 @@ SHOWN = {
     ("unused-binding", "secret"),
     # Calls that are to fail, for a page to show where they did.
     ("wrong-type", "3"),
+    ("wrong-type", '{task: "one"}'),
     ("wrong-type", "5"),
     # A value of a key that stands twice.
     ("unused-value", '{name: "tea" name: "coffee"}'),

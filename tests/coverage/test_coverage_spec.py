@@ -56,7 +56,7 @@ UNSHOWN = {
         script-status script-timeout tool-failed mcp-failed mcp-timeout
         answer-too-large""",
     "a model's server, or what stands for it, is at fault": """
-        bad-key bad-model-file bad-payload bad-reply bad-script broken-install
+        bad-key bad-model-file bad-reply bad-script broken-install
         configuration_error missing-key missing-model model-busy model-failed
         model-not-found model-overloaded model-redirected
         model-refused-request model-timeout no-connection no-model reply-cut-short

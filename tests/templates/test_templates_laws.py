@@ -77,10 +77,13 @@ params = st.lists(
     max_size=3,
     unique_by=lambda param: param.name,
 ).map(tuple)
-files = st.builds(FilePaths, paths=st.lists(word, max_size=3).map(tuple)).filter(
-    lambda paths: paths.paths
-) | st.builds(
-    FilePaths, st.sampled_from(["command", "description", "context_description"]), text=word
+commands = st.sampled_from(["ls", "ls -a src", "git ls-files '*.py'", "find . -name '*.md' -print"])
+files = (
+    st.builds(FilePaths, paths=st.lists(word, max_size=3).map(tuple)).filter(
+        lambda paths: paths.paths
+    )
+    | st.builds(FilePaths, st.sampled_from(["description", "context_description"]), text=word)
+    | st.builds(FilePaths, st.just("command"), text=commands)
 )
 templates = st.builds(
     Template,

@@ -16,4 +16,5 @@
   (params letter)
   (instructions "Have this letter answered: {{letter}}")
   (allowed_tools spawn_subtask))
-(front-desk "My parcel A-7719 should have been here on Monday. It is Friday now, four days late. Where is it?")
+(front-desk
+  "My parcel A-7719 should have been here on Monday. It is Friday now, four days late. Where is it?")

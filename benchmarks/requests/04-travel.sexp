@@ -1,8 +1,10 @@
 ; A journey, booked step by step.
 (defatom find-flights
   (description "Find flights between two airports")
-  (params (from string doc: "Three letters, as FCO.") (to string doc: "Three letters.")
-          (day string doc: "YYYY-MM-DD.") (seats integer default: 1))
+  (params (from string doc: "Three letters, as FCO.")
+          (to string doc: "Three letters.")
+          (day string doc: "YYYY-MM-DD.")
+          (seats integer default: 1))
   (instructions "{{from}} to {{to}} on {{day}}, {{seats}} seats"))
 (defatom find-trains
   (description "Find trains between two cities")
@@ -17,4 +19,5 @@
   (params wish)
   (instructions "{{wish}}")
   (allowed_tools spawn_subtask))
-(travel-agent "We have the tickets to Lisbon already. We now need somewhere to sleep there for 3 nights, four stars or better.")
+(travel-agent
+  "We have the tickets to Lisbon already. We now need somewhere to sleep there for 3 nights, four stars or better.")

@@ -20,4 +20,5 @@
   (params alert)
   (instructions "Alert: {{alert}}")
   (allowed_tools spawn_subtask))
-(on-call "checkout answers with 500 since release 4.2.0 went out ten minutes ago. 4.1.9 had no such errors. Load is normal.")
+(on-call
+  "checkout answers with 500 since release 4.2.0 went out ten minutes ago. 4.1.9 had no such errors. Load is normal.")

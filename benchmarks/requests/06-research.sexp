@@ -4,4 +4,5 @@
   (params question)
   (instructions "Find out, by those who can look things up: {{question}}")
   (allowed_tools spawn_subtask))
-(researcher "What do the papers that were published since 2020 say about coffee and sleep? I need no more than five of them.")
+(researcher
+  "What do the papers that were published since 2020 say about coffee and sleep? I need no more than five of them.")

@@ -5,8 +5,10 @@
   (instructions "{{name}}: {{numbers}}"))
 (defatom draw-chart
   (description "Draw a chart of a table")
-  (params (rows list doc: "A list of tables, one a row.") (x string doc: "The column below.")
-          (y string doc: "The column at the side.") (kind string default: "line"))
+  (params (rows list doc: "A list of tables, one a row.")
+          (x string doc: "The column below.")
+          (y string doc: "The column at the side.")
+          (kind string default: "line"))
   (instructions "{{kind}} {{x}} {{y}} {{rows}}"))
 (defatom clean-rows
   (description "Put wrong and missing values of a table right")
@@ -17,4 +19,5 @@
   (params task (rows list))
   (instructions "{{task}}\n\nThe rows: {{rows}}")
   (allowed_tools spawn_subtask))
-(analyst "Show how sales went over the months, as bars." [{month: "Jan" sales: 10} {month: "Feb" sales: 14}])
+(analyst "Show how sales went over the months, as bars."
+  [{month: "Jan" sales: 10} {month: "Feb" sales: 14}])

@@ -9,6 +9,7 @@
   (instructions "{{topic}} {{most}}"))
 (defatom editor
   (params topic)
-  (instructions "Have facts on {{topic}} collected, 4 of them at most. Propose nothing else now: the writing is planned later.")
+  (instructions
+    "Have facts on {{topic}} collected, 4 of them at most. Propose nothing else now: the writing is planned later.")
   (allowed_tools propose_subplan))
 (editor "the history of tea in Finland")

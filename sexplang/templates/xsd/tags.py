@@ -16,8 +16,8 @@ _ALONE = re.compile(rf"\s++({_NAME})(?=\s|/?>)")
 # What may follow the quote that ends a value.
 _AFTER = re.compile(rf"\s*+(?:/?>|{_NAME}\s*+=)")
 _NEXT = re.compile(rf"\s({_NAME})\s*+=")
-# Words up to the end of the tag, or to the next attribute. The group is not possessive: Python before
-# 3.11.5 gives up in one that holds another repetition.
+# Words up to the end of the tag, or to the next attribute. The group is not possessive: Python
+# before 3.11.5 gives up in one that holds another repetition.
 _UNQUOTED = re.compile(rf"(?:(?!/>)[^<>\s]|\s++(?!{_NAME}\s*+=|/?>))*")
 _OPENING = re.compile(r"\\?([\"'“”„‟″‘’‚‛′])")
 

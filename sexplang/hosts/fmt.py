@@ -49,6 +49,8 @@ def _laid_out(file: str, check: bool, diff: bool) -> bool:
             print(source.name)
     elif file == "-":
         print(text, end="")
+    elif changed and not os.path.isfile(file):
+        raise _failed(file, "it is no regular file", "lay it out as text: sexplang fmt - <FILE")
     elif changed:
         _replace(file, text)
     return changed
@@ -79,17 +81,18 @@ def _replace(path: str, text: str) -> None:
             os.fsync(file.fileno())
         os.replace(written, path)
     except OSError as error:
-        raise _failed(path, error) from None
+        raise _failed(path, error.strerror or str(error)) from None
     finally:
         # After the last step there is nothing of that name any more.
         if written and os.path.exists(written):
             os.unlink(written)
 
 
-def _failed(path: str, error: OSError) -> Diagnostics:
-    title = f"cannot write `{path}`: {error.strerror or error}"
-    hint = "the file is as it was; give the path of a file in a folder that may be written"
-    return Diagnostics([Diagnostic("file-failed", title, hint=hint)])
+_AS_IT_WAS = "the file is as it was; give the path of a file in a folder that may be written"
+
+
+def _failed(path: str, why: str, hint: str = _AS_IT_WAS) -> Diagnostics:
+    return Diagnostics([Diagnostic("file-failed", f"cannot write `{path}`: {why}", hint=hint)])
 
 
 def _show(found: Diagnostics) -> None:

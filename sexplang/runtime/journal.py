@@ -192,7 +192,8 @@ def digest(operation: str, arguments: tuple[Value, ...]) -> str:
 
 
 def _fresh(path: str) -> int:
-    """A new, private file; one that already holds something is refused, never overwritten."""
+    """A new, private file; one that already holds something is refused, never overwritten. A pipe
+    or a device, which belongs to others too, keeps its mode."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
     try:
         file = os.open(path, flags, 0o600)
@@ -203,15 +204,18 @@ def _fresh(path: str) -> int:
             f"the recording {path} cannot be made: {why}",
             hint="name a new file in a folder that exists and that you may write",
         ) from None
-    if not _is_ours(file) or os.fstat(file).st_size:
+    mode = os.fstat(file).st_mode
+    is_file = stat.S_ISREG(mode)
+    if is_file and (not _is_ours(file) or os.fstat(file).st_size):
         os.close(file)
         raise refused(
             "file-exists",
             f"{path} already holds something and is not overwritten",
             hint="name a new file, or remove this one first",
         )
-    with suppress(OSError):  # an empty file that others could read was there before
-        os.fchmod(file, 0o600)
+    if is_file and stat.S_IMODE(mode) != 0o600:
+        with suppress(OSError):  # an empty file that others could read was there before
+            os.fchmod(file, 0o600)
     return file
 
 
@@ -219,13 +223,12 @@ def _is_ours(file: int) -> bool:
     """Whether no other run has begun to record here, which holds the file until it closes it."""
     import fcntl  # only where something is recorded
 
-    if stat.S_ISREG(os.fstat(file).st_mode):
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:  # a file system without locks
-            return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
     return True
 
 

@@ -19,6 +19,8 @@ def write_file(path: str, text: str, permissions: Permissions) -> None:
     permissions."""
     root, relative = located(path, permissions, "write")
     parent, _, name = relative.rpartition("/")
+    if path.endswith(("/", "/.")):
+        raise unsuited(path, "a path that ends in / names a folder", "write")
     if not name:
         raise unsuited(path, "it is a folder", "write")
     folder = _folder(root, parent, path)

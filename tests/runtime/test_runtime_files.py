@@ -299,6 +299,8 @@ def test_only_a_regular_file_that_may_be_written_is_replaced(home):
     for path, words in [
         ("pipe", "pipe may not be written: it is not a regular file"),
         ("docs", "docs may not be written: it is a folder"),
+        ("a.txt/", "a.txt/ may not be written: a path that ends in / names a folder"),
+        ("new/.", "new/. may not be written: a path that ends in / names a folder"),
         ("fixed.txt", "fixed.txt may not be written: it is write-protected"),
     ]:
         error = error_of(drive(begun(perform("write-file", path, "x")), table(permissions=allowed)))
@@ -306,6 +308,7 @@ def test_only_a_regular_file_that_may_be_written_is_replaced(home):
         assert "--allow" not in error["hint"]
     assert stat.S_ISFIFO((home / "pipe").stat().st_mode)
     assert "fixed" == (home / "fixed.txt").read_text()
+    assert not (home / "new").exists()
 
 
 def test_a_missing_folder_is_named(home):

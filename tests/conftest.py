@@ -27,10 +27,12 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Whoever starts the tests in the background has Ctrl-C ignored; the commands tested are not
-    to inherit that."""
+    """Whoever starts the tests in the background has Ctrl-C ignored, and `nohup` a terminal that
+    goes; the commands tested are not to inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(config, items):

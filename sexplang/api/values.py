@@ -4,10 +4,9 @@ from typing import Any
 
 from sexplang.api import misuse
 from sexplang.machine import Done, Failed, Outcome, Suspended
-from sexplang.terms.border import written_texts
 from sexplang.terms.node import field, fields, frozen
 from sexplang.terms.task import error_of, error_record
-from sexplang.terms.text import plain, value_of
+from sexplang.terms.text import plain, value_of, written_value
 from sexplang.terms.value import Fault, Value
 
 
@@ -79,7 +78,7 @@ def python(value: Value) -> Any:
 def value(data: Any) -> Value:
     """Plain Python data as a value. Raises Fault: `not-data`, `not-text`, `limit-data`,
     `limit-integer`."""
-    return written_texts(value_of(data, _record))
+    return written_value(data, _record)
 
 
 def spoken(data: Any) -> Value:

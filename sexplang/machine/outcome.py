@@ -14,13 +14,12 @@ from sexplang.machine.loop import Limits
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.machine.stood import Stood
 from sexplang.machine.weave import Turn
-from sexplang.terms.border import written_texts
 from sexplang.terms.effect import Request, SoFar, unknown
 from sexplang.terms.node import define, evolve, frozen, node
 from sexplang.terms.program import Program
 from sexplang.terms.settling import settled
 from sexplang.terms.task import TaskSystem, error_of
-from sexplang.terms.text import value_of
+from sexplang.terms.text import written_value
 from sexplang.terms.value import Fault, Record, Value
 from sexplang.terms.work import RUN
 
@@ -96,7 +95,7 @@ class Suspended:
         else:
             branch = self._waiting(id)
             try:
-                reply = value if is_value else written_texts(value_of(value))
+                reply = value if is_value else written_value(value)
             except Fault as fault:
                 error = error_of(fault)
                 words = f"the reply to `{branch.request.operation}`: {fault.message}"

@@ -104,11 +104,15 @@ def written_texts(value: Value) -> Value:
             fields = item if kind is dict else item.fields
             texts += fields
             work += fields.values()
-    said = "".join(texts)
-    if not said.isascii() and re.search(_HALF, said):
+    check_text("".join(texts))
+    return value
+
+
+def check_text(text: str) -> None:
+    """Raises Fault `not-text` for a text that UTF-8 cannot write."""
+    if not text.isascii() and re.search(_HALF, text):
         raise Fault(
             "not-text",
             "half of a surrogate pair is no character",
             hint=r"look at where the text comes from: \ud800 to \udfff stand only in pairs",
         )
-    return value

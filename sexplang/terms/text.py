@@ -4,7 +4,15 @@ from collections.abc import Callable
 from math import isinf, isnan
 from typing import Any
 
-from sexplang.terms.border import LARGEST, bounded, endless, holds_itself, too_large
+from sexplang.terms.border import (
+    LARGEST,
+    bounded,
+    check_text,
+    endless,
+    holds_itself,
+    too_large,
+    written_texts,
+)
 from sexplang.terms.extent import text_size
 from sexplang.terms.rope import Rope, whole_text
 from sexplang.terms.sequences import LISTS
@@ -232,9 +240,24 @@ def value_of(data: Any, record: Known | None = None) -> Value:
     if data.__class__ in FREE:
         return data
     try:
-        return small(data)
+        return small(data, [])
     except Unusual:
-        pass
+        return _value_of(data, record)
+
+
+def written_value(data: Any, record: Known | None = None) -> Value:
+    """The same of data whose texts can all be written in UTF-8. Raises `not-text`, too."""
+    texts: list[str] = []
+    try:
+        made = small(data, texts)
+    except Unusual:
+        return written_texts(_value_of(data, record))
+    check_text("".join(texts))
+    return made
+
+
+def _value_of(data: Any, record: Known | None) -> Value:
+    """Data of many parts, or of uncommon ones."""
     root = [data]
     work: list[Any] = [root]
     lists: list[tuple[Any, Any]] = []

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from sexplang.tasks.candidates import reached_by
 from sexplang.tasks.inputs import fits
@@ -13,6 +13,7 @@ from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.request import SubtaskRequest, fields_of, snake, subtask_request
 from sexplang.terms.node import evolve
 from sexplang.terms.template import OutputFormat, Template
+from sexplang.terms.thoughts import ahead
 from sexplang.terms.value import Fault, Value
 
 
@@ -30,6 +31,7 @@ def continuation(
     said = text.lower()
     if not any(word in said for word in _WORDS):
         return None
+    text = text[ahead(text)[1] :]
     twice: list[str] = []
     body = body_of(text)
     result = object_in(text, twice)
@@ -62,7 +64,6 @@ _HELD = re.compile(
 )
 _REMARK = "a request that is no CONTINUATION result was read as one"
 _BESIDE = frozenset(("status", "content", "type", "artifacts", "notes"))
-_FENCE = re.compile(r"\s*(?:```[\w-]*\s*)?")
 _MOST_TRIES = 20
 
 Kind: TypeAlias = Literal["whole", "nearly", "bare"]
@@ -80,8 +81,7 @@ def _kind(result: Mapping[str, Value], format: OutputFormat) -> Kind | None:
         status is None or (isinstance(status, str) and status.strip().upper() == "CONTINUATION")
     ):
         return None
-    schema = format.schema if isinstance(format.schema, dict) else {}
-    is_own = not fields.keys().isdisjoint(schema.get("properties") or {})
+    is_own = not fields.keys().isdisjoint(_own_fields(format.schema))
     if status == "CONTINUATION":
         if not _HOLDS.isdisjoint(notes):
             return "whole"
@@ -94,6 +94,35 @@ def _kind(result: Mapping[str, Value], format: OutputFormat) -> Kind | None:
     if any(_has_shape(notes.get(name), needed) for name, needed in _ASKS.items()):
         return "nearly"
     return "bare" if is_bare else None
+
+
+def _own_fields(schema: Any) -> set[str]:
+    """The fields that an answer may have by its JSON Schema, in any branch of a union."""
+    found: set[str] = set()
+    work, seen = [schema], set()
+    while work:
+        each = work.pop()
+        if isinstance(each, dict) and id(each) not in seen:
+            seen.add(id(each))
+            found |= (fields_of(each.get("properties")) or {}).keys()
+            for name in _BRANCHES:
+                branches = each.get(name)
+                work += branches if isinstance(branches, (tuple, list)) else (branches,)
+            work.append(_referred(schema, each.get("$ref")))
+    return found
+
+
+_BRANCHES = ("anyOf", "oneOf", "allOf", "if", "then", "else")
+
+
+def _referred(schema: Any, reference: Value) -> Any:
+    """What a reference of a schema to a part of its own stands for; None where it is another."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    part = schema
+    for name in reference.lstrip("#/").split("/") if len(reference) > 1 else ():
+        part = part.get(name) if isinstance(part, dict) else None
+    return part
 
 
 _ASKS = {
@@ -130,20 +159,44 @@ def _has_shape(value: Value, needed: frozenset[str]) -> bool:
 def _among_words(
     text: str, body: str, offered: Mapping[str, str], format: OutputFormat
 ) -> SubtaskRequest | Proposal | None:
-    """The request in a text that is no JSON object. It is certain where it is the only one, and
-    words stand on one side of it alone."""
+    """The request in a text that is no JSON object. It is certain where it is the only one, has
+    its status, and stands on lines of its own with one paragraph on one side of it alone: a longer
+    text may show how one is written."""
     # Words may speak of a status: only what holds a request is one.
-    objects = [({**made, "status": None}, place) for made, place in _objects(text)]
-    found = [place for made, place in objects if _kind(made, format) is not None]
+    objects = [(made, {**made, "status": None}, place) for made, place in _objects(text)]
+    found = [(made, *place) for made, asks, place in objects if _kind(asks, format) is not None]
     if not found:
         return _broken(text, body, offered)
-    start, end = found[0]
-    sides = (text[:start], text[end:])
-    if len(found) > 1 or not any(_FENCE.fullmatch(side) for side in sides):
+    made, start, end = found[0]
+    if len(found) == 1 and _kind(made, format) is None:  # an answer, with a status of its own
+        return None
+    sides = _unfenced(text[:start], text[end:])
+    is_certain = len(found) == 1 and isinstance(made.get("status"), str)
+    if not (is_certain and _stands_apart(*sides)):
         problem = "it stands among other words: write its JSON alone, or answer without it"
         return _malformed({"result": problem}, offered)
     request = continuation(text[start:end], offered, format)
     return request and _remarked(request, "the words around a CONTINUATION result were left out")
+
+
+def _unfenced(before: str, behind: str) -> tuple[str, str]:
+    """What stands on both sides of a request, without the fence that it stands in."""
+    ahead, fence, tag = before.rpartition("```")
+    rest = behind.lstrip()
+    if fence and rest.startswith("```") and tag.strip().replace("-", "").isalnum() | tag.isspace():
+        return ahead, rest[3:]
+    return before, behind
+
+
+def _stands_apart(before: str, behind: str) -> bool:
+    """Whether one side is blank, and the other one paragraph on lines of its own."""
+    if before and not before.isspace():
+        words, is_apart = before, before.rstrip(" \t").endswith("\n")
+        if behind and not behind.isspace():
+            return False
+    else:
+        words, is_apart = behind, behind.lstrip(" \t").startswith("\n")
+    return is_apart and all(line and not line.isspace() for line in words.strip().split("\n"))
 
 
 def _objects(text: str) -> list[tuple[dict[str, Value], tuple[int, int]]]:
@@ -205,6 +258,8 @@ def _plans_only(offered: Mapping[str, str]) -> bool:
 def _request(result: Mapping[str, Value], offered: Mapping[str, str]) -> SubtaskRequest | Proposal:
     notes = fields_of(result.get("notes")) or {}
     notes = {snake(key): item for key, item in notes.items()}
+    if all(_has_shape(notes.get(name), needed) for name, needed in _ASKS.items()):
+        return _malformed({"notes": "they hold a subplan and a subtask_request: keep one"}, offered)
     if "subplan" in notes:
         return _proposal(notes["subplan"], notes)
     if "subtask_request" in notes:

@@ -25,10 +25,10 @@ from sexplang.templates.jsontext import (
 from sexplang.templates.mending import mended
 from sexplang.templates.reading import Reading
 from sexplang.templates.schema import json_schema, misfit, opening, resolved
-from sexplang.templates.thoughts import ahead, is_open
 from sexplang.terms.node import frozen
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.text import value_of
+from sexplang.terms.thoughts import ahead, is_open
 from sexplang.terms.value import Value
 
 # Mending is Python: a second for this much.

@@ -221,15 +221,15 @@ WHOLE = f'{{"status": "CONTINUATION", {NOTES}}}'
         f"Here is my request:\n{WHOLE}",
         f"I need help.\n\n```json\n{WHOLE}\n```\n",
         f"{WHOLE}\n\nI wait for it.",
-        f"With {{this}} in mind: {WHOLE}",
+        f"With {{this}} in mind,\nthis:\n{WHOLE}",
         WHOLE.replace("CONTINUATION", "continuation"),
         WHOLE.replace("CONTINUATION", "Continuation "),
-        f"So: {WHOLE.lower()}",
+        f"So: \n {WHOLE.lower()}",
         f'{{"subtask_request": {REQUEST}}}',
         f'{{"status": "CONTINUATION", "subtask_request": {REQUEST}}}',
         f'{{"status": "CONTINUATION", "notes": {{}}, "subtask_request": {REQUEST}}}',
         f'{{"subtaskRequest": {REQUEST}, "content": "c"}}',
-        f"Here:\n{{{NOTES}}}",
+        f"{{{NOTES}}}",
     ],
 )
 def test_a_continuation_that_misses_by_a_little_is_read(text):
@@ -250,6 +250,10 @@ def test_a_continuation_that_misses_by_a_little_is_read(text):
     "text",
     [
         f"First {WHOLE} and then the rest.",
+        f"The format is {WHOLE}",
+        f"Like this:\n{{{NOTES}}}",
+        f"{WHOLE} That is how one would write it.",
+        f"A guide.\n\nA reply may be:\n\n```json\n{WHOLE}\n```",
         f"{WHOLE}\n{WHOLE}",
         f"Write {WHOLE[:-1]},}}",
         f"So: {WHOLE[:-2]}",
@@ -296,6 +300,37 @@ def test_what_a_schema_has_is_a_part_of_the_answer():
 
     listed = f'[{{"subtask_request": {REQUEST}}}]'
     assert listed == converse(ASKING, [says(listed)]).result.fields["content"]
+
+
+@pytest.mark.parametrize("branches", ["anyOf", "oneOf"])
+def test_a_branch_of_a_union_is_a_part_of_the_schema(branches):
+    """Also one that the schema refers to."""
+    fields = {"status": {"enum": ["CONTINUATION"]}, "page": {"type": "integer"}}
+    page = {"type": "object", "properties": fields, "required": ["page"]}
+    schema = {branches: [{"$ref": "#/$defs/page"}, {"type": "array"}], "$defs": {"page": page}}
+    task = template(allowed_tools=("spawn_subtask",), output_format=OutputFormat("json", schema))
+    run = converse(task, [says('{"status": "CONTINUATION", "page": 2}')])
+
+    assert {"status": "CONTINUATION", "page": 2} == run.result.fields["parsed_content"]
+
+
+@pytest.mark.parametrize("answer", ["The answer is 5.", '{"a": 5}'])
+def test_what_a_model_thinks_is_no_request(answer):
+    """As it is no answer; a request behind it is one."""
+    text = f"<think>{WHOLE}</think>\n{answer}"
+    assert text == converse(ASKING, [says(text)]).result.fields["content"]
+    run = converse(ASKING, [says(f"<think>How?</think>\n{WHOLE}"), "child", says("done")])
+    assert "subtask" == run.performed[1].asks[0].operation
+
+
+def test_two_requests_in_one_result_are_told_to_the_model():
+    """None of them is dropped."""
+    task = template(allowed_tools=("spawn_subtask", "propose_subplan"))
+    two = continuation({"subtask_request": {"description": "d"}, "subplan": {"description": "p"}})
+    run = converse(task, [says(two), says("done")])
+
+    said = run.requests[1]["messages"][-1]["content"][0]["text"]
+    assert "malformed: notes: they hold a subplan and a subtask_request: keep one" in said
 
 
 def test_a_near_miss_is_the_answer_of_a_task_that_may_not_ask():

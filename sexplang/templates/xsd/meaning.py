@@ -9,7 +9,6 @@ from itertools import islice
 
 from sexplang.templates.fences import fenced
 from sexplang.templates.parse import MAX_NODES
-from sexplang.templates.thoughts import ahead, is_open
 from sexplang.templates.xsd.characters import LOST, forbidden, whole
 from sexplang.templates.xsd.compiled import Schema
 from sexplang.templates.xsd.documents import Failed, Found, valued
@@ -22,6 +21,7 @@ from sexplang.templates.xsd.steps import MARGIN
 from sexplang.templates.xsd.tokens import End, Names, NotXml, Start, Text, Token, left_out, tokens
 from sexplang.templates.xsd.wrapping import Garbled, unwrapped
 from sexplang.terms.node import frozen
+from sexplang.terms.thoughts import ahead, is_open
 from sexplang.terms.value import Value
 
 MOST_CHARACTERS = 200_000

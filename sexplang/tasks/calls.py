@@ -218,7 +218,7 @@ def _flaw(given: Value) -> str:
         try:
             given = read_json(given, twice)
         except (ValueError, RecursionError, Fault):
-            return "is no data: it is nested too deep, or a number in it is too long"
+            return "is no data: it is too large, nested too deep, or a number in it is too long"
     if twice:
         return f"has the key `{twice[0]}` twice in one object: keep one"
     why = unfit(given)

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from sexplang.tasks.candidates import reached_by
 from sexplang.tasks.inputs import fits
-from sexplang.tasks.json_text import read_json, unfit
+from sexplang.tasks.json_text import is_large, read_json, unfit
 from sexplang.tasks.plans.artifacts import body_of, object_in
 from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.request import SubtaskRequest, fields_of, snake, subtask_request
@@ -204,7 +204,7 @@ def _objects(text: str) -> list[tuple[dict[str, Value], tuple[int, int]]]:
     them alone: what is inside of something broken is a part of that."""
     found = []
     decoder = json.JSONDecoder()
-    at = text.find("{")
+    at = -1 if is_large(text) else text.find("{")
     for _ in range(_MOST_TRIES):
         if at < 0:
             break
@@ -235,7 +235,7 @@ def _broken(text: str, body: str, offered: Mapping[str, str]) -> SubtaskRequest 
         return _malformed({"result": problem}, offered)
     except (ValueError, RecursionError, Fault):
         pass
-    problem = "it is no data: it is nested too deep, or a number in it is too long"
+    problem = "it is no data: it is too large, nested too deep, or a number in it is too long"
     return _malformed({"result": problem}, offered)
 
 

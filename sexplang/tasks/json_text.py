@@ -1,6 +1,7 @@
 """A value to JSON text, at any depth: what a model reads, and what signatures are taken of."""
 
 import json
+from collections import Counter
 from json.encoder import encode_basestring as quoted
 from math import isfinite, isnan
 from typing import Any
@@ -100,6 +101,15 @@ def unfit(value: Value) -> str | None:
     return None
 
 
+MOST_PARTS = 100_000
+"""How many brackets and commas a text in JSON may hold that a model wrote."""
+
+
+def is_large(text: str) -> bool:
+    """Whether a text in JSON is more than a model can have meant to be read."""
+    return sum(map(text.count, "[{,")) > MOST_PARTS
+
+
 def read_json(text: str, twice: list[str]) -> Value:
     """The value of a text in JSON that a model wrote; `twice` is given the keys that stand twice in
     one of its objects. Half of a surrogate pair, which it may have escaped, becomes `?`, as in all
@@ -108,10 +118,12 @@ def read_json(text: str, twice: list[str]) -> Value:
     def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) < len(pairs):
-            names = [name for name, _ in pairs]
-            again = next(name for name in made if names.count(name) > 1)
+            often = Counter([name for name, _ in pairs])
+            again = next(name for name in made if often[name] > 1)
             twice.append(again[:40].encode("utf-8", "replace").decode())
         return made
 
+    if is_large(text):
+        raise ValueError(f"it has more than {MOST_PARTS:,} brackets and commas")
     read = json.loads(text, object_pairs_hook=table)
     return value_of(json.loads(json.dumps(read, ensure_ascii=False).encode("utf-8", "replace")))

@@ -3,20 +3,26 @@
 import re
 from collections.abc import Iterator
 
-_LINE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[ \t]*")
+Span = tuple[int, int]
+
+_LINE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+(\w*+)[ \t]*+\r?$", re.MULTILINE)
 
 
-def fenced(text: str) -> Iterator[str]:
-    """The inside of each fence that is closed, in order. A fence closes at one of its own kind, at
-    least as long."""
+def fenced(text: str) -> Iterator[Span]:
+    """Where the inside of each fence that is closed begins and ends, in order. A fence closes at
+    one of its own kind, at least as long."""
     opening = ""
-    begin = at = 0
-    for line in text.split("\n"):
-        after = at + len(line) + 1
-        fence = _LINE.fullmatch(line.removesuffix("\r")) if "```" in line or "~~~" in line else None
-        if fence and not opening:
-            opening, begin = fence[1], after
-        elif fence and not fence[2] and fence[1].startswith(opening):
-            yield text[begin:at]
+    begin = 0
+    for fence in _LINE.finditer(text):
+        if not opening:
+            opening, begin = fence[1], fence.end() + 1
+        elif not fence[2] and fence[1].startswith(opening):
+            yield begin, fence.start()
             opening = ""
-        at = after
+
+
+def outside(text: str, spans: list[Span]) -> str:
+    """What is left of a text without its spans, which are in order."""
+    ends = [0, *[end for _, end in spans]]
+    begins = [*[begin for begin, _ in spans], len(text)]
+    return "".join([text[one:other] for one, other in zip(ends, begins, strict=True)])

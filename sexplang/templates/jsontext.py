@@ -11,28 +11,35 @@ from typing import Any, NoReturn
 from sexplang.terms.border import INTEGER_BITS
 
 MAX_DEPTH = 128
+MAX_PARTS = 100_000
+"""How many brackets and commas a text may hold; each value of a list or table has one."""
 
 _ALWAYS_EXACT = 15
 _TINY = Decimal("1e-324")
 """What stands for a number that is nearly 0 and has any exponent."""
 _TOO_LONG = "a number has too many digits"
 
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
+# A string that does not end reaches to the end, so that nothing is read twice.
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotJson(Exception):
-    """Says why a text is not JSON; `deep` when it is nested too deeply to be looked at."""
+    """Says why a text is not JSON. `final` where it is too much of it to be looked at any further;
+    `given_up` says to a person which work on it was not done to the end."""
 
-    def __init__(self, message: str, *, deep: bool = False) -> None:
+    def __init__(self, message: str, *, final: bool = False, given_up: str = "") -> None:
         super().__init__(message)
-        self.deep = deep
+        self.final, self.given_up = final, given_up
 
 
 def strict(text: str, decoder: json.JSONDecoder | None = None) -> Any:
     """The data that `text` denotes. Raises NotJson."""
-    if depth(text) > MAX_DEPTH:
-        raise NotJson(f"it is nested more than {MAX_DEPTH} levels deep", deep=True)
+    if is_deep(text):
+        raise NotJson(f"it is nested more than {MAX_DEPTH} levels deep", final=True)
+    if sum(map(text.count, "[{,")) > MAX_PARTS:
+        raise NotJson(f"it has more than {MAX_PARTS:,} brackets and commas", final=True)
     try:
         return (decoder or _DECODER).decode(text)
     except json.JSONDecodeError as error:
@@ -51,17 +58,16 @@ def begins(text: str, at: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
         raise NotJson(_sentence(error)) from None
 
 
-def depth(text: str, *, words_too: bool = False) -> int:
-    """How deep `text` nests; with `words_too`, also counting what looks like a string."""
-    deepest = now = 0
-    brackets = re.finditer(r"()([\[{])|([\]}])", text) if words_too else _BRACKETS.finditer(text)
-    for match in brackets:
-        if match[match.lastindex or 0] in ("[", "{"):
-            now += 1
-            deepest = max(deepest, now)
-        elif match[0] in ("]", "}"):
-            now = max(now - 1, 0)
-    return deepest
+def is_deep(text: str) -> bool:
+    """Whether `text` nests more than MAX_DEPTH levels."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+    now = 0
+    for bracket in _NO_BRACKETS.sub("", _STRING.sub("", text)):
+        now = now + 1 if bracket in "[{" else max(now - 1, 0)
+        if now > MAX_DEPTH:
+            return True
+    return False
 
 
 def whole_characters(data: Any) -> tuple[Any, bool]:

@@ -2,13 +2,18 @@
 
 Law: nothing is made up and nothing is lost. A string, word or number that breaks off, quotes that
 end in the middle, brackets that could close at several places: each is refused with a sentence.
+The work is bounded in steps; beyond them it is given up by name.
 """
 
 import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from sexplang.templates.jsontext import NotJson, each_key_once, same, strict, twice
+from sexplang.templates.jsontext import MAX_DEPTH, NotJson, each_key_once, same, strict, twice
+
+MOST_STEPS = 10_000
+"""A value, a key or a comment is a step, of five microseconds; and so are these characters:"""
+_OF_A_STEP = 100
 
 _WHITE = re.compile(r"[ \t\r\n]*+")
 _COMMENT = re.compile(r"//[^\n]*+|/\*.*?\*/", re.DOTALL)
@@ -16,39 +21,55 @@ _NAME = re.compile(r"[^\W\d]\w*+(?=[ \t\r\n]*+:)")
 _WORD = re.compile(r"[^ \t\r\n,:\[\]{}\"]++")
 _NUMBER = re.compile(r"([+-]?)(?:(0|[1-9]\d*+)(?:\.(\d*+))?|\.(\d++))([eE][+-]?\d++)?", re.ASCII)
 _OF_NUMBERS = "0123456789."
+_SHORT = 15
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
 # What ends a string, by what began it.
 _QUOTES = {'"': '"', "'": "'", "“": "”"}
 _INSIDE = {end: re.compile(rf"(?:[^{end}\\]|\\.)*+", re.DOTALL) for end in _QUOTES.values()}
+# What stands in a string for another character, or may not stand there.
+_ESCAPED = re.compile(r"[\\\0-\x1f]")
 _BREAKS = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def mended(text: str, at: int, note: Callable[[str], None]) -> tuple[Any, int]:
-    """The data that begins at `at`, and where it ends; `note` is told of each slip. Raises NotJson.
+class GaveUp(Exception):
+    """Says where the work ended."""
 
-    The caller has seen that `text` is not nested too deeply.
-    """
-    mender = _Mender(text, at, note)
+
+def mended(text: str, at: int, note: Callable[[str], None]) -> tuple[Any, int]:
+    """The data that begins at `at`, and where it ends; `note` is told of each slip. Raises NotJson,
+    and GaveUp for a text that may be nearly JSON and is too much to be read as it."""
+    mender = Mender(text, at, note)
     data, _ = mender.value()
     return data, mender.at
 
 
-class _Mender:
+class Mender:
     def __init__(self, text: str, at: int, note: Callable[[str], None]) -> None:
         self.text, self.at, self.note = text, at, note
+        self.depth = self.steps = 0
+        self.decoder = each_key_once(note)
 
     def value(self) -> tuple[Any, bool]:
         """A value, and whether it is a list or table whose end could as well stand earlier."""
+        self._spend(1)
         match self._next():
-            case "{":
-                return self._object()
-            case "[":
-                return self._array()
+            case "{" | "[" as char:
+                self.depth += 1
+                if self.depth > MAX_DEPTH:
+                    self._refuse(f"it is nested more than {MAX_DEPTH} levels deep")
+                made = self._object() if char == "{" else self._array()
+                self.depth -= 1
+                return made
             case char if char in _QUOTES:
                 return self._string(char), False
             case "":
                 self._refuse("it ends where a value is due")
         return self._word(), False
+
+    def _spend(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > MOST_STEPS:
+            raise GaveUp(f"the mending of JSON was given up after {MOST_STEPS:,} steps")
 
     def _next(self) -> str:
         """The next character that counts; empty at the end."""
@@ -59,6 +80,7 @@ class _Mender:
             comment = _COMMENT.match(self.text, self.at)
             if comment is None:
                 return self.text[self.at : self.at + 1]
+            self._spend(1)
             self.note("left out a comment")
             self.at = comment.end()
 
@@ -133,6 +155,7 @@ class _Mender:
         return True
 
     def _key(self) -> str:
+        self._spend(1)
         char = self._next()
         if char in _QUOTES:
             return self._string(char)
@@ -154,6 +177,7 @@ class _Mender:
         if quote != '"':
             self.note("wrote straight double quotes around a string")
         said = inside[0]
+        self._spend(len(said) // _OF_A_STEP)
         if end == '"' or "\\'" in said:
             said = self._plain_quotes(said)
         if end != '"':
@@ -162,7 +186,7 @@ class _Mender:
             self.note("escaped the line breaks and tabs of a string")
             said = re.sub("[\n\r\t]", lambda found: _BREAKS[found[0]], said)
         try:
-            whole: str = strict(f'"{said}"')
+            whole: str = strict(f'"{said}"') if _ESCAPED.search(said) else said
         except NotJson as error:
             # Its place is one in the string alone.
             self._refuse(f"{str(error).partition(' at line ')[0]} in a string")
@@ -193,7 +217,8 @@ class _Mender:
         if number is None:
             self._refuse(f"`{written[:40]}` is not a value")
         exact = _as_json(number)
-        found = strict(exact, each_key_once(self.note))
+        short = len(exact) <= _SHORT and exact.isdigit()
+        found = int(exact) if short else strict(exact, self.decoder)
         self.at = word.end()
         if exact != written:
             self.note(f"took {written[:40]} for {exact[:40]}")

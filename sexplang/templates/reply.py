@@ -4,25 +4,25 @@ Repairs go from the harmless to the bold: nothing, the code fence, the words aro
 pen; each is recorded, and the type is checked after all of them. What is not certain is refused.
 """
 
+import json
 import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any
 
 from sexplang.templates.answers import Fitting, bare, unwrapped
-from sexplang.templates.fences import fenced
+from sexplang.templates.fences import fenced, outside
 from sexplang.templates.integers import with_integers
 from sexplang.templates.jsontext import (
-    MAX_DEPTH,
     NotJson,
     begins,
-    depth,
     each_key_once,
     rounded,
     same,
     strict,
     whole_characters,
 )
-from sexplang.templates.mending import mended
+from sexplang.templates.mending import GaveUp, mended
 from sexplang.templates.reading import Reading
 from sexplang.templates.schema import json_schema, misfit, opening, resolved
 from sexplang.terms.node import frozen
@@ -31,9 +31,10 @@ from sexplang.terms.text import value_of
 from sexplang.terms.thoughts import ahead, is_open
 from sexplang.terms.value import Value
 
-# Mending is Python: a second for this much.
-_MOST_TO_MEND = 200_000
+MOST_SEARCHED = 1_000_000
+"""Characters of a text that is not JSON, in which JSON is looked for."""
 _MOST_TRIES = 20
+_MOST_FENCES = 200
 
 _SEVERAL = "it holds several JSON values, and one is asked for"
 _AGAIN = "Reply again with JSON that fits, alone."
@@ -56,12 +57,14 @@ def read_reply(text: str, output_format: OutputFormat) -> Reading:
     notes: list[str] = []
     typed = schema if output_format.typed and isinstance(schema, dict) else None
     try:
-        data = _Text(schema if typed is None else None, notes.append).data(text)
+        data = _Text(
+            schema if typed is None else None, notes.append, each_key_once(notes.append)
+        ).data(text)
         data, halved = whole_characters(data)
     except NotJson as error:
         said = None if typed is None else bare(text, typed, notes.append)
         if said is None:
-            return _unparsed(str(error), schema)
+            return _unparsed(error, schema)
         data, halved = said[0], False
     if halved:
         notes.append("replaced half characters (lone surrogates)")
@@ -85,13 +88,16 @@ def read_reply(text: str, output_format: OutputFormat) -> Reading:
     return Reading(value_of(data), repairs, problem, details)
 
 
-def _unparsed(reason: str, schema: str | dict[str, Any] | None) -> Reading:
+def _unparsed(why: NotJson, schema: str | dict[str, Any] | None) -> Reading:
+    reason = str(why)
     expected = schema.get("type") if isinstance(schema, dict) else schema
     details: dict[str, Value] = {
         "parseError": reason,
         "expectedType": expected if isinstance(expected, str) else "json",
         "actualType": "text",
     }
+    if why.given_up:
+        details["givenUp"] = why.given_up
     problem = f"The reply is not JSON: {reason}. Reply again with the JSON alone, without a word."
     return Reading(None, (), problem, details)
 
@@ -102,21 +108,27 @@ class _Text:
 
     schema: str | dict[str, Any] | None
     note: Callable[[str], None]
+    decoder: json.JSONDecoder
 
     def data(self, text: str) -> Any:
         """The one value that `text` holds. Raises NotJson."""
         first, found = self._strict(text)
         if first is None:
             return found
-        if first.deep:
+        if first.final:
             raise first
+        if len(text) > MOST_SEARCHED:
+            most = f"what is longer than {MOST_SEARCHED:,} characters is not searched for JSON"
+            raise NotJson(str(first), given_up=most)
         _, answer = ahead(text)
         if answer:
             self.note("left out the words around the JSON")
-            return self.data(text[answer:])
+            text = text[answer:]
+            first, found = self._strict(text)
+            if first is None:
+                return found
         inside = self._unfenced(text)
         if inside is not None:
-            _thinks_apart(text.split(inside, 1))
             self.note("took the JSON out of its code fence")
             why, found = self._strict(inside)
             if why is None:
@@ -129,27 +141,31 @@ class _Text:
 
     def _strict(self, text: str) -> tuple[NotJson | None, Any]:
         try:
-            return None, strict(text, each_key_once(self.note))
+            return None, strict(text, self.decoder)
         except NotJson as error:
             return error, None
 
     def _unfenced(self, text: str) -> str | None:
         """What stands in the only code fence that may hold JSON. Raises NotJson where something
         else may be the answer too."""
-        fences = list(fenced(text))
-        held = fences if len(fences) == 1 else [each for each in fences if self._may_be_json(each)]
+        fences = list(islice(fenced(text), _MOST_FENCES + 1))
+        if len(fences) > _MOST_FENCES:
+            raise NotJson(f"it has more than {_MOST_FENCES} code fences")
+        held = [(begin, end) for begin, end in fences if self._may_be_json(text[begin:end])]
+        held = fences if len(fences) == 1 else held
         if not held:
             return None
-        why, value = self._strict(held[0])
-        others = [self._strict(each) for each in held[1:]]
+        begin, end = held[0]
+        inside = text[begin:end]
+        why, value = self._strict(inside)
+        others = [self._strict(text[begin:end]) for begin, end in held[1:]]
         if others and not all(_is_same((why, value), each) for each in others):
             raise NotJson(_SEVERAL)
-        for each in fences:
-            text = text.replace(each, "", 1)
-        rivals = self._among_words(text, lambda _: None, strictly=False)
+        rivals = self._among_words(outside(text, fences), lambda _: None, strictly=False)
         if any(misfit(each, self.schema) is None and not same(each, value) for each in rivals):
             raise NotJson(_SEVERAL)
-        return held[0]
+        _thinks_apart((text[:begin], text[end:]))
+        return inside
 
     def _may_be_json(self, text: str) -> bool:
         return text.lstrip()[:1] in ("{", "[") or self._strict(text)[0] is None
@@ -192,12 +208,12 @@ class _Text:
             self.note("left out the words around the JSON")
 
     def _mended(self, text: str, first: NotJson) -> Any:
-        if len(text) > _MOST_TO_MEND or depth(text, words_too=True) > MAX_DEPTH:
-            raise first
         starts = [start for start in map(text.find, "{[") if start >= 0]
         at = min(starts, default=len(text) - len(text.lstrip()))
         try:
             data, end = mended(text, at, self.note)
+        except GaveUp as why:
+            raise NotJson(str(first), given_up=str(why)) from None
         except NotJson as why:
             raise (why if starts else first) from None
         before, after = text[:at], text[end:]

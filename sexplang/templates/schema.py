@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.jsontext import MAX_DEPTH, NotJson, certain, depth
+from sexplang.templates.jsontext import MAX_DEPTH, NotJson, certain, is_deep
 from sexplang.templates.unions import astray, branches_at, meant
 from sexplang.terms.node import frozen
 from sexplang.terms.template import OutputFormat
@@ -259,7 +259,7 @@ def _plain(schema: dict[str, Any]) -> dict[str, Any]:
 @lru_cache(maxsize=256)
 def _validator(text: str) -> Any:
     """Raises ValueError for what is no JSON Schema, or refers to one elsewhere."""
-    if depth(text) > MAX_DEPTH:
+    if is_deep(text):
         raise ValueError(f"it is nested more than {MAX_DEPTH} levels deep")
     import jsonschema_rs
 

@@ -3,19 +3,27 @@
 import re
 
 _TAGS = "think|thinking|reasoning|scratchpad"
-_WHOLE = re.compile(rf"<({_TAGS})>.*?</\1>", re.DOTALL)
-_AHEAD = re.compile(rf"\s*{_WHOLE.pattern}", re.DOTALL)
-_TAG = re.compile(rf"</?(?:{_TAGS})>")
+_AHEAD = re.compile(rf"\s*+<({_TAGS})>.*?</\1>", re.DOTALL)
+_TAG = re.compile(rf"<(/?)({_TAGS})>")
 
 
 def ahead(text: str) -> tuple[str, int]:
-    """The tag of the thoughts that `text` begins with, and where they end; 0 where there are
-    none."""
-    found = _AHEAD.match(text)
-    return (found[1], found.end()) if found else ("", 0)
+    """The tag of the thoughts that `text` begins with, and where the last of them end; 0 where
+    there are none."""
+    first, at = "", 0
+    while found := _AHEAD.match(text, at):
+        first, at = first or found[1], found.end()
+    return first, at
 
 
 def is_open(text: str) -> str | None:
     """The tag in `text` that begins or ends thoughts without the other; None where all match."""
-    found = _TAG.search(_WHOLE.sub("", text))
-    return None if found is None else found[0]
+    begun: re.Match[str] | None = None
+    for tag in _TAG.finditer(text):
+        if begun is None and tag[1]:
+            return tag[0]
+        if begun is None:
+            begun = tag
+        elif tag[1] and tag[2] == begun[2]:
+            begun = None
+    return None if begun is None else begun[0]

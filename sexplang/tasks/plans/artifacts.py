@@ -6,7 +6,8 @@ from sexplang.tasks.json_text import read_json
 from sexplang.tasks.request import fields_of
 from sexplang.terms.value import Fault, Record, Value
 
-_FENCED = re.compile(r"\s*```[\w-]*\s*(.*?)\s*```\s*", re.DOTALL)
+_FENCE = "```"
+_LANGUAGE = re.compile(r"[\w-]*+")
 
 Artifacts = tuple[dict[str, Value], ...]
 
@@ -50,8 +51,12 @@ def object_in(text: str, twice: list[str] | None = None) -> dict[str, Value]:
 
 def body_of(text: str) -> str:
     """A whole text without white space around it, and without the fence that it stands in."""
-    fenced = _FENCED.fullmatch(text)
-    return (fenced[1] if fenced else text).strip()
+    body = text.strip()
+    if len(body) < 2 * len(_FENCE) or not (body.startswith(_FENCE) and body.endswith(_FENCE)):
+        return body
+    language = _LANGUAGE.match(body, len(_FENCE), len(body) - len(_FENCE))
+    assert language is not None
+    return body[language.end() : -len(_FENCE)].strip()
 
 
 def together(known: Artifacts, more: Artifacts) -> Artifacts:

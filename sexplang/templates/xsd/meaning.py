@@ -89,7 +89,7 @@ def _within(budget: Budget, schema: Schema, names: Names, text: str, notes: list
 def _fenced(text: str, root: str) -> str | None:
     """What stands in the only code fence that holds the root."""
     begins = re.compile(rf"<\s?(?:[\w.-]{{1,40}}:)?{re.escape(root)}\b", re.IGNORECASE)
-    inside = [each for each in fenced(text) if begins.search(each)]
+    inside = [text[at:end] for at, end in fenced(text) if begins.search(text, at, end)]
     return inside[0] if len(inside) == 1 else None
 
 

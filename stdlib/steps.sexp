@@ -7,7 +7,7 @@
 (define _STEPS "write (sequence [plan {id: \"draft\" do: write}] input)")
 
 ; What a conversation had been given, by the names that it has in an error's partial results.
-(define _GIVEN ["subtasks" "artifacts" "subplans" "unfinished"])
+(define _GIVEN ["said" "subtasks" "artifacts" "subplans" "unfinished"])
 
 ; Calls each step with what the one before gave, the first with `input`; gives what the last one
 ; gave. A step is a function or a task, or `{id do}`. A task is also given all outputs so far, of which

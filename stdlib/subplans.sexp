@@ -132,23 +132,67 @@
 
 ; What is wrong with an output is put right by a subtask of its own, not by doing all again.
 (define (_checked node request winner validate fixes)
-  (loop ((asked request) (left fixes))
-    (bind result (_as-result (subtask asked)))
+  (loop ((asked request) (tries []))
+    (bind result (_telling tries (lambda () (_as-result (subtask asked)))))
     (bind given (check-outputs node result))
     (bind made (_with-artifacts result given))
     (bind wrong (if (_is-done made) (_wrong node made given.missing validate) nil))
-    (cond ((nil? wrong) made)
-          ((= left 0)
-           (raise {type: "TASK_FAILURE"
-                   reason: "subtask_failure"
-                   message: (format "the output of `~a` is not as expected: ~a" node.id wrong)
-                   content: made.content
-                   hint: "expect less of it, or say more clearly what it has to give"
-                   details: {violations: [wrong] fixes: fixes}
-                   span: nil}))
+    (cond ((nil? wrong) (_after tries made))
+          ((= (length tries) fixes)
+           (raise (_with-tries (_unexpected node made wrong fixes) (append tries [made]))))
           (else
            (_state node.id "Validating")
-           (recur (_fix request winner made wrong) (- left 1))))))
+           (recur (_fix request winner made wrong) (append tries [made]))))))
+
+(define (_unexpected node made wrong fixes)
+  {type: "TASK_FAILURE"
+   reason: "subtask_failure"
+   message: (format "the output of `~a` is not as expected: ~a" node.id wrong)
+   content: made.content
+   hint: "expect less of it, or say more clearly what it has to give"
+   details: {violations: [wrong] fixes: fixes}
+   span: nil})
+
+; What was tried before stands in the notes of what comes of it, and its tokens count: of a result, and
+; of the error that ends a later try.
+(define (_after tries made)
+  (if (empty? tries)
+      made
+      (task-result (put made "notes"
+                     (merge made.notes (_given tries made.notes)
+                       {chain_usage: (_usage-of (append tries [made]))}))
+                   made)))
+
+(define (_telling tries body)
+  (if (empty? tries)
+      (body)
+      (handle (body)
+        ((error err) resume (forward resume error (_with-tries err tries)))
+        ((std:cut-short err) _ (_with-tries err tries)))))
+
+(define (_with-tries err tries)
+  (bind partial (or err.details.partial_results {}))
+  (bind given (if (table? partial) (_given tries partial) {}))
+  (put err "details"
+    (merge err.details
+      {usage: (_sum (_usage-of tries) (or err.details.usage {}))
+       partial_results: (if (table? partial) (merge partial given) partial)})))
+
+(define (_given tries notes)
+  (bind delivered (append (map (lambda (each) each.notes.artifacts) tries) [notes.artifacts]))
+  (bind named
+    (fold (lambda (all each) (put all each.name each)) {} (flatten (filter list? delivered))))
+  (bind subtasks {subtasks: (append tries (or notes.subtasks []))})
+  (if (empty? named) subtasks (put subtasks "artifacts" (values named))))
+
+(define (_usage-of results)
+  (fold (lambda (all each)
+          (_sum all (or each.notes.chain_usage each.notes.error.details.usage each.usage {})))
+        {}
+        results))
+
+(define (_sum one other)
+  (fold (lambda (all name) (put all name (+ (get all name 0) (get other name)))) one (keys other)))
 
 (define (_wrong node result missing validate)
   (cond ((not (empty? missing)) (str "there is no " (string-join missing ", and no ")))

@@ -152,7 +152,8 @@ def _performed(
         elif tool not in own:
             operation = TOOLS.get(tool, "tool")
             alone = operation in _ALONE or tool in template.in_order
-            found.append(Performed(operation, count, alone=alone))
+            given = (ANY, m.values.table({})) if operation == "tool" else (ANY,)
+            found.append(Performed(operation, count, given, alone=alone))
     return found
 
 

@@ -133,6 +133,10 @@ class Follower:
     crossed: dict[Span, tuple[str, bool]] = field(factory=dict)
     """What branches of conversations perform and clauses take that do not only resume last: by the
     place, or the program's clause, the operation, and whether it may be that no run comes to it."""
+    narrow: dict[Clause, int] = field(factory=dict)
+    """Clauses that are given more than they have parameters for, and how many arguments."""
+    answered: dict[Clause, list[Abstract]] = field(factory=dict)
+    """What clauses resume with that a conversation asks."""
     direct: str = ""
     """What the innermost conversation performs now, in a branch."""
     unsure: int = 0

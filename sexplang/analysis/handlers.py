@@ -21,8 +21,10 @@ from sexplang.analysis.values import (
     Abstract,
     Answer,
     Attempted,
+    Exact,
     Fn,
     Resume,
+    Table,
     Upper,
     functions,
 )
@@ -233,6 +235,8 @@ def taken(
 ) -> Steps:
     """A clause at work for one perform."""
     m.handled[clause] = True
+    if clause.operation != "error" and any(map(_is_there, arguments[len(clause.params) :])):
+        m.narrow[clause] = len(arguments)
     given = (*arguments, *[m.values.exact(None)] * len(clause.params))[: len(clause.params)]
     if clause.kind == "never":
         escape(*given)
@@ -247,6 +251,8 @@ def taken(
     handling.value = value if handling.value is None else m.values.join(handling.value, value)
     if activation in continuations(value):
         activation.escaped = True
+    if m.conversing and activation.resumed is not None:
+        m.answered.setdefault(clause, []).append(activation.resumed)
     called = Resumed(activation.number)
     count = shots(clause, handling.environment.size + len(clause.params) + 1)
     if count is None and not activation.escaped:
@@ -257,6 +263,11 @@ def taken(
     if activation.escaped:
         return ANY, work
     return (DATA if activation.resumed is None else activation.resumed), work
+
+
+def _is_there(value: Abstract) -> bool:
+    """Whether a value is never nil."""
+    return isinstance(value, (Table, Fn)) or (isinstance(value, Exact) and value.value is not None)
 
 
 def failing(

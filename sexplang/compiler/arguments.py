@@ -167,9 +167,23 @@ def places_of(
 def _unknown_label(c: Lowering, form: ListForm, shape: Signature, text: str) -> None:
     close = nearest(text, shape.params)
     listed = ", ".join(f"`{name}`" for name in shape.params) or "no parameters"
+    hint = f"did you mean `{close}:`?" if close else f"it has {listed}"
+    if shape.is_task and text in _OF_CALLS:
+        hint += (
+            f"; what holds for one call: (call-atomic-task '{shape.name} inputs: {{…}} {text}: …)"
+        )
     c.report(
         "unknown-label",
         label_form(form, text).span,
         f"`{shape.name}` has no parameter `{text}`",
-        hint=f"did you mean `{close}:`?" if close else f"it has {listed}",
+        hint=hint,
     )
+
+
+_OF_CALLS = frozenset(
+    (
+        *("context_management", "file_paths", "history", "history_config", "max_depth"),
+        *("max_turns", "model", "options", "previous_outputs", "return_expectations", "subtype"),
+    )
+)
+"""What `call-atomic-task` takes beside inputs."""

@@ -215,7 +215,7 @@ def _check_inputs(
 ) -> None:
     params = task.template.params
     optional = frozenset(p.name for p in params if not p.required or p.default is not None)
-    signature = Signature(task.name, tuple(p.name for p in params), optional, None)
+    signature = Signature(task.name, tuple(p.name for p in params), optional, None, is_task=True)
     places_of(c, form, signature, count, labels)
 
 

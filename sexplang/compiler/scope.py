@@ -21,6 +21,7 @@ class Signature:
     params: tuple[str, ...]
     optional: frozenset[str]
     rest: str | None
+    is_task: bool = False
 
     @property
     def is_exact(self) -> bool:

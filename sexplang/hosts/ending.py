@@ -3,6 +3,7 @@ standard error and, with --json, as the one document on standard output."""
 
 import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 from sexplang.hosts.guard import FAILED, MISUSE, say
@@ -56,6 +57,32 @@ def say_error(
     say_failure(error, program, source, trail)
     _write_error(error, settings, trail)
     return FAILED
+
+
+def say_kept(
+    settings: Settings, failed: BaseException | None, calls: int, taken: int, given: int
+) -> None:
+    """Tells what there is of a run that was interrupted: how many model calls it had got, where
+    they are kept and, with --json, what it had by then."""
+    from shlex import quote
+
+    from sexplang.machine import Failed
+
+    many = "1 model call" if calls == 1 else f"{calls:,} model calls"
+    said = f"{many}, {taken:,} tokens in, {given:,} out"
+    if settings.record:
+        look = f"sexplang runs report {quote(settings.record)}"
+        said = f"kept in {settings.record}: {said}; look at it: {look}"
+    elif settings.json:
+        said = f"done by then: {said}; --record FILE keeps all that models say"
+    else:
+        said = f"not kept: {said}; --record FILE keeps it, --json tells what was done"
+    with suppress(OSError):  # whoever hung up reads nothing more
+        if calls and not settings.quiet:
+            say(said)
+        if isinstance(failed, Failed):
+            _write_error(failed.error, settings)
+            sys.stdout.flush()
 
 
 def failure_of(value: Value) -> Record | None:

@@ -60,12 +60,18 @@ def watching(settings: Settings) -> "Progress":
     """What shows a person the run that `settings` ask for."""
     from sexplang.runtime.prices import prices
 
+    def asked(named: str | None) -> str | None:
+        from sexplang.runtime.models import completed
+
+        return completed(settings.models).answer(named).model
+
     return Progress(
         sys.stderr,
         live=sys.stderr.isatty() and not settings.quiet,
         quiet=settings.quiet,
         paint=paint_for(sys.stderr, os.environ),
         price=prices(settings.models),
+        asked=asked,
         is_terse=settings.json,
     )
 
@@ -123,6 +129,8 @@ class Progress:
     clock: Callable[[], float] = monotonic
     paint: Paint = plainly
     price: Price = lambda model, *tokens: None
+    asked: Callable[[str | None], str | None] = lambda named: None
+    """Who is asked where a program names this model."""
     size: Callable[[], tuple[int, int]] | None = None
     """Columns and lines of the terminal; by default it is asked."""
     every: float = TICK
@@ -190,6 +198,15 @@ class Progress:
         said = f"model {'; '.join(parts)}" if parts else "model: 0 calls"
         gone = f", {self._withdrawn} withdrawn" if self._withdrawn else ""
         return f"{said}{gone}, {self.clock() - self._began:.1f} seconds"
+
+    def taken(self) -> tuple[int, int, int]:
+        """The model calls that were answered, and the tokens of all, in and out."""
+        each = self._spent.values()
+        return (
+            sum([spent.calls for spent in each]),
+            sum([spent.tokens_in for spent in each]),
+            sum([spent.tokens_out for spent in each]),
+        )
 
     def named(self, name: str, model: str, is_default: bool) -> None:
         """Another model answers to a name, maybe because nobody says who it is."""
@@ -274,9 +291,9 @@ class Progress:
         return True
 
     def _count(self, event: Finished | Withdrawn, calls: int) -> None:
-        spent = self._spent.setdefault(
-            event.model or "(no answer)", _Spent(named_of(event.request) or "")
-        )
+        named = named_of(event.request)
+        model = event.model or f"{clean(self.asked(named) or '')} (no answer)".lstrip()
+        spent = self._spent.setdefault(model, _Spent(named or ""))
         spent.calls += calls
         for kind in (*INPUT, "output_tokens"):
             spent.kinds[kind] += int(event.usage.get(kind) or 0)

@@ -13,6 +13,7 @@ from sexplang.hosts.ending import (
     say_all,
     say_error,
     say_failure,
+    say_kept,
     say_misuse,
     write_value,
 )
@@ -277,9 +278,13 @@ def driven(
     more: dict[str, Any] = {"single_flight": settings.single_flight}
     more |= {} if settings.parallel is None else {"parallel": settings.parallel}
     try:
-        return drive(outcome, prepared, journal=journal, on_event=progress, trace=trace, **more)
-    finally:
-        progress.close()
+        try:
+            return drive(outcome, prepared, journal=journal, on_event=progress, trace=trace, **more)
+        finally:
+            progress.close()
+    except KeyboardInterrupt as interrupted:
+        say_kept(settings, interrupted.__cause__, *progress.taken())
+        raise
 
 
 def _named_files(settings: Settings, program: Program) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from sexplang.machine.stack import BASE, Frame, Segment
-from sexplang.terms.brief import MOST, part
+from sexplang.terms.brief import LONGEST, MOST, part
+from sexplang.terms.extent import text_size
 from sexplang.terms.program import Program
 from sexplang.terms.text import plain
 from sexplang.terms.value import Fault, Procedure, Record, Value, has_failed
@@ -79,6 +80,8 @@ def _is_result(value: Value) -> bool:
         return False
     if isinstance(value, Record) and value.kind == "error":
         return False
+    if text_size(value, LONGEST) > LONGEST:  # a few words stand for it
+        return True
     try:
         plain(value)
     except Fault:  # there are functions in it

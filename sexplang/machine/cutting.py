@@ -39,7 +39,7 @@ from sexplang.machine.loop import Limits
 from sexplang.machine.places import Placing
 from sexplang.machine.stack import BOTTOM, Ctx, Segment, Step
 from sexplang.machine.stood import Stood
-from sexplang.machine.telling import telling
+from sexplang.machine.telling import tell_now, telling
 from sexplang.machine.timing import Timing, form_of, pending
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, known, unknown
 from sexplang.terms.node import evolve
@@ -96,7 +96,7 @@ class Cutting:
         if not self.branches[()].leaving:
             words = "the run was cancelled"
             error = error or error_record("TASK_FAILURE", "cancelled", words)
-            self._fail(self._telling(error, self.branches[()], None))
+            self._fail(self._telling_all(error))
 
     def _go(self, branch: Branch, step: Any) -> None:
         """The branch goes on with `step` before any that became ready earlier."""
@@ -218,6 +218,14 @@ class Cutting:
     def _telling(self, error: Record, branch: Branch, node: Segment) -> Record:
         """An error that leaves a branch down to `node`, with what is cut off."""
         return self._below(branch, node, {}).telling(error, place(branch)[1])
+
+    def _telling_all(self, error: Record) -> Record:
+        """An error that ends the run from outside, with all that the program had by then."""
+        root = self.branches[()]
+        k, s = place(root)
+        if s[3].linked.tasks is None:
+            return error
+        return tell_now(self._telling(with_bound(error, k, s), root, None), s)
 
     def _fail(self, error: Record) -> None:
         """The program fails with its first error, once everything has been left."""

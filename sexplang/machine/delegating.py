@@ -162,7 +162,8 @@ def _cannot_go_on(result: Record) -> Fault:
         return Fault(
             "no-conversation",
             "the conversation of this TaskResult has failed, and a failed one does not go on",
-            hint='write (if (failed? r) (call-task task x) (continue r "words"))',
+            hint="call its task again, with what `r.content` and `r.notes` have of it: "
+            '(if (failed? r) (call-task task x) (continue r "words"))',
         )
     return Fault(
         "no-conversation",

@@ -59,7 +59,7 @@ class Limiting(Queueing):
         plan = plan_of(s, self.timing.accounts)
         if plan is None or not self._drop(branch, s, plan, error):
             self.branches[branch.path] = Ready(branch.path, branch.ordinal, branch.leaving, step)
-            self.broken = self._telling(error, self.branches[()], None)
+            self.broken = self._telling_all(error)
             self.ended, self.stood = True, Stood(*step)
 
     def _drop(self, branch: Branch, s: Segment, plan: str, error: Record) -> bool:

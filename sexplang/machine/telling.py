@@ -3,23 +3,49 @@
 The library's loops and sequences stand in handle expressions with a clause for `std:cut-short`,
 which nobody performs. When the scope around them breaks and all has been left, these clauses are
 given the error at the scope's form, the innermost first, and each gives the error that goes on.
+What ends the whole run is told by them before all is left.
 """
 
 from typing import Any
 
 from sexplang.machine.control import perform
+from sexplang.machine.exits import Uncaught
 from sexplang.machine.leaving import HandlerKind, Taking
-from sexplang.machine.stack import Frame, Segment, Step
+from sexplang.machine.loop import STOPPED, Limits, run
+from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Segment, Step
 from sexplang.terms.value import Record, Value
 
 _CUT_SHORT = "std:cut-short"
+
+_STEPS = 1_000_000
+"""How many steps the clauses may take to tell it."""
 
 
 def telling(error: Record, s: Segment, node: Segment) -> tuple[Any, ...]:
     """What is done at the form `node` of a scope that breaks with an error, in place of what is on
     the stack down to it. Without a node the form has been left already, and nothing tells."""
-    if node is None:
-        return "error", error
+    found = () if node is None else _clauses(s, node)
+    return ("clause", _TOLD, (error, found)) if found else ("error", error)
+
+
+def tell_now(error: Record, s: Segment) -> Record:
+    """The error of what ends a run from outside, as all these clauses on its stack give it: before
+    anything is left, and in a run of their own."""
+    found = _clauses(s, None)
+    if not found:
+        return error
+    bottom = (BASE, BOTTOM, None, Ctx(s[3].linked), None)
+    is_stopped = STOPPED.set(lambda: False)
+    try:
+        left, _ = run((_told, error, (_told, BOTTOM, found), bottom), Limits(steps=_STEPS), 0)
+    finally:
+        STOPPED.reset(is_stopped)
+    told = left.error if isinstance(left, Uncaught) else error
+    return told if told.fields["reason"] == error.fields["reason"] else error
+
+
+def _clauses(s: Segment, node: Segment) -> tuple[tuple[Taking, Any], ...]:
+    """The clauses that tell, with their environments, from `s` down to `node`, innermost first."""
     found = []
     while s is not node:
         kind = s[0]
@@ -27,9 +53,7 @@ def telling(error: Record, s: Segment, node: Segment) -> tuple[Any, ...]:
             clauses = kind.clauses.get(_CUT_SHORT, ())
             found += [(clause, s[4]) for clause in clauses if clause.kind == "never"]
         s = s[2]
-    if not found:
-        return "error", error
-    return "clause", _TOLD, (error, tuple(found))
+    return tuple(found)
 
 
 def error_in(then: tuple[Any, ...]) -> Record | None:

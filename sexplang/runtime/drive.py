@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from sexplang.interrupt import GRACE, GraceOver, Interrupt, ending, interruptible
-from sexplang.machine import Done, Failed, Outcome
+from sexplang.machine import Done, Failed, Outcome, Suspended, state_of
 from sexplang.runtime.answers import OutputLost, Performers, Watch
 from sexplang.runtime.journal import Journal
 from sexplang.runtime.running import Run
@@ -33,8 +33,8 @@ def drive(
 
     At most `parallel` model calls are in flight; with `single_flight`, equal ones that are open at
     the same time are sent once. Ctrl-C cancels the run, gives its `finally`
-    bodies `grace` seconds and is raised again when nothing is left running. An OSError of what
-    takes the output does the same.
+    bodies `grace` seconds and is raised again when nothing is left running, from the Failed that
+    tells what the run had been given. An OSError of what takes the output does the same.
     """
     with interruptible(grace) as interrupt:
         kept = journal if journal is not None else Journal()
@@ -51,7 +51,9 @@ def drive(
                 raise KeyboardInterrupt
         except (KeyboardInterrupt, OutputLost) as raised:
             _abandon_now(run, grace)
-            raise _seen(raised) from None
+            if isinstance(raised, OutputLost):
+                raise raised.error from None
+            raise raised from _failed(run.outcome)
     return run.end()
 
 
@@ -79,9 +81,12 @@ async def adrive(
     return run.end()
 
 
-def _seen(raised: BaseException) -> BaseException:
-    """What callers get to see."""
-    return raised.error if isinstance(raised, OutputLost) else raised
+def _failed(outcome: Outcome) -> Failed | None:
+    """How an interrupted run ends, or would have ended in more time."""
+    if isinstance(outcome, Suspended):
+        error = state_of(outcome).weave.failing
+        return None if error is None else Failed(error)
+    return outcome if isinstance(outcome, Failed) else None
 
 
 def _abandon_now(run: Run, grace: float) -> None:

@@ -9,6 +9,7 @@ from sexplang.tasks.notes import (
     said,
     with_given,
     with_replies,
+    with_said,
 )
 from sexplang.tasks.outcomes import spent
 from sexplang.tasks.replies import Reply, model_reply, usage_of
@@ -74,8 +75,10 @@ def _told(
     """The error of a cut's conversations, or of its `own` among them; `last` is what the replies
     took with which it ends."""
     sessions = own or cut.sessions
+    # What cancels a node of a plan is no failure of whoever works for it.
+    failed = sessions[-1 if error.fields["reason"] == "cancelled" else 0]
     details = {
-        "task": sessions[0].setup.task,
+        "task": failed.setup.task,
         **(fields_of(error.fields.get("details")) or {}),
         **metrics(sessions[-1]),
     }
@@ -85,9 +88,10 @@ def _told(
     sources = [source for session in reversed(sessions) for source in sources_of(session)]
     if sources:
         details["sources"] = tuple(dict.fromkeys(sources))
-    content = error.fields.get("content") or said(sessions[-1]) or error.fields.get("content")
+    content, turns = error.fields.get("content"), said(sessions[-1])
+    content = content or (turns[-1] if turns else content)
     error = Record(error.kind, {**error.fields, "details": details, "content": content})
-    return with_given(error, notes_in(cut))
+    return with_given(error, with_said(notes_in(cut), turns, content))
 
 
 def _in_all(details: dict[str, Value], cut: Cut) -> dict[str, Value]:

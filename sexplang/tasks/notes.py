@@ -44,8 +44,10 @@ def notes_in(cut: Cut) -> dict[str, Value]:
 
 def _about(session: HandlerSession, notes: dict[str, Value]) -> tuple[Value, ...]:
     """A task that is not done, as what is around it tells of it; nothing where it has nothing."""
-    about = {"task": session.setup.task, "content": said(session), **notes}
-    return (about,) if about["content"] or notes else ()
+    turns = said(session)
+    content = turns[-1] if turns else ""
+    about = {"task": session.setup.task, "content": content, **with_said(notes, turns, content)}
+    return (about,) if content or notes else ()
 
 
 def _beneath(cut: Cut) -> dict[str, Value]:
@@ -118,16 +120,21 @@ def collect_deliveries(session: HandlerSession, reply: Reply) -> Planning | None
     return planning
 
 
-def said(session: HandlerSession) -> str:
-    """The last text of the model that is there, if only in part."""
-    if session.said:
-        return session.said
-    for message in reversed(session.messages[session.setup.earlier + 1 :]):
+def said(session: HandlerSession) -> list[str]:
+    """What the model has said in its turns, as far as that is there, the last if only in part."""
+    found = []
+    for message in session.messages[session.setup.earlier + 1 :]:
         blocks = blocks_of(message) if message["role"] == "assistant" else ()
         text = "".join([block["text"] for block in blocks if block.get("type") == "text"])
         if text and text != NOTHING:
-            return text
-    return ""
+            found.append(text)
+    return [*found, session.said] if session.said else found
+
+
+def with_said(notes: dict[str, Value], turns: list[str], content: Value) -> dict[str, Value]:
+    """The notes with what was said before its `content`."""
+    before = turns[:-1] if turns and turns[-1] == content else turns
+    return {"said": tuple([part(each) for each in before[-MOST:]]), **notes} if before else notes
 
 
 def blocks_of(message: Block) -> list[Block]:

@@ -76,9 +76,9 @@ def error_record(
     )
 
 
-GIVEN = ("subtasks", "artifacts", "subplans", "unfinished", "finished")
-"""What a conversation has been given, by the names that it has in the notes of its result; what was
-not done yet that it waited for, and what was beside that."""
+GIVEN = ("said", "subtasks", "artifacts", "subplans", "unfinished", "finished")
+"""What a conversation has said before its content, and been given, by the names that it has in the
+notes of its result; what was not done yet that it waited for, and what was beside that."""
 
 
 REFUSALS = frozenset(("path-denied", "run-denied", "net-denied", "no-model", "unhandled-effect"))

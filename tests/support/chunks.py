@@ -117,7 +117,7 @@ def _fails(chunk: Chunk, text: str, script: list[Exchange], item: Item, shown: l
     return False
 
 
-_REFUSED = ("answer-as-result", "answer-as-test", "never-equal")
+_REFUSED = ("answer-as-result", "answer-as-test", "never-equal", "not-data", "wrong-arity")
 """Errors of `check` alone."""
 
 

@@ -6,6 +6,7 @@ from sexplang.analysis.slips.catching import never_raised
 from sexplang.analysis.slips.certain import Certain
 from sexplang.analysis.slips.discarding import discarded
 from sexplang.analysis.slips.fitting import misfits
+from sexplang.analysis.slips.handling import misanswered
 from sexplang.analysis.slips.payloads import misread_payloads, misread_settings
 from sexplang.analysis.slips.prompting import unused_params
 from sexplang.analysis.slips.texts import swapped_texts
@@ -24,7 +25,7 @@ def misused(m: Follower) -> list[Diagnostic]:
     others = [
         each for each in misfits(m, certain) if not any(_is_in(each.span, one) for one in places)
     ]
-    return [*answers, *others]
+    return [*answers, *others, *misanswered(m)]
 
 
 def _is_in(inner: Span | None, outer: Span | None) -> bool:

@@ -209,6 +209,9 @@ def _name(run: Run, entry: Entry) -> Iterator[str]:
 def _models(run: Run, entry: Entry) -> str | None:
     """Who was named, and who answered."""
     named, model = named_of(entry), model_of(entry)
+    if named is None and model is None and entry.row is not None:
+        asked = answered(run, entry)
+        return asked and f"{asked} (no answer)"
     if named is None or named == model:
         return model
     return f"{named} → {model or answered(run, entry) or 'nobody'}"

@@ -91,6 +91,7 @@ def show_error(
     lines += _places(labels, width, "error", paint)
     footer = [("note", f"the library meets it at {text}") for text in _library(fields.get("span"))]
     footer += [("detail", text) for text in _details(fields.get("details"))]
+    footer += [("suppressed", text) for text in dict.fromkeys(_suppressed(fields.get("details")))]
     footer += more
     if fields.get("hint"):
         footer.append(("hint", str(fields["hint"])))
@@ -121,11 +122,26 @@ def _details(details: Any) -> Iterator[str]:
     if not isinstance(details, dict):
         return
     for key, value in details.items():
-        if value is None or value in ((), "") or value == {}:
+        if value is None or value in ((), "") or value == {} or _are_errors(value):
             continue
         long = text_size(value, LONGEST) > LONGEST
         text = value if isinstance(value, str) else shown(value) if long else written(value)
         yield f"{key}: {text if len(text) <= 400 else text[:399] + '…'}"
+
+
+def _suppressed(details: Any) -> Iterator[str]:
+    """The errors beside the one that is shown, each as one line."""
+    errors = details.get("suppressed") if isinstance(details, dict) else None
+    for error in errors if _are_errors(errors) else ():
+        place, words = error.fields.get("span"), str(error.fields.get("message"))
+        known = isinstance(place, dict) and {"source", "line", "column"} <= place.keys()
+        at = f"{place['source']}:{place['line']}:{place['column']}: " if known else ""
+        yield f"{at}{words}"
+
+
+def _are_errors(value: Any) -> bool:
+    errors = value if isinstance(value, tuple) else ()
+    return bool(errors) and all(isinstance(e, Record) and e.kind == "error" for e in errors)
 
 
 def _said(words: str) -> str:

@@ -10,6 +10,7 @@ from sexplang.machine.budgets import Learned
 from sexplang.machine.places import Places
 from sexplang.machine.scopes import Accounts, Held, Scope
 from sexplang.machine.stack import Frame, Segment, Step
+from sexplang.machine.suppressing import NOTHING, Unwinding
 from sexplang.terms.effect import Request
 from sexplang.terms.node import node
 from sexplang.terms.value import Record, Value
@@ -169,6 +170,12 @@ def place(branch: Branch) -> tuple[Frame, Segment]:
         return branch.cut[2], branch.cut[3]
     assert isinstance(branch, (Waiting, Forked))
     return branch.k, branch.s
+
+
+def refusals(branch: Branch) -> Unwinding:
+    """The refusals of money that a branch has met which leaves scopes."""
+    step = branch.step if isinstance(branch, Ready) else getattr(branch, "cut", None)
+    return step[1] if step is not None and isinstance(step[1], Unwinding) else NOTHING
 
 
 def children(branch: Forked) -> list[Path]:

@@ -74,7 +74,7 @@ def _leave_cross(value: Value, s: Segment) -> Step:
 
 
 def _leave_cut_cross(value: Value, s: Segment) -> Step:
-    return abandon_all(s[4].k, s[4].s, s[2][3])
+    return abandon_all(s[4].k, s[4].s, s[2][3], value)
 
 
 CROSS = Kind("cross", _leave_cross, cleanup=True)

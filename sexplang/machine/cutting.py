@@ -21,8 +21,9 @@ from sexplang.machine.branch import (
     children,
     identity,
     place,
+    refusals,
 )
-from sexplang.machine.budgets import Meter
+from sexplang.machine.budgets import Meter, Refused
 from sexplang.machine.converse import conversations
 from sexplang.machine.graphs import is_graph, so_far, with_finished
 from sexplang.machine.had import Had, ended, had_of
@@ -40,7 +41,7 @@ from sexplang.machine.places import Placing
 from sexplang.machine.stack import BOTTOM, Ctx, Segment, Step
 from sexplang.machine.stood import Stood
 from sexplang.machine.telling import tell_now, telling
-from sexplang.machine.timing import Timing, form_of, pending
+from sexplang.machine.timing import Timing, form_of, is_cleaning, pending
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, known, unknown
 from sexplang.terms.node import evolve
 from sexplang.terms.task import cut_off, error_record, with_part
@@ -140,6 +141,20 @@ class Cutting:
         had = had_of(target, node, each.values()).beside(part)
         error = had.telling(with_bound(error, left.k, left.s, form), left.s, told)
         self._cut(target, node, telling(error, place(target)[1], node), scope)
+
+    def _refuse(self, branch: Branch, left: Any, refused: Refused) -> None:
+        """A scope has no time or no room for a request: it breaks. In a `finally` inside of it, and
+        in what cleans up when it has broken, a refusal of money is an error of the request."""
+        scope = refused.scope
+        if scope in left.s[3].spared or (
+            not self.timing.accounts[scope].fired and is_cleaning(left.s, scope)
+        ):
+            error = refused.error
+            if error.fields["span"] is None and left.span is not None:
+                error = Record(error.kind, {**error.fields, "span": left.span.plain()})
+            self._go(branch, (raise_error, error, left.k, left.s))
+        else:
+            self._break(branch, left, scope, refused.error)
 
     def _stop(self, branch: Branch, level: int, left: Any) -> bool:
         """Whether something that is leaving branches down to `level` stops on its way, at one
@@ -276,6 +291,7 @@ class Cutting:
         without the scope that broke; where others go on meanwhile, it needs no place and has a
         time of grace: a deadline without a form."""
         self._withdraw(branch)
+        met = refusals(branch)
         k, s = place(branch)
         continuation = capture(k, s, node)
         around: Ctx = (base_of(s) if node is None else node[2])[3]
@@ -289,7 +305,7 @@ class Cutting:
             branch = evolve(branch, ordinal=branch.ordinal + 1)
             around = around.within(id).but(jobs=None)
         if node is None:
-            return branch, abandon_all(k, s, around)
+            return branch, abandon_all(k, s, around, met)
         if stays:
-            return branch, abandon(continuation, node[1], node[2], then, around)
+            return branch, abandon(continuation, node[1], node[2], then, around, met)
         return branch, finish(then, environment(node), node[1], node[2])

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from immutables import Map
 
-from sexplang.machine import branch, crossing, exits, places, scopes, stack
+from sexplang.machine import branch, crossing, exits, places, scopes, stack, suppressing
 from sexplang.machine.budgets import METER, Meter
 from sexplang.machine.link import linked_program
 from sexplang.machine.loop import Limits
@@ -31,12 +31,12 @@ from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Fault, Higher, Operation, Primitive, Record, Symbol, Task, symbol
 from sexplang.terms.work import Work
 
-_VERSION = 6
+_VERSION = 7
 
 _NOUNS: tuple[type, ...] = (
     *(branch.Weave, branch.Times, branch.Waiting, branch.Forked, branch.Queued, branch.Ready),
     *(places.Places, scopes.Scope, scopes.Bounds, scopes.Held, stack.Parent),
-    *(exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work),
+    *(suppressing.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work),
     *(task.Context, task.Conversation, task.Ask),
     *(template.Template, template.Param, template.OutputFormat, template.ContextManagement),
     *(template.FilePaths, template.Limits, template.HistoryConfig),

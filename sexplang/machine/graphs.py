@@ -213,7 +213,7 @@ def _standing(
     """What is around a proposal that is made in a context."""
     scopes = [accounts[id] for id in context.scopes]
     left: dict[str, float] = {}
-    for scope in scopes:
+    for scope in (*scopes, *[accounts[id] for id in context.spared]):
         for name, limit, spent in scope.spending():
             left[name] = min(left.get(name, limit - spent), limit - spent)
     return Standing(

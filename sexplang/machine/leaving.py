@@ -13,6 +13,7 @@ from sexplang.machine.stack import (
     Step,
     give,
 )
+from sexplang.machine.suppressing import NOTHING, Unwinding, is_other, suppressing
 from sexplang.terms.allowance import charge, work
 from sexplang.terms.value import Fault, Record, Value
 
@@ -147,34 +148,50 @@ def base_of(s: Segment) -> Segment:
     return s
 
 
-def abandon_all(k: Frame, s: Segment, around: Ctx) -> Step:
+def abandon_all(k: Frame, s: Segment, around: Ctx, passing: Unwinding = NOTHING) -> Step:
     """Leaves every scope down to the base of the branch, whose context is `around` from now on."""
     base = base_of(s)
-    return abandon(capture(k, s, None), BOTTOM, (*base[:3], around, base[4]), None)
+    below = (*base[:3], around, base[4])
+    return abandon(capture(k, s, None), BOTTOM, below, None, passing=passing)
+
+
+def add_refusals(step: Step, refusals: tuple[Record, ...]) -> Step:
+    """The step of whoever leaves scopes, with refusals of money that were met on the way; one that
+    goes on with a value does not tell them."""
+    fn, value, k, s = step
+    more = value.beside(Unwinding(refusals)) if isinstance(value, Unwinding) else value
+    return fn, more, k, s
 
 
 def abandon(
-    continuation: Continuation, k: Frame, s: Segment, then: Any, around: Ctx | None = None
+    continuation: Continuation,
+    k: Frame,
+    s: Segment,
+    then: Any,
+    around: Ctx | None = None,
+    passing: Unwinding = NOTHING,
 ) -> Step:
     """Leaves every scope of a continuation, innermost first, and then does `then`.
 
-    A dummy value goes through a copy of its segments without frames and return clauses: what
-    cleans up does so on the ordinary way out, inside the handlers that served it. `then` waits in
+    `passing` goes through a copy of its segments without frames and return clauses: what cleans
+    up does so on the ordinary way out, inside the handlers that served it. `then` waits in
     the outermost segment, a handler: whoever ends that expression otherwise replaces it. What
     cleans up does so under what it was captured under and what is `around`, else at `s`.
     """
     pending = then
     for kind, _, context, data in placed(continuation, s[3] if around is None else around):
+        if kind is UNWINDING or kind is UNWINDING.stripped:
+            passing = passing.beside(_met(data, kind, pending is not None))
         if kind.pends:
             own = data[0] if kind.stripped is kind else data
             s = (kind.stripped, k, s, context, (own, pending))
             pending = None
         else:
             s = (kind.stripped, k, s, context, data)
-        k = BOTTOM
+        k = _LEFT if isinstance(kind, FinallyKind) else BOTTOM
     if pending is not None:
         return finish(pending, (), k, s)
-    return k[0], None, k, s
+    return k[0], passing, k, s
 
 
 class HandlerKind(Kind):
@@ -207,8 +224,23 @@ class _Pending(HandlerKind):
 def _leave_pending(value: Value, s: Segment) -> Step:
     env, then = s[4]
     if then is None:
-        return give(None, s)
+        return give(value, s)
+    if isinstance(value, Unwinding) and value.suppressed:
+        then = _telling(then, s[0], value.suppressed)
     return finish(then, env, s[1], s[2])
+
+
+def _telling(then: Any, kind: Kind, refusals: tuple[Record, ...]) -> Any:
+    """What was to be done when all has been left, where money was refused on the way: the error
+    that waits tells it; what waits for no error fails."""
+    if then[0] == "error":
+        return "error", suppressing(then[1], refusals)
+    if then[0] == "value" and isinstance(then[1], Unwinding):
+        return "value", then[1].beside(Unwinding(refusals))
+    if then[0] == "clause" and (kind is SCOPE.stripped or then[1] in kind.clauses.get("error", ())):
+        error, *others = then[2]
+        return "clause", then[1], (suppressing(error, refusals), *others)
+    return "error", suppressing(refusals[0], refusals[1:])
 
 
 def _leave_own(value: Value, s: Segment) -> Step:
@@ -234,7 +266,11 @@ USED = Kind("used", give)
 
 
 class FinallyKind(Kind):
-    """A `finally`: runs its cleanup in data's environment, then passes the value on."""
+    """A `finally`: runs its cleanup in data's environment, then passes the value on.
+
+    What its body does stands above a segment that says so. Where the `try` is left for something
+    else, a refusal of money ends the body alone.
+    """
 
     __slots__ = ("body",)
 
@@ -243,12 +279,49 @@ class FinallyKind(Kind):
         self.body = body
 
     def _clean(self, value: Value, s: Segment) -> Step:
-        return self.body, s[4], (_cleaned, s[1], value), s[2]
+        kind = UNWINDING if isinstance(value, Unwinding) else CLEANING
+        below = s[2]
+        return self.body, s[4], BOTTOM, (kind, (_cleaned, s[1], value), below, below[3], (value,))
 
 
 def _cleaned(_: Value, k: Frame, s: Segment) -> Step:
     below = k[1]
     return below[0], k[2], below, s
+
+
+def _leave_on(value: Value, k: Frame, s: Segment) -> Step:
+    """What is inside a `finally` has been left, or has ended otherwise meanwhile."""
+    below = k[1]
+    return below[0], value if isinstance(value, Unwinding) else NOTHING, below, s
+
+
+_LEFT = (_leave_on, BOTTOM)
+
+
+def _suppress(env: Any, k: Frame, s: Segment) -> Step:
+    """The body of a `finally` has been refused money: what is left goes on being left."""
+    below = k[1]
+    return below[0], k[2].beside(Unwinding((env[-2],))), below, s
+
+
+def _met(data: Any, kind: Kind, is_target: bool) -> Unwinding:
+    """The refusals that a `finally` has met whose body is left. One whose own refusal is the end
+    of all this has those before it still."""
+    if kind is UNWINDING:
+        return NOTHING if is_target else data[0]
+    (before,), then = data
+    if then is None:
+        return NOTHING
+    return Unwinding(then[2]) if is_target else before.beside(Unwinding(then[2]))
+
+
+CLEANING = Kind("cleaning", give)
+"""Around the body of a `finally`."""
+
+UNWINDING = HandlerKind({"error": (Taking(_suppress, 1, "never", (), spares=is_other),)}, None)
+"""The same where its `try` is left for something else. Data is what passes there."""
+
+UNWINDING.cleanup = True
 
 
 def not_resumable() -> Fault:

@@ -87,7 +87,7 @@ class Scope:
         """What is bounded besides time: its name, the bound, and what is spent."""
         bounds = self.bounds
         limits = (bounds.calls, bounds.tokens, bounds.usd)
-        rows = zip(_RESOURCES, limits, self.spent, strict=False)
+        rows = zip(RESOURCES, limits, self.spent, strict=False)
         return [(name, limit, spent) for name, limit, spent in rows if limit is not None]
 
     @property
@@ -165,7 +165,8 @@ class Scope:
         return self.error("seconds", self.seconds, self.seconds)
 
 
-_RESOURCES = ("calls", "tokens", "usd")
+RESOURCES = ("calls", "tokens", "usd")
+"""What model calls are paid with: unlike time, of these there is no grace."""
 
 _WORDS = {
     "seconds": "the time is up: {limit} seconds were allowed",

@@ -153,14 +153,14 @@ class Ctx:
     scopes: tuple[str, ...] = ()
     """The deadlines and budgets in force, by the identity of their entry, outermost first."""
     spared: tuple[str, ...] = ()
-    """Those that broke, and for which this cleans up: they are not in force."""
+    """Those that broke, and for which this cleans up: they bound no time, but model calls."""
     work: Work | None = None
     """What traces show this as a part of; None in a run that is not traced."""
     jobs: tuple[str, ...] | None = ()
     """The jobs that this is a part of, outermost first: what waits in one needs a place. None
     where others have gone on and this cleans up, which needs none."""
     plans: tuple[str, ...] = ()
-    """Those of the scopes that are programs from a model: they bound steps."""
+    """Those of both that are programs from a model: they bound steps."""
 
     def plain(self) -> Context:
         """What the host sees of it."""
@@ -203,7 +203,7 @@ class Ctx:
         scopes = (*around.scopes, *[id for id in self.scopes if id not in left])
         scopes = tuple([id for id in scopes if id not in spared])
         known = {*around.plans, *self.plans}
-        plans = tuple([id for id in scopes if id in known]) if known else ()
+        plans = tuple([id for id in (*scopes, *spared) if id in known]) if known else ()
         jobs = None
         if self.jobs is not None and around.jobs is not None:
             jobs = (*around.jobs, *[id for id in self.jobs[inside:] if id not in around.jobs])
@@ -218,10 +218,9 @@ class Ctx:
         return self.but(jobs=(*(self.jobs or ()), id))
 
     def sparing(self, broken: str) -> "Ctx":
-        """Cleaning up for a scope that broke."""
+        """Cleaning up for a scope that broke: its time does not count, its money and steps do."""
         scopes = tuple([id for id in self.scopes if id != broken])
-        plans = tuple([id for id in self.plans if id != broken])
-        return self.but(scopes=scopes, spared=(*self.spared, broken), plans=plans)
+        return self.but(scopes=scopes, spared=(*self.spared, broken))
 
 
 class Exit(Exception):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sexplang.machine.branch import Times, Waiting
 from sexplang.machine.budgets import Meter, Refused, refund, reserve, settle, take_back
 from sexplang.machine.exits import Asked, Entered
-from sexplang.machine.leaving import SCOPE
+from sexplang.machine.leaving import CLEANING, SCOPE, UNWINDING
 from sexplang.machine.scopes import Accounts, Bounds, Held, Scope
 from sexplang.machine.stack import Segment
 from sexplang.machine.telling import error_in
@@ -28,6 +28,23 @@ def form_of(scope: str, s: Segment, level: int) -> tuple[Segment, int]:
 def plan_of(s: Segment, accounts: Accounts) -> str | None:
     """The innermost plan that work on a stack is done in."""
     return next((id for id, _, _ in _forms(s, 0) if accounts[id].steps is not None), None)
+
+
+def is_cleaning(s: Segment, scope: str) -> bool:
+    """Whether work on a stack is done by the body of a `finally` that stands inside of a scope's
+    form."""
+    node = s
+    while node is not None:
+        kind = node[0]
+        if kind in _CLEANING:
+            return True
+        if node[4] == scope if kind is SCOPE else kind is SCOPE.stripped and node[4][0] == scope:
+            return False
+        node = node[4].s if node[2] is None and node[4] is not None else node[2]
+    return False
+
+
+_CLEANING = (CLEANING, UNWINDING, UNWINDING.stripped)
 
 
 def pending(s: Segment) -> Record | None:
@@ -89,7 +106,8 @@ class Timing:
     def asked(self, left: Asked) -> tuple[Refused | None, Held | None]:
         """A branch is about to wait: whether a scope breaks instead, and what is held. Raises
         Fault for a model call that no budget of tokens can hold."""
-        scopes, accounts = left.s[3].scopes, self.accounts
+        context, accounts = left.s[3], self.accounts
+        scopes = context.scopes
         is_timed = False
         budgets = []
         for id in scopes:
@@ -103,6 +121,7 @@ class Timing:
                 budgets.append(scope)
         held = None
         if left.operation == "model":
+            budgets += [accounts[id] for id in context.spared if accounts[id].spending()]
             payload = left.arguments[0] if left.arguments else None
             fits = reserve(accounts, budgets, payload, self._meter, self.learned)
             if isinstance(fits, Refused):

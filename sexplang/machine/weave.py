@@ -24,12 +24,14 @@ from sexplang.machine.branch import (
 from sexplang.machine.errors import all_failed, too_many_subtasks
 from sexplang.machine.graphs import free, judged, so_far, start_of
 from sexplang.machine.had import naming
-from sexplang.machine.leaving import raise_error
+from sexplang.machine.leaving import add_refusals, raise_error
 from sexplang.machine.limiting import Limiting
 from sexplang.machine.loop import STOPPED, look, run
 from sexplang.machine.reached import too_many_branches, too_many_model_calls
 from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent
+from sexplang.machine.suppressing import Unwinding, suppressing
 from sexplang.terms.effect import Request
+from sexplang.terms.node import evolve
 from sexplang.terms.settling import settled
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault, Value
@@ -48,7 +50,7 @@ class Turn(Limiting):
     def answer(self, branch: Waiting, step: Any, reply: Value, failed: bool) -> None:
         """A branch goes on with the reply to its request, or the error that it `failed` with."""
         context = branch.s[3]
-        if context.scopes:
+        if context.scopes or context.spared:
             self.timing.answered(branch, reply, failed)
         if context.jobs:
             self.placing.count(context.jobs, -1)
@@ -137,14 +139,14 @@ class Turn(Limiting):
         if is_model and self.called >= self.limits.model_calls:
             self._limit(branch, too_many_model_calls(self.limits.model_calls), left)
             return
-        if context.scopes:
+        if context.scopes or context.spared:
             try:
                 refused, held = self.timing.asked(left)
             except Fault as fault:
                 self._go(branch, (raise_error, error_of(fault, left.span), left.k, left.s))
                 return
             if refused is not None:
-                self._break(branch, left, refused.scope, refused.error)
+                self._refuse(branch, left, refused)
                 return
         self.called += is_model
         path, ordinal = branch.path, branch.ordinal
@@ -231,8 +233,12 @@ class Turn(Limiting):
 
     def _end(self, branch: Branch, left: Ended) -> None:
         """A branch is over: its value is its parent's, unless it was cancelled."""
-        value = left.value
+        value, refusals = left.value, ()
+        if isinstance(value, Unwinding):
+            value, refusals = None, value.suppressed
         if not branch.path:
+            if self.failing is not None:
+                self.failing = suppressing(self.failing, refusals)
             self.ended, self.value = True, value
             return
         del self.branches[branch.path]
@@ -245,6 +251,9 @@ class Turn(Limiting):
         parent = forked.counted(values, -1)
         self.branches[parent.path] = parent
         if parent.cut is not None:
+            if refusals:
+                parent = evolve(parent, cut=add_refusals(parent.cut, refusals))
+                self.branches[parent.path] = parent
             if parent.alive == 0:
                 self._go(parent, parent.cut)
         elif parent.race and not isinstance(value, exits.Lost):

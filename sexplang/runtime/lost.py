@@ -8,7 +8,7 @@ from typing import Any
 from sexplang.runtime.models.growing import Growing
 from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal
-from sexplang.terms.effect import Part
+from sexplang.terms.effect import UNMADE, Part
 from sexplang.terms.node import define, field
 from sexplang.terms.task import cut_off
 
@@ -25,10 +25,12 @@ class Lost:
     """Who had counted, as they call themselves."""
     reply: Growing | None = None
     """What arrives in the attempt that is under way."""
+    is_made: bool = False
+    """Whether an attempt has begun."""
 
     def begun(self) -> Growing:
         """Another attempt begins: its reply, which grows."""
-        self.reply = Growing()
+        self.reply, self.is_made = Growing(), True
         return self.reply
 
     def failed(self) -> dict[str, int]:
@@ -41,6 +43,8 @@ class Lost:
 
     def so_far(self) -> Part:
         """What the call has got until now."""
+        if not self.is_made:
+            return dict(UNMADE)
         if self.reply is None:
             return {"usage": dict(self.usage), "text": self.text, "model": self.model}
         took, name = self.reply.usage, self.reply.message.get("model")

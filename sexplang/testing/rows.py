@@ -175,6 +175,46 @@ NUMBERS: list[Row] = [
         " (n 0)) (if (procedure? r) (if (< n 3) (recur (with-budget {calls: 2} (r n)) (+ n 1)) #)"
         " r))",
     ),
+    ("spent", 10, "(say #)"),
+    ("spent finally", 8, "(try (say #) (finally (say #)))"),
+    ("spent finally", 8, "(try (begin (say #) #) (finally (say #) (note #)))"),
+    ("spent finally", 6, "(with-budget {calls: ¢} (try (loop 3 (say #)) (finally (loop 4 (say #)))))"),
+    ("spent finally", 4, "(try (try (say #) (finally (say #))) (finally (say #)))"),
+    ("spent finally errors", 6, "(try (begin (say #) (raise #)) (finally (say #) (note #)))"),
+    ("spent finally errors", 4, "(try # (finally (try (say #) (catch (e calls) (note #)))))"),
+    ("spent finally errors", 4, "(try (try # (finally (say #) (raise #))) (catch (e) (say #)))"),
+    ("spent finally aborts", 4, "(handle (try (alpha #) (finally (say #))) ((alpha x) k (say x)))"),
+    (
+        "spent finally multi",
+        4,
+        "(handle (try (+ (alpha #) (say #)) (finally (say #))) ((alpha x) k (+ (k #) (k #))))",
+    ),
+    (
+        "spent finally handlers",
+        4,
+        "(handle (try # (finally (gamma #))) ((gamma x) k (begin (say x) (k #))))",
+    ),
+    (
+        "spent finally kept",
+        4,
+        "((handle (try (alpha 1) (finally (say #))) ((alpha x) k (lambda (s) (k (say s)))) ~) #)",
+    ),
+    ("spent finally par", 6, "(first (par (try (say #) (finally (say #))) (raise #)))"),
+    (
+        "spent finally par",
+        6,
+        "(first (par-map (lambda ($a) (try (say #a) (finally (say $a)))) [1 2 3 #] limit: 2))",
+    ),
+    ("spent finally races", 6, "(race (try (say #) (finally (say #))) (try (ask #) (finally #)))"),
+    ("spent finally timeouts", 6, "(with-timeout § (try (say #) (finally (say #))))"),
+    (
+        "spent finally timeouts",
+        4,
+        "(with-budget {calls: ¢ seconds: §} (try (+ (ask #) (say #)) (finally (say #) (say #))))",
+    ),
+    ("spent plans", 8, "(planned {calls: ¢} [# # #])"),
+    ("spent plans", 4, "(planned {} [# #])"),
+    ("spent plans finally", 6, "(try (planned {calls: ¢} [# # 1]) (finally (planned {} [#])))"),
 ]
 
 BODIES: list[Row] = [

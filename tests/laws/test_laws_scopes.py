@@ -185,10 +185,43 @@ FOUND = [
     ),
     # A branch whose cleaning up has not begun when a scope around breaks still cleans up.
     (
-        f"(try (with-budget {{calls: 0}} (race (par (try (ask 1) (finally (model 2)))"
-        f" (try (begin (ask 2) (raise 1)) (finally (note 7)))) (ask 3))) {WHICH})",
+        f"(try (with-budget {{calls: 0}} (race (handle (par (try (ask 1) (finally (x 2)))"
+        f" (try (begin (ask 2) (raise 1)) (finally (note 7)))) ((x n) k (k (model n))))"
+        f" (ask 3))) {WHICH})",
         ["ask 1, ask 2, ask 3: ask 2", "note 7, timer 5: note 7"],
         ["'calls'", 0],
+    ),
+    # In a `finally` the refusal ends that body alone, and breaks no scope: the race goes on.
+    (
+        "(with-budget {calls: 0} (race (par (try (ask 1) (finally (model 2)))"
+        " (try (begin (ask 2) (raise 1)) (finally (note 7)))) (ask 3)))",
+        ["ask 1, ask 2, ask 3: ask 2", "note 7, ask 3, timer 5: ask 3", "note 7, timer 5: note 7"],
+        0,
+    ),
+    # Cleaning up in a branch of a `par` that has broken its budget: each body is refused.
+    (
+        "(try (with-budget {calls: 1} (par (try (model 1) (finally (model 2) (note 5)))"
+        " (try (begin (ask 1) (model 3)) (finally (try (model 6) (catch (e calls) (note 6)))))))"
+        " (catch (e) [e.reason (length e.details.suppressed)]))",
+        ["model 1, ask 1: ask 1", "note 6, timer 5: note 6"],
+        ["'calls'", 1],
+    ),
+    # A handler gives its body up for a value: the refusal stands in that value's place.
+    (
+        "(try (with-budget {calls: 0} (handle (try (try (x 1) (finally (model 1)))"
+        " (finally (model 2) (note 1))) ((x n) k n)))"
+        " (catch (e) [e.reason (length e.details.suppressed)]))",
+        [],
+        ["'calls'", 1],
+    ),
+    # What was refused before is told although the refusal that ends the body comes later.
+    (
+        "(try (with-budget {calls: 0} (try (raise 1) (finally (handle (try (try (note 3)"
+        " (finally (model 4))) (finally (x 5)))"
+        " ((note n) k (model 3)) ((x n) k (model n) (k 3))))))"
+        " (catch (e) [e.details.value (length e.details.suppressed)]))",
+        [],
+        [1, 2],
     ),
 ]
 

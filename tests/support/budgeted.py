@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 from attrs import frozen
+from support.spent import price
 from support.wide_server import WideServer
 
 from sexplang.machine import Done, Failed, Limits, start
@@ -59,11 +60,6 @@ class Seen:
         if self.distinct > self.budget.get("calls", self.distinct):
             above.append("calls at the server")
         return above
-
-
-def price(model: str, taken: int, given: int, written: int = 0, read: int = 0) -> float:
-    """US dollars, as a model of middle size costs."""
-    return 3e-6 * taken + 15e-6 * given + 3.75e-6 * written + 0.3e-6 * read
 
 
 @cache

@@ -8,6 +8,7 @@ the machine keeps as a context, requests gather on their way outward.
 """
 
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -53,6 +54,43 @@ class Pure:
 
 
 @frozen(eq=False)
+class Left:
+    """What a computation ends with that was dropped: the refusals of money that have ended
+    `finally` bodies meanwhile."""
+
+    refusals: tuple[Record, ...] = ()
+
+
+def added(error: Record, left: Any) -> Record:
+    """The error that is cleaned up for, with those refusals and what they tell of."""
+    if not (isinstance(left, Left) and left.refusals):
+        return error
+    flat = [each for one in left.refusals for each in (plainly(one), *suppressed_in(one))]
+    details = {**error.fields["details"], "suppressed": (*suppressed_in(error), *flat)}
+    return Record("error", {**error.fields, "details": details})
+
+
+def plainly(error: Record) -> Record:
+    """The error without what it tells of."""
+    details = {k: v for k, v in error.fields["details"].items() if k != "suppressed"}
+    return Record("error", {**error.fields, "details": details})
+
+
+def suppressed_in(error: Record) -> tuple[Record, ...]:
+    found: tuple[Record, ...] = error.fields["details"].get("suppressed", ())
+    return found
+
+
+def settled(value: Any, left: Any) -> Computation:
+    """A value that was to follow when all has been left: it is no value if money was refused."""
+    if not (isinstance(left, Left) and left.refusals):
+        return Pure(value)
+    if isinstance(value, Left):
+        return Pure(Left((*value.refusals, *left.refusals)))
+    return ask("error", added(left.refusals[0], Left(left.refusals[1:])), resumable=False)
+
+
+@frozen(eq=False)
 class Used:
     """A notice to whoever owns a continuation: it has been called; go on with `go()`."""
 
@@ -70,8 +108,12 @@ class Request:
     resumable: bool = True
     under: tuple[Scope, ...] = ()
     """The scopes that it was made for, innermost first."""
-    exempt: frozenset[Scope] = frozenset()
-    """Scopes that broke, and for which it cleans up."""
+    exempt: tuple[Scope, ...] = ()
+    """Scopes that broke, and for which it cleans up, outermost first: they bound what it costs."""
+    cleans: bool = False
+    """Set beyond the body of a `finally`."""
+    around: frozenset[Scope] = frozenset()
+    """The scopes whose forms stand around a `finally` that it is made in."""
     breaks: dict[Scope, Callable[[Record], Computation]] = field(factory=dict)
     """By scope, where its form is on the way: everything, with the form left and failing."""
     jobs: tuple[Job, ...] = ()
@@ -108,10 +150,10 @@ class Request:
             cut=cut and (lambda: wrap(cut())),
         )
 
-    def beneath(self, scopes: tuple[Scope, ...], exempt: frozenset[Scope]) -> "Request":
+    def beneath(self, scopes: tuple[Scope, ...], exempt: tuple[Scope, ...]) -> "Request":
         """The request for these scopes too, which stand further out than its own."""
         under = [*(s for s in self.under if s not in scopes), *scopes]
-        exempt |= self.exempt
+        exempt = (*exempt, *(s for s in self.exempt if s not in exempt))
         return self.but(under=tuple(s for s in under if s not in exempt), exempt=exempt)
 
     def part_of(self, jobs: tuple[Job, ...], free: bool = False) -> "Request":
@@ -158,9 +200,36 @@ def bind(c: Computation, then: Callable[[Any], Computation], last: bool = False)
 
 
 def guard(c: Computation, cleanup: Callable[[], Computation]) -> Computation:
-    """`finally`: on the way out by a value, and no less when dropped."""
+    """`finally`: on the way out by a value, and no less when dropped: then a refusal of money
+    ends it alone."""
     again = lambda c: guard(c, cleanup)  # noqa: E731
-    return lift(c, lambda v: bind(cleanup(), lambda _: Pure(v)), again, again)
+
+    def left(v: Any) -> Computation:
+        body = tidying(cleanup())
+        if not isinstance(v, Left):
+            return bind(body, lambda _: Pure(v))
+        return unwinding(body, v)
+
+    def dropped(c: Computation) -> Computation:
+        return again(bind(c, lambda v: Pure(v if isinstance(v, Left) else Left())))
+
+    return lift(c, left, again, dropped)
+
+
+def unwinding(c: Computation, met: Left) -> Computation:
+    """The body of a `finally` where its `try` is left for something else."""
+    again = lambda c: unwinding(c, met)  # noqa: E731
+    for r in c.requests if isinstance(c, Open) else ():
+        if r.skip is None and is_refusal_of_money(r):
+            refused = Left((*met.refusals, r.arguments[0]))
+            return again(r.cut()) if r.cut else unwinding(c.drop(False), refused)
+    ended = lambda v: Pure(met) if not isinstance(v, Left) else settled(met, v)  # noqa: E731
+    return lift(c, ended, again, again)
+
+
+def tidying(c: Computation) -> Computation:
+    """The body of a `finally`."""
+    return lift(c, Pure, tidying, tidying, lambda r: r if r.away else r.but(cleans=True))
 
 
 def own(c: Computation, owner: object, give_up: Callable[..., Computation]) -> Computation:
@@ -168,7 +237,7 @@ def own(c: Computation, owner: object, give_up: Callable[..., Computation]) -> C
     if isinstance(c, Used) and c.owner is owner:
         return evolve(c, owner=None)
     again = lambda c: own(c, owner, give_up)  # noqa: E731
-    return lift(c, lambda v: give_up(lambda _: Pure(v)), again, again, last=True)
+    return lift(c, lambda v: give_up(lambda met: settled(v, met)), again, again, last=True)
 
 
 def on_behalf(c: Computation, performer: Request) -> Computation:
@@ -189,11 +258,15 @@ def scoped(c: Computation, scope: Scope) -> Computation:
 
     def broken(error: Record) -> Computation:
         left = cleaned(c, True, scope)
-        return bind(left, lambda _: ask("error", error, resumable=False, whom=scope.whom))
+        fail = lambda met: ask("error", added(error, met), resumable=False, whom=scope.whom)  # noqa: E731
+        return bind(left, fail)
 
     def passing(r: Request) -> Request:
-        r = r.beneath((scope,), frozenset())
-        return r if r.away else r.but(breaks={scope: broken, **r.breaks})
+        r = r.beneath((scope,), ())
+        if r.away:
+            return r
+        around = r.around | {scope} if r.cleans else r.around
+        return r.but(breaks={scope: broken, **r.breaks}, around=around)
 
     again = lambda c: scoped(c, scope)  # noqa: E731
     return lift(c, Pure, again, again, passing)
@@ -209,7 +282,7 @@ def cleaned(c: Open, hard: bool, *broke: Scope) -> Computation:
     """What is left to run of `c` where others have gone on: not for the scope that broke, and
     within a time of grace. The branches that it has already have one each."""
     forks = frozenset(fork for r in c.requests for fork in r.forks)
-    return cleaning(leaving(c, hard), Scope(GRACE), frozenset(broke), forks, Job())
+    return cleaning(leaving(c, hard), Scope(GRACE), broke, forks, Job())
 
 
 def leaving(c: Open, hard: bool) -> Open:
@@ -220,7 +293,7 @@ def leaving(c: Open, hard: bool) -> Open:
 def cleaning(
     c: Computation,
     grace: Scope,
-    broke: frozenset[Scope],
+    broke: tuple[Scope, ...],
     forks: frozenset[object],
     before: Job,
 ) -> Computation:
@@ -239,7 +312,7 @@ def ask(
     operation: str, *arguments: Any, resumable: bool = True, whom: tuple[Any, ...] = ()
 ) -> Open:
     request = Request(operation, arguments, lambda c: c, resumable, whom=whom)
-    return Open((request,), lambda hard: Pure(None))
+    return Open((request,), lambda hard: Pure(Left()))
 
 
 def asked_for(c: Computation, whom: tuple[Any, ...]) -> Computation:
@@ -247,7 +320,7 @@ def asked_for(c: Computation, whom: tuple[Any, ...]) -> Computation:
     return evolve(c, requests=tuple(r.but(whom=whom) for r in c.requests))
 
 
-def later(begin: Callable[[], Computation], drop: Drop = lambda hard: Pure(None)) -> Open:
+def later(begin: Callable[[], Computation], drop: Drop = lambda hard: Pure(Left())) -> Open:
     """A branch that has not begun: it begins when those before it wait."""
     return Open((Request("start!", (), lambda _: begin()),), drop)
 
@@ -301,8 +374,8 @@ class Handler:
             if clause is not None and not (refuses(clause, r) and is_refusal(r)):
                 return self.taken(clause, r, c, again)
             if r.operation == "abort!" and r.arguments[1] is self:
-                value = Pure(r.arguments[0])
-                return self.ended(r, c, again, lambda _, value=value: value)
+                value = r.arguments[0]
+                return self.ended(r, c, again, lambda met, value=value: settled(value, met))
         dropped: Wrap = lambda c: self.around(c, None)  # noqa: E731
         return lift(c, returns or Pure, again, dropped, self.passing)
 
@@ -314,7 +387,7 @@ class Handler:
             refused = asked_for(refuse("resume-across-par", resumable=True), r.whom)
             return again(r.plug(refused))
         if clause.kind == "never":
-            return self.ended(r, c, again, lambda _: clause.run(r.arguments, None))
+            return self.ended(r, c, again, lambda met: self.follow(clause, r, met))
         owner = None if clause.kind == "kept" else object()
         if r.within and r.local:
             asked, drop = r.local
@@ -325,6 +398,14 @@ class Handler:
         k = Continuation(r.outward(again), self.giving_up(c), owner)
         run = on_behalf(clause.run(r.arguments, k), r)
         return own(run, owner, k.give_up) if owner else run
+
+    def follow(self, clause: Clause, r: Request, met: Any) -> Computation:
+        """The clause, when all has been left."""
+        if r.operation == "error":
+            return clause.run((added(r.arguments[0], met),), None)
+        if isinstance(met, Left) and met.refusals:
+            return settled(None, met)
+        return clause.run(r.arguments, None)
 
     def ended(self, r: Request, c: Open, again: Wrap, then: Wrap) -> Computation:
         """The body is dropped, and `then` follows; but what a branch does that is being
@@ -342,6 +423,11 @@ def refuses(clause: Clause, r: Request) -> bool:
     return r.within is not None and clause.kind in ("calls", "kept")
 
 
+def is_refusal_of_money(r: Request) -> bool:
+    fields = r.arguments[0].fields if r.operation == "error" else {"type": None}
+    return fields["type"] == "RESOURCE_EXHAUSTION" and fields["reason"] == "calls"
+
+
 def is_refusal(r: Request) -> bool:
     return r.operation == "error" and r.arguments[0].fields["reason"] == "resume-across-par"
 
@@ -355,7 +441,8 @@ def cross(c: Computation, owner: Any, mark: object, ended: Wrap, drop: Drop) -> 
     crossed = lift(c, ended, again, again, aside)
     if not isinstance(c, Open):
         return crossed
-    left = lambda hard: cross(c.drop(hard), owner, mark, lambda _: drop(hard), drop)  # noqa: E731
+    further = lambda hard, met: bind(drop(hard), lambda more: settled(met, more))  # noqa: E731
+    left = lambda hard: cross(c.drop(hard), owner, mark, partial(further, hard), drop)  # noqa: E731
     return Open(crossed.requests, left)
 
 
@@ -393,7 +480,8 @@ class Fork:
         if self.race and won and not cancelled:
             return bind(self.cancel(branches, False), lambda _: Pure(won[0]))
         if len(values) == len(branches):
-            return Pure(None) if cancelled else self.joined(values)
+            met = [each.refusals for each in values if isinstance(each, Left)]
+            return Pure(Left(sum(met, ()))) if cancelled else self.joined(values)
 
         def outward(at: int, r: Request, branch: Open) -> Request:
             put = lambda c: self.of([*branches[:at], c, *branches[at + 1 :]], cancelled)  # noqa: E731

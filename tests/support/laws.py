@@ -38,6 +38,7 @@ from support.running import (
 )
 from support.schedule import Meaning, meaning
 from support.shapes import one_program
+from support.spent import SPENT, counted
 
 from sexplang.machine import Suspended, state_of
 from sexplang.machine.branch import Queued, Waiting
@@ -57,6 +58,9 @@ PLACES = Shape(allowed=EVERYTHING | {"places"})
 SMOOTH = Shape(
     allowed=EVERYTHING - {"calls", "aborts", "kept", "multi", "errors", "races", "budgets"}
 )
+SAYING = "(define (say x) (model x))\n"
+"""What `say` is where a host answers a model with a number."""
+
 ENTERED = Shape(allowed=EVERYTHING - {"kept", "multi", "finally", "par", "races"} | {"marked"})
 BRANCHING = Shape(allowed=EVERYTHING - {"kept", "multi", "finally"} | {"marked"})
 
@@ -130,6 +134,21 @@ def working_for(seed: int) -> str | None:
     if expected != actual:
         return f"{text}\noracle:  {expected}\nmachine: {actual}"
     return None
+
+
+def spent(seed: int) -> str | None:
+    """The same where programs spend wherever they can, under a budget around it all."""
+    text = SAYING + program(Random(seed), SPENT).text
+    head, _, last = text.rpartition("\n")
+    bounded = f"{head}\n(with-budget {{calls: {Random(seed).randrange(9)}}} {last})"
+    return disagreement(bounded, lambda: schedule(seed))
+
+
+def sent(seed: int) -> str | None:
+    """The calls that arrive at a loopback server are those that are allowed and reported."""
+    from support.sent import sent  # loads what talks to servers
+
+    return sent(seed)
 
 
 def shared_out(seed: int) -> str | None:
@@ -346,6 +365,9 @@ LAWS: dict[str, Law] = {
     "agrees": agrees,
     "placed": placed,
     "working_for": working_for,
+    "spent": spent,
+    "counted": counted,
+    "sent": sent,
     "shared_out": shared_out,
     "placed_twice": partial(twice, shape=PLACES),
     "placed_replayed": partial(replayed, shape=PLACES),

@@ -28,6 +28,7 @@ from support.computation import (
     race,
     refuse,
     scoped,
+    settled,
 )
 from support.conversing import WHOM, Task, called
 
@@ -263,7 +264,7 @@ class Evaluator:
         return bind(turned, lambda v: self.fold(whom, function, v, xs[1:]))
 
     def abandon(self, whom: Whom, k: Continuation) -> Computation:
-        return k.call(lambda: k.give_up(lambda _: Pure(None)))
+        return k.call(lambda: k.give_up(lambda met: settled(None, met)))
 
     def in_place(self, whom: Whom, function: Any) -> Computation:
         begun = bind(ask("place!"), lambda _: self.apply(function, (), whom))

@@ -61,7 +61,9 @@ def comparable(value: Any) -> Any:
     if isinstance(value, Record) and value.kind == "error":
         details = value.fields["details"]
         told = details.get("value"), details.get("errors"), details.get("metrics", {}).get("limit")
-        return ("error", value.fields["type"], value.fields["reason"], comparable(told))
+        refused = sorted(map(repr, map(comparable, details.get("suppressed", ()))))
+        said = ("error", value.fields["type"], value.fields["reason"], comparable(told))
+        return (*said, refused if len(refused) < 8 else "many") if refused else said
     if isinstance(value, Record):
         error = value.fields["notes"].get("error")
         return (value.kind, value.fields["status"], comparable(error))

@@ -12,10 +12,12 @@ from attrs import define, field, frozen
 from support.computation import (
     Computation,
     Job,
+    Left,
     Pure,
     Request,
     Scope,
     Used,
+    added,
     ask,
     asked_for,
     refuse,
@@ -97,6 +99,8 @@ class Run:
                 c = self.moved(moving[0], c.drop)
             elif not self.places.admit(c.requests):
                 c = self.event(c)
+        if self.error is not None and isinstance(c.value, Left):
+            self.error = added(self.error, c.value)
         return Meaning(None if self.error else c.value, self.error, self.trace, self.waits)
 
     def take_back(self, c: Computation) -> None:
@@ -173,8 +177,11 @@ class Run:
             return r.plug(Pure(None))
         call = object()
         if operation == "model":
-            budgets = [scope for scope in reversed(r.under) if scope.calls is not None]
+            scopes = [*reversed(r.under), *r.exempt]
+            budgets = [scope for scope in scopes if scope.calls is not None]
             spent = next((scope for scope in budgets if scope.is_spent), None)
+            if spent is not None and spent in {*r.exempt, *r.around}:
+                return r.plug(ask("error", spent.error("calls"), resumable=False, whom=r.whom))
             if spent is not None:
                 return broken(r, spent, "calls")
             for scope in budgets:

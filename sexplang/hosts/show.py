@@ -131,7 +131,7 @@ def _details(details: Any) -> Iterator[str]:
 
 def _suppressed(details: Any) -> Iterator[str]:
     """The errors beside the one that is shown, each as one line."""
-    errors = details.get("suppressed") if isinstance(details, dict) else None
+    errors: Any = details.get("suppressed") if isinstance(details, dict) else None
     for error in errors if _are_errors(errors) else ():
         place, words = error.fields.get("span"), str(error.fields.get("message"))
         known = isinstance(place, dict) and {"source", "line", "column"} <= place.keys()

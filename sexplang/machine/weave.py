@@ -235,7 +235,7 @@ class Turn(Limiting):
         """A branch is over: its value is its parent's, unless it was cancelled."""
         value, refusals = left.value, ()
         if isinstance(value, Unwinding):
-            value, refusals = None, value.suppressed
+            refusals, value = value.suppressed, None
         if not branch.path:
             if self.failing is not None:
                 self.failing = suppressing(self.failing, refusals)

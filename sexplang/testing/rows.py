@@ -178,7 +178,11 @@ NUMBERS: list[Row] = [
     ("spent", 10, "(say #)"),
     ("spent finally", 8, "(try (say #) (finally (say #)))"),
     ("spent finally", 8, "(try (begin (say #) #) (finally (say #) (note #)))"),
-    ("spent finally", 6, "(with-budget {calls: ¢} (try (loop 3 (say #)) (finally (loop 4 (say #)))))"),
+    (
+        "spent finally",
+        6,
+        "(with-budget {calls: ¢} (try (loop 3 (say #)) (finally (loop 4 (say #)))))",
+    ),
     ("spent finally", 4, "(try (try (say #) (finally (say #))) (finally (say #)))"),
     ("spent finally errors", 6, "(try (begin (say #) (raise #)) (finally (say #) (note #)))"),
     ("spent finally errors", 4, "(try # (finally (try (say #) (catch (e calls) (note #)))))"),

@@ -19,6 +19,12 @@ def test_the_machine_means_what_the_oracle_means(start: int):
     assert None is first_finding(LAWS["agrees"], range(start, start + CHUNK))
 
 
+@pytest.mark.parametrize("start", [0, 100])
+def test_the_machine_refuses_what_the_oracle_refuses(start: int):
+    """Programs that spend wherever they can: in `finally` bodies, handlers, branches, futures."""
+    assert None is first_finding(LAWS["spent"], range(start, start + 100))
+
+
 @pytest.mark.parametrize("seed", [2286, 10017, 16498, 17108])
 def test_programs_that_found_something_later(seed: int):
     """A call that is given up in the same breath was never made, and is paid for by nobody."""

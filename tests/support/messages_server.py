@@ -18,6 +18,7 @@ Each item of the script answers one request; the last one answers all that follo
 import json
 import socket
 import struct
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -30,6 +31,14 @@ TYPES = {
     500: "api_error",
     529: "overloaded_error",
 }
+
+
+class _Server(ThreadingHTTPServer):
+    """One to which a client may hang up."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class MessagesServer:
@@ -56,7 +65,7 @@ class MessagesServer:
             def log_message(self, *_: Any) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 

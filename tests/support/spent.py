@@ -104,7 +104,10 @@ class Border:
         if self.random.random() < 0.15:
             return outcome.fail(request.id, FAILED, so_far=self.so_far)
         most = request.arguments[0]["max_tokens"]
-        usage = {"input_tokens": self.random.randint(1, 9), "output_tokens": self.random.randint(1, most)}
+        usage = {
+            "input_tokens": self.random.randint(1, 9),
+            "output_tokens": self.random.randint(1, most),
+        }
         self.tokens += sum(usage.values())
         reply = {"content": [], "stop_reason": "end_turn", "usage": usage, "model": "m"}
         return outcome.resume(request.id, reply, so_far=self.so_far)

@@ -34,7 +34,7 @@ from sexplang.terms.effect import Request
 from sexplang.terms.node import evolve
 from sexplang.terms.settling import settled
 from sexplang.terms.task import error_of
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.value import Fault, Record, Value
 from sexplang.terms.work import Begins, Ends, Work
 
 
@@ -233,7 +233,8 @@ class Turn(Limiting):
 
     def _end(self, branch: Branch, left: Ended) -> None:
         """A branch is over: its value is its parent's, unless it was cancelled."""
-        value, refusals = left.value, ()
+        value = left.value
+        refusals: tuple[Record, ...] = ()
         if isinstance(value, Unwinding):
             refusals, value = value.suppressed, None
         if not branch.path:

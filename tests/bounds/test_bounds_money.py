@@ -21,11 +21,12 @@ SAY = "(define (say x) (model {max_tokens: 40 messages: []}))\n"
 
 
 def answered(outcome: Any) -> tuple[int, Any]:
-    """How many model calls a run makes, first come first served; and its end."""
+    """How many model calls a run makes, in time, first come first served; and its end."""
     calls = 0
     while isinstance(outcome, Suspended):
-        calls += outcome.requests[0].operation == "model"
-        outcome = outcome.resume(outcome.requests[0].id, {"content": [], "usage": USAGE})
+        request = next(each for each in outcome.requests if each.operation != "timer")
+        calls += request.operation == "model"
+        outcome = outcome.resume(request.id, {"content": [], "usage": USAGE})
     return calls, outcome
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from planted.bugs import BUGS, Bug
 from planted.bugs_that_lose import LOSING
+from planted.bugs_that_spend import SPENDING
 
 ROOT = Path(__file__).parents[2]
-PLANTED = [*BUGS, *LOSING]
+PLANTED = [*BUGS, *LOSING, *SPENDING]
 NAMES = [bug.name for bug in PLANTED]
 
 

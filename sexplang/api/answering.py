@@ -45,7 +45,12 @@ def answering(
     trace: "Trace | None" = None,
 ) -> Performers:
     """The host's own performers, with the caller's in front of them."""
-    table: Performers = performers(
+    own = {name: performer(name, function) for name, function in effects.items()}
+    if callable(model):
+        own = {"model": _called(model), **own}
+    elif model is not None and not isinstance(model, (str, Mapping)):
+        own = {"model": _listed(model), **own}
+    return performers(
         Settings(
             run_id=run_id,
             permissions=permissions,
@@ -57,15 +62,9 @@ def answering(
             tools={name: tool.answer for name, tool in tools.items()},
             memory=memory,
             servers=servers,
-        )
+        ),
+        own,
     )
-    if callable(model):
-        table["model"] = _called(model)
-    elif model is not None and not isinstance(model, (str, Mapping)):
-        table["model"] = _listed(model)
-    for name, function in effects.items():
-        table[name] = performer(name, function)
-    return table
 
 
 def models_of(model: Model | None) -> Models:

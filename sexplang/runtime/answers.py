@@ -45,10 +45,12 @@ class Answer:
 
 @define(eq=False)
 class Later:
-    """What the performer of `model` gives for a recording: the run says when the reply comes."""
+    """What a performer gives that asks a recording: the run says when the reply comes. `perform`
+    gives the reply of what is no model."""
 
     recorded: "Recorded"
-    last_message: str
+    last_message: str = ""
+    perform: Performer | None = None
 
 
 def settled(reply: Any, operation: str) -> tuple[Value, bool, int]:

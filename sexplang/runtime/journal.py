@@ -19,9 +19,10 @@ from sexplang.terms.effect import Part, Request, SoFar
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
 
-VERSION = 5
+VERSION = 6
 """1 had rows without arguments, and no notes; 2 no prices, and no rows for attempts; 3 none for
-what calls had got that were withdrawn. 4 was the last of the first edition of the language."""
+what calls had got that were withdrawn. 4 was the last of the first edition of the language. 5 had
+no checksums, and no rows for what else was withdrawn."""
 
 FIRST_OF_EDITION = 5
 """The first version of this edition of the language. The same program has other requests and
@@ -100,9 +101,15 @@ class Journal:
     rows: list[Row] = field(factory=list, init=False)
     _file: int | None = field(default=None, init=False, repr=False)
     _shared: Shared = field(factory=Shared, init=False, repr=False)
+    _last: tuple[int, bytes, bytes] = field(default=(0, b"", b""), init=False, repr=False)
+    """Where the last line of the file begins, the checksum before it, and its own."""
+    _add_checksum: Any = field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if self.record is not None:
+            from sexplang.runtime.chain import add_checksum  # loads a library
+
+            self._add_checksum = add_checksum
             self._file = _fresh(os.fspath(self.record))
             self._write({"sexplang-journal": VERSION, "run": self.run_id})
 
@@ -132,15 +139,20 @@ class Journal:
 
     def _write(self, data: dict[str, Any]) -> None:
         assert self._file is not None
-        line = redacted(dumped(data)).encode("utf-8", LONE) + b"\n"
-        before = os.fstat(self._file).st_size
+        said = redacted(dumped(data)).encode("utf-8", LONE)
+        size = os.fstat(self._file).st_size
+        start, old, new = self._last
+        # What was interrupted, or found no room, may have left no line.
+        before = old if 0 < size == start else new
+        line, own = self._add_checksum(said, before)
+        self._last = size, before, own
         try:
-            rest = memoryview(line)
+            rest = memoryview(line + b"\n")
             while rest:
                 rest = rest[os.write(self._file, rest) :]
         except OSError as error:
             with suppress(OSError):  # a torn line would make the whole file unreadable
-                os.ftruncate(self._file, before)
+                os.ftruncate(self._file, size)
             raise refused(
                 "record-failed",
                 f"the recording {os.fspath(self.record or '')} cannot be written: {error.strerror}",

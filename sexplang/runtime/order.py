@@ -12,7 +12,7 @@ from typing import Any
 
 from sexplang.runtime.answers import Later
 from sexplang.runtime.journal import ATTEMPT, digest
-from sexplang.runtime.refusal import Refusal, refused
+from sexplang.runtime.refusal import Refusal, Unrecorded, refused
 from sexplang.terms.effect import UNCOUNTED, Part, Request
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
@@ -63,10 +63,15 @@ class Recorded:
         else:
             self.others[row.id, row.digest] = at
 
-    def other(self, request: Request) -> Said | None:
-        """What a request that asks no model was given, if it was."""
+    def met(self, request: Request) -> Value:
+        """What time or chance gave there. Raises a Refusal: Unrecorded where nothing is said."""
         at = self.others.get((request.id, digest(request.operation, request.arguments)))
-        return None if at is None or self.rows[at].failed else self.rows[at]
+        if at is None:
+            words = f"{self.path} does not say what `{request.operation}` gave here"
+            raise Unrecorded(_misfit(self.path, words, request).error)
+        if self.rows[at].failed:
+            raise Refusal(self.rows[at].value)
+        return self.rows[at].value
 
     def tell(self, at: int) -> None:
         """A row is told, once."""
@@ -119,18 +124,26 @@ class Awaited:
     def missing(self, words: str, that: str) -> Refusal:
         """The recording does not fit."""
         path, last = self.later.recorded.path, self.later.last_message
-        refusal = refused(
-            "journal-mismatch",
-            f"{path} {words} this request: {last}",
-            hint=f"replay with the program and inputs {that} recorded",
-            path=path,
-            request=self.request.id,
-            last_message=last,
-        )
-        if self.request.span is not None:
-            fields = {**refusal.error.fields, "span": self.request.span.plain()}
-            refusal.error = Record(refusal.error.kind, fields)
-        return refusal
+        words = f"{path} {words} this request: {last}"
+        return _misfit(path, words, self.request, that, last_message=last)
+
+
+def _misfit(
+    path: str, words: str, request: Request, that: str = "that were", **details: Any
+) -> Refusal:
+    """A request that is not what was recorded."""
+    refusal = refused(
+        "journal-mismatch",
+        words,
+        hint=f"replay with the program and inputs {that} recorded",
+        path=path,
+        request=request.id,
+        **details,
+    )
+    if request.span is not None:
+        fields = {**refusal.error.fields, "span": request.span.plain()}
+        refusal.error = Record(refusal.error.kind, fields)
+    return refusal
 
 
 Told = tuple[str, Value, bool, int]
@@ -147,19 +160,23 @@ class Order:
     """The ids of calls that ask for the same, in the order in which they were opened."""
     _others: dict[str, list[tuple[int, int]]] = field(factory=dict)
     """The places of other requests that are open, by their ids."""
+    _cut: dict[str, tuple[Request, str]] = field(factory=dict)
+    """Those of them that wait to be withdrawn, and the recordings that say so, by their ids."""
     _here: dict[str, Told] = field(factory=dict)
     """Replies to them that wait for their turn."""
     _places: list[tuple[int, int]] = field(factory=list)
     """A heap of the rows that may be told: of those with equal digests the first."""
 
-    def asks(self, request: Request, later: Later, open: Iterable[Request]) -> Awaited:
-        """A call is made; these are `open` beside it. Raises a Refusal for one that was not
-        recorded."""
-        recorded = later.recorded
+    def follow(self, recorded: Recorded, open: Iterable[Request]) -> None:
+        """A recording is asked, while these are open."""
         if recorded not in self._recorded:
             self._recorded.append(recorded)
             for other in open:
                 self.performs(other)
+
+    def asks(self, request: Request, later: Later) -> Awaited:
+        """A call is made. Raises a Refusal for one that was not recorded."""
+        recorded = later.recorded
         which, asked = self._recorded.index(recorded), digest(request.operation, request.arguments)
         call, equal = Awaited(request, later, asked), self._equal.setdefault((which, asked), {})
         if not recorded.expects(request.id, asked, len(equal)):
@@ -183,9 +200,13 @@ class Order:
             if at is not None and not recorded.is_told(at):
                 self._others.setdefault(request.id, []).append((at, which))
                 heappush(self._places, (at, which))
+            elif request.id in recorded.cut.get(asked, ()):
+                self._cut[request.id] = request, recorded.path
 
     def holds(self, *told: Any) -> bool:
-        """Whether a reply that is there waits for its turn."""
+        """Whether a reply that is there waits for its turn, if that comes."""
+        if told[0] in self._cut:
+            return True
         if told[0] not in self._others:
             return False
         self._here[told[0]] = told
@@ -198,6 +219,7 @@ class Order:
             which = self._recorded.index(call.later.recorded)
             self._equal[which, call.asked].pop(id, None)
         self._others.pop(id, None)
+        self._cut.pop(id, None)
         self._here.pop(id, None)
 
     def next(self, *, exactly: bool) -> tuple[Said, Told] | None:
@@ -256,10 +278,14 @@ class Order:
 
     def stuck(self, open: list[Request]) -> Refusal | None:
         """Nothing can be told: the mismatch, if nothing is performed either that could go on."""
-        going = [each for each in open if each.id not in self._calls]
-        if not self._calls or any(each.operation != "timer" for each in going):
+        going = [each for each in open if each.id not in self._calls and each.id not in self._cut]
+        if len(going) == len(open) or any(each.operation != "timer" for each in going):
             return None
         if going and any(recorded.has_deadline() for recorded in self._recorded):
             return None
-        call = next(iter(self._calls.values()))
-        return call.missing("holds no reply at this place to", "that were")
+        call = next(iter(self._calls.values()), None)
+        if call is not None:
+            return call.missing("holds no reply at this place to", "that were")
+        request, path = next(iter(self._cut.values()))
+        words = f"{path} holds no reply to `{request.operation}` here, and nothing withdraws it"
+        return _misfit(path, words, request)

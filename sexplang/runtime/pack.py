@@ -73,11 +73,15 @@ def _text(data: Any) -> str:
 
 def dumped(data: Any, *, canonical: bool = False) -> str:
     """JSON data as text on one line; canonical text has its keys sorted and no white space."""
-    options: dict[str, Any] = {"sort_keys": True, "separators": (",", ":")} if canonical else {}
     try:
-        return json.dumps(data, ensure_ascii=False, **options)
+        return _CANONICAL(data) if canonical else _WRITTEN(data)
     except RecursionError:  # json recurses; a value may be deeper than Python's stack
         return _deep(data, canonical)
+
+
+_WRITTEN = json.JSONEncoder(ensure_ascii=False).encode
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+"""Made once: `json.dumps` would make one for each line."""
 
 
 def _deep(data: Any, canonical: bool) -> str:

@@ -1,6 +1,7 @@
 """What a host allows and where its output goes → the table of performers."""
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sexplang.runtime import files, world, writing
@@ -20,6 +21,7 @@ from sexplang.terms.node import field, frozen
 
 if TYPE_CHECKING:
     from sexplang.runtime.mcp import Servers
+    from sexplang.runtime.models.replay import Repeated
 
 Tool = Callable[[dict[str, Any]], Any]
 """A tool of the host: its inputs → a value, or an awaitable of it."""
@@ -56,18 +58,20 @@ class Settings:
     """The index that `search-memory` looks into; None is the one that the program's folder sees."""
 
 
-def performers(settings: Settings) -> dict[str, Performer]:
-    """Each operation that this host answers, and the function that does."""
+def performers(
+    settings: Settings, own: Mapping[str, Performer] = MappingProxyType({})
+) -> dict[str, Performer]:
+    """Each operation that this host answers, and the function that does; `own` go first."""
     permissions = settings.permissions
     repeated = _repeated(settings)
     table: dict[str, Performer] = {
         "print": world.printing(settings.write),
         "log": world.logging(settings.log, settings.run_id),
         "progress": world.progressing(settings.on_event),
-        "now": repeated(world.now),
+        "now": world.now,
         "sleep": world.sleep,
         "timer": world.timing(),
-        "random": repeated(world.randomness(settings.run_id)),
+        "random": world.randomness(settings.run_id),
         "ask-user": asking(settings.person),
         "read-file": lambda request: _read(request, permissions),
         "write-file": lambda request: _write(request, permissions),
@@ -83,21 +87,23 @@ def performers(settings: Settings) -> dict[str, Performer]:
             settings.retries,
             settings.log,
             settings.on_named,
+            repeated,
         ),
     }
-    return permitted(table, permissions)
+    table = {**permitted(table, permissions), **own}
+    return table if repeated is None else repeated.performers(table)
 
 
-def _repeated(settings: Settings) -> Callable[[Performer], Performer]:
-    """What makes time and chance those of the recording that a person names as the model."""
+def _repeated(settings: Settings) -> "Repeated | None":
+    """The recording that a person names as the model of the whole run."""
     models = settings.models
     default = models.default if models.is_own_default else None
-    scheme, _, path = (models.own.get(ALL) or default or "").partition(":")
-    if scheme != "replay":
-        return lambda perform: perform
-    from sexplang.runtime.models.replay import as_recorded
+    name = models.own.get(ALL) or default or ""
+    if not name.startswith("replay:"):
+        return None
+    from sexplang.runtime.models.replay import Repeated
 
-    return as_recorded(path)
+    return Repeated(name, settings.log)
 
 
 def _path(request: Request, default: Any = None) -> Any:

@@ -4,10 +4,12 @@
 """
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import Any
 
+from sexplang.runtime.chain import KEY, read_checksum
 from sexplang.runtime.journal import ATTEMPT, CUT, FIRST_OF_EDITION, VERSION, Row
 from sexplang.runtime.pack import unpacked
 from sexplang.runtime.prices import Answered, Rates
@@ -73,16 +75,17 @@ class Recording:
     """Who answered to which name; None where none was named."""
     is_torn: bool = False
     """Whether its last line has no end, and is left out."""
+    version: int = VERSION
 
 
 def recording(path: str) -> Recording:
     """Raises a Refusal `bad-recording`."""
-    reading, at, torn = _Reading(), 0, list[int]()
+    reading, at, torn, version = _Reading(), 0, list[int](), VERSION
     for at, line in lines(path, torn.append):
         try:
             if at == 1:
-                run = str(line["run"])
-                if line["sexplang-journal"] < REPORTED:
+                run, version = str(line["run"]), line["sexplang-journal"]
+                if version < REPORTED:
                     raise bad(
                         path,
                         "was made by an older version: it does not hold what was asked",
@@ -97,25 +100,31 @@ def recording(path: str) -> Recording:
     for entry in reading.entries.values():
         entry.below.sort(key=_order)
     entries = [*reading.entries.values()]
-    known = reading.unmade, reading.prices, reading.answers, bool(torn)
+    known = reading.unmade, reading.prices, reading.answers, bool(torn), version
     return Recording(path, run, reading.entries[0], reading.rows, entries, *known)
 
 
 def lines(path: str, torn: Callable[[int], object] | None = None) -> Iterator[tuple[int, Any]]:
     """The lines with their numbers, the header first. A last one of which there is only a part is
     left out, and `torn` told its number. Raises a Refusal `bad-recording`."""
-    at = 0
+    at, chain = 0, _Chain(path)
     try:
         with open(path, "rb") as file:
             for at, text in enumerate(file, 1):
+                if at == 1:
+                    text = text.removeprefix(BOM_UTF8)
                 try:
-                    line = _DECODER.decode(text.decode("utf-8-sig" if at == 1 else "utf-8"))
+                    line = _DECODER.decode(text.decode("utf-8"))
                 except ValueError:
-                    if at > 1 and not text.endswith(b"\n"):
+                    if at > 1 and chain.is_torn(text):
                         if torn is not None:
                             torn(at)
                         return
+                    chain.check(at, text)
                     raise
+                if at == 1:
+                    chain.has_sums = KEY in line or line["sexplang-journal"] == VERSION
+                chain.check(at, text)
                 if at == 1:
                     _check_version(path, line["sexplang-journal"])
                 yield at, line
@@ -129,6 +138,37 @@ def lines(path: str, torn: Callable[[int], object] | None = None) -> Iterator[tu
         raise bad(path, "is no recording: it is empty")
 
 
+@define(eq=False)
+class _Chain:
+    """The checksums of a recording's lines. Those of versions before 6 have none."""
+
+    path: str
+    has_sums: bool = False
+    _before: bytes = b""
+
+    def check(self, at: int, line: bytes) -> None:
+        """Raises a Refusal for a line that is not the one that was written behind the last."""
+        if not self.has_sums:
+            return
+        own = read_checksum(line.removesuffix(b"\n"), self._before)
+        if own is None:
+            raise bad(
+                self.path,
+                f"is damaged: line {at} does not fit its checksum; it was changed after it was "
+                "written, or a line before it was taken out, added or moved",
+                "use the file as it was written, or record the run again",
+                line=at,
+            )
+        self._before = own
+
+    def is_torn(self, line: bytes) -> bool:
+        """Whether a line that cannot be read is the beginning of one: not the whole of one whose
+        break was changed."""
+        if line.endswith(b"\n"):
+            return False
+        return not self.has_sums or read_checksum(line[:-1], self._before) is None
+
+
 def _check_version(path: str, version: Any) -> None:
     if type(version) is not int or version < 1:
         raise bad(path, "is no recording: its first line does not say which version it is of")
@@ -139,20 +179,33 @@ def _check_version(path: str, version: Any) -> None:
 TORN = "its last line has no end, and is left out"
 """Said of a recording whose run was killed while it wrote."""
 
+OLD = "it was made by an earlier version: its lines have no checksums, and it is not repeated"
+"""Said of a recording that can still be shown."""
 
-def check_edition(path: str, version: int) -> None:
-    """Raises a Refusal `recording-too-old` for a recording whose run this edition of the language
+
+def check_age(path: str, version: int) -> None:
+    """Raises a Refusal `recording-too-old` for a recording whose run this version of sexplang
     cannot repeat."""
+    if version == VERSION:
+        return
+    words, hint = (
+        f"an earlier version ({version} of recordings, this is {VERSION}): its lines have no "
+        "checksums, so nobody knows whether they are as they were written",
+        "record the run again",
+    )
     if version < FIRST_OF_EDITION:
-        raise refused(
-            "recording-too-old",
-            f"{path} was made by the first edition of the language (version {version} of "
-            "recordings); this is the second, in which the same program asks otherwise",
-            hint=f"repeat it with {_REPEATS}, or record the run again"
-            + (f"; sexplang runs report {path} shows it" if version >= REPORTED else ""),
-            path=path,
-            version=version,
+        words, hint = (
+            f"the first edition of the language (version {version} of recordings); this is the "
+            "second, in which the same program asks otherwise",
+            f"repeat it with {_REPEATS}, or record the run again",
         )
+    raise refused(
+        "recording-too-old",
+        f"{path} was made by {words}",
+        hint=hint + (f"; sexplang runs report {path} shows it" if version >= REPORTED else ""),
+        path=path,
+        version=version,
+    )
 
 
 REPORTED = 2
@@ -192,8 +245,10 @@ def is_row(line: dict[str, Any]) -> bool:
     return line.keys().isdisjoint(NOTES)
 
 
-def bad(path: str, problem: str, hint: str = "name a file that `--record FILE` wrote") -> Refusal:
-    return refused("bad-recording", f"{path} {problem}", hint=hint, path=path)
+def bad(
+    path: str, problem: str, hint: str = "name a file that `--record FILE` wrote", **details: Any
+) -> Refusal:
+    return refused("bad-recording", f"{path} {problem}", hint=hint, path=path, **details)
 
 
 @define(eq=False)

@@ -23,6 +23,10 @@ class Refusal(Exception):
         self.attempts = 1
 
 
+class Unrecorded(Refusal):
+    """A recording does not hold what a run asks for: nothing in the program catches it."""
+
+
 def refused(code: str, message: str, *, hint: str | None = None, **details: Any) -> Refusal:
     """The program asked for something that cannot be given: a PROGRAM_ERROR."""
     known = _clean(details)

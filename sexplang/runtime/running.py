@@ -5,8 +5,9 @@ only when every branch waits again. So the journal is the schedule.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from sexplang.machine import Suspended, hold_attempt, state_of
 from sexplang.runtime.answers import (
@@ -21,12 +22,15 @@ from sexplang.runtime.answers import (
 )
 from sexplang.runtime.events import Finished, Queued, Started, Withdrawn
 from sexplang.runtime.flights import Flights
-from sexplang.runtime.journal import ATTEMPT, Row, attempted, cancellation
-from sexplang.runtime.refusal import Refusal
+from sexplang.runtime.journal import ATTEMPT, Row, attempted, cancellation, digest, withdrawn
+from sexplang.runtime.refusal import Refusal, Unrecorded
 from sexplang.runtime.standing import Standing
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define
 from sexplang.terms.value import Value
+
+if TYPE_CHECKING:
+    from sexplang.runtime.order import Order
 
 
 @define(eq=False)
@@ -94,17 +98,22 @@ class Run(Standing):
     def _recall(self, request: Request, later: Later) -> bool:
         """A recording is asked, which says when its reply is due: whether the run ends, because it
         does not hold one."""
-        if self._order is None:
-            from sexplang.runtime.order import Order
-
-            self._order = Order()
         try:
-            others = (each.request for each in self._open.values())
-            self.flown.follow(request, self._order.asks(request, later, others))
+            self.flown.follow(request, self._ordered(later).asks(request, later))
         except Refusal as refusal:
             self._stop(refusal.error)
             return True
         return False
+
+    def _ordered(self, later: Later) -> "Order":
+        """The order of the recordings that are asked, with this one."""
+        if self._order is None:
+            from sexplang.runtime.order import Order
+
+            self._order = Order()
+            self._fresh = deque(models_first(self._fresh))
+        self._order.follow(later.recorded, [each.request for each in self._open.values()])
+        return self._order
 
     def _next(self) -> Request | None:
         """The next request to perform, those that wait for a place first and in their order."""
@@ -211,6 +220,12 @@ class Run(Standing):
             if performer is None:
                 raise unhandled(request.operation, self.performers)
             reply = performer(request)
+            if reply.__class__ is Later and reply.perform is not None:
+                self._ordered(reply)
+                reply = reply.perform(request)
+        except Unrecorded as refusal:
+            self._stop(refusal.error)
+            return True
         # Performers may be a host's functions: what they raise fails the request, not the run.
         except Exception as error:
             failed = failure(error, request.operation), True, attempts_of(error)
@@ -246,7 +261,8 @@ class Run(Standing):
         else:
             after = before.resume(id, value, is_value=True, so_far=so_far)
         self.outcome = after
-        if self.flown.cut and not self._recorded(*self.flown.cut.values()):
+        cut = self._cut(after.withdrawn)
+        if cut and not self._recorded(*cut):
             return
         if self.trace is not None:
             self.trace.moved(after, self.flown.cut)
@@ -258,6 +274,16 @@ class Run(Standing):
         else:
             for request in self._fresh:
                 self._forget(request)
+
+    def _cut(self, gone: Iterable[str]) -> list[Row]:
+        """The rows of what was under way and is withdrawn: a run that is repeated is not told a
+        reply either, if one is there sooner."""
+        begun = [self._open[id].request for id in gone if id in self._open]
+        others = [each for each in begun if each.operation != "model"]
+        return [
+            *self.flown.cut.values(),
+            *[withdrawn(each.id, digest(each.operation, each.arguments), {}) for each in others],
+        ]
 
     def _landed(self, id: str) -> None:
         """A model call is over; of equal ones that have waited for it, the next may be made."""
@@ -286,5 +312,5 @@ class Run(Standing):
         self._told_gone(opened.request, True)
 
 
-def models_first(requests: Sequence[Request]) -> list[Request]:
+def models_first(requests: Iterable[Request]) -> list[Request]:
     return sorted(requests, key=lambda request: request.operation != "model")

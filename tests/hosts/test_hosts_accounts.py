@@ -7,6 +7,7 @@ from importlib.metadata import version
 import pytest
 from support.command import sexplang
 from support.messages_server import MessagesServer
+from support.recorded import put_lines
 
 from sexplang.runtime.recording import recording
 
@@ -93,13 +94,12 @@ def test_a_recording_knows_what_its_models_cost(tmp_path):
     unknown = {**note, "usd": None}
     for place, said in ((other, dearer), (old, unknown)):
         changed = [said if "prices" in line else line for line in lines]
-        place.write_text("\n".join(map(json.dumps, changed)) + "\n")
+        put_lines(place, map(json.dumps, changed))
     assert 10 * report_of(path)["usd"] == pytest.approx(report_of(other)["usd"])
     assert report_of(old)["usd"] is None
 
-    before = [{**lines[0], "sexplang-journal": 2}, *lines[1:]]
-    kept = [line for line in before if "prices" not in line]
-    old.write_text("\n".join(map(json.dumps, kept)) + "\n")
+    kept = [line for line in lines if "prices" not in line]
+    put_lines(old, map(json.dumps, kept), version=2)
     assert report_of(path)["usd"] == report_of(old)["usd"]
 
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 import pytest
 from support.command import sexplang
-from support.recorded import diamond, example, page_of, recorded, rows_in, rows_of
+from support.recorded import diamond, example, page_of, put_lines, recorded, rows_in, rows_of
 
 from sexplang.runtime.models.replay import recorded as recorded_replies
 from sexplang.runtime.recording import recording
@@ -233,7 +233,7 @@ def test_a_number_that_is_none_is_no_recording(plan, tmp_path, name, number):
     at = next(at for at, line in enumerate(lines) if name in json.loads(line))
     lines[at] = json.dumps({**json.loads(lines[at]), name: "HERE"}).replace('"HERE"', number)
     path = tmp_path / "run.jsonl"
-    path.write_text("\n".join([*lines, ""]))
+    put_lines(path, lines)
 
     with pytest.raises(Refusal, match=f"line {at + 1} cannot be read"):
         recording(str(path))
@@ -247,7 +247,7 @@ def test_what_is_no_number_of_tokens_is_no_recording(plan, tmp_path, name, numbe
     at = next(at for at, line in enumerate(lines) if f'"{name}": ' in line and "reply" in line)
     lines[at] = re.sub(f'"{name}": [0-9]+', f'"{name}": {number}', lines[at])
     path = tmp_path / "run.jsonl"
-    path.write_text("\n".join([*lines, ""]))
+    put_lines(path, lines)
 
     for read in (recording, recorded_replies):
         with pytest.raises(Refusal, match=f"line {at + 1} cannot be read") as raised:
@@ -258,7 +258,8 @@ def test_what_is_no_number_of_tokens_is_no_recording(plan, tmp_path, name, numbe
 def test_what_is_no_json_is_in_no_report(plan, tmp_path):
     """NaN in what a row gave."""
     path = tmp_path / "run.jsonl"
-    path.write_text(plan.read_text().replace('"input_tokens": 20', '"input_tokens": NaN', 1))
+    text = plan.read_text().replace('"input_tokens": 20', '"input_tokens": NaN', 1)
+    put_lines(path, text.splitlines())
     done = sexplang("runs", "report", path, "--json")
 
     assert (1, "", True) == (done.returncode, done.stdout, "bad-recording" in done.stderr)

@@ -4,8 +4,10 @@ import json
 
 import pytest
 from support.command import sexplang as command
+from support.recorded import put_lines
 
 import sexplang
+from sexplang.runtime.journal import VERSION
 
 CAUGHT = """
 (defatom f (params (x string)) (instructions "S {{x}}"))
@@ -14,6 +16,7 @@ CAUGHT = """
 """
 
 VERSIONS = [
+    pytest.param(5, "recording-too-old", True, id="5"),
     pytest.param(4, "recording-too-old", True, id="4"),
     pytest.param(1, "recording-too-old", False, id="1"),
     pytest.param(99, "bad-recording", False, id="99"),
@@ -35,9 +38,7 @@ def recorded(tmp_path):
     (tmp_path / "began.txt").unlink()
 
     def of(version):
-        header, *rows = made.read_text().splitlines()
-        header = json.dumps({**json.loads(header), "sexplang-journal": version})
-        (tmp_path / "x.jsonl").write_text("\n".join([header, *rows]) + "\n")
+        put_lines(tmp_path / "x.jsonl", made.read_text().splitlines(), version)
 
     return of
 
@@ -54,9 +55,11 @@ def test_a_recording_of_another_version_ends_the_run_before_it_begins(
         assert (1, "") == (done.returncode, done.stdout)
         assert f"error[{reason}]: x.jsonl" in done.stderr
         assert is_reported == ("runs report" in done.stderr)
+        assert (version == 4) == ("sexplang 0.1" in done.stderr and is_reported)
     assert not (tmp_path / "began.txt").exists()
     shown = command("runs", "report", "x.jsonl", cwd=tmp_path)
     assert is_reported == (shown.returncode == 0)
+    assert is_reported == ("earlier version: its lines have no checksums" in shown.stderr)
 
 
 @pytest.mark.parametrize(("version", "reason", "is_reported"), VERSIONS)
@@ -71,9 +74,9 @@ def test_python_is_told_the_same(recorded, tmp_path, version, reason, is_reporte
 
 
 def test_a_bad_line_ends_the_run_before_it_begins(recorded, tmp_path):
-    recorded(5)
+    recorded(VERSION)
     path = tmp_path / "x.jsonl"
-    path.write_text(path.read_text().replace('"attempts"', '"x"', 1))
+    put_lines(path, path.read_text().replace('"attempts"', '"x"', 1).splitlines())
 
     done = command(
         *("run", "p.sexp", "--model", "replay:x.jsonl", "--allow-write", "."), cwd=tmp_path
@@ -85,7 +88,7 @@ def test_a_bad_line_ends_the_run_before_it_begins(recorded, tmp_path):
 
 
 def test_the_recording_of_this_version_is_repeated(recorded, tmp_path):
-    recorded(5)
+    recorded(VERSION)
 
     done = command(
         *("run", "p.sexp", "--model", "replay:x.jsonl", "--allow-write", "."), cwd=tmp_path

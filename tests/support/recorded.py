@@ -1,10 +1,14 @@
 """Recorded runs, and the pages of their reports as trees of elements."""
 
 import json
+import re
 
 from lxml import html
 from support.command import sexplang
 from support.markdown import ROOT
+
+from sexplang.runtime.chain import add_checksum
+from sexplang.runtime.journal import CUT, VERSION
 
 PLAN = {
     "plan.sexp": '(import "report.xml") (import "look-up.xml") (str (report (read-file "what")))',
@@ -55,6 +59,21 @@ def recorded(folder, replies, what="tea", **environment):
     return folder / "run.jsonl"
 
 
+def put_lines(path, lines, version=VERSION):
+    """A recording of these lines of JSON as one of this version has them: with the checksums that
+    they should have, or without."""
+    written, before = b"", b""
+    for at, line in enumerate(lines):
+        line = re.sub(r', "checksum": "[0-9a-f]*"}$', "}", line.rstrip("\n"))
+        if at == 0:
+            line = json.dumps({**json.loads(line), "sexplang-journal": version})
+        said = line.encode()
+        if version == VERSION:
+            said, before = add_checksum(said, before)
+        written += said + b"\n"
+    path.write_bytes(written)
+
+
 def example(folder, program, replies):
     """The recording of an example's run."""
     path = folder / "run.jsonl"
@@ -65,9 +84,9 @@ def example(folder, program, replies):
 
 
 def rows_of(path):
-    """The rows of a recording, as it says them."""
+    """The rows of a recording that have a reply, as it says them."""
     lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
-    return [line for line in lines if "digest" in line]
+    return [line for line in lines if "digest" in line and line["operation"] != CUT]
 
 
 def page_of(path, **environment):

@@ -13,7 +13,8 @@ def report(path: str, to: str | None, *, as_json: bool) -> int:
     from sexplang.hosts.report.page import page
     from sexplang.hosts.report.rows import as_data, summed
     from sexplang.runtime import redacted
-    from sexplang.runtime.recording import TORN, recording
+    from sexplang.runtime.journal import VERSION
+    from sexplang.runtime.recording import OLD, TORN, recording
     from sexplang.runtime.refusal import Refusal
 
     if (
@@ -34,8 +35,9 @@ def report(path: str, to: str | None, *, as_json: bool) -> int:
         code = str((fields["details"] or {}).get("code") or fields["reason"])
         hint = str(fields["hint"])
         return _told(Diagnostic(code, str(fields["message"]), hint=hint))
-    if run.recording.is_torn:
-        print(f"{path}: {TORN}", file=sys.stderr)
+    told = [TORN] * run.recording.is_torn + [OLD] * (run.recording.version < VERSION)
+    for words in told:
+        print(f"{path}: {words}", file=sys.stderr)
     text = redacted(as_data(run) if as_json else page(run))
     if to is None:
         sys.stdout.write(text)

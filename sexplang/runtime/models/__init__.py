@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.runtime.answers import Later, Watch
 from sexplang.runtime.models.payload import checked
@@ -14,6 +14,9 @@ from sexplang.runtime.world import Log
 from sexplang.terms.effect import Request
 from sexplang.terms.models import Answer, Models, is_id, spelled
 from sexplang.terms.node import evolve, frozen
+
+if TYPE_CHECKING:
+    from sexplang.runtime.models.replay import Repeated
 
 Model = Callable[..., Any]
 """A payload (plain data) and its request → the reply as plain data. Of a model that is waited for,
@@ -97,12 +100,15 @@ def modelling(
     retries: Retries | None = None,
     log: Log | None = None,
     on_named: OnNamed | None = None,
+    repeated: "Repeated | None" = None,
 ) -> Callable[[Request], Any]:
     """The performer of `model`. Each model is opened once, at its first call; what one call finds
     out about a server, all of them know. `on_named` is told once of each name to which another
-    answers."""
+    answers; `repeated` is the recording of the whole run, if there is one."""
     patience = retries or Retries()
     opened: dict[tuple[str, bool], Model] = {}
+    if repeated is not None:
+        opened[repeated.name, True] = repeated.model
     named: dict[str | None, tuple[str, Model]] = {}
     servers: dict[str, Pressure] = {}
 

@@ -1,7 +1,7 @@
 """A recording of `--record` → a model that gives the replies in it, each to its own request."""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 from sexplang.runtime.answers import Later, Performer, settled
@@ -14,7 +14,7 @@ from sexplang.runtime.recording import (
     TORN,
     WRONG,
     answered,
-    check_edition,
+    check_age,
     check_usage,
     is_row,
     lines,
@@ -23,31 +23,47 @@ from sexplang.runtime.recording import (
 from sexplang.runtime.redact import clean_data
 from sexplang.runtime.world import Log
 from sexplang.terms.effect import Request
+from sexplang.terms.node import define
 from sexplang.terms.value import Record
 
 
 def replaying(path: str, log: Log | None = None) -> Callable[[dict[str, Any], Request], Later]:
     """Equal requests get their replies in the order of the recording, each once; the run says when.
     A call that was withdrawn waits until it is withdrawn again."""
-    known = recorded(path)
-    if known.is_torn and log is not None:
-        log("warning", f"{path}: {TORN}")
+    known = _opened(path, log)
     return lambda payload, request: Later(known, last_message(payload))
 
 
-def as_recorded(path: str) -> Callable[[Performer], Performer]:
-    """From a performer to one that gives what the recording gave for the same request, if it did:
-    of time and chance, which a run that is repeated cannot meet again."""
-    known = cache(lambda: recorded(path))
+def _opened(path: str, log: Log | None) -> Recorded:
+    known = recorded(path)
+    if known.is_torn and log is not None:
+        log("warning", f"{path}: {TORN}")
+    return known
 
-    def again(perform: Performer) -> Performer:
-        def answer(request: Request) -> Any:
-            said = known().other(request)
-            return perform(request) if said is None else said.value
 
-        return answer
+@define(eq=False)
+class Repeated:
+    """The recording that is the model of a whole run, by its name. All that the run asks for comes
+    in its order, and time and chance, which cannot be met again, out of it. A deadline does not
+    begin the order: what it stands around does."""
 
-    return again
+    name: str
+    log: Log | None = None
+
+    @cached_property
+    def _known(self) -> Recorded:
+        return _opened(self.name.removeprefix("replay:"), self.log)
+
+    def model(self, payload: dict[str, Any], request: Request) -> Later:
+        return Later(self._known, last_message(payload))
+
+    def performers(self, table: dict[str, Performer]) -> dict[str, Performer]:
+        met = dict.fromkeys(("now", "random"), lambda request: self._known.met(request))
+        told = {name: self._ordered(perform) for name, perform in (table | met).items()}
+        return told | {name: table[name] for name in ("model", "timer")}
+
+    def _ordered(self, perform: Performer) -> Performer:
+        return lambda request: Later(self._known, perform=perform)
 
 
 def answers(path: str) -> dict[str | None, Answered]:
@@ -74,7 +90,7 @@ def recorded(path: str) -> Recorded:
     for at, line in lines(path, torn.append):
         try:
             if at == 1:
-                check_edition(path, line["sexplang-journal"])
+                check_age(path, line["sexplang-journal"])
                 continue
             if not is_row(line):
                 continue

@@ -13,6 +13,15 @@ _DUMPABLE = 4
 """PR_SET_DUMPABLE, which decides it."""
 
 
+CREDENTIALS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+"""How names of variables end whose values are credentials, if they look like it."""
+
+ADDRESSES = ("_URL", "_URI", "_DSN", "_ENDPOINT", "_PROXY", "_proxy")
+"""The same of those whose values may be addresses with a credential in them."""
+
+HEADERS = ("_HEADERS",)
+"""The same of those whose values are headers."""
+
 _SOON = 0.01
 """Seconds until Ctrl-C comes again."""
 

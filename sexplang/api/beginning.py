@@ -26,6 +26,7 @@ from sexplang.runtime.prices import prices, sized
 from sexplang.runtime.redact import clean
 from sexplang.runtime.traces import Target, Tracing, is_wanted, traced
 from sexplang.runtime.traces.notes import Notes
+from sexplang.secrets import credentials_of, learn, look, redact
 from sexplang.terms.models import Models
 from sexplang.terms.node import evolve, frozen
 from sexplang.terms.program import Program
@@ -101,6 +102,7 @@ def program_of(source: Runnable, given: Settings) -> Program | Suspended:
     """The program, built if it is not yet; or the run to go on with. Raises TypeError for what
     `given` has of another type."""
     misuse.check(given)
+    look()
     if isinstance(source, Suspended):
         if given.inputs or given.limits or given.budget or given.primitives:
             raise TypeError("a run that goes on has its inputs, limits, budget and primitives")
@@ -132,6 +134,7 @@ def begun(
     tools = tools_of(given.tools)
     serving.check(tools)
     models = models_of(given.model)
+    learn(found for each in models.credentials.values() for found in credentials_of(each))
     _check_models(models)
     if isinstance(program, Program) and not callable(given.model):
         warm_up(models, [task.template.model for task in program.tasks])
@@ -197,7 +200,7 @@ def started(
     all_tools: bool = False,
     is_traced: bool = False,
 ) -> Outcome:
-    values = values_of(program.inputs, inputs or {})
+    values = redact(values_of(program.inputs, inputs or {}))
     try:
         bounds = value(dict(budget)) if budget else None
     except Fault as fault:

@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 
 from sexplang.api.values import python, value
 from sexplang.machine import Failed
-from sexplang.runtime import Refusal, redacted
+from sexplang.runtime import Refusal
 from sexplang.runtime.answers import closed
+from sexplang.secrets import redact, redacted
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.node import frozen
@@ -81,7 +82,7 @@ def primitive(name: str, function: Function) -> Primitive:
                 details={"primitive": name, "exception": type(error).__name__},
             ) from None
         try:
-            return value(made)
+            return redact(value(made))
         except Fault as fault:
             words = f"what `{name}` gave: {fault.message}"
             raise Fault(fault.code, words, hint=fault.hint) from None

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sexplang.api.values import TaskResult, value
+from sexplang.secrets import redacted
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Input
 from sexplang.terms.text import written
@@ -50,7 +51,7 @@ def _fitting(declared: Input, data: Any) -> Value:
 
 def _short(found: Value) -> str:
     try:
-        words = written(found)
+        words = redacted(written(found))
     except Fault:
         return "that much"
     return words if len(words) <= 60 else words[:59] + "…"

@@ -27,6 +27,7 @@ from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.process import growth
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.traces import Target
+from sexplang.secrets import look, redacted
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
@@ -182,12 +183,14 @@ def start(
     misuse.by_name("inputs", inputs)
     misuse.bounds(limits, budget)
     misuse.tools(tools)
+    look()
     described = definitions(tools_of(tools))
     return started(program, inputs, described, limits, budget, folder=program.folder or "")
 
 
 def freeze(outcome: Suspended) -> dict[str, Any]:
-    """A run that waits as plain JSON data, for `thaw` in another process.
+    """A run that waits as plain JSON data, for `thaw` in another process. Of credentials that the
+    host knows, none is in it.
 
     Raises Failed, reason `not-data`, if it holds something that cannot be written down.
     """
@@ -196,7 +199,8 @@ def freeze(outcome: Suspended) -> dict[str, Any]:
     if not isinstance(outcome, Suspended):
         raise misuse.wrong("what is frozen", "a run that waits, a Suspended", outcome)
     try:
-        return freezing.freeze(outcome)
+        look()
+        return freezing.freeze(outcome, redacted)
     except Fault as fault:
         raise Failed(error_of(fault)) from None
 

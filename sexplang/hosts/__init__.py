@@ -9,7 +9,7 @@ from sexplang.hosts.streams import usable
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and gives its exit status."""
     words = sys.argv[1:] if arguments is None else arguments
-    with usable():
+    with usable(words):
         return guarded(lambda: _command(words))
 
 

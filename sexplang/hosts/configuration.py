@@ -9,19 +9,12 @@ from typing import Any
 
 from sexplang.hosts.naming import typed
 from sexplang.hosts.options import Settings
+from sexplang.hosts.streams import wrap
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
-from sexplang.terms.models import ALL, Models, is_played, spelled
+from sexplang.terms.models import ALL, Models, is_played, shown, spelled
 from sexplang.terms.node import evolve
 
 NAME = "sexplang.toml"
-
-
-def section(name: str, folder: str) -> dict[str, Any]:
-    """A table of the configuration; what the project says wins. Raises Diagnostics."""
-    found: dict[str, Any] = {}
-    for path in _files(folder):
-        found = {**_table(name, path), **found}
-    return found
 
 
 def sections(name: str, folder: str) -> list[tuple[dict[str, Any], bool]]:
@@ -42,7 +35,13 @@ def configured(settings: Settings, folder: str | None) -> Settings:
         for key, named in said.items():
             _check_model(key, named, path)
         models = _with(models, {key: _beside(each, path) for key, each in said.items()}, path)
+        _declare(_table("secrets", path), path)
         single_flight = flight if single_flight is None else single_flight
+    if models.credentials:
+        from sexplang.secrets import credentials_of, learn
+
+        learn(found for each in models.credentials.values() for found in credentials_of(each))
+        wrap()
     return evolve(
         settings, models=models, single_flight=settings.single_flight or bool(single_flight)
     )
@@ -51,7 +50,12 @@ def configured(settings: Settings, folder: str | None) -> Settings:
 def _with(models: Models, said: dict[str, str], path: str) -> Models:
     """Who answers, with what a configuration says beside. Where the command line gives `*` a script
     or a recording, that answers to the names of configurations, too."""
-    is_own, default = path == _own(), said.pop("default", said.get(ALL))
+    is_own, credentials = path == _own(), dict(models.credentials)
+    said = {name: shown(model, credentials) for name, model in said.items()}
+    if credentials != models.credentials and not is_own:
+        words = "an address of `models` holds a credential, which only a person gives"
+        raise wrong(path, words, OWN_HINT)
+    models, default = evolve(models, credentials=credentials), said.pop("default", said.get(ALL))
     if not is_played(models.own.get(ALL, "")):
         names = {spelled(name): model for name, model in said.items()}
         if is_own:
@@ -74,7 +78,32 @@ def _check_model(key: str, named: Any, path: str) -> None:
 
 
 _MODELS = ("default", "single_flight")
-_HOLDS = ("limits", "mcp", "models")
+_HOLDS = ("limits", "mcp", "models", "secrets")
+
+OWN_HINT = f"put it into your own configuration, ~/.config/sexplang/{NAME}"
+
+
+def _declare(said: dict[str, Any], path: str) -> None:
+    """What `[secrets]` names is a credential from here on."""
+    if not said:
+        return
+    if path != _own():
+        raise wrong(path, "only a person says what is a secret", OWN_HINT)
+    names = said.get("names")
+    if list(said) != ["names"] or not isinstance(names, list):
+        words = '`secrets` holds `names`, a list of variables such as "PGPASSWORD"'
+        raise wrong(path, words)
+    from sexplang.secrets import declare
+
+    for name in names:
+        if not isinstance(name, str):
+            raise wrong(path, "a name of `secrets` is that of a variable of the environment")
+        try:
+            if os.environ.get(name):
+                declare(name)
+        except ValueError as unfit:
+            raise wrong(path, str(unfit), "give it a longer value, or leave it out") from None
+    wrap()
 
 
 def _beside(model: str, path: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from sexplang.terms.models import ALL, Models, spelled, worded
+from sexplang.terms.models import ALL, Models, shown, spelled, worded
 
 if TYPE_CHECKING:
     from sexplang.terms.diagnostic import Diagnostic
@@ -25,16 +25,16 @@ def misfit(words: tuple[str, ...]) -> str | None:
     """What is wrong with all that `--model` was given; None if nothing is."""
     seen: dict[str | None, str] = {}
     for word in words:
-        name, model = pair(word)
+        name, model = pair(shown(word, {}))
         if name == "":
-            return f"`{word}` names nobody before `=`; write NAME={model or 'MODEL'}"
+            return f"`={model}` names nobody before `=`; write NAME={model or 'MODEL'}"
         if not model:
             return f"`{word}` says no model; write {name or 'NAME'}=local or another model"
         if name in seen and name is None:
             return "it is given twice; give it once, and others with a name: NAME=MODEL"
         if name in seen:
-            return f"`{name}` is given twice, `{seen[name]}` and `{word}`; give it once"
-        seen[name] = word
+            return f"`{name}` is given twice, `{seen[name]}` and `{shown(word, {})}`; give it once"
+        seen[name] = shown(word, {})
     return None
 
 

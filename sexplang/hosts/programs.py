@@ -115,6 +115,10 @@ def outcome_of(
     from sexplang.pipeline import meter
     from sexplang.process import growth
 
+    if inputs:
+        from sexplang.secrets import redact
+
+        inputs = redact(inputs)
     settings = settings or Settings()
     limits = limits or Limits(held=growth())
     system = system_of(program, settings, limits, tools)

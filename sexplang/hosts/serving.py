@@ -5,11 +5,12 @@ import shlex
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from sexplang.hosts.configuration import section
+from sexplang.hosts.configuration import NAME, OWN_HINT, sections, wrong
 from sexplang.hosts.ending import say_all
 from sexplang.hosts.guard import DONE
 from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import permissions_of
+from sexplang.hosts.streams import wrap
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Program
 from sexplang.terms.value import Fault
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 
 def servers_of(settings: Settings, folder: str | None) -> "Servers | None":
     """The servers that a program may name; None if there are none. Raises Diagnostics."""
-    given = section("mcp", folder or os.getcwd())
+    given: dict[str, Any] = {}
+    for table, is_own in sections("mcp", folder or os.getcwd()):
+        if not is_own:
+            _check_secrets(table)
+        given |= table
     named: set[str] = set()
     for each in settings.mcp:
         name, equals, said = each.partition("=")
@@ -35,12 +40,27 @@ def servers_of(settings: Settings, folder: str | None) -> "Servers | None":
         return None
     from sexplang.runtime.mcp import Servers, servers_of
 
-    return Servers(servers_of(given), permissions_of(settings, folder))
+    known = servers_of(given)
+    wrap()
+    return Servers(known, permissions_of(settings, folder))
+
+
+def _check_secrets(table: dict[str, Any]) -> None:
+    """Raises Diagnostics where a project's configuration gives a secret to a server."""
+    for name, said in table.items():
+        values = said.get("env") if isinstance(said, dict) else None
+        for value in values.values() if isinstance(values, dict) else ():
+            if isinstance(value, str) and value.startswith("secret:"):
+                words = f"only a person gives a secret to a server, and `{name}` is given `{value}`"
+                raise wrong(NAME, words, OWN_HINT)
 
 
 def _nameless(given: str) -> Diagnostics:
     """What `--mcp` was given lacks a name or a server: with the half that is there, and with what
     permits it, since naming a server permits nothing."""
+    from sexplang.terms.address import split_credentials
+
+    given, _, _ = split_credentials(given)
     name, equals, said = given.partition("=")
     if " " in name.strip() or (not equals and "/" in name):
         name, said = "", given

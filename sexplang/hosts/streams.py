@@ -4,34 +4,57 @@ and no key of the environment passes through.
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from io import TextIOWrapper
-from typing import TextIO
+from typing import Any, TextIO, cast
+
+from sexplang.process import ADDRESSES, CREDENTIALS, HEADERS
 
 
 @contextmanager
-def usable() -> Iterator[None]:
-    """Within this, standard output and error can be written to."""
+def usable(words: list[str]) -> Iterator[None]:
+    """Within this, standard output and error can be written to by a command of these words."""
     kept = sys.stdout, sys.stderr
     if sys.stdout is None:
         sys.stdout = _unread()
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    # To know the keys costs a part of the start, which most starts need not pay.
-    if any(name.startswith("ANTHROPIC_") for name in os.environ):
-        from sexplang.runtime.redact import secrets
+    # To know credentials costs a part of the start, which most starts need not pay.
+    endings = (*CREDENTIALS, *ADDRESSES, *HEADERS)
+    if any(name.endswith(endings) for name in os.environ) or any("://" in word for word in words):
+        from sexplang.secrets import learn, look
 
-        if secrets():
-            sys.stdout, sys.stderr = _Redacting(sys.stdout), _Redacting(sys.stderr)
+        look()
+        learn(_typed(words))
+        wrap()
     try:
         yield
     finally:
-        for ours in (sys.stdout, sys.stderr):
-            # A wrapper that goes would close what it wraps, which is not its own.
-            if isinstance(ours, _Redacting):
-                ours.detach()
         sys.stdout, sys.stderr = kept
+
+
+def wrap() -> None:
+    """From here on both streams are written to without credentials, if any is known."""
+    from sexplang.secrets import KNOWN
+
+    if KNOWN.spelled and not isinstance(sys.stdout, _Redacting):
+        sys.stdout = cast("TextIO", _Redacting(sys.stdout))
+        sys.stderr = cast("TextIO", _Redacting(sys.stderr))
+
+
+_ADDRESSED = ("--model", "--mcp", "--trace")
+"""Options that may be given an address."""
+
+
+def _typed(words: list[str]) -> list[str]:
+    """The credentials in the addresses that a person typed."""
+    from sexplang.secrets import credentials_of
+
+    found = []
+    for before, word in zip(["", *words], words, strict=False):
+        if "://" in word and (before in _ADDRESSED or word.startswith(_ADDRESSED)):
+            found += credentials_of(word)
+    return found
 
 
 def _unread() -> TextIO:
@@ -45,37 +68,41 @@ _TELLING = 20
 """So much of the beginning of a key is worth hiding too: messages shorten what is long."""
 
 
-class _Redacting(TextIOWrapper):
+class _Redacting:
+    """A stream that is written to without credentials."""
+
     def __init__(self, stream: TextIO) -> None:
-        # A stream that nobody holds would close its buffer.
         self._stream = stream
-        super().__init__(
-            stream.buffer,
-            encoding=stream.encoding,
-            errors=stream.errors,
-            line_buffering=bool(stream.line_buffering) or stream is sys.stderr,
-        )
 
     def write(self, text: str) -> int:
-        super().write(silent(text))
+        self._stream.write(silent(text))
         return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def silent(text: str) -> str:
-    """The text without keys of the environment, and without their beginnings."""
-    from sexplang.runtime.redact import redacted, secrets
+    """The text without credentials, and without their beginnings."""
+    from sexplang.secrets import KNOWN, redacted
 
     text = redacted(text)
-    for secret in secrets():
-        text = _without_begun(text, secret)
+    for each in KNOWN.spelled:
+        text = _without_begun(text, each)
     return text
 
 
 def _without_begun(text: str, secret: str) -> str:
-    """The text without beginnings of the secret."""
-    from sexplang.runtime.redact import MARK
+    """The text without beginnings of the secret: of one word, since those of an address or of a
+    file of a key stand in other texts, too."""
+    from sexplang.secrets import MARK
 
-    at = text.find(secret[:_TELLING]) if len(secret) > _TELLING else -1
+    is_word = len(secret) > _TELLING and "://" not in secret and " " not in secret
+    at = text.find(secret[:_TELLING]) if is_word else -1
     while at >= 0:
         length = _TELLING
         while text.startswith(secret[: length + 1], at) and length < len(secret):

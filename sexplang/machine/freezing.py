@@ -24,7 +24,7 @@ from sexplang.machine.stack import BOTTOM, Closure, Continuation, Ctx, Linked
 from sexplang.terms import effect, plan, task, template
 from sexplang.terms.node import attributes, fields, has
 from sexplang.terms.program import Program
-from sexplang.terms.rope import PLAIN, Rope
+from sexplang.terms.rope import PLAIN, Rope, Text, whole_text
 from sexplang.terms.sequences import Long, Middle, View, long, view
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
@@ -43,15 +43,16 @@ _NOUNS: tuple[type, ...] = (
 )
 
 
-def freeze(outcome: Suspended) -> dict[str, Any]:
-    """The run as plain JSON data. Raises Fault `not-data` for a value that cannot be frozen."""
+def freeze(outcome: Suspended, written: Callable[[str], str] = lambda text: text) -> dict[str, Any]:
+    """The run as plain JSON data, with its texts as they are to be `written`. Raises Fault
+    `not-data` for a value that cannot be frozen."""
     state = state_of(outcome)
     setting, limits = state.setting, state.setting.limits
     frozen = {
         "sexplang-frozen": _VERSION,
         "program": digest(setting.program),
         "limits": {k: v for k, v in attributes(limits).items() if k != "held"},
-        "nodes": _Freezer(setting.program, setting.tasks).nodes(state.weave),
+        "nodes": _Freezer(setting.program, setting.tasks, written).nodes(state.weave),
         "opened": [request.id for request in state.opened],
     }
     return {**frozen, "seal": _seal(frozen)}
@@ -118,8 +119,11 @@ def _mismatch(why: str) -> Fault:
 
 
 class _Freezer:
-    def __init__(self, program: Program, tasks: TaskSystem | None) -> None:
+    def __init__(
+        self, program: Program, tasks: TaskSystem | None, written: Callable[[str], str]
+    ) -> None:
         self._linked, self._points = _code(program, tasks)
+        self._written = written
         self._nouns = {kind: kind.__qualname__ for kind in _nouns(tasks)}
         self._numbers: dict[int, int] = {}
         self._found: list[Any] = []
@@ -136,8 +140,10 @@ class _Freezer:
     def _reference(self, item: Any) -> Any:
         """A scalar as it is, a reference to its node for anything else."""
         kind = type(item)
-        if item is None or kind is bool or kind is int or (kind is str and len(item) <= PLAIN):
+        if item is None or kind is bool or kind is int:
             return item
+        if kind is str and len(item) <= PLAIN:
+            return self._written(item)
         number = self._numbers.get(id(item))
         if number is None:
             number = self._numbers[id(item)] = len(self._found)
@@ -154,7 +160,7 @@ class _Freezer:
         if kind is tuple:
             return ["tuple", *self._each(item)]
         if kind is str:
-            return ["text", item]
+            return ["text", self._written(item)]
         if kind is Rope:
             return ["rope", self._reference(item.parts), item.size]
         if kind is View:
@@ -263,7 +269,7 @@ class _Thawer:
         if word == "text":
             return parts[0]
         if word == "rope":
-            return Rope(self._get(parts[0]), parts[1])
+            return _rope(self._get(parts[0]))
         if word == "view":
             return view(*map(self._get, parts))
         if word == "long":
@@ -314,6 +320,12 @@ class _Thawer:
         if word == "code":
             return self._points.at(parts[0])
         raise _mismatch(f"it is damaged (`{word}`)")
+
+
+def _rope(parts: Any) -> Text:
+    """A long text of its parts, which may have been written shorter or longer than they were."""
+    made = Rope(parts, len(parts) if isinstance(parts, str) else sum(map(len, parts)))
+    return made if made.size > PLAIN else whole_text(made)
 
 
 def _references(node: list[Any]) -> list[int]:

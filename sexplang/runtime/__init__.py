@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         choose_model,
         drive,
         performers,
-        redacted,
     )
 
 __all__ = [
@@ -35,7 +34,6 @@ __all__ = [
     "choose_model",
     "drive",
     "performers",
-    "redacted",
 ]
 
 

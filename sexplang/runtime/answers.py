@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.runtime.events import Event
+from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal, refused
+from sexplang.secrets import KNOWN, redact, redacted
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define
 from sexplang.terms.task import cut_off, error_of, error_record
@@ -54,14 +56,15 @@ class Later:
 
 
 def settled(reply: Any, operation: str) -> tuple[Value, bool, int]:
-    """What a performer gave, as (value or error, failed, attempts)."""
+    """What a performer gave, as (value or error, failed, attempts), without credentials."""
     attempts = 1
     if reply.__class__ is Answer:
         reply, attempts = reply.value, reply.attempts
     if reply.__class__ in FLAT and reply.__class__ is not int:
-        return reply, False, attempts
+        return redact(reply) if KNOWN.spelled else reply, False, attempts
     try:
-        return value_of(reply), False, attempts
+        value = value_of(reply)
+        return redact(value) if KNOWN.spelled else value, False, attempts
     except Fault as fault:
         return failure(fault, operation), True, attempts
 
@@ -69,12 +72,10 @@ def settled(reply: Any, operation: str) -> tuple[Value, bool, int]:
 def failure(error: BaseException, operation: str) -> Record:
     """The error record for whatever a performer raised."""
     if isinstance(error, Refusal):
-        return error.error
+        return redact(error.error)  # type: ignore[no-any-return]
     if isinstance(error, Fault):
-        words = f"the reply to `{operation}`: {error.message}"
+        words = redacted(f"the reply to `{operation}`: {error.message}")
         return error_of(Fault(error.code, words, hint=error.hint))
-    from sexplang.runtime.redact import clean
-
     return error_record(
         "TASK_FAILURE",
         "unexpected_error",

@@ -7,7 +7,6 @@ from sexplang.runtime.models import Endpoint, choose_model
 from sexplang.runtime.performers import Settings, performers
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.pressure import Retries
-from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import Refusal
 
 __all__ = [
@@ -22,5 +21,4 @@ __all__ = [
     "choose_model",
     "drive",
     "performers",
-    "redacted",
 ]

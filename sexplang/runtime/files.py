@@ -13,6 +13,7 @@ from sexplang.runtime.names import matches, split_pattern
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.surrogates import is_text
+from sexplang.secrets import redacted_bytes
 
 MOST_BYTES = 1_000_000
 MOST_NAMES = 100_000
@@ -28,7 +29,7 @@ MOST_MEDIA_BYTES = 5_000_000
 
 def read_base64(path: str, permissions: Permissions) -> str:
     """The bytes of a file as base64 text."""
-    return b64encode(_data(path, permissions, MOST_MEDIA_BYTES)).decode()
+    return b64encode(redacted_bytes(_data(path, permissions, MOST_MEDIA_BYTES))).decode()
 
 
 def read_file(path: str, permissions: Permissions, most: int = MOST_BYTES) -> str:

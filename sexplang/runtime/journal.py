@@ -12,9 +12,9 @@ from time import time
 from typing import Any
 
 from sexplang.runtime.pack import dumped, packed
-from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.shared import Shared
+from sexplang.secrets import redacted
 from sexplang.terms.effect import Part, Request, SoFar
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value

@@ -10,11 +10,11 @@ from sexplang.runtime.asking import Person, asking
 from sexplang.runtime.models import Endpoint, OnNamed, modelling
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.pressure import Retries
-from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import refused
 from sexplang.runtime.scripts import naming, running
 from sexplang.runtime.surrogates import writable
 from sexplang.runtime.wrappers import permitted
+from sexplang.secrets import look, redacted
 from sexplang.terms.effect import Request
 from sexplang.terms.models import ALL, Models
 from sexplang.terms.node import field, frozen
@@ -62,6 +62,7 @@ def performers(
     settings: Settings, own: Mapping[str, Performer] = MappingProxyType({})
 ) -> dict[str, Performer]:
     """Each operation that this host answers, and the function that does; `own` go first."""
+    look()
     permissions = settings.permissions
     repeated = _repeated(settings)
     table: dict[str, Performer] = {

@@ -7,9 +7,9 @@ from typing import Any
 
 from sexplang.runtime.answers import OutputLost, Performer, Watch
 from sexplang.runtime.events import Progressed
-from sexplang.runtime.redact import redacted
 from sexplang.runtime.refusal import refused
 from sexplang.runtime.surrogates import writable
+from sexplang.secrets import redacted
 from sexplang.terms.effect import Request
 from sexplang.terms.text import text, value_of
 from sexplang.terms.value import Value

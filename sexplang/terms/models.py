@@ -34,6 +34,9 @@ class Models:
     """Who answers where no model is named."""
     is_own_default: bool = True
     """Whether that is a person's word."""
+    credentials: Mapping[str, str] = field(factory=dict, repr=False)
+    """Addresses as a person gave them, with credentials, by the addresses that are shown and named
+    above."""
 
     def answer(self, name: str | None) -> Answer:
         """Who answers to a name: as the name itself says, else as `*` does, else the model whose
@@ -52,6 +55,17 @@ class Models:
         yield from self.own.values()
         if self.default is not None and self.is_own_default:
             yield self.default
+
+    def opened(self, model: str) -> str:
+        """The address of a model with the credentials that a person gave for it, or for another
+        model at the same address."""
+        if model in self.credentials:
+            return self.credentials[model]
+        server, hash, name = model.partition("#")
+        for shown, address in self.credentials.items():
+            if shown.partition("#")[0] == server:
+                return address.partition("#")[0] + hash + name
+        return model
 
     def _said(self) -> tuple[tuple[Mapping[str, str], bool], ...]:
         return (self.own, True), (self.project, False)
@@ -78,10 +92,33 @@ class Models:
 def worded(model: str | None = None, names: Mapping[str, str] | None = None) -> Models:
     """What a person says: `model` where none is named, `names` by name. A script or a recording
     answers to every name, and `*` where nobody is named, too."""
-    own = {spelled(name): each for name, each in (names or {}).items()}
+    credentials: dict[str, str] = {}
+    model = None if model is None else shown(model, credentials)
+    own = {spelled(name): shown(each, credentials) for name, each in (names or {}).items()}
     if model is not None and is_played(model):
         own.setdefault(ALL, model)
-    return Models(own, default=own.get(ALL) if model is None else model)
+    default = own.get(ALL) if model is None else model
+    return Models(own, default=default, credentials=credentials)
+
+
+def shown(model: str, credentials: dict[str, str]) -> str:
+    """What a model is called wherever its name is read, kept or sent on: an address without its
+    credentials, for which `credentials` has it whole. Addresses that differ in these alone are
+    numbered before their host."""
+    if "://" not in model:
+        return model
+    from sexplang.terms.address import split_credentials
+
+    name, user, found = split_credentials(model)
+    if not user and not found:
+        return model
+    head, scheme, rest = name.partition("://")
+    number = 1
+    while credentials.get(name, model) != model:
+        number += 1
+        name = f"{head}{scheme}{number}@{rest}"
+    credentials[name] = model
+    return name
 
 
 def is_id(name: str) -> bool:

@@ -10,7 +10,10 @@ from support.pages import execute, files, statements
 import sexplang
 
 PAGES = [
-    *(ROOT / "spec" / name for name in ("11-embedding.md", "11a-components.md", "15-traces.md")),
+    *(
+        ROOT / "spec" / name
+        for name in ("11-embedding.md", "11a-components.md", "15-traces.md", "8a-secrets.md")
+    ),
     ROOT / "README.md",
 ]
 

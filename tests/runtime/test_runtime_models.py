@@ -299,7 +299,7 @@ def test_an_address_may_have_a_path_and_the_name_of_a_model():
     """The SDK adds /v1/messages itself; a password is not shown."""
     at = target("http://me:secret@host:8080/base/v1/messages#small")
 
-    assert ("http://me:secret@host:8080/base", "small") == (at.base_url, at.model)
+    assert ("http://host:8080/base", "me:secret", "small") == (at.base_url, at.user, at.model)
     assert "host:8080" == at.shown
     for wrong in ("http://", "http://[", "http://host:port"):
         with pytest.raises(Refusal):

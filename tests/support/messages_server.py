@@ -7,6 +7,7 @@ Each item of the script answers one request; the last one answers all that follo
     a string                       a reply with that text
     {"tool_use": {"name", "input"}}  a reply that calls a tool
     a list of blocks               a reply that calls several
+    {"content": [{"type": "text", "text", "pieces"}]}  a reply whose text arrives in these pieces
     {"status": 429, "headers": {…}, "type": "rate_limit_error"}
     {"fail": "hang" | "reset" | "cut" | "garbage" | "html" | "error" | "malformed" | "silence" |
               "trickle" | "flood"}
@@ -50,6 +51,7 @@ class MessagesServer:
         self.bodies: list[bytes] = []
         """The same, byte for byte."""
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.ended = threading.Event()
         self.left = threading.Event()
         """Somebody hung up before the end of a reply."""
@@ -88,6 +90,7 @@ class MessagesServer:
             item = self.script[min(len(self.journal), len(self.script) - 1)]
             self.journal.append(body)
             self.bodies.append(sent)
+            self.paths.append(to.path)
             self.headers.append({name.lower(): value for name, value in to.headers.items()})
         if callable(item):
             item = item(body)
@@ -262,8 +265,9 @@ def events(said: dict[str, Any]) -> list[str]:
         start: dict[str, Any] = block
         deltas: list[dict[str, Any]] = []
         if block["type"] == "text":
-            start = {**block, "text": ""}
-            deltas = [{"type": "text_delta", "text": block["text"]}]
+            start = {"type": "text", "text": ""}
+            pieces = block.get("pieces", [block["text"]])
+            deltas = [{"type": "text_delta", "text": piece} for piece in pieces]
         elif block["type"] == "thinking":
             start = {**block, "thinking": "", "signature": ""}
             deltas = [

@@ -1,4 +1,4 @@
-"""Messages to the same messages without a key of the environment."""
+"""Messages to the same messages without credentials."""
 
 from typing import Any
 

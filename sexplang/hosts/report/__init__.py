@@ -12,10 +12,10 @@ def report(path: str, to: str | None, *, as_json: bool) -> int:
     """Writes the report on a recording to a file, or to standard output."""
     from sexplang.hosts.report.page import page
     from sexplang.hosts.report.rows import as_data, summed
-    from sexplang.runtime import redacted
     from sexplang.runtime.journal import VERSION
     from sexplang.runtime.recording import OLD, TORN, recording
     from sexplang.runtime.refusal import Refusal
+    from sexplang.secrets import redacted
 
     if (
         to is not None

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from sexplang.runtime.redact import clean, clean_data
+from sexplang.runtime.redact import clean, clean_data, shorten
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Fault, Value
@@ -123,7 +123,7 @@ def problem(error: BaseException) -> str:
     if callable(errors):
         flaw = errors(include_url=False)[0]
         return f"{'.'.join(map(str, flaw['loc']))}: {flaw['msg']}"[:LONGEST]
-    return str(error)[:LONGEST] or type(error).__name__
+    return shorten(str(error), LONGEST) or type(error).__name__
 
 
 def failed(

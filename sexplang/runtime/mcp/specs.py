@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from sexplang.process import CREDENTIALS
 from sexplang.runtime.permissions import host_of
+from sexplang.secrets import credentials_of, declare, is_plausible, learn
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import field, frozen
 
@@ -103,13 +105,31 @@ def _environment(name: str, given: Any) -> dict[str, str]:
         # They would say which file is run, or what is run with it.
         if each == "PATH" or each.startswith("LD_"):
             raise _bad(name, f"`{each}` decides what is run, and cannot be set here")
-    return dict(given)
+    return {each: _value(name, each, value) for each, value in given.items()}
+
+
+SECRET = "secret:"
+"""How a value begins that is the name of a variable, which is a credential."""
+
+
+def _value(name: str, variable: str, value: str) -> str:
+    """What a server is given; what is a credential is known from here on."""
+    if not value.startswith(SECRET):
+        if variable.endswith(CREDENTIALS) and is_plausible(value):
+            learn([value])
+        return value
+    try:
+        return declare(value.removeprefix(SECRET))
+    except ValueError as unfit:
+        hint = f'name a variable: env = {{{variable} = "secret:NAME"}}'
+        raise _bad(name, str(unfit), hint) from None
 
 
 def _address(name: str, given: Any) -> str:
     try:
         parts = urlsplit(given)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            learn(credentials_of(given))
             return str(given)
     except (TypeError, ValueError, AttributeError):
         pass

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
+from sexplang.process import CREDENTIALS
 from sexplang.runtime.memory.places import repository_of
 from sexplang.terms.node import frozen
 
@@ -134,7 +135,11 @@ def _git(folder: str, *words: str) -> Iterator[str]:
 
 def _environment() -> dict[str, str]:
     """Nothing that points git elsewhere, and nothing that lets it ask or fetch."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
+    kept = {
+        name: text
+        for name, text in os.environ.items()
+        if not (name.startswith("GIT_") or name.endswith(CREDENTIALS))
+    }
     return kept | {
         "LC_ALL": "C",
         "GIT_ALLOW_PROTOCOL": "none",

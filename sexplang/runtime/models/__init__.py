@@ -118,7 +118,8 @@ def modelling(
         at = name, is_granted(answer, models)
         if at not in opened:
             held = None if at[1] else Held(models, permissions)
-            opened[at] = open_model(name, endpoint, on_event, held, log)
+            address = models.opened(name) if at[1] else name
+            opened[at] = open_model(name, endpoint, on_event, held, log, address)
         if asked_for and on_named is not None and spelled(asked_for) != name:
             on_named(asked_for, name, answer.is_default)
         return name, opened[at]
@@ -217,10 +218,12 @@ def open_model(
     on_event: Watch | None = None,
     held: Held | None = None,
     log: Log | None = None,
+    address: str | None = None,
 ) -> Model:
     """The model that a name stands for, telling `on_event` what arrives. One that no person's word
-    grants is `held` to what is permitted, and no key goes there. Raises a Refusal for a name that
-    stands for none, or for one that may not be reached."""
+    grants is `held` to what is permitted, and no key goes there. `address` is where it is, where
+    that holds a credential and the name does not. Raises a Refusal for a name that stands for none,
+    or for one that may not be reached."""
     if held is not None:
         from sexplang.runtime.models.granting import permitted
 
@@ -241,7 +244,8 @@ def open_model(
     if scheme in ("http", "https", "anthropic") and rest:
         from sexplang.runtime.models.messages import messages
 
-        return messages(name, endpoint, on_event, with_key=held is None or scheme == "anthropic")
+        with_key = held is None or scheme == "anthropic"
+        return messages(name, endpoint, on_event, with_key=with_key, address=address)
     raise unknown(name)
 
 

@@ -5,6 +5,7 @@ request is one POST. Under asyncio the connections are aiohttp's: those that the
 default cost more for each one that is open, and at a thousand of them most of the time goes there.
 """
 
+from base64 import b64encode
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from json import dumps
@@ -58,22 +59,31 @@ def server_at(at: "Target", silence: float) -> Server:
         from anthropic import AsyncAnthropic
 
         http = _connections(silence)
+        # The SDK would put a slash at its end, which is the query's.
+        base_url, _, query = (at.base_url or "").partition("?")
         client = AsyncAnthropic(
-            api_key=at.api_key, auth_token=at.auth_token, base_url=at.base_url, http_client=http
+            api_key=at.api_key,
+            auth_token=at.auth_token,
+            base_url=base_url or None,
+            http_client=http,
         )
         said = {name.lower(): value for name, value in client.default_headers.items()}
         if not at.has_secrets:
             said = {name: said[name] for name in PLAIN}
         said |= {name.lower(): value for name, value in client.auth_headers.items()}
+        if at.user:
+            said["authorization"] = f"Basic {b64encode(at.user.encode()).decode()}"
         headers = {name: value for name, value in said.items() if isinstance(value, str)}
         base = client.base_url
         url = base.copy_with(path=f"{base.path.rstrip('/')}/v1/messages")
+        url = url.copy_with(query=query.encode()) if query else url
         return Server(http, url, {**headers, "content-type": "application/json"})
 
     async def close(server: Server) -> None:
         await server.http.aclose()
 
-    return keep((at.base_url, at.api_key, at.auth_token, at.has_secrets), make, close)  # type: ignore[no-any-return]
+    key = at.base_url, at.user, at.api_key, at.auth_token, at.has_secrets
+    return keep(key, make, close)  # type: ignore[no-any-return]
 
 
 def _connections(silence: float) -> Any:

@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+from sexplang.runtime.redact import shorten
 from sexplang.runtime.refusal import Refusal, broken
 from sexplang.terms.task import error_record
 
@@ -93,7 +94,7 @@ def _answered(status: int, event: Any, headers: Any, server: str, name: str) -> 
     return broken(
         reason,
         code,
-        f"{server} answered {status}{': ' + words[:LONGEST] if words else ''}",
+        f"{server} answered {status}{': ' + shorten(words, LONGEST) if words else ''}",
         hint=HINTS[code],
         again=status in AGAIN or status >= 500,
         retry_after=retry_after(headers),
@@ -139,7 +140,7 @@ def retry_after(headers: Any) -> float | None:
 
 def redirected(response: Any, server: str) -> Refusal:
     """A status of 3xx: where it leads, nobody has permitted, and what is asked would go there."""
-    to = str(response.headers.get("location") or "nowhere")[:LONGEST]
+    to = shorten(str(response.headers.get("location") or "nowhere"), LONGEST)
     return broken(
         "configuration_error",
         "model-redirected",
@@ -165,7 +166,7 @@ def _no_connection(error: Exception, server: str) -> Refusal:
     return broken(
         "connection_error",
         "no-connection",
-        f"the connection to {server} failed: {_words(inner)[:LONGEST] or 'it broke off'}",
+        f"the connection to {server} failed: {shorten(_words(inner), LONGEST) or 'it broke off'}",
         hint="check that the server runs and the address is right",
         again=True,
         server=server,
@@ -215,7 +216,7 @@ def not_a_reply(server: str, problem: str) -> Refusal:
         "protocol_error",
         "bad-reply",
         f"{server} answered with something that is not a reply of the Messages protocol: "
-        f"{problem[:LONGEST]}",
+        f"{shorten(problem, LONGEST)}",
         hint="check that the address is that of a Messages server, and what stands before it",
         server=server,
     )

@@ -13,6 +13,8 @@ from sexplang.runtime.models import Held
 from sexplang.runtime.models.messages import no_address
 from sexplang.runtime.permissions import Permissions, host_of
 from sexplang.runtime.refusal import Refusal, refused
+from sexplang.secrets import credentials_of, learn
+from sexplang.terms.address import split_credentials
 from sexplang.terms.models import Models, spelled
 from sexplang.terms.node import evolve
 
@@ -65,6 +67,14 @@ def _is_anthropic_granted(models: Models) -> bool:
 
 
 def _check_host(name: str, address: str, permissions: Permissions) -> None:
+    shown, user, found = split_credentials(name)
+    if user or found:
+        learn(credentials_of(name))  # it is in what is recorded of this call
+        raise refused(
+            "net-denied",
+            f"the address {shown} is named with a credential, which only a person gives",
+            hint=f"name the model by a word, and give that the address: --model NAME={shown}",
+        )
     if address is name and not _HOST.fullmatch(name):
         raise no_address(name)
     hosts = host_of(address)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from sexplang.runtime.answers import Watch
 from sexplang.runtime.events import Said
@@ -49,7 +49,9 @@ class Target:
 
     name: str
     model: str
-    base_url: str | None
+    base_url: str | None = field(repr=False)
+    user: str = field(repr=False)
+    """`user:password` of its address."""
     api_key: str | None = field(repr=False)
     auth_token: str | None = field(repr=False)
     has_secrets: bool = True
@@ -57,7 +59,7 @@ class Target:
 
     @property
     def shown(self) -> str:
-        """The server as errors name it, without a password that its address may hold."""
+        """The server as errors name it."""
         if self.base_url is None:
             return "api.anthropic.com"
         parts = urlsplit(self.base_url)
@@ -65,10 +67,16 @@ class Target:
 
 
 def messages(
-    name: str, endpoint: Endpoint, on_event: Watch | None = None, *, with_key: bool = True
+    name: str,
+    endpoint: Endpoint,
+    on_event: Watch | None = None,
+    *,
+    with_key: bool = True,
+    address: str | None = None,
 ) -> Callable[[dict[str, Any], Request, Growing], Awaitable[dict[str, Any]]]:
-    """The model called `anthropic:ID` or `http(s)://HOST:PORT[/PATH][#ID]`."""
-    at = target(name, with_key=with_key)
+    """The model called `anthropic:ID` or `http(s)://HOST:PORT[/PATH][#ID]`; `address` is the same
+    with credentials."""
+    at = target(name, with_key=with_key, address=address)
 
     async def reply(payload: dict[str, Any], request: Request, said: Growing) -> dict[str, Any]:
         import anyio
@@ -97,9 +105,9 @@ def no_address(name: str) -> Refusal:
     )
 
 
-def target(name: str, *, with_key: bool = True) -> Target:
-    """Where the model called `name` is; a Refusal if a key is needed and missing. Without
-    `with_key` the environment's is not for that server."""
+def target(name: str, *, with_key: bool = True, address: str | None = None) -> Target:
+    """Where the model called `name` is, which may be an `address` with credentials; a Refusal if a
+    key is needed and missing. Without `with_key` the environment's is not for that server."""
     key = (with_key and os.environ.get("ANTHROPIC_API_KEY")) or None
     token = None if key or not with_key else os.environ.get("ANTHROPIC_AUTH_TOKEN") or None
     scheme, _, rest = name.partition(":")
@@ -113,9 +121,10 @@ def target(name: str, *, with_key: bool = True) -> Target:
                 hint="export ANTHROPIC_API_KEY=…, or use --model local, which needs none",
                 model=name,
             )
-        return Target(name, rest, base, key or (None if token else PLACEHOLDER), token)
+        opens = key or (None if token else PLACEHOLDER)
+        return Target(name, rest, *_without_user(base), opens, token)
     try:
-        parts = urlsplit(name)
+        parts = urlsplit(address or name)
         host, _ = parts.hostname, parts.port
     except ValueError:
         host = None
@@ -124,7 +133,17 @@ def target(name: str, *, with_key: bool = True) -> Target:
     path = parts.path.rstrip("/").removesuffix("/messages").removesuffix("/v1")
     base = urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
     opens = key or (None if token else PLACEHOLDER)
-    return Target(name, parts.fragment or "default", base, opens, token, with_key)
+    return Target(name, parts.fragment or "default", *_without_user(base), opens, token, with_key)
+
+
+def _without_user(address: str | None) -> tuple[str | None, str]:
+    """An address, and the user and password before its host: what connects wants no address with
+    these beside a header that says who asks."""
+    if address is None:
+        return None, ""
+    parts = urlsplit(address)
+    user, _, host = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=host)), unquote(user)
 
 
 def wire(payload: dict[str, Any], model: str) -> dict[str, Any]:

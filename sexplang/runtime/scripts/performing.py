@@ -6,9 +6,9 @@ from typing import Any
 
 import anyio
 
-from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal, broken, refused
 from sexplang.runtime.scripts.process import Command, Process, supervised
+from sexplang.secrets import longest, redacted_bytes
 from sexplang.terms.node import define, field
 
 DRAIN = 1.0
@@ -24,19 +24,25 @@ class Kept:
 
     most: int
     data: bytearray = field(factory=bytearray)
-    cut: bool = False
     whole: anyio.Event = field(factory=anyio.Event)
 
+    size: int = 0
+
     def take(self, piece: bytes) -> None:
-        room = self.most - len(self.data)
-        self.data += piece[:room]
-        self.cut = self.cut or len(piece) > room
+        self.size += len(piece)
+        self.data += piece[: self.most + longest() - len(self.data)]
+
+    @property
+    def cut(self) -> bool:
+        """Whether something was dropped."""
+        return self.size > self.most
 
     @property
     def text(self) -> str:
-        """As UTF-8; what is none becomes U+FFFD, half a character at a cut nothing at all."""
+        """As UTF-8; what is none becomes U+FFFD, half a character at a cut nothing at all. A
+        credential is found before it is cut in two."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        return clean(decoder.decode(bytes(self.data), not self.cut))
+        return decoder.decode(redacted_bytes(bytes(self.data))[: self.most], not self.cut)
 
 
 async def ran(command: Command, given: str, most: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal, refused
+from sexplang.secrets import credentials_of, learn
 from sexplang.terms.models import Models
 from sexplang.terms.node import frozen
 
@@ -138,6 +139,8 @@ def _provider(tracing: Tracing) -> tuple["TracerProvider", Callable[[], None]]:
 
 def _exporter(target: str | None) -> tuple[Any, str]:
     """What delivers spans, and how to call the place where they go."""
+    if target is not None:
+        learn(credentials_of(target))
     if target is not None and not target.startswith(("http://", "https://")):
         if "://" in target:
             raise refused(

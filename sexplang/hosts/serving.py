@@ -13,6 +13,7 @@ from sexplang.hosts.programs import permissions_of
 from sexplang.hosts.streams import wrap
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Program
+from sexplang.terms.schemas import References
 from sexplang.terms.value import Fault
 
 if TYPE_CHECKING:
@@ -88,31 +89,42 @@ def in_json(servers: "Servers", tool: str) -> set[str]:
     schema: Any = _told(servers, [tool])[tool].get("input_schema")
     properties = schema.get("properties") if isinstance(schema, dict) else None
     known = properties if isinstance(properties, dict) else {}
-    return {name for name, said in known.items() if not _takes_text(said, schema, 9)}
+    return {name for name, said in known.items() if not _takes_text(said, schema)}
 
 
-def _takes_text(said: Any, whole: Any, deep: int) -> bool:
-    """Whether a text may fit a schema: one that says no type takes any. It looks `deep` levels
-    deep."""
-    if not isinstance(said, dict) or deep == 0:
-        return True
-    kinds = said.get("type")
-    if kinds is not None:
-        return "string" in (kinds if isinstance(kinds, (list, tuple)) else (kinds,))
-    if "enum" in said or "const" in said:
-        listed = said.get("enum", [said.get("const")])
-        return not isinstance(listed, (list, tuple)) or any(
-            isinstance(each, str) for each in listed
-        )
-    of = str(said.get("$ref", ""))
-    if of.startswith("#/$defs/"):
-        defined = whole.get("$defs")
-        inner = defined.get(of.removeprefix("#/$defs/")) if isinstance(defined, dict) else None
-        return _takes_text(inner, whole, deep - 1)
-    choices = said.get("anyOf", said.get("oneOf"))
-    if not isinstance(choices, (list, tuple)):
-        return True
-    return any(_takes_text(each, whole, deep - 1) for each in choices)
+def _takes_text(said: Any, whole: Any) -> bool:
+    """Whether a text may fit a schema: one that says no type takes any, and so does a circle."""
+    references = References(whole)
+    work, seen = [said], set[int]()
+    is_said = False
+    while work:
+        each = work.pop()
+        if not isinstance(each, dict):
+            return True
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        kinds = each.get("type")
+        choices = each.get("anyOf", each.get("oneOf"))
+        if kinds is not None:
+            is_text = "string" in (kinds if isinstance(kinds, (list, tuple)) else (kinds,))
+        elif "enum" in each or "const" in each:
+            listed = each.get("enum", [each.get("const")])
+            is_text = not isinstance(listed, (list, tuple)) or any(
+                isinstance(choice, str) for choice in listed
+            )
+        elif "$ref" in each:
+            work.append(references.at(each["$ref"]))
+            continue
+        elif isinstance(choices, (list, tuple)):
+            work += choices
+            continue
+        else:
+            is_text = True
+        if is_text:
+            return True
+        is_said = True
+    return not is_said
 
 
 def described(servers: "Servers | None", program: Program) -> dict[str, Any]:

@@ -196,11 +196,13 @@ def _tool(settings: Settings, name: str, find: Any) -> tuple[str, ...]:
             raise Fault(fields["reason"], fields["message"], error=refusal.error) from None
         finally:
             servers.close()
-        schema: Any = known.get("input_schema") or {}
-        needed = schema.get("required") or ()
+        schema = _table(known.get("input_schema"))
+        required = schema.get("required")
+        needed = required if isinstance(required, (list, tuple)) else ()
+        fields = {each: _table(said) for each, said in _table(schema.get("properties")).items()}
         rows = [
-            (f"{each}=<{said.get('type', 'any')}>", said.get("description") or "")
-            for each, said in (schema.get("properties") or {}).items()
+            (f"{each}=<{said.get('type', 'any')}>", str(said.get("description") or ""))
+            for each, said in fields.items()
         ]
         rows = [
             (way, f"{said}  [required]") if way.partition("=")[0] in needed else (way, said)
@@ -213,6 +215,11 @@ def _tool(settings: Settings, name: str, find: Any) -> tuple[str, ...]:
             return ()
         rows, about = inputs_described(inputs), "a tool of the language"
     return (f"{name}: {about}", *[f"  {each}  {said}".rstrip() for each, said in rows])
+
+
+def _table(said: Any) -> dict[str, Any]:
+    """What a server says, where it is a table."""
+    return said if isinstance(said, dict) else {}
 
 
 def _has(task: Task, name: str) -> bool:

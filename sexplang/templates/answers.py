@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.schema import Misfit, misfit, type_name
+from sexplang.templates.kinds import is_of, type_name
+from sexplang.templates.schema import Misfit, misfit
 from sexplang.templates.unions import astray, meant
 from sexplang.terms.node import define, field
 
@@ -24,6 +25,11 @@ _PLAIN = frozenset(("type", "enum", "items", "properties", "required", "anyOf"))
 _PLAIN |= {"additionalProperties"}
 _MARKS = " \t\r\n\"'`*_.,;:!?()[]“”‘’«»"
 _MOST = 5
+_LONGEST = 1_000
+"""Characters of what is expected somewhere."""
+
+MOST_STEPS = 500_000
+"""Parts of a reply that are held to parts of a type, and choices that are looked through."""
 
 
 def wrapped(schema: Schema) -> Schema:
@@ -98,11 +104,19 @@ class Fitting:
     """The parts, so that no other one can have the id of one."""
     fits_: dict[tuple[int, int], bool] = field(factory=dict)
     made_: dict[tuple[int, int], tuple[Any, tuple[str, ...]]] = field(factory=dict)
+    steps: int = 0
+
+    def _has_room(self, schema: Schema) -> bool:
+        """Counts a step, or more where there are choices."""
+        self.steps += 1 + len(schema.get("enum", ()))
+        return self.steps <= MOST_STEPS
 
     def made(self, data: Any, schema: Schema) -> tuple[Any, tuple[str, ...]]:
         """The data as it is meant by the type, and what was noted."""
         key = (id(data), id(schema))
         if key not in self.made_:
+            if not self._has_room(schema):
+                return data, ()
             self.kept.append(data)
             notes: list[str] = []
             self.made_[key] = self._made(data, schema, notes.append), tuple(notes)
@@ -161,6 +175,8 @@ class Fitting:
         """Whether it fits as it stands, with no field too many."""
         key = (id(data), id(schema))
         if key not in self.fits_:
+            if not self._has_room(schema):
+                return False
             self.kept.append(data)
             self.fits_[key] = self._fits(data, schema)
         return self.fits_[key]
@@ -172,7 +188,7 @@ class Fitting:
             return any(self.fits(data, each) for each in schema["anyOf"])
         if "enum" in schema:
             return _is_choice(data, schema)
-        if not _is_of(data, schema.get("type")):
+        if not is_of(data, schema.get("type")):
             return False
         if type(data) is list:
             items = schema.get("items", {})
@@ -189,6 +205,9 @@ class Fitting:
     def unfit(self, data: Any, schema: Schema) -> Misfit | None:
         """How data that was made to fit does not; None where it does."""
         found = list(islice(self._unfit(data, schema, ""), _MOST + 1))
+        if self.steps > MOST_STEPS:
+            words = f"holding it to its type takes more than {MOST_STEPS:,} steps"
+            return Misfit(words, _expected(schema), type_name(data))
         if not found:
             return None
         shown = tuple(found[:_MOST]) + (("…",) if len(found) > _MOST else ())
@@ -212,7 +231,7 @@ class Fitting:
                 yield _said(path, schema, data)
             else:
                 yield from self._unfit(data, branches[at], path)
-        elif "enum" in schema or not _is_of(data, schema.get("type")):
+        elif "enum" in schema or not is_of(data, schema.get("type")):
             yield _said(path, schema, data)
         elif type(data) is list:
             for at, item in enumerate(data):
@@ -227,7 +246,7 @@ class Fitting:
 
 
 def _is_branch_of(data: Any, branch: Schema) -> bool:
-    return "type" in branch and _is_of(data, branch["type"])
+    return "type" in branch and is_of(data, branch["type"])
 
 
 def _by_schema(data: Any, schema: Schema, path: str) -> list[str]:
@@ -235,13 +254,6 @@ def _by_schema(data: Any, schema: Schema, path: str) -> list[str]:
     if wrong is None:
         return []
     return [f"{path}: {each}" if path else each for each in wrong.violations or (wrong.sentence,)]
-
-
-def _is_of(data: Any, type_: Any) -> bool:
-    name = type_name(data)
-    if type_ == "integer":
-        return name == "number" and data == data and abs(data) != float("inf") and data == int(data)
-    return type_ is None or name == type_
 
 
 def _is_choice(data: Any, schema: Schema) -> bool:
@@ -255,10 +267,12 @@ def _said(path: str, schema: Schema, data: Any) -> str:
 
 def _expected(schema: Schema) -> str:
     if "enum" in schema:
-        return "one of " + ", ".join(_shown(each) for each in schema["enum"])
-    if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_expected(each) for each in _branches(schema)))
-    return str(schema.get("type", "any value"))
+        words = "one of " + ", ".join(_shown(each) for each in schema["enum"])
+    elif "anyOf" in schema:
+        words = " or ".join(dict.fromkeys(_expected(each) for each in _branches(schema)))
+    else:
+        words = str(schema.get("type", "any value"))
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
 def _shown(data: Any) -> str:

@@ -5,14 +5,13 @@ A schema is a word of the mini-language (`object`, `string[]`, …) or a JSON Sc
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from decimal import Decimal
-from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.jsontext import MAX_DEPTH, NotJson, certain, is_deep
-from sexplang.templates.unions import astray, branches_at, meant
+from sexplang.templates.checking import BAD, TooMuch, check_of
+from sexplang.templates.jsontext import NotJson, certain
+from sexplang.templates.kinds import is_of, type_name
+from sexplang.templates.misfits import misfits
 from sexplang.terms.node import frozen
 from sexplang.terms.template import OutputFormat
 
@@ -86,8 +85,8 @@ def schema_problem(schema: str | dict[str, Any]) -> str | None:
             return _json_problem(schema)
         return None if _is_word(schema) else f"`{schema[:40]}` is not a schema"
     try:
-        _validator(_text(schema))
-    except (ValueError, TypeError, RecursionError) as error:
+        check_of(_text(schema))
+    except BAD as error:
         return _placed(error)
     return None
 
@@ -113,14 +112,16 @@ def misfit(data: Any, schema: str | dict[str, Any] | None) -> Misfit | None:
     if isinstance(schema, str):
         return _misfit_word(data, schema)
     try:
-        errors = _validator(_text(schema)).iter_errors(data)
-    except (ValueError, TypeError):
+        check = check_of(_text(schema))
+        if check.fits(data):
+            return None
+    except TooMuch as why:
+        return Misfit(str(why), "schema", type_name(data))
+    except BAD:
         # Whoever registers a template has been told; a reply cannot be measured by this.
         return Misfit("what it should fit is not a JSON Schema", "schema", type_name(data))
-    violations = list(islice(_violations(errors, schema), _MOST_VIOLATIONS + 1))
+    violations = list(map(str, islice(misfits(check, data), _MOST_VIOLATIONS + 1)))
     violations[_MOST_VIOLATIONS:] = ["…"] * (len(violations) > _MOST_VIOLATIONS)
-    if not violations:
-        return None
     expected = schema.get("type")
     return Misfit(
         f"it does not fit the schema: {'; '.join(violations)}",
@@ -128,52 +129,6 @@ def misfit(data: Any, schema: str | dict[str, Any] | None) -> Misfit | None:
         type_name(data),
         tuple(violations),
     )
-
-
-def _violations(errors: Iterable[Any], schema: dict[str, Any]) -> Iterator[str]:
-    """What each error says and where. That of a union says what is wrong by the branch that was
-    meant, or with the field that says which is meant."""
-    for error in errors:
-        place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.instance_path)
-        within = getattr(error.kind, "context", None) or ()
-        branches = branches_at(schema, error.schema_path) if any(within) else None
-        if branches is not None and len(branches) == len(within):
-            wrong = astray(error.instance, branches)
-            if wrong is not None:
-                name, known = wrong
-                listed = ", ".join([_shown(each) for each in known])
-                said = f"{_shown(error.instance[name])} is none of {listed}"
-                yield f"{f'{place}.{name}'.lstrip('.')}: {said[:200]}"
-                continue
-            at = meant(error.instance, branches, _may_be)
-            if at is not None and within[at]:
-                yield from _violations(within[at], schema)
-                continue
-        yield f"{place.lstrip('.') or 'the whole'}: {error.message[:200]}"
-
-
-def _may_be(data: Any, branch: dict[str, Any]) -> bool:
-    """Whether the type that a branch says, if it says one, is that of the data."""
-    said = branch.get("type")
-    types = said if isinstance(said, list) else [said]
-    return any(_is(data, type_) for type_ in types)
-
-
-def _shown(data: Any) -> str:
-    return json.dumps(data, ensure_ascii=False, default=str)[:60]
-
-
-def type_name(data: Any) -> str:
-    """The JSON type of plain data."""
-    if data is None:
-        return "null"
-    if isinstance(data, bool):
-        return "boolean"
-    if isinstance(data, (int, float, Decimal)):
-        return "number"
-    if isinstance(data, str):
-        return "string"
-    return "object" if isinstance(data, dict) else "array"
 
 
 def opening(schema: str | dict[str, Any] | None) -> str:
@@ -206,7 +161,7 @@ def _misfit_word(data: Any, word: str) -> Misfit | None:
     level, where = [data], ""
     while True:
         expected = wanted.get("type")
-        wrong = next((item for item in level if not _is(item, expected)), _ALL_FIT)
+        wrong = next((item for item in level if not is_of(item, expected)), _ALL_FIT)
         if wrong is not _ALL_FIT:
             actual = type_name(wrong)
             if not where:
@@ -220,14 +175,6 @@ def _misfit_word(data: Any, word: str) -> Misfit | None:
 
 
 _ALL_FIT = object()
-
-
-def _is(data: Any, type_: str | None) -> bool:
-    if type_ is None:
-        return True
-    if type_ == "integer":
-        return type_name(data) == "number" and data == int(data)
-    return type_name(data) == type_
 
 
 def _a(word: str) -> str:
@@ -254,16 +201,3 @@ def _plain(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema as lists and dicts: a value of the language has tuples."""
     plain: dict[str, Any] = json.loads(json.dumps(schema, allow_nan=False))
     return plain
-
-
-@lru_cache(maxsize=256)
-def _validator(text: str) -> Any:
-    """Raises ValueError for what is no JSON Schema, or refers to one elsewhere."""
-    if is_deep(text):
-        raise ValueError(f"it is nested more than {MAX_DEPTH} levels deep")
-    import jsonschema_rs
-
-    schema = json.loads(text)
-    # The linear-time engine: a pattern of the template must not stall on a reply.
-    patterns = jsonschema_rs.RegexOptions()
-    return jsonschema_rs.validator_for(schema, offline=True, pattern_options=patterns)

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from sexplang.runtime.models.failures import cannot
+from sexplang.terms.schemas import Unbounded, bound_of
 
 MOST_REPETITIONS = 2000
 """The engine's own bound."""
@@ -35,6 +36,7 @@ def reply_schema(
     homes = {"reply": {"type": "string"} if output is None else output}
     parts = [_object({"reply": _at("reply")})] if kind in _ANSWERS else []
     if not tools and parts:
+        _check(homes["reply"], "reply")
         return {"$defs": {"reply": placed(homes["reply"], "#/$defs/reply")}, **_at("reply")}
     for at, tool in enumerate(tools):
         if kind in ("auto", "any") or (kind == "tool" and tool["name"] == choice.get("name")):
@@ -43,10 +45,23 @@ def reply_schema(
     if not parts:
         raise cannot(f"the local model has no tool for the tool_choice {choice}", "name a tool")
     union = parts[0] if len(parts) == 1 else {"anyOf": parts}
+    for home, schema in homes.items():
+        _check(schema, home)
     return {
         "$defs": {home: placed(schema, f"#/$defs/{home}") for home, schema in homes.items()},
         **union,
     }
+
+
+def _check(schema: Any, home: str) -> None:
+    """The engine writes out what references stand for. Raises a Refusal for what has no bound."""
+    try:
+        bound_of(schema)
+    except Unbounded as why:
+        what = "the output" if home == "reply" else "a tool"
+        raise cannot(
+            f"the local model cannot hold to the schema of {what}: {why}", "make it smaller"
+        ) from None
 
 
 def input_schema(tool: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,9 @@ that.
 """
 
 import re
-from typing import Any
+
+from sexplang.templates import patterns
+from sexplang.templates.patterns import BadPattern
 
 _TOKEN = re.compile(r"\\[pP]\{[^}]*\}|\\.|.", re.DOTALL)
 _CATEGORY = re.compile(
@@ -40,19 +42,17 @@ class Linear:
     """A pattern that matches whole texts, with the one method of a compiled `re`."""
 
     def __init__(self, pattern: str) -> None:
-        import jsonschema_rs
-
-        translated = f"^(?:{_translated(pattern)})$"
-        engine = jsonschema_rs.RegexOptions()
         try:
-            self._validator: Any = jsonschema_rs.validator_for(
-                {"pattern": translated}, offline=True, pattern_options=engine
-            )
-        except (ValueError, TypeError):
+            self._found = patterns.pattern(f"^(?:{_translated(pattern)})$")
+        except BadPattern:
             raise BadXsd(f"`{pattern[:60]}` is no pattern, or too large a one") from None
 
+    @property
+    def cost(self) -> int:
+        return self._found.cost
+
     def match(self, text: str) -> bool | None:
-        return self._validator.is_valid(text) or None
+        return self._found.fits(text) or None
 
 
 def _translated(pattern: str) -> str:

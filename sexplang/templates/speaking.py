@@ -1,0 +1,68 @@
+"""Data and a JSON Schema to which of its parts speak about which value in the data.
+
+Law: a value and a part meet once, however many ways of the schema lead there.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sexplang.templates.patterns import pattern
+from sexplang.terms.node import define, field
+from sexplang.terms.schemas import References, parts
+
+Part = dict[str, Any]
+
+
+@define(eq=False)
+class Speaking:
+    """The parts of one schema. `beside` are the words behind which a part speaks about the same
+    value."""
+
+    references: References
+    beside: frozenset[str]
+    _known: dict[tuple[int, ...], tuple[Part, ...]] = field(factory=dict)
+
+    def about(self, first: Iterable[Any]) -> tuple[Part, ...]:
+        """These parts, and all others that speak about the same value."""
+        given = [each for each in first if isinstance(each, dict)]
+        key = tuple([id(each) for each in given])
+        if key not in self._known:
+            found: dict[int, Part] = {}
+            while given:
+                part = given.pop()
+                if isinstance(part, dict) and id(part) not in found:
+                    found[id(part)] = part
+                    given += [each for _, path, each in parts(part) if path[0] in self.beside]
+                    given.append(self.references.at(part.get("$ref")))
+            self._known[key] = tuple(found.values())
+        return self._known[key]
+
+    def inside(self, about: Iterable[Part], data: Any) -> Iterator[tuple[Any, list[Any]]]:
+        """The keys of a list or table, each with the parts that speak about the value there."""
+        if isinstance(data, list):
+            for at in range(len(data)):
+                yield at, [part for each in about for part in _of_item(each, at)]
+        elif isinstance(data, dict):
+            for key in data:
+                yield key, [part for each in about for part in _of_field(each, key)]
+
+
+def _of_item(part: Part, at: int) -> Iterator[Any]:
+    first, items = part.get("prefixItems"), part.get("items")
+    listed = first if isinstance(first, list) else items if isinstance(items, list) else []
+    if at < len(listed):
+        yield listed[at]
+    else:
+        yield part.get("additionalItems") if listed is items else items
+    yield from [part[word] for word in ("contains", "unevaluatedItems") if word in part]
+
+
+def _of_field(part: Part, key: str) -> Iterator[Any]:
+    found = []
+    fields, patterns = part.get("properties"), part.get("patternProperties")
+    if isinstance(fields, dict) and key in fields:
+        found.append(fields[key])
+    if isinstance(patterns, dict):
+        found += [each for text, each in patterns.items() if pattern(text).fits(key)]
+    yield from found or [part.get("additionalProperties")]
+    yield from [part["unevaluatedProperties"]] if "unevaluatedProperties" in part else ()

@@ -1,4 +1,4 @@
-"""The error of a task to the same with what was bound before: `details.partial_results`.
+"""An error to the same with what was bound before: `details.partial_results`.
 
 What a body has bound is lost to the program when an error leaves that body. The names are looked
 up when that happens: code that runs knows none.
@@ -18,11 +18,10 @@ _LOOKED = 500
 """How many frames are looked at."""
 
 
-def of_task(error: Record, k: Frame, s: Segment, node: Segment = None) -> Record:
-    """An error; with what was bound, if it is one of a task."""
-    details = error.fields["details"]
-    is_named = isinstance(details, dict) and "task" in details
-    return with_bound(error, k, s, node) if is_named else error
+def telling_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Record:
+    """An error; with what was bound, in a program that has tasks: others have paid for nothing."""
+    is_told = s[3].linked.known and isinstance(error.fields["details"], dict)
+    return with_bound(error, k, s, node) if is_told else error
 
 
 def with_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Record:
@@ -48,12 +47,15 @@ def with_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Rec
 
 def _bound(k: Frame, s: Segment, node: Segment) -> Iterator[tuple[str, Value]]:
     """The names and values in the frames, innermost first."""
-    from sexplang.machine.names import names_of  # a run in which no task fails needs none
+    from sexplang.machine.names import names_of  # a run in which nothing fails needs none
+    from sexplang.machine.walking import mapped
 
     linked = s[3].linked
     programs = [linked.program(), *linked.plans.values()]
     known = [names_of(each, linked.tasks) for each in programs if isinstance(each, Program)]
     for frame in islice(_frames(k, s, node), _LOOKED):
+        if values := mapped(frame):
+            yield "finished", values[:MOST]
         for names in known:
             yield from names.bound(frame)
 

@@ -5,7 +5,7 @@ The rules, with the programs that showed them, are in `spec/4-effects.md`.
 
 from typing import Any
 
-from sexplang.machine.bound import of_task
+from sexplang.machine.bound import telling_bound
 from sexplang.machine.crossing import ACROSS, cross
 from sexplang.machine.errors import raised
 from sexplang.machine.exits import Asked, Requested, Uncaught
@@ -62,7 +62,7 @@ def perform(
                 if clause.selects and not clause.takes(arguments):
                     continue
                 if operation == "error":
-                    arguments = (of_task(arguments[0], k, s, node),)
+                    arguments = (telling_bound(arguments[0], k, s, node),)
                     if level < 0 and s[3].conversations:
                         arguments = (_with_held(arguments[0], s, node),)
                 if level < 0:
@@ -83,7 +83,7 @@ def perform(
             kind.guard(node, operation, arguments)
         node = below
     if operation == "error":
-        raise Uncaught(of_task(arguments[0], k, s), k, s)
+        raise Uncaught(telling_bound(arguments[0], k, s), k, s)
     default = s[3].linked.defaults.get(operation)
     if default is not None:
         return default.code.body, (default.env, *arguments), calling(span, k), s

@@ -118,6 +118,13 @@ def _next(value: Value, k: Frame, s: Segment) -> Step:
     return _call(rows[start], frame, s)
 
 
+def mapped(frame: Frame) -> tuple[Value, ...]:
+    """The values that a `map` has so far which waits in a frame; none in any other frame."""
+    if frame[0] is not _next or frame[7] is not _same:
+        return ()
+    return unlink(frame[5], frame[4] - 1)
+
+
 def _call(row: Any, frame: Frame, s: Segment) -> Step:
     return apply(frame[2], (row,) if frame[6] == 1 else row, frame, s)
 

@@ -215,3 +215,40 @@ def test_branches_that_are_done_are_told_where_another_fails():
 
     assert ["FIRST"] == failed.notes["finished"]
     assert ["FIRST"] == failed.notes["error"]["details"]["partial_results"]["finished"]
+
+
+# -- What a program had bound, whatever ends it ---------------------------------------------------
+
+PAID = """
+(defatom sub (params t) (instructions "Sub {{t}}"))
+(define draft (sub "a"))
+(define (halved n) (let ((better (sub "b"))) (str better (nth [1] n))))
+"""
+
+
+@pytest.mark.parametrize(
+    "wrong", ['(str (raise "stop"))', "(str draft (/ 1 0))", "(str (halved 9))"]
+)
+def test_an_error_of_the_program_keeps_what_was_paid_for(wrong):
+    """The answers that it had bound, whole."""
+    with pytest.raises(sexplang.Failed) as failed:
+        sexplang.run(PAID + wrong, model=lambda payload: "word " * 3_000)
+
+    assert "word " * 3_000 == failed.value.details["partial_results"]["draft"]
+
+
+def test_a_map_that_fails_tells_what_it_had():
+    """As `par-map` does; a `filter`, whose values are no answers, does not."""
+    program = PAID + "(try (FN sub [1 2 3]) (catch (problem) problem.details.partial_results))"
+    answers = {"a": "A", "1": "ONE", "2": "TWO"}
+
+    def model(payload):
+        word = payload["messages"][-1]["content"][-1]["text"].split()[-1]
+        return answers.get(word) or {"content": [], "stop_reason": "refusal"}
+
+    told = {each: sexplang.run(program.replace("FN", each), model=model) for each in FN}
+    assert {"finished": ["ONE", "TWO"], "draft": "A"} == told["map"] == told["par-map"]
+    assert {"draft": "A"} == told["filter"]
+
+
+FN = ("map", "par-map", "filter")

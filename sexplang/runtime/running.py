@@ -261,13 +261,13 @@ class Run(Standing):
         else:
             after = before.resume(id, value, is_value=True, so_far=so_far)
         self.outcome = after
-        cut = self._cut(after.withdrawn)
-        if cut and not self._recorded(*cut):
+        gone = after.withdrawn
+        if (gone or self.flown.cut) and not self._recorded(*self._cut(gone)):
             return
         if self.trace is not None:
             self.trace.moved(after, self.flown.cut)
-        for gone in after.withdrawn:
-            self._withdraw(gone)
+        for each in gone:
+            self._withdraw(each)
         if isinstance(after, Suspended):
             fresh = state_of(after).opened
             self._fresh.extend(fresh if self._order is None else models_first(fresh))

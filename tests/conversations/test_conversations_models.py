@@ -6,6 +6,7 @@ import json
 import pytest
 from support.command import sexplang as command
 from support.messages_server import MessagesServer
+from support.recorded import put_lines
 
 import sexplang
 from sexplang import Permissions
@@ -291,6 +292,6 @@ def test_a_replay_needs_neither_the_model_nor_its_price(folder):
     assert all(each["max_tokens"] < 4000 for each in server.journal)
     changed = [json.loads(line) for line in lines.splitlines()]
     dear = [{**each, "usd": None} if "named" in each else each for each in changed]
-    (folder / "dear.jsonl").write_text("\n".join(map(json.dumps, dear)) + "\n")
+    put_lines(folder / "dear.jsonl", map(json.dumps, dear))
     refused = command("run", "p.sexp", "--model", "replay:dear.jsonl", cwd=folder)
     assert "nobody knows the price" in refused.stderr

@@ -17,7 +17,6 @@ from sexplang.analysis.stack import Calling, Handling, Turning, certain
 from sexplang.analysis.values import ANY, DATA, Abstract, Fn, Values
 from sexplang.analysis.work import (
     ANYTHING,
-    IN_CLEANUP,
     NOTHING,
     Elsewhere,
     Work,
@@ -25,13 +24,9 @@ from sexplang.analysis.work import (
     together,
 )
 from sexplang.terms.core import (
-    Call,
-    CallKnown,
     Clause,
     Core,
-    Finally,
     Handle,
-    PerformOp,
 )
 from sexplang.terms.node import define, evolve, field, fields, frozen
 from sexplang.terms.program import Bind, Function, Program
@@ -109,8 +104,6 @@ class Follower:
     values: Values = field(factory=Values)
     functions: dict[int, Function] = field(init=False)
     asks_models: bool = field(init=False)
-    asks_late: bool = field(init=False)
-    """Whether a `finally` may ask one."""
     integers: frozenset[str] = field(init=False)
     """The inputs that are whole numbers."""
     steps: int = 0
@@ -158,7 +151,6 @@ class Follower:
             [given.name for given in self.program.inputs if given.type == "integer"]
         )
         self.asks_models = bool(self.program.tasks) or _asks_models(self.program)
-        self.asks_late = self.asks_models and _calls_late(self.program)
 
     def run(self, step: Any) -> Seen:
         """Drives what `look` gives. Raises TooInvolved."""
@@ -227,8 +219,7 @@ class Follower:
         bound = unbounded(why, span)
         if not self.asks_models:
             return Work({ANYTHING: bound})
-        asked = Work({ANYTHING: bound, "model": bound, Elsewhere(certain(handling)): bound})
-        return together(asked, Work({IN_CLEANUP: bound})) if self.asks_late else asked
+        return Work({ANYTHING: bound, "model": bound, Elsewhere(certain(handling)): bound})
 
     def expose(self, handling: Handling | None) -> None:
         """Whatever is performed here, every handler around it may take."""
@@ -295,12 +286,6 @@ def _asks_models(program: Program) -> bool:
         if getattr(node, "operation", None) == "model":
             return True
     return False
-
-
-def _calls_late(program: Program) -> bool:
-    """Whether a `finally` calls or performs anything."""
-    cleanups = [node.cleanup for node in _all(parts(program)) if type(node) is Finally]
-    return any(type(node) in (Call, CallKnown, PerformOp) for node in _all(cleanups))
 
 
 def _all(nodes: list[Any]) -> Iterator[Any]:

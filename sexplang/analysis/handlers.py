@@ -29,7 +29,6 @@ from sexplang.analysis.values import (
     functions,
 )
 from sexplang.analysis.work import (
-    IN_CLEANUP,
     NOTHING,
     Again,
     Resumed,
@@ -138,9 +137,6 @@ def finally_(m: Follower, node: Finally, at: At) -> Steps:
     inside = at.inside(at.handling)
     value, work = yield m.look(node.body, inside)
     _, after = yield m.look(node.cleanup, inside)
-    asked = after.of("model")
-    if not asked.is_zero:
-        after = together(after, Work({IN_CLEANUP: asked}))
     return value, together(work, after)
 
 

@@ -9,7 +9,7 @@ from sexplang.analysis.results import part_of, result_of
 from sexplang.analysis.stack import Handling
 from sexplang.analysis.stack import budgeted as budgeted_place
 from sexplang.analysis.values import ANY, Abstract, Exact, Given, Table
-from sexplang.analysis.work import IN_CLEANUP, Elsewhere, Work, either, together
+from sexplang.analysis.work import Elsewhere, Work, either, together
 from sexplang.terms.core import (
     And,
     Budgeted,
@@ -156,12 +156,12 @@ def calls_of(limits: Abstract) -> int | None:
 
 
 def within_budget(work: Work, calls: int, inside: Handling, span: Span) -> Work:
-    """What a budget leaves of some work: as many model calls as it has, when it is spent those of
-    every `finally`, and those of continuations that have left it."""
+    """What a budget leaves of some work: as many model calls as it has, and those of continuations
+    that have left it."""
     beyond = [
         bound
         for key, bound in work.counts.items()
-        if key is IN_CLEANUP or (isinstance(key, Elsewhere) and inside.number not in key.budgets)
+        if isinstance(key, Elsewhere) and inside.number not in key.budgets
     ]
     bound = least(work.of("model"), reduce(plus, beyond, number(calls)), span)
     return Work({**work.without("model").counts, **({} if bound.is_zero else {"model": bound})})

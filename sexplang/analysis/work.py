@@ -36,14 +36,6 @@ class Of:
 
 
 @frozen
-class InCleanup:
-    """Not an operation: a model call of a `finally`, which runs even when a budget is spent."""
-
-
-IN_CLEANUP = InCleanup()
-
-
-@frozen
 class Elsewhere:
     """Not an operation: a model call that only these budgets bound, by number. A continuation that
     nobody knows may have left the others."""
@@ -54,7 +46,7 @@ class Elsewhere:
 ANYTHING = "?"
 """What a function that is not known may do."""
 
-Key: TypeAlias = str | Again | Resumed | Of | InCleanup | Elsewhere
+Key: TypeAlias = str | Again | Resumed | Of | Elsewhere
 
 
 @frozen(eq=False)

@@ -5,8 +5,10 @@ withdrawn was made, and what is reported can be held against what arrived, to th
 """
 
 import atexit
+import re
 from collections.abc import Awaitable, Callable
 from functools import cache
+from io import StringIO
 from random import Random
 from typing import Any
 
@@ -16,6 +18,7 @@ from support.messages_server import MessagesServer
 from support.running import built
 from support.spent import LIMITS, allowed, paying, price, unlike
 
+from sexplang.hosts.progress import Progress
 from sexplang.machine import Suspended, start
 from sexplang.pipeline import meter, tasks
 from sexplang.runtime import Retries, Settings, drive, performers
@@ -37,6 +40,8 @@ def server() -> MessagesServer:
     return found
 
 
+_TOLD = re.compile("([0-9]+) (?:calls?|withdrawn)")
+
 USAGE = {"input_tokens": 7, "output_tokens": 30}
 
 
@@ -49,8 +54,7 @@ class Watched:
     begun: int = 0
     """Model calls that have been started."""
     over: set[str] = field(factory=lambda: {""})
-    told: int = 0
-    """Model calls that a person was told the end of."""
+    progress: Progress = field(factory=lambda: Progress(StringIO(), live=False))
     last: str = ""
     """The request that was answered last."""
 
@@ -58,12 +62,17 @@ class Watched:
     def arrived(self) -> int:
         return len(self.server.journal) - self.before
 
+    @property
+    def told(self) -> int:
+        """The calls that a person is told on standard error: their ends, and those withdrawn."""
+        return sum(map(int, _TOLD.findall(self.progress.summary())))
+
     def event(self, event: Any) -> None:
+        self.progress(event)
         if isinstance(event, Started):
             self.begun += event.operation == "model"
         elif isinstance(event, (Finished, Withdrawn)):
             self.over.add(event.id)
-            self.told += event.operation == "model"
 
     def in_turn(self, perform: Callable[[Request], Any]) -> Callable[[Request], Awaitable[Any]]:
         """The same performer, whose reply or failure waits for its turn."""
@@ -101,7 +110,7 @@ def sent(seed: int) -> str | None:
         outcome = drive(outcome, table, on_event=watched.event)
     found = unlike(watched.arrived, budget, outcome)
     if found is None and watched.told != watched.arrived:
-        found = f"{watched.arrived} calls were made, and {watched.told} are told"
+        found = f"{watched.arrived} calls were made, and told is {watched.progress.summary()!r}"
     return found and f"{budget}\n{text}\n{found}"
 
 

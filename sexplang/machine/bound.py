@@ -7,7 +7,7 @@ up when that happens: code that runs knows none.
 from collections.abc import Iterator
 from itertools import islice
 
-from sexplang.machine.stack import BASE, Frame, Segment
+from sexplang.machine.stack import BASE, Continuation, Frame, Segment
 from sexplang.terms.brief import LONGEST, MOST, part
 from sexplang.terms.extent import text_size
 from sexplang.terms.program import Program
@@ -48,26 +48,32 @@ def with_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Rec
 def _bound(k: Frame, s: Segment, node: Segment) -> Iterator[tuple[str, Value]]:
     """The names and values in the frames, innermost first."""
     from sexplang.machine.names import names_of  # a run in which nothing fails needs none
-    from sexplang.machine.walking import mapped
+    from sexplang.machine.walking import walked
 
     linked = s[3].linked
     programs = [linked.program(), *linked.plans.values()]
     known = [names_of(each, linked.tasks) for each in programs if isinstance(each, Program)]
     for frame in islice(_frames(k, s, node), _LOOKED):
-        if values := mapped(frame):
-            yield "finished", values[:MOST]
+        if so_far := walked(frame):
+            yield so_far
         for names in known:
             yield from names.bound(frame)
 
 
 def _frames(k: Frame, s: Segment, node: Segment) -> Iterator[Frame]:
-    """The frames above `node`, innermost first, those that a branch goes on with too."""
+    """The frames above `node`, innermost first, those that a branch goes on with too, and those
+    that a clause holds."""
     while True:
         while k is not None:
             yield k
             k = k[1]
         if s is node:
             return
+        if s[4].__class__ is Continuation:
+            for _, held, _, _ in s[4].segments:
+                while held is not None:
+                    yield held
+                    held = held[1]
         if s[0] is not BASE:
             k, s = s[1], s[2]
         elif s[4] is None:

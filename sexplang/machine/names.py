@@ -11,12 +11,21 @@ from sexplang.machine.finding import returned
 from sexplang.machine.link import linked_program
 from sexplang.machine.owners import Owner, owners_of
 from sexplang.machine.stack import Frame, Linked
-from sexplang.terms.core import Let
+from sexplang.terms.core import (
+    Call,
+    CallKnown,
+    CallPrimitive,
+    Const,
+    Core,
+    Known,
+    Let,
+    MakeTable,
+)
 from sexplang.terms.node import frozen
 from sexplang.terms.program import Function, Program
 from sexplang.terms.source import Span
 from sexplang.terms.task import TaskSystem
-from sexplang.terms.value import Value
+from sexplang.terms.value import Task, Value
 
 _known: WeakKeyDictionary[Linked, "Names"] = WeakKeyDictionary()
 
@@ -41,7 +50,8 @@ class Names:
     environments: Environments
 
     def bound(self, frame: Frame) -> Iterator[tuple[str, Value]]:
-        """What is bound around the place that waits in a frame, innermost first."""
+        """What is bound around the place that waits in a frame, innermost first; and what a call
+        that waits there has been given so far, by the name of what is called."""
         if frame[0] is returned:
             _, _, span, env = frame
             yield from self._around(self._function(span), span, env)
@@ -52,7 +62,37 @@ class Names:
                 return
             if isinstance(node, Let) and len(frame) > 3:  # its values so far
                 yield from zip(node.names, frame[3], strict=False)
+            elif len(frame) > 3 and not self._is_library(function):
+                yield from self._given(node, frame[3])
             yield from self._around(function, node.span, frame[2])
+        elif id(frame[0]) in self.owners and len(frame) == 3:  # the first of two
+            function, node = self.owners[id(frame[0])]
+            if isinstance(node, CallPrimitive) and not self._is_library(function):
+                yield from self._given(node, (frame[2],))
+
+    def _given(self, node: Core, values: tuple[Value, ...]) -> Iterator[tuple[str, Value]]:
+        """What the parts of a node have come to that call something: of a table by its keys."""
+        if isinstance(node, MakeTable):
+            rows = zip(node.keys, node.values, values, strict=False)
+            yield from [(key, value) for key, part, value in rows if _is_made(part)]
+            return
+        if isinstance(node, CallPrimitive):
+            name, parts = node.primitive.name, node.arguments
+        elif isinstance(node, CallKnown):  # the environment is the first value
+            name, parts = self.functions[node.function].name, (node, *node.arguments)
+            values = (None, *values[1:])
+        elif isinstance(node, Call) and isinstance(node.callee, (Const, Known)):
+            callee = node.callee
+            is_task = isinstance(callee, Const) and isinstance(callee.value, Task)
+            parts = node.arguments if is_task else (callee, *node.arguments)
+            known = callee.value if isinstance(callee, Const) else self.functions[callee.function]
+            name = getattr(known, "name", "")
+        else:
+            return
+        rows_made = zip(parts, values, strict=False)
+        found = tuple([value for part, value in rows_made if part is not node and _is_made(part)])
+        if found and name:
+            yield name, found
 
     def _around(
         self, function: int | None, place: Span, env: tuple[Any, ...]
@@ -82,6 +122,18 @@ class Names:
             and place.end <= each.span.end
         ]
         return min(around)[1] if around else None
+
+
+def _is_made(part: Core) -> bool:
+    """Whether a function of the program or a task is called for a value: it may be paid for."""
+    work = [part]
+    while work:
+        part = work.pop()
+        if isinstance(part, (Call, CallKnown)):
+            return True
+        if isinstance(part, (CallPrimitive, MakeTable)):
+            work += part.arguments if isinstance(part, CallPrimitive) else part.values
+    return False
 
 
 def _is_environment(value: Any) -> bool:

@@ -15,6 +15,7 @@ from sexplang.machine.collect import by_keys, grouped, items_of, unlink
 from sexplang.machine.simple import at
 from sexplang.machine.stack import Closure, Frame, Segment, Step
 from sexplang.terms.allowance import charge, work
+from sexplang.terms.brief import MOST
 from sexplang.terms.sequences import View
 from sexplang.terms.source import Span
 from sexplang.terms.value import Fault, Primitive, Procedure, Value, truth
@@ -118,13 +119,6 @@ def _next(value: Value, k: Frame, s: Segment) -> Step:
     return _call(rows[start], frame, s)
 
 
-def mapped(frame: Frame) -> tuple[Value, ...]:
-    """The values that a `map` has so far which waits in a frame; none in any other frame."""
-    if frame[0] is not _next or frame[7] is not _same:
-        return ()
-    return unlink(frame[5], frame[4] - 1)
-
-
 def _call(row: Any, frame: Frame, s: Segment) -> Step:
     return apply(frame[2], (row,) if frame[6] == 1 else row, frame, s)
 
@@ -199,10 +193,10 @@ def _fold_some(value: Value, k: Frame, s: Segment) -> Step:
 
 
 def _fold_next(value: Value, k: Frame, s: Segment) -> Step:
-    _, below, function, items, start = k
+    _, below, function, items, start = k[:5]
     if start == len(items):
         return below[0], value, below, s
-    frame = (_fold_next, below, function, items, start + 1)
+    frame = (_fold_next, below, function, items, start + 1, value)
     return apply(function, (value, items[start]), frame, s)
 
 
@@ -245,6 +239,18 @@ def _seek_next(value: Value, k: Frame, s: Segment) -> Step:
         return below[0], truth(value), below, s
     frame = (_seek_next, below, function, items, start + 1, wanted)
     return apply(function, (items[start],), frame, s)
+
+
+def walked(frame: Frame) -> tuple[str, Value] | None:
+    """What a `map` or a `fold` of the program has come to which waits in a frame, and a name for
+    it."""
+    if frame[0] is _next and frame[7] is _same and frame[4] > 1:
+        return "finished", unlink(frame[5], frame[4] - 1)[:MOST]
+    if frame[0] is _fold_next and len(frame) > 5:
+        function = frame[2]
+        is_library = type(function) is Closure and function.code.is_library
+        return None if is_library else ("fold", frame[5])
+    return None
 
 
 WALKS: tuple[tuple[str, int, int | None, Entry, str], ...] = (

@@ -189,3 +189,33 @@ def test_what_holds_for_one_call_is_said_where_it_stands():
 
     assert "unknown-label" == problem.code
     assert "(call-atomic-task 'leaf inputs: {…} options: …)" in problem.hint
+
+
+# -- What a program had been given before it failed ------------------------------------------------
+
+BEFORE = {
+    "(handle (let ((x (leaf 'a))) (str x (leaf 'c))) ((model p) r (r (model p))))": {"x": "A"},
+    "(map leaf ['a 'b 'c])": {"finished": ["A", "B"]},
+    "(map (lambda (x) (str (leaf x) '!)) ['a 'b 'c])": {"finished": ["A!", "B!"]},
+    "(fold (lambda (all x) (append all [(leaf x)])) [] ['a 'b 'c])": {"fold": ["A", "B"]},
+    "[(leaf 'a) (leaf 'c)]": {"list": ["A"]},
+    "(str (leaf 'a) 'x (leaf 'b) (leaf 'c))": {"str": ["A", "B"]},
+    "(both (leaf 'a) (leaf 'c))": {"both": ["A"]},
+    "{x: (leaf 'a) y: 3 z: (leaf 'c)}": {"x": "A"},
+    "(let ((x (leaf 'a)) (y (leaf 'c))) y)": {"x": "A"},
+}
+
+
+@pytest.mark.parametrize("program", BEFORE)
+def test_what_was_given_before_is_told(program):
+    """Also where it had no name yet: by the name of what it was for."""
+
+    def says(body):
+        text = str(body["messages"])
+        return REFUSED if "Do c." in text else "A" if "Do a." in text else "B"
+
+    words = program.replace("'a", '"a"').replace("'b", '"b"').replace("'c", '"c"')
+    words = words.replace("'!", '"!"').replace("'x", '"x"')
+    failed = ran(f"(define (both one other) [one other]) (attempt {words})", says)
+
+    assert BEFORE[program] == failed.notes["error"]["details"]["partial_results"]

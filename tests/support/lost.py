@@ -190,6 +190,18 @@ GIVEN = (
         leaf=(WORDS,),
         around='(begin (bind a (leaf "it")) (bind b CALL) (list a b))',
     ),
+    Given(
+        "what a map has made",
+        leaf=(WORDS,),
+        around='(map (lambda (x) (if (= x 1) (leaf "it") CALL)) [1 2])',
+    ),
+    Given(
+        "what a fold has made",
+        leaf=(WORDS,),
+        around='(fold (lambda (all x) (append all [(if (= x 1) (leaf "it") CALL)])) [] [1 2])',
+    ),
+    Given("an argument before it", leaf=(WORDS,), around='(list (leaf "it") 3 CALL)'),
+    Given("a part of a table", leaf=(WORDS,), around='{a: (leaf "it") b: CALL}'),
     Given("a subtask of a step", (spawn(),), (WORDS,), around="(sequence [(lambda (x) CALL)] 1)"),
     Given(
         "a subtask of an input", (spawn(),), (WORDS,), around="(map-tasks (lambda (x) CALL) [1])"
@@ -324,10 +336,12 @@ CELLS = [
     (way, given)
     for way in WAYS
     for given in GIVEN
-    if (way.then or not given.is_at_work) and not (way.is_of_others and given.is_before)
+    if (way.then or not given.is_at_work)
+    and (not given.is_before or not way.is_of_others or way.then == "cancel" or way.bounded)
 ]
 """Nothing from inside ends a conversation that waits for others. Where the error is not that of
-the conversation, it does not say what the program had done before in the same place."""
+the conversation, and not that of the run, it does not say what the program had done before in the
+same place."""
 
 
 def nothing_lost(seed: int) -> str | None:

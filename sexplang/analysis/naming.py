@@ -12,7 +12,7 @@ _KEY = "model"
 
 def models_of(program: Program) -> tuple[str, ...]:
     """Each name once: those of its tasks first, then those of calls, payloads and handlers."""
-    found = [task.template.model for task in program.tasks]
+    found = [task.template.asked for task in program.tasks]
     for node in own_nodes(program):
         found += _named(node)
     return tuple(dict.fromkeys([name for name in found if isinstance(name, str) and name]))

@@ -60,7 +60,7 @@ def needs_of(m: Follower) -> tuple[Need, ...]:
 def _of_task(task: Task) -> Iterator[Need]:
     template = task.template
     span = template.span
-    yield from _server(template.model, f"the model of `{template.name}`", span)
+    yield from _server(template.asked, f"the model of `{template.name}`", span)
     places = template.file_paths.paths
     if template.file_paths.source == "command":
         command = listing(words_of(template.file_paths.text) or ())

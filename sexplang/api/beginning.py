@@ -137,7 +137,7 @@ def begun(
     learn(found for each in models.credentials.values() for found in credentials_of(each))
     _check_models(models)
     if isinstance(program, Program) and not callable(given.model):
-        warm_up(models, [task.template.model for task in program.tasks])
+        warm_up(models, [task.template.asked for task in program.tasks])
     outcome: Outcome = (
         program
         if isinstance(program, Suspended)

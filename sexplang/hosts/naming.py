@@ -56,7 +56,9 @@ def unused(
     from sexplang.terms.diagnostic import Diagnostic
 
     texts = [each.text for each in program.sources if not each.name.startswith("std/")]
-    known = [f"`{name}`" for name in models_of(program)]
+    found = models_of(program)
+    known = [f"`{name}`" for name in found]
+    leading = [model for _, model in map(pair, words)]  # a role may stand for another
     has = f"the models that it names are {', '.join(known)}" if known else "it names no model"
     return tuple(
         Diagnostic(
@@ -66,7 +68,9 @@ def unused(
             hint=f"{has}; --model M answers where it names none",
         )
         for name in names
-        if name is not None and not any(_holds(text, name) for text in (*texts, *inputs))
+        if name is not None
+        and name not in found
+        and not any(_holds(text, name) for text in (*texts, *leading, *inputs))
     )
 
 

@@ -156,7 +156,7 @@ def performed(
     if program.tasks:
         from sexplang.runtime.models import warm_up
 
-        warm_up(settings.models, [task.template.model for task in program.tasks])
+        warm_up(settings.models, [task.template.asked for task in program.tasks])
     if program.tasks or settings.model:
         from sexplang.runtime import Refusal
         from sexplang.runtime.models import check_models

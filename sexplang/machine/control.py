@@ -70,7 +70,7 @@ def perform(
                 if clause.kind in ("never", "tail"):
                     return cross(clause, operation, arguments, node, level, k, s, resumable)
                 if not refusal:
-                    return fail(_across_par(operation, span), k, s)
+                    return fail(_across_par(operation, span, bool(s[3].conversations)), k, s)
         below = node[2]
         if below is None:
             parent = node[4]
@@ -260,14 +260,18 @@ def fail(error: Record, k: Frame, s: Segment, resumable: bool = True) -> Step:
     return perform("error", (error,), k, s, resumable=resumable)
 
 
-def _across_par(operation: str, span: Span | None) -> Record:
+def _across_par(operation: str, span: Span | None, is_tool: bool) -> Record:
+    where, instead = "a `par`", "branches share no state: what one has is its value"
+    if is_tool:
+        where = "a conversation, which calls its tools in branches,"
+        instead = "a tool that keeps state is called in order: (allowed_tools (in-order name))"
     return error_record(
         "PROGRAM_ERROR",
         "resume-across-par",
-        f"a handler around a `par` takes `{operation}` and does more with its continuation than "
+        f"a handler around {where} takes `{operation}` and does more with its continuation than "
         "resume it last",
         span=span.plain() if span is not None else None,
-        hint="resume in tail position, forward, or put the handler inside the branch",
+        hint=f"resume in tail position, forward, or put the handler inside the branch; {instead}",
     )
 
 

@@ -5,6 +5,8 @@ Direct tools stand together, whatever their number; what may take long or ask ba
 order of the calls.
 """
 
+from typing import Any
+
 from sexplang.tasks.cutting import plan_words
 from sexplang.tasks.definitions import misfit
 from sexplang.tasks.json_text import json_text, read_json, unfit
@@ -20,6 +22,7 @@ from sexplang.tasks.session import Block, Calls, HandlerSession, Setup
 from sexplang.tasks.settings import accumulates
 from sexplang.tasks.window import tokens_of
 from sexplang.terms.node import evolve, node
+from sexplang.terms.payload import choice_of
 from sexplang.terms.task import Ask, task_result
 from sexplang.terms.value import Fault, Value
 
@@ -161,10 +164,17 @@ def spawned(session: HandlerSession, request: SubtaskRequest, content: str) -> A
     return Ask("subtask", (told,), attempt=True)
 
 
+def _is_none(choice: Any) -> bool:
+    """Whether a `tool_choice` allows no tool."""
+    return bool(choice) and choice_of(choice)["type"] == "none"
+
+
 def _asked(
     session: HandlerSession, use: ToolUse, reply: Reply
 ) -> tuple[Ask | Told | Proposal, tuple[str, ...]]:
     setup = session.setup
+    if _is_none(session.payload.get("tool_choice")):
+        return _untold(f"`{use.name}` is not offered in this turn: `tool_choice` is none"), ()
     name = available(setup, reply).get(use.name)
     given = fields_of(use.input)
     if name is None:

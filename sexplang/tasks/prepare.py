@@ -175,9 +175,8 @@ def _payload(
     rules: Rules, template: Template, tools: tuple[Value, ...], schema: Value
 ) -> HandlerPayload:
     payload: HandlerPayload = {}
-    if template.model is not None:
-        provider = f"{template.provider}:" if template.provider else ""
-        payload["model"] = provider + template.model
+    if template.asked is not None:
+        payload["model"] = template.asked
     payload["system"] = ""
     payload["messages"] = ()
     payload["tools"] = tools

@@ -81,7 +81,8 @@ FIELDS = {
 # Written by ourselves into the request that a handler sees.
 _INFORMATION = frozenset({"depth", "result"})
 
-_OF_PROGRAMS = frozenset({"previous_outputs", "options"})
+_OF_PROGRAMS = ("previous_outputs", "options")
+_OF_CALLS = frozenset({"model", "max_turns", "history"})
 _MOST_NAMED, _LONGEST = 20, 40
 """Unknown fields, and characters of one, for which a likely field is looked for."""
 
@@ -99,7 +100,12 @@ def programmed(read: SubtaskRequest) -> SubtaskRequest:
     unknown = [key for key in read.unknown if snake(key) not in _OF_PROGRAMS]
     problems = dict.fromkeys(unknown, "there is no such field")
     if unknown:
-        problems[unknown[-1]] += f"; there are {', '.join(FIELDS)}"
+        last = unknown[-1]
+        near = get_close_matches(snake(last)[:_LONGEST], _OF_PROGRAMS, 1)
+        there = f"there are {', '.join((*FIELDS, *_OF_PROGRAMS))}"
+        problems[last] += f": did you mean `{near[0]}`?" if near else f"; {there}"
+        if snake(last) in _OF_CALLS:
+            problems[last] += f". A call has it: (call-atomic-task 'name inputs: {{…}} {last}: …)"
     return evolve(read, problems={**read.problems, **problems}, unknown=())
 
 

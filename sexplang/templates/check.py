@@ -52,6 +52,7 @@ def _all(template: Template) -> Iterator[Finding]:
     yield from _schemas(template)
     yield from _command(template)
     yield from _fixed(template)
+    yield from _provider(template)
     yield from check_tools(template.allowed_tools)
     yield from _subtasks(template)
     yield from _settings(template)
@@ -231,6 +232,18 @@ _INSTEAD = {
     "file_paths": f"give files in a call by name: (call-atomic-task name inputs: {{…}} "
     f"file_paths: […]); or find them; {_ESCAPE}",
 }
+
+
+def _provider(template: Template) -> Iterator[Finding]:
+    if template.provider and template.model is None:
+        yield Finding(
+            "incomplete-template",
+            f"`{template.name}` names the provider `{template.provider}` and no model of it, which "
+            "says nothing",
+            "name the model too, or leave the provider out",
+            part="provider",
+            severity="warning",
+        )
 
 
 def _fixed(template: Template) -> Iterator[Finding]:

@@ -149,6 +149,13 @@ class Template:
     """The tasks that its model may have done; empty for all that are public."""
 
     @property
+    def asked(self) -> str | None:
+        """The name of the model that it asks: with a provider, an id."""
+        if not self.model or not self.provider:
+            return self.model
+        return f"{self.provider}:{self.model}"
+
+    @property
     def asks_again(self) -> bool:
         """Whether the model is asked again for a reply that does not fit its format."""
         if self.output_format.type == "xml":

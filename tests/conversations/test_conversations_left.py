@@ -219,3 +219,77 @@ def test_what_was_given_before_is_told(program):
     failed = ran(f"(define (both one other) [one other]) (attempt {words})", says)
 
     assert BEFORE[program] == failed.notes["error"]["details"]["partial_results"]
+
+
+# -- Slips that were passed over -------------------------------------------------------------------
+
+
+def test_a_field_of_a_plan_that_is_nearly_one_is_told():
+    """What it holds would be missing: a bound, an order, when it is enough."""
+    program = '(subplan {stop_wen: "x" subtasks: [{name: "leaf" description: "a" budgt_cap: 3}]})'
+    reply = ran(program, "never")
+
+    assert not reply["accepted"]
+    assert "stop_wen: there is no such field: did you mean `stop_when`?" in reply["reason"]
+    assert "subtasks[0].budgt_cap: there is no such field: did you mean" in reply["reason"]
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("option: {temperature: 1}", "option: there is no such field: did you mean `options`?"),
+        ("zzz: 1", "previous_outputs, options"),
+        ('model: "fast"', "(call-atomic-task 'name inputs: {…} model: …)"),
+    ],
+)
+def test_a_field_of_a_request_that_is_none_says_what_there_is(field, said):
+    with pytest.raises(sexplang.Failed) as failed:
+        ran(f'(subtask {{name: "leaf" inputs: {{what: "x"}} {field}}})', "never")
+
+    assert said in failed.value.error.fields["message"]
+
+
+def test_a_tool_is_not_run_where_the_choice_is_none():
+    """The program said that there is none in this turn."""
+    program = """
+    (define (look x) "Looks." (raise "never"))
+    (defatom a (instructions "x") (allowed_tools look) (options tool_choice: none))
+    (a)
+    """
+    heard = []
+
+    def says(body):
+        heard.append(str(body["messages"][-1]))
+        use = {"tool_use": {"name": "look", "input": {"x": 1}}}
+        return "Done." if len(heard) > 1 else use
+
+    assert "Done." == ran(program, says)
+    assert "`look` is not offered in this turn: `tool_choice` is none" in heard[1]
+
+
+PROVIDED = '(defatom a (instructions "x") (provider "openai") (model "fast")) (str (a))'
+
+
+def test_a_provider_makes_an_id_of_a_name():
+    """Everywhere the same: in the request, and in what is said of its models."""
+    with MessagesServer("ok") as server:
+        said = sexplang.run(PROVIDED, model={"openai:fast": server.url})
+    only = sexplang.check('(defatom c (instructions "x") (provider "openai")) (str (c))')
+
+    assert "ok" == said
+    assert [("incomplete-template", "warning")] == [(each.code, each.severity) for each in only]
+
+
+def test_a_clause_that_cannot_keep_state_says_what_can():
+    program = """
+    (import std/state)
+    (define (note x) "Notes." (update-state (lambda (all) (append all [x]))))
+    (defatom a (instructions "x") (allowed_tools note))
+    (with-state [] (lambda () (a)))
+    """
+    use = {"tool_use": {"name": "note", "input": {"x": "tea"}}}
+    with pytest.raises(sexplang.Failed) as failed:
+        ran(program, use, "ok")
+
+    assert "resume-across-par" == failed.value.reason
+    assert "(allowed_tools (in-order name))" in failed.value.error.fields["hint"]

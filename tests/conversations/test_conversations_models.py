@@ -223,7 +223,7 @@ def test_a_name_that_no_program_has_is_a_warning(two, folder):
     done = command("run", "p.sexp", *words, cwd=folder)
     strict = command("run", "p.sexp", *words, "--strict", cwd=folder)
     task = command("task", '(model {messages: [] model: "x"})', *words[2:], cwd=folder)
-    listed = (*words[:2], "--model", "odd=local")
+    listed = (*words[:2], "--model", "odd=other", "--model", "other=local")
     quiet = command("run", "-e", '(define names ["odd" "even"]) 1', *listed, cwd=folder)
 
     said = "warning[unused-model]: nothing in this program names the model `juge`"

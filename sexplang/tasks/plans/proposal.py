@@ -4,6 +4,7 @@ What is written in another way and can mean only one thing is understood, and a 
 what.
 """
 
+from difflib import get_close_matches
 from typing import Any
 
 from sexplang.tasks.plans.fields import PLAN, SUBTASK, Read, Unfit
@@ -36,6 +37,9 @@ _TEXTS = frozenset({"description", "name", "reason"})
 
 _NAMES = {letters(name): name for name in ("subtasks", *PLAN, *SUBTASK, *_OURS)}
 """Fields by their letters: camelCase, and any other."""
+
+_MOST_NAMED, _LONGEST, _NEAR = 20, 40, 0.8
+"""Slips, and characters of a name, for which a likely field is looked for, and how alike it is."""
 
 _OTHERWISE = {"dependson": "depends_on_subtasks", "dependencies": "depends_on_subtasks"}
 """Other names that models give to fields, by their letters, and ours."""
@@ -161,7 +165,13 @@ def _fields(
     for name, item in given.items():
         read = known.get(name)
         if read is None:
-            warnings.append(f"a subplan has no field `{place}{name}`; it was left out")
+            looked_at = len(problems) + len(warnings) < _MOST_NAMED and len(name) < _LONGEST
+            near = get_close_matches(name, known, 1, _NEAR) if looked_at else []
+            if near:  # what it holds would be missing, such as a bound
+                said = f"there is no such field: did you mean `{near[0]}`?"
+                problems[f"{place}{name}"] = said
+            else:
+                warnings.append(f"a subplan has no field `{place}{name}`; it was left out")
             continue
         if name not in _TEXTS:
             item = _understood(item, f"{place}{name}", problems, warnings)

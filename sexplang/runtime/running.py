@@ -172,8 +172,10 @@ class Run(Standing):
             with suppress(Refusal):  # what is cleaned up matters more than its recording
                 self.journal.append(cancellation())
             self.outcome = self.outcome.cancel(so_far=self.flown.so_far)
+            wanted = {each.id for each in getattr(self.outcome, "requests", ())}
+            over = [each.request for id, each in begun.items() if id not in wanted]
             with suppress(Refusal):
-                self.journal.extend(self.flown.cut.values())
+                self.journal.extend(self._cut(over))
             if self.trace is not None:
                 self.trace.moved(self.outcome, self.flown.cut)
             self.flown.made.clear()
@@ -262,7 +264,8 @@ class Run(Standing):
             after = before.resume(id, value, is_value=True, so_far=so_far)
         self.outcome = after
         gone = after.withdrawn
-        if (gone or self.flown.cut) and not self._recorded(*self._cut(gone)):
+        begun = [self._open[id].request for id in gone if id in self._open]
+        if (begun or self.flown.cut) and not self._recorded(*self._cut(begun)):
             return
         if self.trace is not None:
             self.trace.moved(after, self.flown.cut)
@@ -275,10 +278,9 @@ class Run(Standing):
             for request in self._fresh:
                 self._forget(request)
 
-    def _cut(self, gone: Iterable[str]) -> list[Row]:
+    def _cut(self, begun: Iterable[Request]) -> list[Row]:
         """The rows of what was under way and is withdrawn: a run that is repeated is not told a
         reply either, if one is there sooner."""
-        begun = [self._open[id].request for id in gone if id in self._open]
         others = [each for each in begun if each.operation != "model"]
         return [
             *self.flown.cut.values(),

@@ -3,6 +3,7 @@
 As a program, it repeats each recording of a folder, and prints how they end.
 """
 
+import asyncio
 import re
 import sys
 from itertools import count
@@ -16,42 +17,69 @@ from sexplang.runtime.models.replay import recorded
 from sexplang.runtime.recording import recording
 from sexplang.runtime.refusal import Refusal
 
-ASK = '(defatom ask (params (q string)) (instructions "{{q}}"))\n'
-PIECES = [
-    "(now)",
-    "(random)",
-    "(random 1000)",
-    '(ask "a")',
-    '(ask (str "at " (random 9)))',
-    '(par (ask "b") (now) (random 6))',
-    '(race (ask "c") (begin (sleep 60) (now)))',
-    '(race (begin (sleep 0.001) "slept") (begin (sleep 60) "too long"))',
-    '(map ask ["x" "y"])',
-    '(with-timeout 60 (ask "d"))',
-    '(attempt (with-timeout 0.001 (sleep 60)) "late")',
-    '(with-budget {tokens: 10000} [(ask "e") (ask "e")])',
-    '(attempt (try (error "no") (finally (now))) "no")',
-    '(attempt (error "no") "failed")',
-]
-PARTS = 4
-"""So many of them are in a program."""
+PREAMBLE = """(defatom ask (params (q string)) (instructions "{{q}}"))
+(define-effect (look-up))
+"""
+PAUSES = (0, 0.001, 0.003, 0.006)
+"""Seconds, of which one is drawn wherever something waits: who comes first differs each time."""
+
+
+def form(random, depth):
+    """What asks for something, or says within what, or beside what."""
+    if depth == 0 or random.random() < 0.3:
+        pause = f"(begin (sleep {random.choice(PAUSES)}) {random.randrange(100)})"
+        asks = ["(now)", "(random 1000)", '(ask "a")', '(ask (str "at " (random 9)))', "(look-up)"]
+        return random.choice([pause, *asks, '(tool "look" {})', '(error "no")'])
+    one, two, three = (form(random, depth - 1) for _ in range(3))
+    return random.choice(
+        [
+            f"(par {one} {two} {three})",
+            f"(race {one} {two})",
+            f"(race {one} {two} {three})",
+            f"(with-timeout {random.choice(PAUSES[1:])} {one})",
+            f'(attempt {one} "failed")',
+            f"(try {one} (catch (e) e.reason) (finally {two}))",
+            f"[{one} {two}]",
+            f"(with-budget {{tokens: 1000}} {one})",
+            f"(par-map (lambda (x) {one}) [1 2 3])",
+        ]
+    )
+
+
+def ends(program, random, **options):
+    """How a program ends: its value, or the reason. What it asks takes as long as is drawn."""
+
+    async def look():
+        """Look it up."""
+        await asyncio.sleep(random.choice(PAUSES))
+        return "there"
+
+    own = {"tools": [look], "effects": {"look-up": look}}
+    try:
+        return sexplang.run(program, **own, **options)
+    except sexplang.Failed as failed:
+        return failed.error.fields["reason"]
 
 
 def record(seed, folder):
     """A recording, beside its program: the program's end."""
-    parts = Random(seed).choices(PIECES, k=PARTS)
+    random, numbers = Random(seed), count()
     program, path = folder / f"{seed}.sexp", folder / f"{seed}.jsonl"
-    program.write_text(f"{ASK}[{' '.join(parts)}]")
-    numbers = count()
-    return sexplang.run(program, model=lambda payload: f"reply {next(numbers)}", record=path)
+    parts = " ".join(form(random, 3) for _ in range(3))
+    program.write_text(f"{PREAMBLE}(try [{parts}] (catch (e) e.reason))")
+
+    async def model(payload):
+        await asyncio.sleep(random.choice(PAUSES))
+        return f"reply {next(numbers)}"
+
+    return ends(program, random, model=model, record=path)
 
 
 def repeat(program):
-    """How a program ends that is told what was recorded beside it: its value, or the reason."""
-    try:
-        return sexplang.run(program, model=f"replay:{program.with_suffix('.jsonl')}")
-    except sexplang.Failed as failed:
-        return failed.error.fields["reason"]
+    """How a program ends that is told what was recorded beside it."""
+    return ends(
+        program, Random(program.stem + "!"), model=f"replay:{program.with_suffix('.jsonl')}"
+    )
 
 
 def line_refused(path):

@@ -121,7 +121,7 @@ def _cut(found: Recorded, line: dict[str, Any], is_interrupted: bool) -> None:
     """A call that was withdrawn; `is_interrupted` when the whole run was."""
     (asked,), part = line["arguments"], unpacked(line["reply"])
     check_usage(Row(line["id"], CUT, (), part, False, 1, 0, 0))
-    if is_interrupted:
+    if is_interrupted and part:  # of what is no model nothing is said: it waits for its end
         found.interrupted.add(asked)
     elif asked:
         found.cut.setdefault(asked, {})[line["id"]] = part

@@ -124,19 +124,22 @@ def redact(value: Value) -> Value:
     return redacted(value) if isinstance(value, str) else _rebuilt(value)
 
 
-def _texts_in(value: Value) -> Iterator[str]:
+def _texts_in(value: Value) -> list[str]:
+    """All texts of a value, keys too."""
+    texts: list[str] = []
     work = [value]
-    while work:
-        item = work.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, (tuple, list)):
-            work.extend(item)
-        elif isinstance(item, dict):
-            yield from item
-            work.extend(item.values())
-        elif isinstance(item, Record):
-            work += [item.fields, item.answer]
+    for item in work:  # it grows meanwhile
+        kind = item.__class__
+        if kind is str:
+            texts.append(item)
+        elif kind is tuple or kind is list:
+            work += item
+        elif kind is dict:
+            texts += item
+            work += item.values()
+        elif kind is Record:
+            work += (item.fields, item.answer)
+    return texts
 
 
 def _rebuilt(value: Value) -> Value:
@@ -198,8 +201,8 @@ def _of_headers(name: str, text: str) -> list[str]:
     for line in text.split("," if of_traces else "\n"):
         header, _, value = line.partition("=" if of_traces else ":")
         if of_traces or is_credential(header.strip()):
-            for each in (value, _unquoted(value)):
-                found += each.replace("%20", " ").split()[-1:]
+            for each in (value.replace("%20", " "), _unquoted(value)):
+                found += each.split()[-1:]
     return found
 
 

@@ -277,6 +277,16 @@ def test_a_frozen_run_holds_no_credential(key):
     assert [f"it is {MARK}", len(f"{MARK}it is {MARK}") + 2_000, MARK] == made
 
 
+def test_an_index_holds_no_credential(tmp_path):
+    """Of what it says about a file, nothing is a credential."""
+    (tmp_path / "notes.md").write_text(f"# The token of the shop is {KEY}\n")
+    done = command("index", ".", "--index", "notes.db", cwd=tmp_path, SHOP_TOKEN=KEY)
+    held = (tmp_path / "notes.db").read_bytes()
+
+    assert 0 == done.returncode
+    assert b"The token of the shop is" in held and b"canary" not in held
+
+
 def test_the_address_of_a_model_is_shown_without_its_credentials(tmp_path):
     """Not to a person, not in the result, not in the recording; the server is sent them."""
     with MessagesServer({"status": 401, "message": "no"}) as server:

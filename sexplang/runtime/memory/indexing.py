@@ -26,6 +26,7 @@ from sexplang.runtime.memory.store import changing, missing
 from sexplang.runtime.memory.walking import LARGEST_FILE, Found, Walk
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.surrogates import is_text
+from sexplang.secrets import redacted
 from sexplang.terms.node import attributes, evolve, frozen
 
 Watch = Callable[[int, int], None]
@@ -181,7 +182,7 @@ def _entry(key: str, file: Found, data: bytes) -> Entry:
     text = text_of(data)
     if text is None:
         return evolve(bare, skipped="binary")
-    facts = facts_of(text, bare.filename)
+    facts = facts_of(redacted(text), bare.filename)
     return evolve(bare, summary=facts.summary, identifiers=facts.identifiers)
 
 

@@ -27,7 +27,7 @@ from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.process import growth
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.traces import Target
-from sexplang.secrets import look, redacted
+from sexplang.secrets import KNOWN, look, redacted
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
@@ -200,7 +200,7 @@ def freeze(outcome: Suspended) -> dict[str, Any]:
         raise misuse.wrong("what is frozen", "a run that waits, a Suspended", outcome)
     try:
         look()
-        return freezing.freeze(outcome, redacted)
+        return freezing.freeze(outcome, redacted if KNOWN.spelled else str)
     except Fault as fault:
         raise Failed(error_of(fault)) from None
 

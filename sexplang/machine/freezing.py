@@ -43,7 +43,7 @@ _NOUNS: tuple[type, ...] = (
 )
 
 
-def freeze(outcome: Suspended, written: Callable[[str], str] = lambda text: text) -> dict[str, Any]:
+def freeze(outcome: Suspended, written: Callable[[str], str] = str) -> dict[str, Any]:
     """The run as plain JSON data, with its texts as they are to be `written`. Raises Fault
     `not-data` for a value that cannot be frozen."""
     state = state_of(outcome)

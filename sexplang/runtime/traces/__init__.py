@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.secrets import credentials_of, learn
+from sexplang.terms.address import split_credentials
 from sexplang.terms.models import Models
 from sexplang.terms.node import frozen
 
@@ -145,7 +146,7 @@ def _exporter(target: str | None) -> tuple[Any, str]:
         if "://" in target:
             raise refused(
                 "trace-failed",
-                f"the traces cannot be sent to {target}",
+                f"the traces cannot be sent to {split_credentials(target)[0]}",
                 hint="name a collector by http:// or https://, or a file",
             )
         from opentelemetry.exporter.otlp.json.file import FileSpanExporter

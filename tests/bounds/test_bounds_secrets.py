@@ -16,6 +16,9 @@ from support.messages_server import MessagesServer
 
 import sexplang
 from sexplang import Failed, Permissions
+from sexplang.runtime.journal import Row, replay
+from sexplang.runtime.pack import unpacked
+from sexplang.runtime.recording import lines
 from sexplang.runtime.scripts.performing import Kept
 from sexplang.secrets import KNOWN, MARK, credentials_of, is_plausible, look, redact
 from sexplang.terms.address import split_credentials
@@ -258,6 +261,23 @@ def test_a_run_with_a_key_in_a_file_is_repeated(key, tmp_path):
     assert [len(f"the key is {MARK}!"), "ok"] == made
     assert made == sexplang.run(tmp_path / "p.sexp", model=f"replay:{record}")
     assert key not in record.read_text() and "canary" not in record.read_text()
+
+
+def test_a_run_is_the_fold_over_what_was_recorded(key, tmp_path):
+    """With a key in a file, too: the rows of the file lead to the same value."""
+    (tmp_path / "key.txt").write_text(key * 3)
+    text = '(define t (read-file "key.txt")) (now) (print (string-length t)) [t (string-length t)]'
+    program, record = sexplang.build(text), tmp_path / "r.jsonl"
+    allowed = Permissions(folder=tmp_path)
+    made = sexplang.run(program, permissions=allowed, record=record)
+    rows = [
+        Row(each["id"], each["operation"], *map(unpacked, said), False, 1, 0.0, 0.0)
+        for _, each in lines(str(record))
+        if "reply" in each and (said := (each["arguments"], each["reply"]))
+    ]
+    folded = replay(sexplang.start(program), rows)
+
+    assert [MARK * 3, 30] == made == sexplang.result(folded)
 
 
 def test_a_frozen_run_holds_no_credential(key):

@@ -22,6 +22,7 @@ from sexplang.runtime.recording import (
 )
 from sexplang.runtime.redact import clean_data
 from sexplang.runtime.world import Log
+from sexplang.secrets import redact
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define
 from sexplang.terms.value import Record
@@ -108,7 +109,7 @@ def recorded(path: str) -> Recorded:
 
 def _said(line: dict[str, Any]) -> Said:
     failed, operation, attempts = "error" in line, line["operation"], line["attempts"]
-    value = unpacked(line["error" if failed else "reply"])
+    value = redact(unpacked(line["error" if failed else "reply"]))
     check_usage(Row(line["id"], operation, (), value, failed, attempts, 0, 0))
     if operation == "model" and not failed:
         value, failed, _ = settled(clean_data(value), operation)
@@ -119,7 +120,7 @@ def _said(line: dict[str, Any]) -> Said:
 
 def _cut(found: Recorded, line: dict[str, Any], is_interrupted: bool) -> None:
     """A call that was withdrawn; `is_interrupted` when the whole run was."""
-    (asked,), part = line["arguments"], unpacked(line["reply"])
+    (asked,), part = line["arguments"], redact(unpacked(line["reply"]))
     check_usage(Row(line["id"], CUT, (), part, False, 1, 0, 0))
     if is_interrupted and part:  # of what is no model nothing is said: it waits for its end
         found.interrupted.add(asked)

@@ -91,12 +91,18 @@ _INSERT_WORDS = (
 )
 
 
+LONGEST = 1_000_000
+"""Characters of a value: of what is known of one file, each."""
+
+
 def sound(rows: Iterable[tuple[Any, ...]], kinds: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Rows whose values are of the kinds that were kept. Raises a DatabaseError for others: a file
-    that is damaged may say anything."""
+    """Rows whose values are of the kinds that were kept, and not longer. Raises a DatabaseError for
+    others: a file that is damaged, or of somebody else, may say anything."""
     for row in rows:
         if not all(map(isinstance, row, kinds)):
             raise sqlite3.DatabaseError("a row in it is damaged")
+        if any(type(each) is str and len(each) > LONGEST for each in row):
+            raise sqlite3.DatabaseError(f"a text in it has more than {LONGEST:,} characters")
         yield row
 
 

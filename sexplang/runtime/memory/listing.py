@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from sexplang.runtime.memory.entries import SELECT, Entry, entry_of, put, sound
+from sexplang.runtime.memory.entries import LONGEST, SELECT, Entry, entry_of, put, sound
 from sexplang.runtime.memory.places import home_of, key_of, path_of
 from sexplang.runtime.memory.store import changing, reading
 from sexplang.terms.node import frozen
@@ -53,6 +53,8 @@ def merge(index: str, entries: Mapping[str, str]) -> None:
             raise TypeError(f"an index takes texts by path, not {path!r}: {metadata!r}")
         if not os.path.isabs(path):
             raise ValueError(f"an index is updated by absolute paths, and `{path}` is relative")
+        if len(metadata) > LONGEST:
+            raise ValueError(f"an index takes texts of at most {LONGEST:,} characters")
     home = home_of(index)
     with changing(index) as connection:
         for path, metadata in entries.items():

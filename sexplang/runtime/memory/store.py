@@ -1,15 +1,19 @@
 """The file of an index → a connection to it: SQLite, one transaction for whatever changes.
 
 Law: whoever reads sees the index before a change or after it, never between; a process that is
-killed while it writes leaves the index as it was.
+killed while it writes leaves the index as it was. A file may come from anybody, with a folder: who
+reads it changes nothing, it has our tables and nothing else, and looking into it is bounded.
 """
 
 import os
 import sqlite3
 import stat
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from functools import cache
 from time import monotonic, sleep
+from typing import Any
 
 from sexplang.runtime.memory.entries import put_words
 from sexplang.runtime.memory.places import FOLDER
@@ -25,6 +29,17 @@ _TICK = 0.05
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 """The last is several who open a new file at the same moment."""
 
+MOST_STEPS = 100_000_000
+"""Instructions of SQLite for all that is asked of an index that was opened once: some seconds."""
+_MOST_OPENING = 100_000
+"""Those of telling what it is, a few hundred of an index of ours."""
+_BETWEEN = 1_000
+"""Instructions between two looks at the account."""
+
+LONGEST = 32_000_000
+"""Bytes of a value, a list of ids too."""
+_LONGEST_STATEMENT = 100_000
+
 _FILES = (
     """create table roots (
         path text primary key, include text not null, exclude text not null,
@@ -37,12 +52,10 @@ _FILES = (
     f"pragma application_id = {APPLICATION}",
 )
 # What is a word is said by `terms.words` alone: to this tokenizer it is whatever has no space.
-_WORDS = (
-    "drop table if exists words",
-    """create virtual table words using fts5 (
-        names, summary, identifiers, facts, tokenize = 'porter ascii')""",
-    f"pragma user_version = {VERSION}",
-)
+_WORDS = """create virtual table words using fts5 (
+        names, summary, identifiers, facts, tokenize = 'porter {}')"""
+_TOKENIZERS = {1: "unicode61", VERSION: "ascii"}
+"""By the version of an index."""
 
 # One statement sees one state: who makes the index meanwhile is seen as a whole or not at all.
 _IDENTITY = """select application_id, user_version, (select count(*) from sqlite_master)
@@ -70,6 +83,7 @@ def reading(path: str) -> Iterator[sqlite3.Connection | None]:
         return
     with _explained(path):
         _check_kind(path)
+        _check_beside(path)
         connection = _opened(path)
         try:
             version = _version(connection, path)
@@ -78,7 +92,7 @@ def reading(path: str) -> Iterator[sqlite3.Connection | None]:
                 with suppress(Refusal), changing(path):
                     pass
                 connection = _opened(path)
-            connection.execute("pragma trusted_schema = off")
+            _allow(connection, MOST_STEPS)
             yield connection if version else None
         finally:
             connection.close()
@@ -92,9 +106,11 @@ def changing(path: str, patience: float = PATIENCE) -> Iterator[sqlite3.Connecti
     _make_folder(path)
     with _explained(path):
         _check_kind(path)
-        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+        _check_beside(path)
+        connection = _bounded(sqlite3.connect(path, timeout=0, isolation_level=None))
         try:
             _begin(connection, path, patience)
+            connection.set_progress_handler(None, 0)  # what is done now is ours
             try:
                 _renew(connection, _version(connection, path))
                 yield connection
@@ -112,8 +128,9 @@ def _renew(connection: sqlite3.Connection, version: int) -> None:
         for statement in _FILES:
             connection.execute(statement)
     if version < VERSION:
-        for statement in _WORDS:
-            connection.execute(statement)
+        connection.execute("drop table if exists words")
+        connection.execute(_WORDS.format(_TOKENIZERS[VERSION]))
+        connection.execute(f"pragma user_version = {VERSION}")
         put_words(connection)
 
 
@@ -140,24 +157,67 @@ def _begin(connection: sqlite3.Connection, path: str, patience: float) -> None:
 
 
 def _opened(path: str) -> sqlite3.Connection:
-    """An existing file. Where nothing can be written, not even beside it, the file as it is."""
+    """An existing file, to read. Where nothing can be written beside it, the file as it is."""
     from pathlib import Path  # with all that knows of addresses; an index is made without it
 
     uri = Path(os.path.abspath(path)).as_uri()
-    connection = sqlite3.connect(f"{uri}?mode=rw", uri=True, timeout=5, isolation_level=None)
+    # With the right to write, SQLite would play back a journal that came with the file, and remove
+    # whatever other file that names.
+    connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=5, isolation_level=None)
     try:
-        connection.execute("pragma query_only = on")
-        connection.execute("begin")  # whatever is asked sees what the first question saw
+        _bounded(connection).execute("begin")  # all that is asked sees what the first question saw
         connection.execute("select count(*) from sqlite_master")
     except sqlite3.OperationalError as error:
         connection.close()
         if _is_busy(error) or os.access(os.path.dirname(path) or ".", os.W_OK):
             raise
-        return sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
+        return _bounded(sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None))
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _bounded(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """The same, before the first look at what may be anything."""
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _LONGEST_STATEMENT)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    _allow(connection, _MOST_OPENING)
+    connection.execute("pragma trusted_schema = off")
+    return connection
+
+
+def _allow(connection: sqlite3.Connection, steps: int) -> None:
+    """Gives a connection an account of instructions; what would take more ends."""
+    rest = iter(range(steps // _BETWEEN))
+    connection.set_progress_handler(lambda: next(rest, None) is None, _BETWEEN)
+
+
+def _check_beside(path: str) -> None:
+    """What lies beside an index is SQLite's to open, and a journal SQLite's to play back, with the
+    removal of whatever file that names. Raises a Refusal for what SQLite did not put there for an
+    index of ours: a link, a pipe, a journal that names another file."""
+    for end in ("-journal", "-wal", "-shm"):
+        place = os.path.realpath(path) + end
+        try:
+            status = os.lstat(place)
+            if not stat.S_ISREG(status.st_mode):
+                raise _bad(path, f"{path}{end} is no regular file")
+            if end != "-journal":  # as with the file itself: the locks would go with it
+                continue
+            with open(place, "rb") as file:
+                file.seek(max(0, status.st_size - len(_NAMES_ANOTHER)))
+                if file.read() == _NAMES_ANOTHER:
+                    raise _bad(path, f"the journal {path}{end} names another file")
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise _failed(path, error.strerror or str(error)) from None
+
+
+_NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
+"""How a journal ends that does."""
 
 
 def _check_kind(path: str) -> None:
@@ -199,7 +259,33 @@ def _version(connection: sqlite3.Connection, path: str) -> int:
             version=version,
             known=VERSION,
         )
+    _check_tables(connection, path, version)
     return int(version)
+
+
+def _check_tables(connection: sqlite3.Connection, path: str, version: int) -> None:
+    """Raises a Refusal where something else than our tables is in an index: a view or a column that
+    is computed may take any time, and a trigger does what it likes."""
+    rows = connection.execute("select type, name, tbl_name, sql from sqlite_master limit 100")
+    found = Counter(_declared(row) for row in rows)
+    odd = next(iter((found - _tables(version)) + (_tables(version) - found)), None)
+    if odd is not None:
+        raise _bad(path, f"the {odd[0]} `{odd[1]}` in it is not as it is made")
+
+
+@cache
+def _tables(version: int) -> Counter[tuple[str, str, str, str]]:
+    """What SQLite says of an index of a version."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for statement in (*_FILES[:2], _WORDS.format(_TOKENIZERS[version])):
+            connection.execute(statement)
+        rows = connection.execute("select type, name, tbl_name, sql from sqlite_master")
+        return Counter(_declared(row) for row in rows)
+
+
+def _declared(row: tuple[Any, ...]) -> tuple[str, str, str, str]:
+    kind, name, table, sql = (" ".join(str(each).split()) for each in row)
+    return kind, name[:60], table, sql
 
 
 def _make_folder(path: str) -> None:
@@ -227,7 +313,13 @@ def _explained(path: str) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         # A plain error is one of the statement: the tables are not those that it speaks of. One
         # without a code is Python's: a text in them is none.
-        explain = _bad if _code(error) in (0, sqlite3.SQLITE_ERROR) else _failed
+        code = _code(error)
+        if code == sqlite3.SQLITE_INTERRUPT:
+            words = f"looking into it takes more than {MOST_STEPS:,} steps"
+            raise _bad(path, words) from None
+        if code == sqlite3.SQLITE_READONLY:
+            raise _failed(path, "a change of it was broken off", _REPAIR) from None
+        explain = _bad if code in (0, sqlite3.SQLITE_ERROR) else _failed
         raise explain(path, str(error)) from None
     except sqlite3.DatabaseError as error:
         if type(error) not in (sqlite3.DatabaseError, sqlite3.DataError):
@@ -255,10 +347,10 @@ def _bad(path: str, why: str) -> Refusal:
     )
 
 
-def _failed(path: str, why: str) -> Refusal:
-    return refused(
-        "index-failed",
-        f"the index {path} cannot be used: {why}",
-        hint="name a file in a folder that you may write, with --index FILE",
-        path=path,
-    )
+_REPAIR = "if it is yours, `sexplang index PATH` mends it; else remove it"
+_ELSEWHERE = "name a file in a folder that you may write, with --index FILE"
+
+
+def _failed(path: str, why: str, hint: str = _ELSEWHERE) -> Refusal:
+    words = f"the index {path} cannot be used: {why}"
+    return refused("index-failed", words, hint=hint, path=path)

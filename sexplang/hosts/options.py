@@ -62,7 +62,8 @@ RUN_OPTIONS = (
         "text",
         "What a program may take from the machine: steps=100000000 (turns of its loop), "
         "frames=2000000 (calls in one another), allocation=2000000000 (parts of large values "
-        "between two waits), memory=2000000000 (bytes), branches=100000, subtasks=100, places=3 "
+        "between two waits), memory=2000000000 (bytes), branches=100000, model_calls=10000, "
+        "subtasks=100, max_task_depth=5 (10 at most), places=3 "
         "(subagents and subtasks of plans at work), subagent_seconds=60, subagent_calls=10, "
         "subplan_subtasks=10, subplan_depth=3, subplan_nodes=100, subplan_decompositions=3, "
         "subplan_seconds=300, subplan_factor=2 (a plan has so many times its parent's seconds), "

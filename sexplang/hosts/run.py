@@ -159,10 +159,11 @@ def performed(
         warm_up(settings.models, [task.template.asked for task in program.tasks])
     if program.tasks or settings.model:
         from sexplang.runtime import Refusal
-        from sexplang.runtime.models import check_models
+        from sexplang.runtime.models import check_models, check_scripts
 
         try:
             check_models(settings.models)
+            check_scripts(settings.models)
         except Refusal as refusal:
             return say_error(refusal.error, program, source, settings)
     journal = progress = trace = None

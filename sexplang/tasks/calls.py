@@ -155,6 +155,9 @@ def spawned(session: HandlerSession, request: SubtaskRequest, content: str) -> A
     """The subtask operation: the request, the depth the child would have, the CONTINUATION. A
     request that accumulates data has the results of the conversation's subtasks so far."""
     setup, fields = session.setup, dict(request.fields)
+    inputs = fields_of(fields.get("inputs")) or {}
+    if any(type(each) is float for each in inputs.values()):  # JSON has one kind of number
+        fields["inputs"] = {name: _whole(each) for name, each in inputs.items()}
     if setup.max_depth is not None:
         fields["max_depth"] = min(fields.get("max_depth", setup.max_depth), setup.max_depth)
     result = task_result(content, "CONTINUATION", notes={"subtask_request": fields})
@@ -162,6 +165,11 @@ def spawned(session: HandlerSession, request: SubtaskRequest, content: str) -> A
     if accumulates(fields.get("context_management")):
         told["previous_outputs"] = (session.planning or Planning()).subtasks
     return Ask("subtask", (told,), attempt=True)
+
+
+def _whole(value: Value) -> Value:
+    """A number without a part as an integer."""
+    return int(value) if type(value) is float and value.is_integer() else value
 
 
 def _is_none(choice: Any) -> bool:

@@ -104,7 +104,7 @@ def _unfit(
         f"`{name}` is {_kind(given[name])}, not {_WANTED.get(declared[name], declared[name])}"
         for name in unfit
     ]
-    takes = " ".join(declared) or "nothing"
+    takes = ", ".join([f"{name} ({type})" for name, type in declared.items()]) or "nothing"
     return bad_input(
         f"the inputs of task `{template.name}` do not fit: {'; '.join(said)}",
         f"`{template.name}` takes {takes}",

@@ -9,7 +9,7 @@ from sexplang.templates.naming import check_name, check_params, check_tools
 from sexplang.templates.placeholders import Placeholder, placeholders
 from sexplang.templates.schema import WORDS, schema_problem
 from sexplang.terms.diagnostic import Diagnostic
-from sexplang.terms.listing import KNOWN, Listing, listing, words_of
+from sexplang.terms.listing import KNOWN, Listing, listing, meant_for_shell, words_of
 from sexplang.terms.source import Span
 from sexplang.terms.template import FilePaths, Param, Template, tool_alias
 
@@ -274,7 +274,17 @@ def _command(template: Template) -> Iterator[Finding]:
         )
         return
     command = listing(words)
-    if not isinstance(command, Listing) and not any(placeholders(files.text)):
+    if isinstance(command, Listing):
+        word = meant_for_shell(command)
+        if word is not None:
+            yield Finding(
+                "bad-command",
+                f"no shell runs the command of `{template.name}`: `{word[:60]}` is taken as it is",
+                "name the folder, or find files by a pattern: find src -name '*.py'",
+                part="file_paths",
+                severity="warning",
+            )
+    elif not any(placeholders(files.text)):
         yield Finding(
             "bad-command",
             f"{command}, so it cannot find the files of `{template.name}`",

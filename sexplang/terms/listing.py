@@ -35,6 +35,19 @@ class Listing:
     places: tuple[str, ...]
 
 
+_SHELL = re.compile(r"[|;<>&`]|\$\(")
+_WILD = re.compile(r"[*?\[]")
+
+
+def meant_for_shell(command: Listing) -> str | None:
+    """The first word that only a shell understands, and none runs the command."""
+    expands = command.name != "git ls-files"
+    for word in command.places:
+        if _SHELL.search(word) or (expands and _WILD.search(word)):
+            return word
+    return None
+
+
 def words_of(command: str) -> tuple[str, ...] | None:
     """A command's words, as a shell splits them; None where a quotation mark is never closed."""
     try:
@@ -84,7 +97,8 @@ def _of_find(given: tuple[str, ...]) -> list[str] | str:
     rest = iter(given)
     for word in rest:
         if word in _WITH_VALUE:
-            next(rest, None)
+            if next(rest, None) is None:
+                return word
         elif word.startswith("-") and word not in _ALONE:
             return word
         elif word not in _ALONE and word not in _BRACKETS:

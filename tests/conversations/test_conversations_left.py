@@ -293,3 +293,53 @@ def test_a_clause_that_cannot_keep_state_says_what_can():
 
     assert "resume-across-par" == failed.value.reason
     assert "(allowed_tools (in-order name))" in failed.value.error.fields["hint"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"name": "count", "input": {"n": 3.0}},
+        {"name": "spawn_subtask", "input": {"name": "count", "inputs": {"n": 3.0}}},
+    ],
+)
+def test_a_number_without_a_part_is_a_whole_number(asked):
+    """JSON has one kind of number, and some models write 3.0."""
+    program = """
+    (defatom count (params (n integer)) (instructions "Count to {{n}}."))
+    (defatom a (instructions "x") (allowed_tools count spawn_subtask))
+    (a)
+    """
+    heard = []
+
+    def says(body):
+        heard.append(str(body["messages"]))
+        return {"tool_use": asked} if len(heard) == 1 else "Done."
+
+    assert "Done." == ran(program, says)
+    assert "Count to 3." in heard[1]
+
+
+def test_inputs_that_do_not_fit_are_told_with_their_types():
+    with pytest.raises(sexplang.Failed) as failed:
+        ran('(call-atomic-task \'leaf inputs: {what: 3 when: "x"})', "never")
+
+    assert "`leaf` takes what (string)" == failed.value.error.fields["hint"]
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("ls src/*.py", ["`src/*.py` is taken as it is"]),
+        ("find src | head", ["`|` is taken as it is"]),
+        ("ls $(pwd)", ["`$(pwd)` is taken as it is"]),
+        ("find src -name", ["does not only name files with `-name`"]),
+        ("find src -name '*.py'", []),
+        ("git ls-files '*.py'", []),
+    ],
+)
+def test_a_command_that_is_meant_for_a_shell_is_found(written, found):
+    task = f'(defatom a (instructions "x") (file_paths source: command command: "{written}"))'
+    said = [each.title for each in sexplang.check(f"{task} (str (a))")]
+
+    assert len(found) == len(said)
+    assert all(words in title for words, title in zip(found, said, strict=True))

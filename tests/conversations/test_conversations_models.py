@@ -295,3 +295,14 @@ def test_a_replay_needs_neither_the_model_nor_its_price(folder):
     put_lines(folder / "dear.jsonl", map(json.dumps, dear))
     refused = command("run", "p.sexp", "--model", "replay:dear.jsonl", cwd=folder)
     assert "nobody knows the price" in refused.stderr
+
+
+def test_a_script_that_is_not_there_ends_a_run_before_it_begins(two, folder):
+    """Before anything is paid for that a program might catch."""
+    a, _ = two
+    words = ("--model", f"{a.url}#main", "--model", "judge=scripted:none.json")
+    done = command("run", "p.sexp", *words, cwd=folder)
+
+    assert (1, "") == (done.returncode, done.stdout)
+    assert "error[bad-script]: none.json cannot be read" in done.stderr
+    assert [] == a.journal

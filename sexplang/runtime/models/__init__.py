@@ -276,6 +276,16 @@ def check_models(models: Models) -> None:
             check_repeatable(each.removeprefix("replay:"))
 
 
+def check_scripts(models: Models) -> None:
+    """The same of files of replies. Raises a Refusal for one that is not there."""
+    for model in models.models():
+        path = model.removeprefix("scripted:")
+        if path != model and not os.path.exists(path):
+            from sexplang.runtime.models.scripted import read_script
+
+            read_script(path)  # which says so
+
+
 def unknown(name: str, names: Sequence[str] = ()) -> Refusal:
     """`names` are those that have a model."""
     return broken(

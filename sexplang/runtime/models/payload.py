@@ -17,6 +17,9 @@ def checked(payload: Any) -> dict[str, Any]:
     """The payload, if it has the form that `model` takes. Raises a Refusal `bad-payload`, or
     `not-text` for text that no model can be sent."""
     messages = payload.get("messages") if isinstance(payload, dict) else None
+    for key in payload if isinstance(payload, dict) else ():
+        if key not in PAYLOAD:
+            raise bad(f"the payload of `model` has no key `{key[:SHOWN]}`", meant(key))
     if not isinstance(payload, dict) or not isinstance(messages, list) or not messages:
         raise bad("`model` takes a table with a list of messages")
     for at, message in enumerate(messages, 1):
@@ -27,8 +30,6 @@ def checked(payload: Any) -> dict[str, Any]:
             words = "has no text, or a blank one, and no provider takes that"
             raise bad(f"message {at} in the payload of `model` {words}")
     for key, value in payload.items():
-        if key not in PAYLOAD:
-            raise bad(f"the payload of `model` has no key `{key[:SHOWN]}`", meant(key))
         why = flaw(key, value)
         if why is not None:
             raise bad(f"`{key}` in the payload of `model` {why}")

@@ -86,7 +86,7 @@ def credentials_of(address: str) -> list[str]:
         name, colon, password = user.partition(":")
         if colon or is_plausible(name):
             values += [password if colon else name]
-            values += [b64encode(_unquoted(user).encode()).decode()]
+            values += [b64encode(_unquoted(user).encode("utf-8", "replace")).decode()]
     return [each for value in values for each in dict.fromkeys((value, _unquoted(value)))]
 
 
@@ -115,7 +115,7 @@ def redacted(text: str) -> str:
 
 
 def redact(value: Value) -> Value:
-    """A value with all its text redacted; itself where it holds no credential."""
+    """A value, or plain data, with all its text redacted; itself where it holds no credential."""
     if not KNOWN.spelled:
         return value
     texts = value if isinstance(value, str) else "\0".join(_texts_in(value))
@@ -147,7 +147,7 @@ def _rebuilt(value: Value) -> Value:
     way round what holds them."""
     root: list[Any] = [value]
     work: list[tuple[Any, Any]] = [(root, 0)]
-    holders: list[tuple[Any, Any, Record | None]] = []
+    holders: list[tuple[Any, Any, Any]] = []
     while work:
         place, key = work.pop()
         item = place[key]
@@ -158,18 +158,18 @@ def _rebuilt(value: Value) -> Value:
             work.extend((table, name) for name in table)
         elif isinstance(item, (tuple, list)):
             place[key] = parts = list(item)
-            holders.append((place, key, None))
+            holders.append((place, key, item))
             work.extend((parts, at) for at in range(len(parts)))
         elif isinstance(item, Record):
             place[key] = parts = [item.fields, item.answer]
             holders.append((place, key, item))
             work += [(parts, 0), (parts, 1)]
-    for place, key, record in reversed(holders):
+    for place, key, item in reversed(holders):
         parts = place[key]
-        if record is None:
+        if isinstance(item, Record):
+            place[key] = evolve(item, fields=parts[0], answer=parts[1])
+        elif isinstance(item, tuple):
             place[key] = tuple(parts)
-        else:
-            place[key] = evolve(record, fields=parts[0], answer=parts[1])
     return root[0]
 
 
@@ -215,10 +215,19 @@ def _unquoted(text: str) -> str:
 
 
 def _spell() -> None:
-    values = {*KNOWN.environment, *KNOWN.given}
+    values = {each for each in (*KNOWN.environment, *KNOWN.given) if _is_text(each)}
     found = {each for value in values for each in _spellings(value)}
     found = {each for each in found if len(each) >= SHORTEST and each not in MARK}
     KNOWN.spelled = tuple(sorted(found, key=lambda each: (-len(each), each)))
+
+
+def _is_text(value: str) -> bool:
+    """Whether a variable holds no bytes that are no UTF-8: these come into no text."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 _PLAIN = str.maketrans("", "", "-._~")

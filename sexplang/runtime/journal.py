@@ -14,7 +14,7 @@ from typing import Any
 from sexplang.runtime.pack import dumped, packed
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.shared import Shared
-from sexplang.secrets import redacted
+from sexplang.secrets import redact
 from sexplang.terms.effect import Part, Request, SoFar
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
@@ -139,7 +139,7 @@ class Journal:
 
     def _write(self, data: dict[str, Any]) -> None:
         assert self._file is not None
-        said = redacted(dumped(data)).encode("utf-8", LONE)
+        said = dumped(redact(data)).encode("utf-8", LONE)
         size = os.fstat(self._file).st_size
         start, old, new = self._last
         # What was interrupted, or found no room, may have left no line.

@@ -444,6 +444,20 @@ def test_without_a_credential_there_is_nothing_to_look_for(monkeypatch):
     assert frozenset() == KNOWN.environment
 
 
+def test_a_variable_may_hold_anything(tmp_path):
+    """Bytes that are no text, and JSON: a recording of data that is spelled alike is one still."""
+    (tmp_path / "p.sexp").write_text('(print {"a1": ["b2"]} "a1") {"a1": ["b2"]}')
+    environment = {
+        "SHOP_KEY": '{"a1": ["b2"]}',
+        "SHOP_TOKEN": "a1b2c3d4\udcff/",
+        "SHOP_URL": "http://\udcff:p\udcffassword@host/?key=%ff%00abcdefgh/",
+    }
+    done = command("run", "p.sexp", "--record", "r.jsonl", cwd=tmp_path, **environment)
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert 0 == command("runs", "report", "r.jsonl", "-o", "r.html", cwd=tmp_path).returncode
+
+
 def test_no_permission_of_a_script_gives_it_a_credential(key):
     """Its environment is small, whoever started the command."""
     run = '(get (run-script "env" []) "stdout")'

@@ -151,6 +151,8 @@ def say_unprovided(settings: Settings, program: Program, tools: Collection[str])
                 continue
             title = f"nobody here has the tool `{name}`, which `{task.name}` may use"
             hint = "correct its name, or answer it with a handler of `tool`"
+            if any(name in unit.tools for unit in program.units):  # a function without a doc
+                hint = f'say what it is for, as its model reads it: (define ({name} …) "…" …)'
             found.append(Diagnostic("unknown-tool", title, label, hint=hint, severity="warning"))
     if found:
         say_all(tuple(found), DONE)

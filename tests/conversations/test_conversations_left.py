@@ -2,6 +2,7 @@
 that answer a conversation."""
 
 import pytest
+from support.command import sexplang as command
 from support.messages_server import MessagesServer
 
 import sexplang
@@ -343,3 +344,12 @@ def test_a_command_that_is_meant_for_a_shell_is_found(written, found):
 
     assert len(found) == len(said)
     assert all(words in title for words, title in zip(found, said, strict=True))
+
+
+def test_a_function_without_a_doc_is_no_tool_and_the_warning_says_why(tmp_path):
+    (tmp_path / "s.json").write_text('["ok"]')
+    program = '(defatom a (instructions "x") (allowed_tools look)) (define (look x) x) (str (a))'
+    done = command("run", "-e", program, "--model", f"scripted:{tmp_path}/s.json")
+
+    assert "nobody here has the tool `look`" in done.stderr
+    assert 'say what it is for, as its model reads it: (define (look …) "…" …)' in done.stderr

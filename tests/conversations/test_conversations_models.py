@@ -306,3 +306,14 @@ def test_a_script_that_is_not_there_ends_a_run_before_it_begins(two, folder):
     assert (1, "") == (done.returncode, done.stdout)
     assert "error[bad-script]: none.json cannot be read" in done.stderr
     assert [] == a.journal
+
+
+def test_a_model_that_gives_no_answer_is_named(folder):
+    """On standard error, and in the page of the recording."""
+    with MessagesServer({"status": 400, "type": "invalid_request_error"}) as server:
+        words = ("--model", f"{server.url}#main", "--record", "bad.jsonl")
+        done = command("run", "-e", '(defatom a (instructions "x")) (str (a))', *words, cwd=folder)
+        command("runs", "report", "bad.jsonl", "-o", "bad.html", cwd=folder)
+
+    assert f"model {server.url}#main (no answer): 1 call, 0 tokens in, 0 out" in done.stderr
+    assert f"{server.url}#main (no answer)" in (folder / "bad.html").read_text()

@@ -292,7 +292,7 @@ def test_cancelling_an_awaited_run_runs_its_finally_bodies():
 
     assert (True, 1) == asyncio.run(main())
     assert ["cleaned"] == said
-    assert ["cancel", "wait", "say"] == [row.operation for row in journal.rows]
+    assert ["cancel", "cut", "wait", "say"] == [row.operation for row in journal.rows]
 
 
 def test_finally_bodies_have_a_grace_time():

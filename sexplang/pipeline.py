@@ -119,10 +119,12 @@ class Plans:
         that nobody knows.
 
         It sees the prelude and its inputs, imports nothing, and performs what it handles itself
-        or is allowed; a right is an operation, maybe for one model or tool alone. What else the
-        caller knows is denied, not unknown.
+        or is allowed; a right is an operation, maybe for one model or tool alone, or a task. What
+        else the caller knows is denied, not unknown.
         """
-        operations = frozenset([right.partition(" ")[0] for right in allowed])
+        operations = frozenset(
+            [right.partition(" ")[0] for right in allowed if not right.startswith("task ")]
+        )
         for name in sorted(operations - self.known):
             raise _unknown(name, self.known)
         builder = Builder(
@@ -176,7 +178,9 @@ def _unknown(name: str, known: frozenset[str]) -> Fault:
     return Fault(
         "unknown-effect",
         f"`allow:` names `{name}`, and there is no such operation",
-        hint=f"did you mean `{like[0]}`?" if like else None,
+        hint=f"did you mean `{like[0]}`?"
+        if like
+        else f"a task of the program is allowed so: '(task {written(name)})",
     )
 
 

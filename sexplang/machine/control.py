@@ -167,9 +167,11 @@ def _take(
     env = environment(node) + values + (continuation,)
     below, outer = node[1], node[2]
     if continuation.cleanup and clause.kind != "kept":
+        context = context.naming(outer[3])
         return clause.body, env, BOTTOM, (OWN, below, outer, context, continuation)
     if outer[3] is context:
         return clause.body, env, below, outer
+    context = context.naming(outer[3])
     return clause.body, env, BOTTOM, (BOUNDARY, below, outer, context, continuation)
 
 

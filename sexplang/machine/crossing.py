@@ -53,7 +53,7 @@ def cross(
     values = clause.bind(operation, arguments)
     if clause.kind == "never":
         raise Aborted(level, node, ("clause", clause, values), k, s)
-    context = s[3]
+    context = s[3].naming(node[2][3])
     beyond = (BASE, BOTTOM, None, base_of(s)[3], Parent(node[2], level))
     crossing = (CROSS, BOTTOM, beyond, context, Crossing(k, s, node, level, resumable))
     return clause.body, (*environment(node), *values, ACROSS), BOTTOM, crossing

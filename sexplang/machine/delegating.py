@@ -6,11 +6,12 @@ from sexplang.machine.converse import call_task, continue_task
 from sexplang.machine.errors import raised
 from sexplang.machine.exits import Closed, Limited, Spawned
 from sexplang.machine.finding import calling
-from sexplang.machine.stack import BOTTOM, Frame, Kind, Segment, Step, give
+from sexplang.machine.stack import BOTTOM, Frame, Kind, Linked, Segment, Step, give
 from sexplang.terms.brief import shown
 from sexplang.terms.settling import settled
 from sexplang.terms.source import Span
 from sexplang.terms.task import STATUSES, error_record, task_result
+from sexplang.terms.text import written
 from sexplang.terms.value import (
     Fault,
     Record,
@@ -35,8 +36,11 @@ def match_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | 
             hint="import a template first",
         )
         return fail(error, k, s)
-    found = linked.tasks.match(settled(arguments[0]), s[3].conversations)
+    request = settled(arguments[0])
+    found = linked.tasks.match(request, s[3].conversations)
     if isinstance(found, Record):
+        if isinstance(request, dict) and isinstance(request.get("name"), str):
+            _check_allowed(request["name"], linked)
         return fail(found, k, s)
     task = linked.known[found.template.name]
     return k[0], {"task": task, "inputs": found.inputs, "found": found.found}, k, s
@@ -61,6 +65,7 @@ def run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
         name = task if isinstance(task, str) else task.name
         task = s[3].linked.known.get(name)
         if task is None:
+            _check_allowed(name, s[3].linked)
             error = error_record(
                 "TASK_FAILURE",
                 "template_not_found",
@@ -77,6 +82,18 @@ def run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
             hint="write (call-atomic-task 'name inputs: {param: value})",
         )
     return call_task(task, inputs, _kept(overrides), k, s, "result")
+
+
+def _check_allowed(name: Value, linked: Linked) -> None:
+    """Raises Fault where a program from a model names a task that is its caller's alone."""
+    while linked.around is not None:
+        linked = linked.around
+        if name in linked.known:
+            raise Fault(
+                "plan-denied",
+                f"this plan may not call the task `{name}`",
+                hint=f"allow it: (eval-plan text allow: ['(task {written(name)})])",
+            )
 
 
 def _table(inputs: Value) -> Value:

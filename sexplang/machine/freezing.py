@@ -18,7 +18,7 @@ from sexplang.machine.budgets import METER, Meter
 from sexplang.machine.link import linked_program
 from sexplang.machine.loop import Limits
 from sexplang.machine.outcome import Setting, State, Suspended, state_of
-from sexplang.machine.plans import planned
+from sexplang.machine.plans import narrowed, planned
 from sexplang.machine.points import Points
 from sexplang.machine.stack import BOTTOM, Closure, Continuation, Ctx, Linked
 from sexplang.terms import effect, plan, task, template
@@ -185,7 +185,8 @@ class _Freezer:
             return ["map", *self._each([part for pair in pairs for part in pair])]
         if kind is Ctx:
             bounds = [item.scopes, item.spared, item.work, item.jobs, item.plans]
-            return ["context", *self._each([item.conversations, *bounds])]
+            keys = _keys(item.linked)
+            return ["context", *self._each([item.conversations, *bounds, *keys])]
         if kind is Closure:
             return ["closure", self._reference(item.code), self._reference(item.env)]
         if kind is Continuation:
@@ -199,7 +200,7 @@ class _Freezer:
         if isinstance(item, (Primitive, Higher, Operation)):
             return [kind.__name__.lower(), *self._each(_procedure(item))]
         if isinstance(item, Task):
-            return ["task", item.name]
+            return ["task", item.name, *self._each(self._key_of(item))]
         if item is crossing.ACROSS:
             return ["across"]
         name = self._nouns.get(kind)
@@ -207,6 +208,12 @@ class _Freezer:
             values = [getattr(item, each.name) for each in fields(kind)]
             return ["noun", name, *self._each(values)]
         return self._code(item)
+
+    def _key_of(self, task: Task) -> tuple[Any, ...]:
+        """The plan that a task is defined in; nothing for one of the program itself."""
+        plans = self._linked.plans.items()
+        found = [key for key, made in plans if any(task is each for each in made.tasks)]
+        return found[0] if found else ()
 
     def _code(self, item: Any) -> list[Any]:
         point = self._points.of(item)
@@ -217,6 +224,15 @@ class _Freezer:
             if point is not None:
                 return ["plan", point, *self._each(key)]
         raise Fault("not-data", f"a {type(item).__name__} cannot be frozen")
+
+
+def _keys(linked: Linked) -> list[Any]:
+    """The plans that this belongs to, outermost first; none of what is the program's own."""
+    keys = []
+    while linked.around is not None:
+        keys.append(linked.key)
+        linked = linked.around
+    return keys[::-1]
 
 
 def _procedure(item: Any) -> list[Any]:
@@ -291,7 +307,11 @@ class _Thawer:
             items = [self._get(part) for part in parts]
             return Map(zip(items[::2], items[1::2], strict=True))
         if word == "context":
-            return Ctx(self._linked, *map(self._get, parts))
+            conversations, scopes, spared, doing, jobs, plans, *keys = map(self._get, parts)
+            linked = self._linked
+            for key in keys:
+                linked = narrowed(linked, key)
+            return Ctx(linked, conversations, scopes, spared, doing, jobs, plans)
         if word == "closure":
             return Closure(*map(self._get, parts))
         if word == "continuation":
@@ -306,7 +326,9 @@ class _Thawer:
             name, params, least, rest, text, doc = map(self._get, parts)
             return Operation(name, params, least, rest, frozenset(text), doc)
         if word == "task":
-            return self._linked.known[parts[0]]
+            name, *key = map(self._get, parts)
+            linked = narrowed(self._linked, tuple(key)) if key else self._linked
+            return linked.known[name]
         if word == "bottom":
             return BOTTOM
         if word == "across":
@@ -314,8 +336,7 @@ class _Thawer:
         if word == "noun":
             return self._nouns[parts[0]](*[self._get(part) for part in parts[1:]])
         if word == "plan":
-            text, names, operations = map(self._get, parts[1:])
-            made = planned(self._linked, (text, names, operations))
+            made = planned(self._linked, tuple(map(self._get, parts[1:])))
             return _code(made, self._linked.tasks)[1].at(parts[0])
         if word == "code":
             return self._points.at(parts[0])

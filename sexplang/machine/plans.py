@@ -4,6 +4,8 @@ A plan stands in a segment of its own. Operations that it does not handle itself
 they are allowed, and only with plain data, and plain data is all that it may give back: a function
 of the plan called outside of it would have the rights of whoever calls. A value that is none
 fails; in an error a function is text.
+
+It sees its own tasks, and of its caller's those that it is allowed by name.
 """
 
 from typing import Any, TypeAlias
@@ -18,6 +20,7 @@ from sexplang.terms.border import without_functions
 from sexplang.terms.brief import shown
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.models import spelled
+from sexplang.terms.node import evolve
 from sexplang.terms.program import Program
 from sexplang.terms.settling import settled
 from sexplang.terms.source import Span
@@ -27,7 +30,7 @@ from sexplang.terms.value import Fault, Record, Symbol, Value
 
 PlanKey: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
 """A plan's text, the names of its inputs, and its rights: the operations that it may perform, or
-one and, behind a space, the model or tool that it may ask."""
+one and, behind a space, the model, tool or task that it may ask."""
 
 
 def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
@@ -45,7 +48,9 @@ def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
     operations = _operations(rights)
     words = text(source)
     work(len(words))  # a character is read and compiled in about the time of a step
-    made = planned(linked, (words, tuple(inputs), tuple(sorted(operations))))
+    key = words, tuple(inputs), tuple(sorted(operations))
+    _check_tasks(linked, key[2])
+    made = planned(linked, key)
     if not isinstance(made, Program):
         return k[0], _refused(made), k, s
     inputs = _read(made, inputs)
@@ -56,9 +61,9 @@ def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
         too_many = linked.plan.too_many(made, len(inputs), bounds["calls"])
         if too_many is not None:
             return k[0], _refused((too_many,)), k, s
-    run, _ = link(made, linked.tasks)
+    run, _ = link(made, linked.outermost.tasks)
     env = (inputs, *inputs.values())
-    segment = (PLAN, k, s, s[3], (tuple(sorted(operations)),))
+    segment = (PLAN, k, s, s[3].but(linked=narrowed(linked, key)), (key[2],))
     raise Entered(bounds, run, env, BOTTOM, segment, span)
 
 
@@ -72,6 +77,43 @@ def planned(linked: Linked, key: PlanKey) -> Any:
         if isinstance(made, Program):
             made = linked.plans.setdefault(key, made)
     return made
+
+
+def narrowed(linked: Linked, key: PlanKey) -> Linked:
+    """What a plan refers to: the same for the same plan in the same program or plan."""
+    inner: Linked | None = linked.inner.get(key)
+    if inner is None:
+        _, own = link(planned(linked, key), linked.outermost.tasks)
+        known = {name: task for name, task in linked.known.items() if _may_ask(key, "task", name)}
+        known |= own.known
+        tools = {name: each for name, each in linked.tools.items() if _may_ask(key, "tool", name)}
+        tasks = linked.outermost.tasks
+        if tasks is not None:
+            tasks = tasks.knowing(tuple([task.template for task in known.values()]), tools)
+        inner = evolve(
+            linked, tasks=tasks, known=known, tools=tools, inner={}, around=linked, key=key
+        )
+        linked.inner[key] = inner
+    return inner
+
+
+def _may_ask(key: PlanKey, operation: str, name: str) -> bool:
+    """Whether a plan may ask for a task or tool. A task is always allowed by its name."""
+    rights = key[2]
+    return f"{operation} {spelled(name)}" in rights or (operation == "tool" and "tool" in rights)
+
+
+def _check_tasks(linked: Linked, rights: tuple[str, ...]) -> None:
+    """Raises Fault for a task that is allowed and not there."""
+    known = {spelled(name) for name in linked.known}
+    for right in rights:
+        operation, _, name = right.partition(" ")
+        if operation == "task" and name and name not in known:
+            raise Fault(
+                "template_not_found",
+                f"`allow:` of `eval-plan` names the task `{name}`, and there is none",
+                hint="import its template first",
+            )
 
 
 def _read(made: Program, given: dict[str, Value]) -> dict[str, Value]:
@@ -131,17 +173,18 @@ def _operations(rights: Value) -> frozenset[str]:
 
 
 NAMING = ("model", "tool")
-"""Operations that name whom they ask, and so may be allowed for some alone."""
+"""Operations that name whom they ask, and so may be allowed for some alone. A task is always
+allowed by its name."""
 
 
 def _right(given: Value) -> str | None:
-    """An operation, or `(model "fast")`, as it is kept; None if it is neither."""
+    """An operation, or `(model "fast")` and its kin, as it is kept; None if it is neither."""
     if isinstance(given, Symbol):
         return given.name
     if isinstance(given, str):
         return None if " " in given else given
     match given:
-        case (Symbol() as operation, str(name)) if operation.name in NAMING and name:
+        case (Symbol() as operation, str(name)) if operation.name in (*NAMING, "task") and name:
             return f"{operation.name} {spelled(name)}"
         case _:
             return None

@@ -173,7 +173,7 @@ def test_nothing_that_leaves_a_run_holds_a_credential(where, tmp_path):
             assert users[0] == base64.b64decode(server.headers[0]["authorization"][6:])
         if where == "query":
             assert f"/v1/messages?api_key={quote(secrets[0])}" == server.paths[0]
-    assert (0, 1) == (value.returncode, error.returncode)
+    assert (0, 1) == (value.returncode, error.returncode), value.stderr[-500:]
     for flags, name in ((["-o", "r.html"], "r.html"), (["--json", "-o", "r.json"], "r.json")):
         done = command("runs", "report", "r.jsonl", *flags, cwd=tmp_path)
         assert 0 == done.returncode, done.stderr

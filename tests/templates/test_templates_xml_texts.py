@@ -2,7 +2,6 @@
 
 from xml.sax.saxutils import escape
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,46 +21,6 @@ LETTER = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
 
 def read(text):
     return read_reply(text, OutputFormat("xml", LETTER))
-
-
-@pytest.mark.parametrize(
-    ("inside", "words"),
-    [
-        ("<to>x<sign>y</sign></to>", "may be meant as text"),
-        ("<to>x</to><cc>y<cc>z</cc></cc>", "one of its tags may stand where </cc> belongs"),
-        ("<to>x</to><cc><cc/></cc>", "</cc> may be the last word in <cc>"),
-        ("<to>x</to><cc><cc></cc>", "the second <cc> may be the first word of its text"),
-        ("<to>y\n</to></to>", "</to> may be the last word in <to>"),
-        ("<to>x</to><cc>y</cc></cc>", "several ways"),
-        ("<to>x</to><cc>y</b><cc>z</cc>", "</b> may be a part of the text of <cc>, or its end"),
-        ("<to>x</to><cc/>y</cc>", "several ways"),
-        ("<to>x</to><cc/> </cc>", "<cc/> may have a / too many"),
-        ("<to/>\n</to>", "<to/> may have a / too many"),
-        ("\n</to>", "the white space before </to> may be the text of <to>"),
-        ("<to>x</to></sign>", "several ways"),
-        ("<to>x</to>y</line>", "the start tag of <line> is lost"),
-        ('<to>x</to><line no="1"/>y</line>', "the start tag of <line> is lost"),
-    ],
-)
-def test_two_slips_that_are_as_likely_are_none(inside, words):
-    """A tag that is text, or the text behind it; an end tag too many, or a start tag lost."""
-    assert words in (read(f"<letter>{inside}</letter>").problem or "")
-
-
-@pytest.mark.parametrize(
-    ("inside", "value"),
-    [
-        ("<to/>y</to>", {"to": "y"}),
-        ("<to>see </b> tags</to>", {"to": "see </b> tags"}),
-        ("<to>x</to>\n<cc>y</cc>\nz</cc>", {"to": "x", "cc": ("y", "z")}),
-        ("<to>x<cc>y</cc><cc>z</cc>", {"to": "x", "cc": ("y", "z")}),
-    ],
-)
-def test_what_has_one_meaning_is_taken(inside, value):
-    """Each in one repair."""
-    reading = read(f"<letter>{inside}</letter>")
-
-    assert reading.value == {"cc": (), "line": (), **value}
 
 
 PARTS = [

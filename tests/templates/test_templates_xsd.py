@@ -254,3 +254,57 @@ def test_the_command_checks_a_template_with_its_schema(tmp_path):
 
     assert "bad-schema" in json.dumps(json.loads(bad.stdout))
     assert sexplang("check", str(tmp_path / "t.xml")).returncode == 0
+
+
+LIST = holding(
+    '<xs:sequence><xs:element name="i" type="xs:string" maxOccurs="unbounded"/>'
+    '<xs:element name="n" type="xs:int" minOccurs="0"/></xs:sequence>'
+)
+
+
+def read(text: str, schema: str = LIST):
+    return read_reply(text, OutputFormat("xml", schema))
+
+
+def test_a_model_is_told_what_stands_together_in_a_choice():
+    """Else it would choose one part of a sequence."""
+    schema = holding(
+        '<xs:choice><xs:element name="box" type="xs:int"/><xs:sequence>'
+        '<xs:element name="street" type="xs:string"/><xs:element name="city" type="xs:string"/>'
+        "</xs:sequence></xs:choice>"
+    )
+    lines = ["<!-- one of these: -->", "  <box>whole number</box>", "  <!-- these together: -->"]
+
+    assert "\n".join(f"  {line}" for line in lines) in xml_words(OutputFormat("xml", schema))
+    assert read("<r><street>a</street><city>b</city></r>", schema).value == {
+        "street": "a",
+        "city": "b",
+    }
+
+
+def test_what_is_told_of_a_number_is_not_about_python():
+    """Nor are its places those of a part of the reply."""
+    json = OutputFormat("json", "string[]")
+
+    decimal = LIST.replace("xs:int", "xs:decimal")
+    for schema, digits in ((LIST, 5000), (decimal, 1000), (decimal, 5000)):
+        problem = read(f"<r><i/><n>{'9' * digits}</n></r>", schema).problem or ""
+        assert "a number has too many digits" in problem or "value has to be lesser" in problem
+    assert "control character in a string, at line 2, column 1" in (
+        read_reply('[\n"a\x01"]', json).problem or ""
+    )
+    assert "starting at line 1" in (read_reply('"a', OutputFormat("json", "string")).problem or "")
+
+
+def test_what_a_model_is_told_is_xml_whatever_the_schema_says():
+    """A remark does not end in its middle, and values are written as the model is to write them."""
+    schema = holding(
+        '<xs:sequence><xs:element name="v"><xs:annotation><xs:documentation>so: --&gt; ---'
+        "</xs:documentation></xs:annotation><xs:simpleType><xs:restriction "
+        'base="xs:string"><xs:enumeration value="&lt;c&gt;"/><xs:enumeration value="a&amp;b"/>'
+        "</xs:restriction></xs:simpleType></xs:element></xs:sequence>"
+    )
+    line = "  <v>&lt;c> | a&amp;b</v> <!-- so: - -> - - - -->"
+
+    assert line in xml_words(OutputFormat("xml", schema))
+    assert read("<r><v>&lt;c></v></r>", schema).value == {"v": "<c>"}

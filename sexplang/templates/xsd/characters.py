@@ -10,14 +10,14 @@ _XML = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 # What no XML document holds, whatever is done to it.
 _NO_CHARACTER = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_CUT = re.compile(
-    r"&(?:#(?:\d{1,7}|[xX][0-9a-fA-F]{1,6})|amp|lt|gt|quot|apos)(?!\w)", re.IGNORECASE
-)
-
-LOST = " may have lost its ; or stand for itself (then write its & as &amp;)"
-"""How a note ends on a reference of XML without its end: nobody knows what was meant."""
+# A reference without its end, or to nothing: it may be one, or text.
+_CUT = re.compile(r"&(?:#\w{1,8};?|\w{2,32};|(?P<open>\w{2,32})(?!\w))")
 
 Note = Callable[[str], None]
+
+
+class Doubtful(Exception):
+    """Says which reference may be one or not."""
 
 
 def whole(text: str, note: Note) -> str:
@@ -35,7 +35,8 @@ def forbidden(text: str) -> str | None:
 
 
 def unescaped(text: str, note: Note) -> str:
-    """Text with its references replaced. A & that begins none stands for itself."""
+    """Text with its references replaced. A & that begins none stands for itself. Raises
+    Doubtful."""
     if "&" not in text:
         return text
 
@@ -44,13 +45,15 @@ def unescaped(text: str, note: Note) -> str:
         if name in _XML:
             return _XML[name]
         found = _character(match) if name is None else _html(name)
-        if found is None:
-            cut = _CUT.match(text, match.start())
-            note("took a bare & as text" if cut is None else cut[0] + LOST)
-            return match[0]
-        if name is not None:
-            note(f"took &{name}; for the character {found}")
-        return found
+        if found is not None:
+            if name is not None:
+                note(f"took &{name}; for the character {found}")
+            return found
+        cut = _CUT.match(text, match.start())
+        if cut is not None and (cut["open"] is None or _may_lack_its_end(cut["open"])):
+            raise Doubtful(f"{cut[0]} may be a character or text (then write its & as &amp;)")
+        note("took a bare & as text")
+        return match[0]
 
     return _REFERENCE.sub(replaced, text)
 
@@ -69,3 +72,10 @@ def _html(name: str) -> str | None:
     from html.entities import html5
 
     return html5.get(f"{name};")
+
+
+def _may_lack_its_end(name: str) -> bool:
+    """Whether a name is read without a `;` in HTML."""
+    from html.entities import html5
+
+    return name.casefold() in _XML or name in html5

@@ -14,7 +14,7 @@ from sexplang.templates.parse import parse
 from sexplang.templates.patterns import MOST_COST
 from sexplang.templates.xsd.assertions import check_assertions
 from sexplang.templates.xsd.patterns import BadXsd, Linear
-from sexplang.templates.xsd.shapes import Element, Shapes, recursive
+from sexplang.templates.xsd.shapes import Element, Shapes
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.node import frozen
 from sexplang.terms.source import Source
@@ -40,8 +40,6 @@ class Schema:
     root: Element
     names: frozenset[str]
     """The names of all elements and attributes."""
-    recursive: frozenset[str]
-    """The names of elements that may stand in themselves, however deep."""
     has_assertions: bool
     library: Any
 
@@ -174,4 +172,4 @@ def _schema(library: Any, document: "_Element", has_assertions: bool) -> Schema:
     names = {root.name}
     for type_ in shapes.known.values():
         names |= type_.children.keys() | type_.attributes.keys()
-    return Schema(root, frozenset(names), recursive(root), has_assertions, library)
+    return Schema(root, frozenset(names), has_assertions, library)

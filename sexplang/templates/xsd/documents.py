@@ -22,11 +22,10 @@ _MOST_VIOLATIONS = 5
 
 @frozen(eq=False)
 class Found:
-    """A value and the repairs that it took; `after` is the number of the token behind it."""
+    """A value and the repairs that it took."""
 
     value: Value
     repairs: tuple[str, ...]
-    after: int = 0
 
 
 @define(eq=False)

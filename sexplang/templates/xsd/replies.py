@@ -1,23 +1,28 @@
 """The text of a reply, under an XSD, to the value it means, or to why it means none.
 
-What fits as it stands is taken so; else the text is read as it may have been meant.
+What fits as it stands is taken so. Else the fence and the words around are left out, and the
+document is read with what is certain put right.
 """
 
 import re
 
-from sexplang.templates.parse import parse
+from sexplang.templates.fences import fenced
+from sexplang.templates.parse import MAX_BYTES, parse
 from sexplang.templates.reading import Reading
+from sexplang.templates.xsd.characters import forbidden, whole
 from sexplang.templates.xsd.compiled import Schema, compiled
 from sexplang.templates.xsd.documents import Failed, Found, valued
-from sexplang.templates.xsd.fitting import INSTANCE, NIL
-from sexplang.templates.xsd.meaning import as_meant
 from sexplang.templates.xsd.patterns import BadXsd
+from sexplang.templates.xsd.repairs import MOST_MARKS, Repairs, names_of
+from sexplang.templates.xsd.values import INSTANCE, NIL
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
+from sexplang.terms.thoughts import ahead, is_open
 from sexplang.terms.value import Value
 
 _MOST_REPAIRS = 30
 _MARK = re.compile(r"<!--|<\?(?!xml\s)")
+_DECLARES = re.compile(r"<!DOCTYPE[^<>\[]*+[<\[]", re.IGNORECASE)
 
 
 def read_xml(text: str, xsd: str) -> Reading:
@@ -27,15 +32,18 @@ def read_xml(text: str, xsd: str) -> Reading:
     except BadXsd as why:
         return _refused(Failed(f"what it should fit is no schema ({why})"), "document")
     try:
-        found = _as_it_stands(schema, text) or as_meant(schema, text)
+        found = _as_it_stands(schema, text) or _repaired(schema, text)
     except Failed as why:
         return _refused(why, schema.root.name)
     return Reading(found.value, _shortened(found.repairs))
 
 
 def _as_it_stands(schema: Schema, text: str) -> Found | None:
+    if len(text) > MAX_BYTES or text.count("<") + text.count("&") > MOST_MARKS:
+        most = f"{MAX_BYTES:,} bytes, and {MOST_MARKS:,} of < and &"
+        raise Failed(f"it is more XML than a reply may hold: the most is {most}")
     if _MARK.search(text):
-        return None  # what is left out is to be noted
+        return None  # only the model knows whether it is to be a part of a text
     try:
         root = parse(Source("reply", text.strip())).root
     except Diagnostics as refused:
@@ -51,6 +59,50 @@ def _as_it_stands(schema: Schema, text: str) -> Found | None:
         return valued(schema, root, [])
     except Failed:
         return None
+
+
+def _repaired(schema: Schema, text: str) -> Found:
+    """The value of a text that does not fit as it stands. Raises Failed."""
+    repairs: list[str] = []
+    text = whole(text, repairs.append)
+    character = forbidden(text)
+    if character is not None:
+        raise Failed(f"it holds the character {character}, which XML does not have")
+    names = names_of(schema.names)
+    root = schema.root.name
+    tag, begin = ahead(text)
+    begin = begin if names.known(tag) is None else 0
+    first = names.within(text, begin, len(text))
+    if first is None:
+        raise Failed(f"there is no <{root}> in it")
+    at = first.start()
+    fence = next((span for span in fenced(text) if span[0] <= at < span[1]), None)
+    start, end = fence or (begin, len(text))
+    reading = Repairs(schema, names, text, end, repairs.append)
+    document, after = reading.document(at)
+    another = names.within(text, after, len(text))
+    if another is not None:
+        raise reading.refusal(another.start(), f"a tag of the schema stands behind </{root}>")
+    _hold_words((text[begin:at], text[after:]), text[at:after], root)
+    if fence is not None:
+        repairs.append("took the XML out of its code fence")
+    if begin or text[start:at].strip() or text[after:end].strip():
+        repairs.append("left out the words around the XML")
+    return valued(schema, document, repairs)
+
+
+def _hold_words(around: tuple[str, str], document: str, root: str) -> None:
+    """Raises Failed where the words around a document bear on what it says."""
+    before, after = around
+    thought = is_open(before) or is_open(after)
+    if thought:
+        raise Failed(f"<{root}> may stand in a part for thinking: {thought} has no other half")
+    if _DECLARES.search(before):
+        raise Failed("it declares a document type, which is not taken")
+    if "\\" in document and ('"' in before or "'" in before):
+        raise Failed(f"<{root}> may stand in a string, and a \\ there may be an escape or not")
+    if "<!--" in before or "<![CDATA[" in before:
+        raise Failed(f"<{root}> may stand in a comment or in CDATA")
 
 
 def _shortened(repairs: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The components of an XSD to shapes: what each element holds, how often, in which order.
+"""The components of an XSD to shapes: what each element holds, and how often.
 
 Only what has a plain value is taken: every name is declared, and names one thing in its element.
 """
@@ -35,12 +35,6 @@ class Type:
     mixed: bool = False
     content: "Group | None" = None
     children: dict[str, "Child"] = field(factory=dict)
-    order: dict[str, int] | None = field(factory=dict)
-    """Where each name stands in the sequence; None where a name has several places."""
-
-    @property
-    def holds_text(self) -> bool:
-        return self.simple is not None or self.mixed
 
 
 @frozen(eq=False)
@@ -74,10 +68,9 @@ class Particle:
 
 @frozen(eq=False)
 class Child:
-    """An element inside another, and how often it may stand there in all."""
+    """An element inside another, and how often at most it may stand there in all."""
 
     element: Element
-    least: int
     most: int | None
 
     @property
@@ -87,7 +80,7 @@ class Child:
 
 _ANY_TYPE = "{http://www.w3.org/2001/XMLSchema}anyType"
 
-Occurs: TypeAlias = dict[str, tuple[Element, int, int | None]]
+Occurs: TypeAlias = dict[str, tuple[Element, int | None]]
 
 
 @frozen(eq=False)
@@ -132,7 +125,6 @@ class Shapes:
         made.content = self._content(component.content, name)
         occurs = _occurs(made.content)
         made.children = {each: Child(*found) for each, found in occurs.items()}
-        made.order = _order(made.content)
         twice = made.attributes.keys() & occurs.keys()
         if twice:
             raise BadXsd(f"{min(twice)} is both an attribute and an element of <{name}>")
@@ -189,97 +181,26 @@ def _doc(component: Any) -> str:
 
 
 def _occurs(group: Group) -> Occurs:
-    """Every element of a group by its name, and how often it stands there."""
+    """Every element of a group by its name, and how often at most it stands there."""
     insides = [_inside(part) for part in group.parts]
     if len(insides) == 1:
         return insides[0]
     found: Occurs = {}
     for inside in insides:
-        for name, (element, _, _) in inside.items():
+        for name, (element, _) in inside.items():
             if name not in found:
-                rows = [each[name] for each in insides if name in each]
-                leasts, mosts = [row[1] for row in rows], [row[2] for row in rows]
-                least = sum(leasts)
-                if group.model == "choice":
-                    least = min(leasts) if len(rows) == len(insides) else 0
+                mosts = [each[name][1] for each in insides if name in each]
                 bounded = [most for most in mosts if most is not None]
                 most = max(bounded) if group.model == "choice" and bounded else sum(bounded)
-                found[name] = element, least, most if len(bounded) == len(mosts) else None
+                found[name] = element, most if len(bounded) == len(mosts) else None
     return found
 
 
 def _inside(part: Particle) -> Occurs:
     term = part.term
-    own: Occurs = _occurs(term) if isinstance(term, Group) else {term.name: (term, 1, 1)}
-    return {
-        name: (element, least * part.least, _times(most, part.most))
-        for name, (element, least, most) in own.items()
-    }
+    own: Occurs = _occurs(term) if isinstance(term, Group) else {term.name: (term, 1)}
+    return {name: (element, _times(most, part.most)) for name, (element, most) in own.items()}
 
 
 def _times(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one * other
-
-
-def _order(group: Group) -> dict[str, int] | None:
-    """A number for each name, so that sorted children stand as a sequence has them. What repeats
-    together has one number; None where a name stands in two places."""
-    order: dict[str, int] = {}
-    number = 0
-    work: list[Particle] = [Particle(group, 1, 1)]
-    while work:
-        part = work.pop()
-        if isinstance(part.term, Element):
-            names = [part.term.name]
-        elif part.most == 1 and part.term.model != "all":
-            work.extend(reversed(part.term.parts))
-            continue
-        else:
-            names = list(_occurs(part.term))
-        if any(name in order for name in names):
-            return None
-        order.update(dict.fromkeys(names, number))
-        number += 1
-    return order
-
-
-def recursive(root: Element) -> frozenset[str]:
-    """The names of elements that may stand in themselves, however deep; maybe of some between."""
-    inside: dict[int, list[tuple[str, int]]] = {}
-    work = [root.type]
-    while work:
-        type_ = work.pop()
-        if id(type_) not in inside:
-            elements = [child.element for child in type_.children.values()]
-            inside[id(type_)] = [(each.name, id(each.type)) for each in elements]
-            work += [each.type for each in elements]
-    # What holds none of the others, or is held by none, is on no circle.
-    circling: set[int] = set()
-    left = set(inside)
-    while left != circling:
-        circling = left
-        held = {type_ for holder in circling for _, type_ in inside[holder]}
-        holding = {each for each in circling if any(inner in circling for _, inner in inside[each])}
-        left = held & holding
-    names = [each for holder in circling for each in inside[holder]]
-    return frozenset(name for name, type_ in names if type_ in circling)
-
-
-def is_full(group: Group, present: set[str]) -> bool:
-    """Whether nothing could follow the elements that are there, once each."""
-    states = [_is_full(part, present) for part in group.parts]
-    if group.model == "all":
-        return all(states)
-    begun = [at for at, part in enumerate(group.parts) if _inside(part).keys() & present]
-    if not begun:
-        return not states
-    last = begun[-1]
-    return states[last] and (group.model == "choice" or last == len(states) - 1)
-
-
-def _is_full(part: Particle, present: set[str]) -> bool:
-    if part.most != 1:
-        return False
-    if isinstance(part.term, Group):
-        return is_full(part.term, present)
-    return part.term.name in present

@@ -38,11 +38,6 @@ class Simple:
         valid: bool = self.type.text_is_valid(text)
         return valid and _is_written(normal(text), self.form)
 
-    @property
-    def keeps_white(self) -> bool:
-        """Whether the white space around a text is of its value."""
-        return self.type.white_space != "collapse" and self.form in ("text", "union")
-
     def value(self, text: str) -> tuple[Value, str | None]:
         """The value of a text that fits, and what was lost of it, if anything was. Raises
         NoValue."""

@@ -7,7 +7,6 @@ if it has neither. What may stand more than once is a list, however often it doe
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sexplang.templates.xsd.fitting import NIL
 from sexplang.templates.xsd.shapes import CONTENT, TEXT, Element
 from sexplang.templates.xsd.simple import NoValue, Simple
 from sexplang.terms.node import frozen
@@ -15,6 +14,10 @@ from sexplang.terms.value import Value
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
+
+
+INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
+NIL = f"{{{INSTANCE}}}nil"
 
 
 class Unvalued(Exception):

@@ -1,5 +1,6 @@
 """Arguments to an exit status: the command, for people at terminals."""
 
+import os
 import sys
 
 from sexplang.hosts.guard import MISUSE, guarded, say
@@ -22,6 +23,11 @@ def _command(words: list[str]) -> int:
             shown = word.encode(errors="replace").decode()
             say(f"an argument is not UTF-8 text: `{shown[:60]}` holds the byte 0x{byte:02x}")
             return MISUSE
+    try:
+        os.getcwd()
+    except OSError:
+        say("the folder that this was started in is not there any more: cd into another one")
+        return MISUSE
     status = _plainly(words)
     if status is not None:
         return status

@@ -154,6 +154,8 @@ def _read(path: str) -> dict[str, Any]:
         ) from None
     except (OSError, ValueError) as error:
         raise wrong(path, str(error)) from None
+    except RecursionError:
+        raise wrong(path, "it is nested too deep") from None
 
 
 def wrong(path: str, why: str, hint: str = "correct it, or move it out of the way") -> Diagnostics:

@@ -1,11 +1,12 @@
 """The process's three streams to ones that the command can use: whatever is closed has a stand-in,
-and no key of the environment passes through.
+what an encoding lacks is an escape, and no key of the environment passes through.
 """
 
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import Any, TextIO, cast
 
 from sexplang.process import ADDRESSES, CREDENTIALS, HEADERS
@@ -19,6 +20,10 @@ def usable(words: list[str]) -> Iterator[None]:
         sys.stdout = _unread()
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        # What it cannot write is shown as an escape: a result is not lost to an encoding.
+        if isinstance(stream, TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(errors="backslashreplace")
     # To know credentials costs a part of the start, which most starts need not pay.
     endings = (*CREDENTIALS, *ADDRESSES, *HEADERS)
     if any(name.endswith(endings) for name in os.environ) or any("://" in word for word in words):

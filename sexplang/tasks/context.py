@@ -18,7 +18,7 @@ from sexplang.tasks.session import Gathering
 from sexplang.tasks.substitute import value_text
 from sexplang.tasks.window import tokens_in
 from sexplang.terms.node import node
-from sexplang.terms.task import Conversation
+from sexplang.terms.task import Conversation, signed
 from sexplang.terms.text import text
 from sexplang.terms.value import Record, Value
 from sexplang.terms.words import telling
@@ -47,12 +47,22 @@ def sections(*texts: str) -> str:
 
 
 def wrapped(tag: str, attribute: str, body: str) -> str:
-    """`<file path="a.py">` … `</file>`; the body cannot end it."""
-    closed = _closing().sub("&lt;", body) if "<" in body else body
-    return f"<{tag}{attribute}>\n{closed}\n</{tag}>"
+    """`<file path="a.py">` … `</file>`; the body cannot end it. Where it has tags like these, a
+    word is on both ends that nobody knows who has not got all of it: what they begin is a part of
+    the body. The same body has the same word, so a conversation goes on with the same bytes."""
+    if "<" in body and (found := _tag().search(body)):
+        closed = _closing().sub("&lt;", body[found.start() :])
+        fence = f' fence="{signed(body)[:16]}"'
+        return f"<{tag}{attribute}{fence}>\n{body[: found.start()]}{closed}\n</{tag}{fence}>"
+    return f"<{tag}{attribute}>\n{body}\n</{tag}>"
 
 
 @cache  # so large a set is slow to make, and most texts have no tag
+def _tag() -> re.Pattern[str]:
+    return re.compile(rf"<{_UNSEEN}(?:/{_UNSEEN})?(?:{_TAGS})\b", re.IGNORECASE)
+
+
+@cache
 def _closing() -> re.Pattern[str]:
     return re.compile(rf"<(?={_UNSEEN}/{_UNSEEN}(?:{_TAGS})\b)", re.IGNORECASE)
 

@@ -4,7 +4,7 @@ import pytest
 from tasks_driver import converse, failure, says, system, template
 
 from sexplang.tasks.settings import CONFLICT, MINIMAL
-from sexplang.terms.task import Broke, Conversation, Perform, task_result
+from sexplang.terms.task import Broke, Conversation, Perform, signed, task_result
 from sexplang.terms.template import ContextManagement, FilePaths, Param, Template
 from sexplang.terms.value import Primitive, Record, symbol
 
@@ -298,10 +298,10 @@ def test_files_are_read_first_and_shown_with_their_paths():
         ("read-file", ("a.md",), True),
         ("read-file", ("b.md",), True),
     ]
-    assert (
-        run.requests[0]["system"]
-        == 'Be terse.\n\n===\n\n<file path="a.md">\ntext &lt;/file> &lt;/FILE >\n</file>'
-    )
+    fence = f'fence="{signed("text </file> </FILE >")[:16]}"'
+    text = "text &lt;/file> &lt;/FILE >"
+    shown = f'Be terse.\n\n===\n\n<file path="a.md" {fence}>\n{text}\n</file {fence}>'
+    assert shown == run.requests[0]["system"]
     assert run.notes["context_source"] == "template_literal"
     assert run.notes["context_files_count"] == 1
     assert "b.md" in run.notes["warnings"][0]

@@ -11,7 +11,7 @@ from html import escape
 from sexplang.hosts.show import drawn
 from sexplang.runtime.redact import clean
 
-_STEERING = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+_STEERING = re.compile("[<>&]|[^\x00-\x7f]")
 
 
 class Html(str):
@@ -45,8 +45,17 @@ def tag(name: str, /, *below: str, **attributes: "str | int | float | bool | Non
 
 
 def inlined(json: str) -> Html:
-    """JSON as it may stand in a script element: a `<` in it is only ever part of a string."""
-    return Html(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", json))
+    """JSON as it may stand in a script element: a `<` in it, or what would steer or hide text, is
+    only ever part of a string, and an escape there."""
+    return Html(_STEERING.sub(_escaped, json))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    char = found[0]
+    if char in "<>&" or drawn(char) != char:
+        units = char.encode("utf-16-be", "surrogatepass")
+        return "".join([f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2)])
+    return char
 
 
 def digest(code: str) -> str:

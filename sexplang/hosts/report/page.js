@@ -2,10 +2,12 @@
 const all = (where, what) => [...where.querySelectorAll(what)];
 const rows = all(document, "details.row");
 const data = JSON.parse(document.getElementById("rows").textContent);
+const escaped = (unit) => "\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0");
 
 document.addEventListener("toggle", (event) => {
   const raw = event.target.open && event.target.querySelector(":scope > pre.raw:empty");
-  if (raw) raw.textContent = JSON.stringify(data[Number(raw.dataset.at)], null, 2);
+  if (raw) raw.textContent = JSON.stringify(data[Number(raw.dataset.at)], null, 2)
+    .replace(/[\p{Cf}\p{Co}\u2028\u2029]/gu, (sign) => sign.split("").map(escaped).join(""));
 }, true);
 
 const fold = (open) => rows.forEach((row) => { if (row.querySelector("details.row")) row.open = open; });

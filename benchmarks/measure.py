@@ -3,8 +3,9 @@
 import gc
 from collections.abc import Callable
 from statistics import median
+from sys import gettrace, settrace
 from time import process_time
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 Timed = Callable[[], Any]
@@ -16,6 +17,26 @@ def seconds(function: Timed) -> float:
     begun = process_time()
     function()
     return process_time() - begun
+
+
+def opcodes(function: Timed) -> int:
+    """The opcodes of Python that a call takes, whatever else the machine does."""
+    count = 0
+
+    def watch(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal count
+        if event == "call":
+            frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        count += event == "opcode"
+        return watch
+
+    before = gettrace()
+    settrace(watch)
+    try:
+        function()
+    finally:
+        settrace(before)
+    return count
 
 
 def _roomy(function: Callable[..., Any]) -> Callable[..., Any]:

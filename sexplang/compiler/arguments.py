@@ -19,7 +19,8 @@ def operands(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, ..
 
 def _labelled(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, ...], bool]:
     forms: list[Form] = []
-    labels: list[Label] = []
+    labels: list[str] = []
+    seen: set[str] = set()
     waiting: Label | None = None
     is_sound = True
     for item in form.items[1:]:
@@ -27,8 +28,8 @@ def _labelled(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, .
             is_sound &= waiting is None or _no_value(c, waiting)
             waiting = item
         elif waiting is not None:
-            is_sound &= _is_new(c, waiting, labels)
-            labels.append(waiting)
+            is_sound &= _is_new(c, waiting, seen)
+            labels.append(waiting.text)
             forms.append(item)
             waiting = None
         else:
@@ -36,7 +37,7 @@ def _labelled(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, .
             forms.append(item)
     if waiting is not None:
         is_sound &= _no_value(c, waiting)
-    return forms, tuple(label.text for label in labels), is_sound
+    return forms, tuple(labels), is_sound
 
 
 def _misplaced(c: Lowering, item: Form) -> bool:
@@ -60,8 +61,9 @@ def _no_value(c: Lowering, label: Label) -> bool:
     return False
 
 
-def _is_new(c: Lowering, label: Label, labels: list[Label]) -> bool:
-    is_new = all(label.text != other.text for other in labels)
+def _is_new(c: Lowering, label: Label, seen: set[str]) -> bool:
+    is_new = label.text not in seen
+    seen.add(label.text)
     if not is_new:
         c.report(
             "duplicate-label",
@@ -136,18 +138,20 @@ def places_of(
             return None
         positional = len(params)
     places = list(range(positional))
+    known = {name: at for at, name in enumerate(params)} if labels else {}
     for text in labels:
-        if text not in params:
+        at = known.get(text, -1)
+        if at < 0:
             _unknown_label(c, form, shape, text)
             return None
-        at = params.index(text)
         if at < positional:
             title = f"`{text}` is given by position and by label"
             c.report("duplicate-label", label_form(form, text).span, title)
             return None
         places.append(at)
+    filled = set(places)
     missing = [
-        name for at, name in enumerate(params) if at not in places and name not in shape.optional
+        name for at, name in enumerate(params) if at not in filled and name not in shape.optional
     ]
     if not missing:
         return places

@@ -79,7 +79,9 @@ class _Show:
         self.source = source
         self.encoding = encoding
         self.places = Places(source.text, encoding)
-        self.bringing: list[tuple[Span, frozenset[str]]] | None = None
+        self.known = {source.name: self.places}
+        """The places of each source, found once for all that is said of it."""
+        self.bringing: dict[str, Span] | None = None
 
     def __call__(self, found: terms.Diagnostic) -> Diagnostic:
         first, *others = found.labels or (None,)
@@ -110,22 +112,26 @@ class _Show:
     ) -> list[DiagnosticRelatedInformation]:
         related = []
         for label in labels:
-            location = None if label is None else location_of(label.span, self.encoding)
+            location = None if label is None else self._location(label.span)
             if label is not None and location is not None:
                 words = label.words or found.title
                 related.append(DiagnosticRelatedInformation(location, words))
         return related
 
+    def _location(self, span: Span) -> Location | None:
+        source = span.source
+        if source.name not in self.known:
+            self.known[source.name] = Places(source.text, self.encoding)
+        return _located(span, self.known[source.name])
+
     def _import_of(self, name: str) -> Range:
         if self.bringing is None:
-            self.bringing = [
-                (each.target.span, frozenset(self.library.beyond(each.path, self.source.name)))
-                for each in self.library.text(self.source).imports
-            ]
-        for span, names in self.bringing:
-            if name in names:
-                return self.places.of(span)
-        return self.places.range(0, 0)
+            self.bringing = {}
+            for each in self.library.text(self.source).imports:
+                for brought in self.library.beyond(each.path, self.source.name):
+                    self.bringing.setdefault(brought, each.target.span)
+        span = self.bringing.get(name)
+        return self.places.range(0, 0) if span is None else self.places.of(span)
 
 
 def _message(found: terms.Diagnostic, words: str) -> str:
@@ -135,7 +141,9 @@ def _message(found: terms.Diagnostic, words: str) -> str:
 
 def location_of(span: Span, encoding: str) -> Location | None:
     """Where a span is, if it is in a file."""
+    return _located(span, Places(span.source.text, encoding))
+
+
+def _located(span: Span, places: Places) -> Location | None:
     address = address_of(span.source.name)
-    if address is None:
-        return None
-    return Location(address, Places(span.source.text, encoding).of(span))
+    return None if address is None else Location(address, places.of(span))

@@ -1,5 +1,6 @@
 """What a name in a text can mean, for those who point at it."""
 
+from functools import cached_property
 from typing import Any, Literal
 
 from sexplang.terms.form import Form
@@ -54,9 +55,13 @@ class Meaning:
 
     def param(self, name: str) -> Parameter | None:
         """The parameter called `name`."""
-        return next((each for each in self.params or () if each.name == name), None)
+        return self._named.get(name)
 
-    @property
+    @cached_property
+    def _named(self) -> dict[str, Parameter]:
+        return {each.name: each for each in reversed(self.params or ())}
+
+    @cached_property
     def signature(self) -> str:
         """How a call is written: `(name a (b 1) . rest)`."""
         if self.params is None:

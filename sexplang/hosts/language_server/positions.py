@@ -5,9 +5,11 @@ prefers others. A line ends at `\\n`, `\\r\\n` or `\\r` and nowhere else.
 """
 
 import re
-from bisect import bisect_right
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import cached_property
+from itertools import accumulate
 
 from lsprotocol.types import Position, Range
 
@@ -30,6 +32,7 @@ class Places:
         self.text = text
         self.encoding = encoding
         self.units = UNITS[encoding]
+        self._known: dict[int, array[int]] = {}
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -44,8 +47,17 @@ class Places:
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
-        column = offset - start if self._is_plain else self.units(self.text[start:offset])
+        column = offset - start if self._is_plain else self._columns(line)[offset - start]
         return Position(line, column)
+
+    def _columns(self, line: int) -> "array[int]":
+        """How far each character of a line is from its start, in units."""
+        if line not in self._known:
+            start = self._starts[line]
+            end = self._starts[line + 1] if line + 1 < len(self._starts) else len(self.text)
+            widths = map(self.units, self.text[start:end])
+            self._known[line] = array("I", accumulate(widths, initial=0))
+        return self._known[line]
 
     def offset(self, position: Position) -> int:
         """The offset of a place; one beyond the end of its line is that end."""
@@ -56,11 +68,8 @@ class Places:
         end = ended.start() if ended else len(self.text)
         if self._is_plain:
             return min(start + position.character, end)
-        left, at = position.character, start
-        while at < end and left > 0:
-            left -= self.units(self.text[at])
-            at += 1
-        return at
+        at = bisect_left(self._columns(position.line), position.character)
+        return min(start + at, end)
 
     def range(self, start: int, end: int) -> Range:
         """The stretch between two offsets."""

@@ -6,6 +6,7 @@ a form that begins in the first column begins at the top. What is nested deeper 
 be is read up to there.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from sexplang.hosts.tokens import CLOSING, LABELS, MARKS, OPENING, TRIVIA, Token
@@ -46,6 +47,8 @@ class _Tree:
         self.source = source
         self.restarts = restarts
         self.frames = [_Frame("", 0)]
+        self.open = Counter[str]()
+        """How many brackets of each kind are open."""
 
     def grow(self, found: Sequence[Token]) -> tuple[tuple[Form, ...], bool]:
         """The forms at the top, and whether every bracket was closed."""
@@ -62,6 +65,7 @@ class _Tree:
                 if len(self.frames) > _DEEPEST:
                     break
                 self.frames.append(_Frame(OPENING[kind], token.start))
+                self.open[OPENING[kind]] += 1
             elif kind in CLOSING:
                 self._closer(token)
             elif kind in MARKS or kind == "DROP":
@@ -82,7 +86,7 @@ class _Tree:
 
     def _closer(self, token: Token) -> None:
         wanted = CLOSING[token.kind]
-        if not any(frame.opening == wanted for frame in self.frames):
+        if not self.open[wanted]:
             return
         while self.frames[-1].opening != wanted:
             self._close(token.start)
@@ -90,6 +94,7 @@ class _Tree:
 
     def _close(self, end: int) -> None:
         frame = self.frames.pop()
+        self.open[frame.opening] -= 1
         kind = _KINDS[frame.opening]
         self._complete(kind(tuple(frame.items), span=Span(self.source, frame.start, end)))
 

@@ -30,14 +30,19 @@ class Walk:
         self.special = special
         self.walks = walks
         self.work: list[tuple[Form, Scope]] = []
+        self.bodies: list[tuple[Sequence[Form], Scope, int]] = []
+        """Those of functions, which may be defined in one another however deep."""
         self.defined: list[Meaning] = []
 
     def over(self, forms: Sequence[Form], scope: Scope) -> None:
         """Walks the top level of a text whose imported names are in `scope`."""
         self.scopes.all.append(scope)
         self.body(forms, scope, scope.end)
-        while self.work:
-            self._visit(*self.work.pop())
+        while self.work or self.bodies:
+            if self.work:
+                self._visit(*self.work.pop())
+            else:
+                self.body(*self.bodies.pop())
         self.scopes.mentions.sort(key=lambda mention: mention.start)
         self.defined.sort(key=_place)
 
@@ -137,7 +142,7 @@ class Walk:
         for item in items:
             if type(item) is ListForm:
                 self.push(item.items[1:], scope)
-        self.body(body, scope, form.span.end)
+        self.bodies.append((body, scope, form.span.end))
 
     # -- any form
 
@@ -170,12 +175,18 @@ class Walk:
         self.push(form.items, scope)
 
 
+_LONGEST = 1_000
+"""Characters of a signature that are said of each label of a call."""
+
+
 def _labelled(callee: Meaning, label: Label) -> Meaning | None:
     param = callee.param(label.text)
     if param is None:
         return None
     place = param.span or callee.name_span
-    doc = " · ".join(part for part in (f"of `{callee.signature}`", param.type, param.doc) if part)
+    doc = " · ".join(
+        part for part in (f"of `{callee.signature[:_LONGEST]}`", param.type, param.doc) if part
+    )
     return Meaning(param.name, "parameter", place, callee.span, doc=doc, form=callee.form)
 
 

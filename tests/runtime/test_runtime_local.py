@@ -110,7 +110,8 @@ def test_a_schema_keeps_its_references_beside_others():
             "rest": True,
         },
     }
-    tool = {**TOOL, "input_schema": {"properties": {"a": {"$ref": "#/$defs/A"}}}}
+    within = {"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "string"}}}
+    tool = {**TOOL, "input_schema": within}
     made = reply_schema([tool], tree, {})["$defs"]
 
     assert {"$ref": "#/$defs/reply"} == made["reply"]["properties"]["next"]["anyOf"][0]

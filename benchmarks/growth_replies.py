@@ -67,9 +67,57 @@ REQUESTED: dict[str, Make] = {
     "escaped quotes": lambda n: '{"subtask": "' + '\\"' * n,
 }
 
+LIST = OutputFormat(
+    "xml",
+    """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="list">
+    <xs:complexType><xs:sequence>
+      <xs:element name="said" minOccurs="0" maxOccurs="unbounded"><xs:complexType>
+        <xs:simpleContent><xs:extension base="xs:string"><xs:attribute name="by"/></xs:extension>
+        </xs:simpleContent></xs:complexType></xs:element>
+      <xs:element name="is" type="xs:boolean" minOccurs="0" maxOccurs="unbounded"/>
+      <xs:element name="mixed" minOccurs="0"><xs:complexType mixed="true"><xs:choice
+        minOccurs="0" maxOccurs="unbounded"><xs:element name="b" type="xs:string"/></xs:choice>
+        </xs:complexType></xs:element>
+    </xs:sequence></xs:complexType></xs:element></xs:schema>""",
+)
+
+XML: dict[str, Make] = {
+    "elements": lambda n: f"<list>{'<said>x</said>' * n}</list>",
+    "names in another case": lambda n: f"<list>{'<Said>x</sAID>' * n}</list>",
+    "values in another case": lambda n: f"<list>{'<is> True </is>' * n}</list>",
+    "attributes": lambda n: f"<list>{'<said By=`&`/>' * n}</list>".replace("`", '"'),
+    "bare <": lambda n: f"<list><said>{'< ' * 3 * n}</said></list>",
+    "bare &": lambda n: f"<list><said>{'& ' * 3 * n}</said></list>",
+    "bare & in letters": lambda n: f"<list><said>{'&abcdefghij' * 3 * n}</said></list>",
+    "entities": lambda n: f"<list><said>{'&eacute;' * 3 * n}</said></list>",
+    "tags of no schema": lambda n: (
+        f"<list><said>{''.join(f'<z{at}></z{at}>' for at in range(n))}</said></list>"
+    ),
+    "CDATA": lambda n: f"<list><said>{'<![CDATA[<]]>' * n}&</said></list>",
+    "marks in mixed content": lambda n: f"<list><mixed>{'a < & b' * n}</mixed></list>",
+    "elements in mixed content": lambda n: f"<list><mixed>{'<b/>< ' * n}</mixed></list>",
+    "a long name": lambda n: f"<list><said><{'z' * 100 * n}</said></list>",
+    "a long value": lambda n: f"<list><is>{'true' * 25 * n}</is>&</list>",
+    "white": lambda n: f"<list><said><{' ' * 100 * n}</said></list>",
+    "a long attribute": lambda n: f"<list><said by='{'x>' * 50 * n}&'/></list>",
+    "open quotes": lambda n: "<list by=" + "\"'" * 50 * n,
+    "open comments": lambda n: "<list>" + "<!--" * 3 * n,
+    "open CDATA": lambda n: "<list><said>" + "<![CDATA[" * 3 * n,
+    "document types": lambda n: "<!DOCTYPE " * 3 * n + "<list>&</list>",
+    "levels": lambda n: "<list>" * 3 * n,
+    "roots": lambda n: "<list/>" * n,
+    "fences": lambda n: "```\n1\n```\n" * n + "<list>&</list>",
+    "thoughts": lambda n: "<think></think>" * n + "<LIST/>",
+    "open thoughts": lambda n: "<LIST/>" + "<think>" * 3 * n,
+}
+
 
 def _read(text: str) -> None:
     read_reply(text, ARRAY)
+
+
+def _read_xml(text: str) -> None:
+    read_reply(text, LIST)
 
 
 def _mended(text: str) -> int:
@@ -98,6 +146,7 @@ def _thought(text: str) -> None:
 
 ROUTINES = (
     *(Routine(f"JSON: {name}", make, _read) for name, make in JSON.items()),
+    *(Routine(f"XML: {name}", make, _read_xml, 1_200) for name, make in XML.items()),
     *(Routine(f"mending: {name}", make, _mended, 1_000) for name, make in MENDED.items()),
     *(Routine(f"CONTINUATION: {name}", make, _asked) for name, make in REQUESTED.items()),
     Routine("keys of an object, one twice", REQUESTED["keys and one twice"], _keys),

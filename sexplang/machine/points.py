@@ -38,9 +38,10 @@ class Points:
 
 
 def _named() -> Iterator[tuple[str, Any]]:
-    """The functions and kinds that the machine's modules define, by module and name."""
-    for module in sorted(name for name in sys.modules if name.startswith(_PACKAGE)):
-        for name, value in vars(sys.modules[module]).items():
+    """The functions and kinds that the machine's modules define, by module and name. Another thread
+    may be loading modules meanwhile."""
+    for module in sorted(name for name in list(sys.modules) if name.startswith(_PACKAGE)):
+        for name, value in list(vars(sys.modules[module]).items()):
             if isinstance(value, Kind):
                 yield f"{module}:{name}", value
                 if value.stripped is not value:

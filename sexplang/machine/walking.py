@@ -245,7 +245,7 @@ def walked(frame: Frame) -> tuple[str, Value] | None:
     """What a `map` or a `fold` of the program has come to which waits in a frame, and a name for
     it."""
     if frame[0] is _next and frame[7] is _same and frame[4] > 1:
-        return "finished", unlink(frame[5], frame[4] - 1)[:MOST]
+        return "map", unlink(frame[5], frame[4] - 1)[:MOST]
     if frame[0] is _fold_next and len(frame) > 5:
         function = frame[2]
         is_library = type(function) is Closure and function.code.is_library

@@ -196,8 +196,8 @@ def test_what_holds_for_one_call_is_said_where_it_stands():
 
 BEFORE = {
     "(handle (let ((x (leaf 'a))) (str x (leaf 'c))) ((model p) r (r (model p))))": {"x": "A"},
-    "(map leaf ['a 'b 'c])": {"finished": ["A", "B"]},
-    "(map (lambda (x) (str (leaf x) '!)) ['a 'b 'c])": {"finished": ["A!", "B!"]},
+    "(map leaf ['a 'b 'c])": {"map": ["A", "B"]},
+    "(map (lambda (x) (str (leaf x) '!)) ['a 'b 'c])": {"map": ["A!", "B!"]},
     "(fold (lambda (all x) (append all [(leaf x)])) [] ['a 'b 'c])": {"fold": ["A", "B"]},
     "[(leaf 'a) (leaf 'c)]": {"list": ["A"]},
     "(str (leaf 'a) 'x (leaf 'b) (leaf 'c))": {"str": ["A", "B"]},

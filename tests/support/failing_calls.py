@@ -128,12 +128,14 @@ BINDING = (
 
 
 def bound_before(seed: int) -> str | None:
-    """The error of a task keeps what is bound in the bodies that it leaves and what branches beside
-    it gave, and nothing else."""
+    """The error of a task keeps what is bound in the bodies that it leaves, what a list had before
+    it or branches gave beside it, and nothing else."""
     random = Random(seed)
     inner, defined = random.choice(CALLS[:6]), ""
     expected: dict[str, Any] = {"top": 7}
     finished: tuple[int, ...] = ()
+    if "fine" in inner:
+        expected["map"] = ("Fine.",)
     for level in range(random.randrange(DEEP)):
         name, value = f"v{level}", level
         around = random.choice(BINDING)

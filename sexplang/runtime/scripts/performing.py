@@ -68,7 +68,7 @@ async def ran(command: Command, given: str, most: int) -> dict[str, Any]:
         raise _too_long(name, command.seconds, out, err)
     if word == "error":
         raise _not_started(name, int(number))
-    raise _lost(name)
+    raise _lost(name, process.is_gone)
 
 
 async def _feed(process: Process, given: str) -> None:
@@ -107,11 +107,14 @@ def _not_started(name: str, number: int) -> Refusal:
     )
 
 
-def _lost(name: str) -> Refusal:
+def _lost(name: str, is_gone: bool) -> Refusal:
+    ended = f"`{name}` was ended with all that it started"
+    if not is_gone:
+        ended = f"some of what `{name}` started may still be running"
     return broken(
         "tool_execution_error",
         "script-failed",
-        f"what watched over `{name}` was killed, and so was the script",
-        hint="run it again; a script that kills its parent cannot be run here",
+        f"{ended}: what watched over it was killed or stopped",
+        hint="run it again; a script may not kill or stop its parents",
         command=name,
     )

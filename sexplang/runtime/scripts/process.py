@@ -15,7 +15,8 @@ from time import monotonic
 
 import anyio
 
-from sexplang.runtime.scripts.stopped import end_below, is_stopped
+from sexplang.runtime.scripts import reaper
+from sexplang.runtime.scripts.stopped import end_below, is_over, is_stopped
 from sexplang.terms.node import define, frozen
 
 GRACE = 5.0
@@ -23,6 +24,9 @@ GRACE = 5.0
 
 PULSE = 1.0
 """Seconds between two looks at whether the supervisor has been stopped."""
+
+SOON = 0.01
+"""Seconds between two looks at what was adopted."""
 
 PIECE = 65536
 
@@ -49,6 +53,8 @@ class Process:
     line: socket.socket
     until: float
     """When its time is up, on the monotonic clock, should the supervisor not say so."""
+    is_gone: bool = False
+    """Whether it has been seen that nothing of it is left."""
 
     async def send(self, data: bytes) -> None:
         """Writes to its standard input. Raises OSError when nobody reads it any more."""
@@ -77,14 +83,16 @@ class Process:
     async def ended(self) -> str:
         """How it ended, all that it started with it: `exit N`, `timeout`, `error ERRNO`; "" if
         nobody can say."""
+        unheard = False
         while True:
             with anyio.move_on_after(PULSE):
                 await anyio.wait_readable(self.line)
                 return self.line.recv(100).partition(b"\n")[0].decode()
             if monotonic() > self.until:
                 return "timeout"
-            if is_stopped(self.popen.pid):
+            if unheard or is_stopped(self.popen.pid):
                 return ""
+            unheard = is_over(self.popen.pid)
 
 
 def can_supervise() -> bool:
@@ -101,29 +109,33 @@ def can_supervise() -> bool:
 @asynccontextmanager
 async def supervised(command: Command) -> AsyncIterator[Process]:
     """Starts a command; whatever happens inside, all its processes end with it. Raises OSError."""
-    ours, theirs = socket.socketpair()
-    try:
-        with theirs:
-            popen = _started(command, theirs.fileno())
-        ours.setblocking(False)
-        pipes = [pipe for pipe in (popen.stdin, popen.stdout, popen.stderr) if pipe is not None]
-        for pipe in pipes:
-            os.set_blocking(pipe.fileno(), False)
-    except BaseException:
-        ours.close()
-        raise
-    try:
-        yield Process(popen, ours, monotonic() + command.seconds + PULSE)
-    finally:
-        ours.close()
-        with anyio.CancelScope(shield=True), anyio.move_on_after(GRACE):
-            await _gone(popen)
-        for pipe in pipes:
-            pipe.close()
+    with reaper.adopting():
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                popen = reaper.started(lambda: _started(command, theirs.fileno()))
+            ours.setblocking(False)
+            pipes = [pipe for pipe in (popen.stdin, popen.stdout, popen.stderr) if pipe is not None]
+            for pipe in pipes:
+                os.set_blocking(pipe.fileno(), False)
+        except BaseException:
+            ours.close()
+            raise
+        process = Process(popen, ours, monotonic() + command.seconds + PULSE)
+        try:
+            yield process
+        finally:
+            ours.close()
+            with anyio.CancelScope(shield=True), anyio.move_on_after(GRACE):
+                await _gone(popen)
+                process.is_gone = True
+            for pipe in pipes:
+                pipe.close()
 
 
 def _started(command: Command, line: int) -> "subprocess.Popen[bytes]":
     words = [sys.executable, "-I", "-S", _SUPERVISOR, str(line), str(command.seconds)]
+    words.append(str(reaper.mark()))
     return subprocess.Popen(
         [*words, command.executable, *command.words],
         bufsize=0,
@@ -139,6 +151,16 @@ def _started(command: Command, line: int) -> "subprocess.Popen[bytes]":
 
 async def _gone(popen: "subprocess.Popen[bytes]") -> None:
     try:
+        await _over(popen)
+        status = popen.wait()
+    finally:
+        reaper.over(popen.pid)
+    while status and reaper.end_orphans():  # it was killed, and has left what it watched over
+        await anyio.sleep(SOON)
+
+
+async def _over(popen: "subprocess.Popen[bytes]") -> None:
+    try:
         file = os.pidfd_open(popen.pid)
     except ProcessLookupError:  # somebody else has waited for it
         return
@@ -152,4 +174,3 @@ async def _gone(popen: "subprocess.Popen[bytes]") -> None:
                 end_below(popen.pid)
     finally:
         os.close(file)
-    popen.wait()

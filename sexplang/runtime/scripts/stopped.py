@@ -34,7 +34,7 @@ def _kill(pid: int, tree: dict[int, list[int]]) -> None:
     with suppress(OSError):
         file = os.pidfd_open(pid)
         try:
-            if pid in tree.get(_parent(pid), ()):
+            if pid in tree.get(parent_of(pid), ()):
                 signal.pidfd_send_signal(file, signal.SIGKILL)
         finally:
             os.close(file)
@@ -44,11 +44,17 @@ def _tree(root: int) -> dict[int, list[int]]:
     """The children of each process."""
     found: dict[int, list[int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
-        found.setdefault(_parent(int(name)), []).append(int(name))
+        found.setdefault(parent_of(int(name)), []).append(int(name))
     return found
 
 
-def _parent(pid: int) -> int:
+def is_over(pid: int) -> bool:
+    """Whether a process has ended, though nobody may have waited for it."""
+    return _stat(pid)[:1] in ([], ["Z"])
+
+
+def parent_of(pid: int) -> int:
+    """The process that has started or adopted it; 0 where there is no such process."""
     fields = _stat(pid)
     return int(fields[1]) if fields else 0
 

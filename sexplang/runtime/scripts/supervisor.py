@@ -1,23 +1,25 @@
 """A process between the interpreter and a command: when the command has ended, or nobody waits for
 it any more, none of the processes that it started is left.
 
-    python -I -S supervisor.py LINE SECONDS EXECUTABLE NAME ARGUMENT…
+    python -I -S supervisor.py LINE SECONDS MARK EXECUTABLE NAME ARGUMENT…
 
 LINE is the number of a socket to the interpreter. On it comes one line that says how it ended:
 `exit N`, `timeout`, `error ERRNO`. When the other end closes it, by being killed too, everything
-ends. Standard input, output and error are the command's alone.
+ends. MARK is the limit by which the interpreter knows what is ours (`reaper.py`). Standard input,
+output and error are the command's alone.
 
 interpreter ── guard ── keeper ── command ── whatever it starts
 
 Guard and keeper adopt every process below them that has lost its parent, so setting itself apart
 (a new session, a double fork) helps none of them. The guard is there for the case that the keeper
-is killed or stopped; `stopped.py` for the case that the guard is. Imports nothing of the package,
-so that it starts quickly.
+is killed or stopped; `stopped.py` for the case that the guard is, `reaper.py` for the case that
+both are killed. Imports nothing of the package, so that it starts quickly.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # without enums: a third of the start
 import ctypes
 import os
+import resource
 import select
 import sys
 import time
@@ -33,8 +35,9 @@ IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """What a command may send to its parent without being rid of it."""
 
 
-def main(line: int, seconds: float, executable: str, command: list[str]) -> None:
+def main(line: int, seconds: float, mark: int, executable: str, command: list[str]) -> None:
     os.set_inheritable(line, False)
+    put_mark(mark)
     prctl(SUBREAPER, 1)
     prctl(DEATH_SIGNAL, signal.SIGCONT)  # should it be stopped when the interpreter ends
     for number in IGNORED:
@@ -48,6 +51,14 @@ def main(line: int, seconds: float, executable: str, command: list[str]) -> None
     watch(keeper, interpreter)
     sweep(None)
     os._exit(0)
+
+
+def put_mark(mark: int) -> None:
+    """Marks this process and all below it. Where no such limit is known, none can be adopted."""
+    try:
+        resource.setrlimit(resource.RLIMIT_RTTIME, (mark, mark))
+    except (OSError, ValueError):
+        return
 
 
 def keep(line: int, seconds: float, executable: str, command: list[str]) -> None:
@@ -204,6 +215,7 @@ def prctl(option: int, value: int) -> None:
 
 if __name__ == "__main__":
     try:
-        main(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3], sys.argv[4:])
+        number, seconds, mark, executable, *words = sys.argv[1:]
+        main(int(number), float(seconds), int(mark), executable, words)
     except OSError as error:  # no more processes, or a system that forbids what we need
         tell(int(sys.argv[1]), f"error {error.errno}")

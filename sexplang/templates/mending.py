@@ -20,7 +20,6 @@ _COMMENT = re.compile(r"//[^\n]*+|/\*.*?\*/", re.DOTALL)
 _NAME = re.compile(r"[^\W\d]\w*+(?=[ \t\r\n]*+:)")
 _WORD = re.compile(r"[^ \t\r\n,:\[\]{}\"]++")
 _NUMBER = re.compile(r"([+-]?)(?:(0|[1-9]\d*+)(?:\.(\d*+))?|\.(\d++))([eE][+-]?\d++)?", re.ASCII)
-_OF_NUMBERS = "0123456789."
 _SHORT = 15
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
 # What ends a string, by what began it.
@@ -39,8 +38,7 @@ def mended(text: str, at: int, note: Callable[[str], None]) -> tuple[Any, int]:
     """The data that begins at `at`, and where it ends; `note` is told of each slip. Raises NotJson,
     and GaveUp for a text that may be nearly JSON and is too much to be read as it."""
     mender = Mender(text, at, note)
-    data, _ = mender.value()
-    return data, mender.at
+    return mender.value(), mender.at
 
 
 class Mender:
@@ -49,8 +47,7 @@ class Mender:
         self.depth = self.steps = 0
         self.decoder = each_key_once(note)
 
-    def value(self) -> tuple[Any, bool]:
-        """A value, and whether it is a list or table whose end could as well stand earlier."""
+    def value(self) -> Any:
         self._spend(1)
         match self._next():
             case "{" | "[" as char:
@@ -61,10 +58,10 @@ class Mender:
                 self.depth -= 1
                 return made
             case char if char in _QUOTES:
-                return self._string(char), False
+                return self._string(char)
             case "":
                 self._refuse("it ends where a value is due")
-        return self._word(), False
+        return self._word()
 
     def _spend(self, steps: int) -> None:
         self.steps += steps
@@ -91,37 +88,30 @@ class Mender:
 
     # -- lists and tables
 
-    def _object(self) -> tuple[dict[str, Any], bool]:
+    def _object(self) -> dict[str, Any]:
         made: dict[str, Any] = {}
-        loose = False
         self.at += 1
-        while self._goes_on("}", bool(made), loose):
+        while self._goes_on("}", bool(made)):
             key = self._key()
             if self._next() != ":":
                 self._refuse("a : is due")
             self.at += 1
-            item, inner = self.value()
+            item = self.value()
             if key in made and not same(made[key], item):
                 self._refuse(twice(key))
             if key in made:
                 self.note(f"took the key {key[:40]} once that stands twice")
             made[key] = item
-            loose = loose or (inner and isinstance(item, dict))
-        return made, loose or len(made) > 1
+        return made
 
-    def _array(self) -> tuple[list[Any], bool]:
+    def _array(self) -> list[Any]:
         made: list[Any] = []
-        loose = False
         self.at += 1
-        while self._goes_on("]", bool(made), loose, made[-1:]):
-            item, inner = self.value()
-            made.append(item)
-            loose = loose or (inner and isinstance(item, list))
-        return made, loose or len(made) > 1
+        while self._goes_on("]", bool(made), made[-1:]):
+            made.append(self.value())
+        return made
 
-    def _goes_on(
-        self, closer: str, has_items: bool, loose: bool, last: list[Any] | None = None
-    ) -> bool:
+    def _goes_on(self, closer: str, has_items: bool, last: list[Any] | None = None) -> bool:
         """Whether another item follows; steps over the comma before it, or the closing bracket."""
         ended = self.at
         char = self._next()
@@ -139,12 +129,7 @@ class Mender:
                 self._refuse("it ends where another item is due")
             if not has_items:
                 self._refuse("it ends where its first item is due")
-            if ended == len(self.text) and self.text[-1] in _OF_NUMBERS:
-                self._refuse("a number may break off")
-            if loose:
-                self._refuse("it ends before its brackets are closed, and where is not certain")
-            self.note(f"completed an unfinished {'object' if closer == '}' else 'array'}")
-            return False
+            self._refuse(f"it ends where {closer} is due")
         if has_items and not comma:
             between = self.text[ended : self.at]
             both = bool(last) and isinstance((last or [None])[0], (dict, list)) and char in "{["

@@ -14,6 +14,7 @@ from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.surrogates import is_text
 from sexplang.secrets import redacted_bytes
+from sexplang.terms.wildcards import LONGEST
 
 MOST_BYTES = 1_000_000
 MOST_NAMES = 100_000
@@ -83,6 +84,12 @@ def list_files(
     the program's folder where they lie below it. Names that begin with a dot do not count, nor what
     may not be read under its name; with `every`, all regular files do."""
     fixed, rest = split_pattern(_text(pattern, "pattern", "read"))
+    if len(pattern) > LONGEST:
+        raise refused(
+            "bad-pattern",
+            f"`{pattern[:60]}` is a pattern of more than {LONGEST:,} characters: no path is longer",
+            hint='write `*` for any letters: "docs/*.md"',
+        )
     root, relative = located(fixed or ".", permissions, "read")
     start = os.path.join(root, relative) if relative else root
     depth = None if "**" in rest else len(rest)

@@ -1,6 +1,6 @@
 """A pattern for file names and a path → whether it fits."""
 
-from fnmatch import fnmatchcase
+from sexplang.terms.wildcards import fits
 
 
 def split_pattern(pattern: str) -> tuple[str, list[str]]:
@@ -24,5 +24,5 @@ def matches(parts: list[str], pattern: list[str]) -> bool:
         if piece == "**":
             places = set(range(min(places), len(parts) + 1)) if places else places
         else:
-            places = {at + 1 for at in places if at < len(parts) and fnmatchcase(parts[at], piece)}
+            places = {at + 1 for at in places if at < len(parts) and fits(parts[at], piece)}
     return len(parts) in places

@@ -7,7 +7,6 @@ close its wrapper.
 
 import re
 from collections.abc import Collection, Iterable
-from fnmatch import fnmatchcase
 from functools import cache
 from operator import itemgetter
 
@@ -21,6 +20,7 @@ from sexplang.terms.node import node
 from sexplang.terms.task import Conversation, signed
 from sexplang.terms.text import text
 from sexplang.terms.value import Record, Value
+from sexplang.terms.wildcards import fits
 from sexplang.terms.words import telling
 
 SEPARATOR = "\n\n===\n\n"
@@ -205,7 +205,7 @@ class Ranks:
         return 1
 
     def _is_meant(self, named: str, source: str, path: str) -> bool:
-        return fnmatchcase(source, named) or fnmatchcase(path, beneath(named, self.folder))
+        return fits(source, named) or fits(path, beneath(named, self.folder))
 
 
 def wanted_paths(

@@ -328,7 +328,7 @@ def test_an_input_of_a_servers_tool_is_looked_at_once():
     assert {"x"} == in_json(Known(), "m:t")
 
 
-@pytest.mark.parametrize("schema", [doubling(40), CIRCLES[2][0]])
+@pytest.mark.parametrize("schema", [doubling(40), CIRCLES[2][0], {"$ref": "#/$defs/no"}])
 def test_the_local_model_is_held_to_no_schema_without_a_bound(schema):
     """Its engine writes out what references stand for."""
     with pytest.raises(Refusal, match="local model cannot hold to the schema of the output"):

@@ -126,6 +126,7 @@ LOST: dict[str, Callable[[Any, Random], str]] = {
     "quote in a string": _quoted,
     "key with two values": _twice,
     "left out": lambda value, random: f"[{json.dumps(value)}, ...]",
+    "left out, in a comment": lambda value, random: f"[{json.dumps(value)}, // ... 3 more\n]",
     "brackets exchanged": lambda value, random: f'[{{"a": {json.dumps(value)}]}}',
 }
 """What nobody knows: to be asked again."""

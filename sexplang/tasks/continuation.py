@@ -31,6 +31,9 @@ def continuation(
     said = text.lower()
     if not any(word in said for word in _WORDS):
         return None
+    if len(text) > _MOST_SEARCHED:
+        is_meant = '"CONTINUATION"' in text and '"status"' in text
+        return _malformed({"result": _TOO_LONG}, offered) if is_meant else None
     text = text[ahead(text)[1] :]
     twice: list[str] = []
     body = body_of(text)
@@ -65,6 +68,8 @@ _HELD = re.compile(
 _REMARK = "a request that is no CONTINUATION result was read as one"
 _BESIDE = frozenset(("status", "content", "type", "artifacts", "notes"))
 _MOST_TRIES = 20
+_MOST_SEARCHED = 1_000_000
+_TOO_LONG = f"it is longer than {_MOST_SEARCHED:,} characters: ask for less at once"
 
 Kind: TypeAlias = Literal["whole", "nearly", "bare"]
 """What a reply is: a CONTINUATION result; one with another status, or none; or its notes alone."""

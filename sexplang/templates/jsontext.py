@@ -36,10 +36,10 @@ class NotJson(Exception):
 
 def strict(text: str, decoder: json.JSONDecoder | None = None) -> Any:
     """The data that `text` denotes. Raises NotJson."""
-    if is_deep(text):
-        raise NotJson(f"it is nested more than {MAX_DEPTH} levels deep", final=True)
     if sum(map(text.count, "[{,")) > MAX_PARTS:
         raise NotJson(f"it has more than {MAX_PARTS:,} brackets and commas", final=True)
+    if is_deep(text):
+        raise NotJson(f"it is nested more than {MAX_DEPTH} levels deep", final=True)
     try:
         return (decoder or _DECODER).decode(text)
     except json.JSONDecodeError as error:

@@ -78,6 +78,8 @@ class Mender:
             if comment is None:
                 return self.text[self.at : self.at + 1]
             self._spend(1)
+            if "..." in comment[0] or "…" in comment[0]:
+                self._refuse("a comment may stand for what is left out")
             self.note("left out a comment")
             self.at = comment.end()
 

@@ -87,3 +87,13 @@ def test_a_request_has_so_many_parts_at_most_too():
     assert request is not None
     assert "too large" in request.problems["result"]
     assert continuation(f'{{"subtask": [{parts}]}}', {}, OutputFormat()) is None
+
+
+def test_a_text_in_which_no_request_is_looked_for_is_told_where_it_may_be_one():
+    """Else it is an answer, however long."""
+    long = "subtask " * 130_000
+
+    assert continuation(f"{long} {{}}", {}, OutputFormat()) is None
+    request = continuation(f'{long} {{"status": "CONTINUATION"}}', {}, OutputFormat())
+    assert request is not None
+    assert "longer than" in request.problems["result"]

@@ -181,6 +181,7 @@ def test_what_cannot_be_read_is_a_problem_and_never_harms(text):
         ('{"a": 1,', "ends where another item is due"),
         ('{"a":', "ends where a value is due"),
         ('{"a": 01}', "`01` is not a value"),
+        ('{"a": [1, // ... 3 more\n]}', "a comment may stand for what is left out"),
         ('{"a": [1 2]}', "a comma or ] is due"),
         ('{"a": [1, 2}', "a comma or ] is due"),
         ('{"a": "he said "hi" now"}', "a comma or } is due"),

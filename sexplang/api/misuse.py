@@ -142,6 +142,12 @@ def driving(parallel: Any, single_flight: Any, on_event: Any) -> None:
         raise TypeError("on_event is called and not awaited: give a function that is not async")
 
 
+def key(given: Any) -> None:
+    """Raises TypeError for what is no key of a seal."""
+    if given is not None and not (isinstance(given, bytes) and given):
+        raise wrong("key", "bytes, at least one", given)
+
+
 def built(program: Any) -> None:
     """Raises TypeError for what is no Program."""
     if not isinstance(program, Program):

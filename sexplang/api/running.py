@@ -188,9 +188,9 @@ def start(
     return started(program, inputs, described, limits, budget, folder=program.folder or "")
 
 
-def freeze(outcome: Suspended) -> dict[str, Any]:
+def freeze(outcome: Suspended, *, key: bytes | None = None) -> dict[str, Any]:
     """A run that waits as plain JSON data, for `thaw` in another process. Of credentials that the
-    host knows, none is in it.
+    host knows, none is in it. With a `key` only who has it can write data that `thaw` takes.
 
     Raises Failed, reason `not-data`, if it holds something that cannot be written down.
     """
@@ -198,22 +198,24 @@ def freeze(outcome: Suspended) -> dict[str, Any]:
 
     if not isinstance(outcome, Suspended):
         raise misuse.wrong("what is frozen", "a run that waits, a Suspended", outcome)
+    misuse.key(key)
     try:
         look()
-        return freezing.freeze(outcome, redacted if KNOWN.spelled else str)
+        return freezing.freeze(outcome, redacted if KNOWN.spelled else str, key)
     except Fault as fault:
         raise Failed(error_of(fault)) from None
 
 
-def thaw(program: Program, data: Any, *, tools: Tools = ()) -> Suspended:
-    """The frozen run again. It goes on with the same sources, the same tools and the same version
-    of this package; for anything else raises Failed, reason `frozen-mismatch`."""
+def thaw(program: Program, data: Any, *, tools: Tools = (), key: bytes | None = None) -> Suspended:
+    """The frozen run again. It goes on with the same sources, the same tools, the same `key` and
+    the same version of this package; for anything else raises Failed, reason `frozen-mismatch`."""
     from sexplang.machine import freezing
 
     misuse.built(program)
     if not isinstance(data, dict):
         raise misuse.wrong("data", "what freeze gives, a dict", data)
     misuse.tools(tools)
+    misuse.key(key)
     try:
         system = pipeline.tasks(
             definitions(tools_of(tools)),
@@ -221,7 +223,7 @@ def thaw(program: Program, data: Any, *, tools: Tools = ()) -> Suspended:
             has_own_memory=program.handles("search-memory"),
             max_task_depth=_depth_of(data),
         )
-        return freezing.thaw(program, data, system, held=growth())
+        return freezing.thaw(program, data, system, held=growth(), key=key)
     except Fault as fault:
         raise Failed(error_of(fault)) from None
 

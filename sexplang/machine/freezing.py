@@ -6,6 +6,7 @@ program, which is the same wherever the same program is linked; the digest says 
 """
 
 import hashlib
+import hmac
 import json
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,7 @@ from sexplang.machine import branch, crossing, exits, places, scopes, stack, sup
 from sexplang.machine.budgets import METER, Meter
 from sexplang.machine.link import linked_program
 from sexplang.machine.loop import Limits
-from sexplang.machine.outcome import Setting, State, Suspended, state_of
+from sexplang.machine.outcome import MISMATCH, Setting, State, Suspended, mismatch, state_of
 from sexplang.machine.plans import narrowed, planned
 from sexplang.machine.points import Points
 from sexplang.machine.stack import BOTTOM, Closure, Continuation, Ctx, Linked
@@ -43,9 +44,11 @@ _NOUNS: tuple[type, ...] = (
 )
 
 
-def freeze(outcome: Suspended, written: Callable[[str], str] = str) -> dict[str, Any]:
-    """The run as plain JSON data, with its texts as they are to be `written`. Raises Fault
-    `not-data` for a value that cannot be frozen."""
+def freeze(
+    outcome: Suspended, written: Callable[[str], str] = str, key: bytes | None = None
+) -> dict[str, Any]:
+    """The run as plain JSON data, with its texts as they are to be `written`, sealed with a `key`
+    if there is one. Raises Fault `not-data` for a value that cannot be frozen."""
     state = state_of(outcome)
     setting, limits = state.setting, state.setting.limits
     frozen = {
@@ -55,7 +58,7 @@ def freeze(outcome: Suspended, written: Callable[[str], str] = str) -> dict[str,
         "nodes": _Freezer(setting.program, setting.tasks, written).nodes(state.weave),
         "opened": [request.id for request in state.opened],
     }
-    return {**frozen, "seal": _seal(frozen)}
+    return {**frozen, "seal": _seal(frozen, key)}
 
 
 def thaw(
@@ -64,31 +67,54 @@ def thaw(
     tasks: TaskSystem | None = None,
     meter: Meter = METER,
     held: Callable[[], int] | None = None,
+    key: bytes | None = None,
 ) -> Suspended:
     """The run again; `held` says how much memory the process holds. Raises Fault `frozen-mismatch`
-    if it belongs to another program or version, or is damaged."""
+    if it belongs to another program or version, is damaged, or not sealed with that `key`."""
     try:
         sealed = {name: value for name, value in frozen.items() if name != "seal"}
         version = frozen["sexplang-frozen"]
         if type(version) is int and version != _VERSION:
-            raise _mismatch(f"it is of version {version} of frozen runs, and this is {_VERSION}")
-        if frozen["seal"] != _seal(sealed):
-            raise _mismatch("it is damaged")
+            raise mismatch(f"it is of version {version} of frozen runs, and this is {_VERSION}")
+        _check_seal(frozen["seal"], sealed, key)
         if frozen["program"] != digest(program):
-            raise _mismatch("it was frozen from another program")
+            raise mismatch("it was frozen from another program")
         weave = _Thawer(program, tasks, frozen["nodes"]).root()
-        setting = Setting(program, tasks, Limits(**frozen["limits"], held=held), meter)
+        limits = Limits(**frozen["limits"], held=held)
+        setting = Setting(program, tasks, limits, meter, thawed=True)
         requests = Suspended(State(weave, setting)).requests
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as damage:
-        raise _mismatch(f"it is damaged ({type(damage).__name__})") from None
-    opened = set(frozen["opened"])
-    fresh = tuple([each for each in requests if each.id in opened])
-    return Suspended(State(weave, setting, fresh))
+        opened = set(frozen["opened"])
+        fresh = tuple([each for each in requests if each.id in opened])
+        return Suspended(State(weave, setting, fresh))
+    except Fault as fault:
+        if fault.code == MISMATCH:
+            raise
+        raise mismatch(f"it is damaged ({fault.code})") from fault
+    except Exception as damage:  # whatever may be wrong in data that anybody can have written
+        raise mismatch(f"it is damaged ({type(damage).__name__})") from damage
 
 
-def _seal(frozen: dict[str, Any]) -> str:
-    """What shows damage. It is no defence against whoever can compute it too."""
-    return hashlib.sha256(json.dumps(frozen, sort_keys=True).encode()).hexdigest()
+_KEYED = "hmac-sha256:"
+
+
+def _seal(frozen: dict[str, Any], key: bytes | None) -> str:
+    """What shows damage. Without a key it is no defence against whoever can compute it too."""
+    data = json.dumps(frozen, sort_keys=True).encode()
+    if key is None:
+        return hashlib.sha256(data).hexdigest()
+    return _KEYED + hmac.new(key, data, "sha256").hexdigest()
+
+
+def _check_seal(seal: Any, frozen: dict[str, Any], key: bytes | None) -> None:
+    keyed = isinstance(seal, str) and seal.startswith(_KEYED)
+    if keyed and key is None:
+        raise mismatch("it is sealed with a key", "give that key: thaw(program, data, key=…)")
+    if key is not None and not keyed:
+        raise mismatch("it is not sealed with a key", "seal it with one: freeze(run, key=…)")
+    if not hmac.compare_digest(str(seal).encode(), _seal(frozen, key).encode()):
+        if key is None:
+            raise mismatch("it is damaged")
+        raise mismatch("it is damaged, or sealed with another key", "give the key of `freeze`")
 
 
 def digest(program: Program) -> str:
@@ -108,14 +134,6 @@ def _code(program: Program, tasks: TaskSystem | None) -> tuple[Linked, Points]:
     if points is None:
         points = _points[linked] = Points(run, linked, codes)
     return linked, points
-
-
-def _mismatch(why: str) -> Fault:
-    return Fault(
-        "frozen-mismatch",
-        f"this frozen run cannot go on here: {why}",
-        hint="thaw it with the program, and the version of sexplang, that it was frozen with",
-    )
 
 
 class _Freezer:
@@ -261,7 +279,7 @@ class _Thawer:
         made = self._made
         while work:
             if len(work) > len(self._nodes):
-                raise _mismatch("it is damaged (it refers to itself)")
+                raise mismatch("it is damaged (it refers to itself)")
             at = work[-1]
             if at in made:
                 work.pop()
@@ -340,7 +358,7 @@ class _Thawer:
             return _code(made, self._linked.tasks)[1].at(parts[0])
         if word == "code":
             return self._points.at(parts[0])
-        raise _mismatch(f"it is damaged (`{word}`)")
+        raise mismatch(f"it is damaged (`{word}`)")
 
 
 def _rope(parts: Any) -> Text:

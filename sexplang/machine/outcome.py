@@ -35,6 +35,8 @@ class Setting:
     tasks: TaskSystem | None
     limits: Limits
     meter: Meter
+    thawed: bool = False
+    """Whether it has come from data that anybody may have written."""
 
 
 @node(eq=False)
@@ -69,9 +71,13 @@ class Suspended:
     def requests(self) -> tuple[Request, ...]:
         """All open requests of all branches, in the order of their identities."""
         weave = self._state.weave
-        waiting = [each.request for each in weave.branches.values() if isinstance(each, Waiting)]
-        waiting.extend([scope.timer() for scope in weave.times.timers.values()])
-        return tuple(sorted(waiting, key=lambda request: order(request.id)))
+        try:
+            every = weave.branches.values()
+            waiting = [each.request for each in every if isinstance(each, Waiting)]
+            waiting.extend([scope.timer() for scope in weave.times.timers.values()])
+            return tuple(sorted(waiting, key=lambda request: order(request.id)))
+        except Exception as broken:
+            raise _damage(broken, self._state.setting) from broken
 
     @property
     def _told(self) -> Told:
@@ -89,21 +95,27 @@ class Suspended:
         `so_far` tells what the model calls had got that are withdrawn for it: it is charged, and
         stands in the error of a deadline. Raises LookupError if `id` is not open, and Failed,
         reason `not-data`, `not-text` or `limit-…`, for a reply that no program can be given."""
-        turn = self._turn(so_far)
+        turn, setting = self._turn(so_far), self._state.setting
         if isinstance(id, str) and id in self._state.weave.times.timers:
-            turn.fire(id)
-        else:
-            branch = self._waiting(id)
             try:
-                reply = value if is_value else written_value(value)
-            except Fault as fault:
-                error = error_of(fault)
-                words = f"the reply to `{branch.request.operation}`: {fault.message}"
-                error = Record(error.kind, {**error.fields, "message": words})
-                raise Failed(error) from None
+                turn.fire(id)
+                return _settled(turn, setting)
+            except Exception as broken:
+                raise _damage(broken, setting) from broken
+        branch = self._waiting(id)
+        try:
+            reply = value if is_value else written_value(value)
+        except Fault as fault:
+            error = error_of(fault)
+            words = f"the reply to `{branch.request.operation}`: {fault.message}"
+            error = Record(error.kind, {**error.fields, "message": words})
+            raise Failed(error) from None
+        try:
             k = branch.k
             turn.answer(branch, (k[0], reply, k, branch.s), reply, False)
-        return _settled(turn, self._state.setting)
+            return _settled(turn, setting)
+        except Exception as broken:
+            raise _damage(broken, setting) from broken
 
     def fail(self, id: str, error: Record, *, so_far: SoFar = unknown) -> "Outcome":
         """The request fails: raises `error` where it was made, resumably. `so_far` as above.
@@ -113,9 +125,12 @@ class Suspended:
             raise TypeError(f"the request {id!r} is a timer, which cannot fail: it is resumed")
         branch = self._waiting(id)
         _check_error("a request fails with", error)
-        step = (_fail, _placed(error, branch.request), branch.k, branch.s)
-        turn.answer(branch, step, error, True)
-        return _settled(turn, self._state.setting)
+        try:
+            step = (_fail, _placed(error, branch.request), branch.k, branch.s)
+            turn.answer(branch, step, error, True)
+            return _settled(turn, self._state.setting)
+        except Exception as broken:
+            raise _damage(broken, self._state.setting) from broken
 
     def cancel(self, error: Record | None = None, *, so_far: SoFar = unknown) -> "Outcome":
         """Abandons everything: `finally` bodies run, then the program fails with `error`, by
@@ -124,8 +139,11 @@ class Suspended:
         turn = self._turn(so_far)
         if error is not None:
             _check_error("a run is cancelled with", error)
-        turn.cancel(error)
-        return _settled(turn, self._state.setting, answered=0)
+        try:
+            turn.cancel(error)
+            return _settled(turn, self._state.setting, answered=0)
+        except Exception as broken:
+            raise _damage(broken, self._state.setting) from broken
 
     def _waiting(self, id: str) -> Waiting:
         if not isinstance(id, str):
@@ -143,12 +161,36 @@ class Suspended:
             kind = type(so_far).__name__
             raise TypeError(f"so_far is a function from the id of a call to its part, not {kind}")
         state = self._state
-        turn = Turn(state.weave, state.setting.limits, state.setting.meter, so_far)
+        try:
+            turn = Turn(state.weave, state.setting.limits, state.setting.meter, so_far)
+        except Exception as broken:
+            raise _damage(broken, state.setting) from broken
         turn.stood = state.stood
         return turn
 
 
 Outcome: TypeAlias = Done | Failed | Suspended
+
+
+MISMATCH = "frozen-mismatch"
+
+
+def mismatch(why: str, hint: str = "") -> Fault:
+    """Data is no frozen run of this program."""
+    return Fault(
+        MISMATCH,
+        f"this frozen run cannot go on here: {why}",
+        hint=hint
+        or "thaw it with the program, and the version of sexplang, that it was frozen with",
+    )
+
+
+def _damage(broken: Exception, setting: Setting) -> Exception:
+    """What goes wrong within a delivery: of a run that was thawed it is the data's fault. Of any
+    other run it is a bug of ours, and stays what it is."""
+    if not setting.thawed or isinstance(broken, (Failed, MemoryError)):
+        return broken
+    return Failed(error_of(mismatch(f"it is damaged ({type(broken).__name__})")))
 
 
 def state_of(outcome: Suspended) -> State:

@@ -9,9 +9,12 @@ import pytest
 from support.laws import schedule
 from support.programs import program
 from support.running import begun, built, seen
+from support.thawing import resealed
 
-from sexplang.machine import Done, Suspended, link, start, state_of
+import sexplang
+from sexplang.machine import Done, Failed, Suspended, link, start, state_of
 from sexplang.machine.freezing import freeze, thaw
+from sexplang.machine.weave import Turn
 from sexplang.pipeline import build, tasks
 from sexplang.terms.source import Source
 from sexplang.terms.value import Fault
@@ -193,6 +196,57 @@ def test_damaged_data_is_refused():
             with pytest.raises(Fault) as refused:
                 thaw(built(text), data)
             assert refused.value.code == "frozen-mismatch"
+
+
+def test_damaged_data_with_a_seal_is_refused_or_runs():
+    """At thaw or later: no Python exception comes out of it."""
+    for seed in range(150):
+        resealed(seed)
+
+
+def test_a_bug_of_ours_is_no_damage(monkeypatch):
+    """Only a run that was thawed has data to blame; what has been raised is the cause."""
+    made = built("(define-effect (ask)) (ask)")
+    outcome = start(made)
+    thawed = thaw(made, freeze(outcome))
+
+    def broken(self, *_):
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(Turn, "settle", broken)
+
+    with pytest.raises(KeyError):
+        outcome.resume("0")
+    for deliver in (lambda: thawed.resume("0"), thawed.cancel):
+        with pytest.raises(Failed, match="KeyError") as refused:
+            deliver()
+        assert "frozen-mismatch" == refused.value.reason
+        assert isinstance(refused.value.__cause__, KeyError)
+    with pytest.raises(LookupError):
+        thawed.resume("7")
+
+
+def test_a_key_seals_what_others_may_write():
+    """Without it, with another, and where the seal is a plain one: refused, each in its words."""
+    made = built("(define-effect (ask)) (ask)")
+    outcome = start(made)
+    plain, keyed = freeze(outcome), freeze(outcome, key=b"one")
+    raised = {**keyed, "limits": {**keyed["limits"], "steps": 10**15}}
+
+    assert Done(5) == thaw(made, json.loads(json.dumps(keyed)), key=b"one").resume("0", 5)
+    for data, key, why in [
+        (keyed, None, "sealed with a key"),
+        (keyed, b"two", "another key"),
+        (raised, b"one", "damaged"),
+        (plain, b"one", "not sealed with a key"),
+        ({**keyed, "seal": plain["seal"]}, b"one", "not sealed with a key"),
+    ]:
+        with pytest.raises(Fault, match=why) as refused:
+            thaw(made, data, key=key)
+        assert "frozen-mismatch" == refused.value.code
+    for key in ("one", b""):
+        with pytest.raises(TypeError, match="key is bytes"):
+            sexplang.freeze(outcome, key=key)
 
 
 def test_a_plan_is_frozen_with_its_text():

@@ -39,6 +39,7 @@ from support.running import (
 from support.schedule import Meaning, meaning
 from support.shapes import one_program
 from support.spent import SPENT, counted
+from support.thawing import resealed
 
 from sexplang.machine import Suspended, state_of
 from sexplang.machine.branch import Queued, Waiting
@@ -385,6 +386,7 @@ LAWS: dict[str, Law] = {
     "nothing_lost": nothing_lost,
     "json_is_itself": json_is_itself,
     "any_text": any_text,
+    "resealed": resealed,
 }
 
 

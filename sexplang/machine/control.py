@@ -23,6 +23,7 @@ from sexplang.machine.leaving import (
     placed,
 )
 from sexplang.machine.stack import BOTTOM, BOUNDARY, Continuation, Ctx, Frame, Segment, Step, leave
+from sexplang.terms.allowance import work
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
 from sexplang.terms.text import plain
@@ -60,6 +61,7 @@ def perform(
         if kind.clauses:
             for clause in kind.clauses.get(operation, ()):
                 if clause.selects and not clause.takes(arguments):
+                    work(1)  # one error may pass as many as there are
                     continue
                 if operation == "error":
                     arguments = (telling_bound(arguments[0], k, s, node),)

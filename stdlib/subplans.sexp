@@ -158,9 +158,10 @@
 (define (_after tries made)
   (if (empty? tries)
       made
-      (task-result (put made "notes"
-                     (merge made.notes (_given tries made.notes)
-                       {chain_usage: (_usage-of (append tries [made]))}))
+      (task-result (put made
+                        "notes"
+                        (merge made.notes (_given tries made.notes)
+                          {chain_usage: (_usage-of (append tries [made]))}))
                    made)))
 
 (define (_telling tries body)
@@ -173,10 +174,11 @@
 (define (_with-tries err tries)
   (bind partial (or err.details.partial_results {}))
   (bind given (if (table? partial) (_given tries partial) {}))
-  (put err "details"
-    (merge err.details
-      {usage: (_sum (_usage-of tries) (or err.details.usage {}))
-       partial_results: (if (table? partial) (merge partial given) partial)})))
+  (put err
+       "details"
+       (merge err.details
+         {usage: (_sum (_usage-of tries) (or err.details.usage {}))
+          partial_results: (if (table? partial) (merge partial given) partial)})))
 
 (define (_given tries notes)
   (bind delivered (append (map (lambda (each) each.notes.artifacts) tries) [notes.artifacts]))

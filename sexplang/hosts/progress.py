@@ -182,11 +182,16 @@ class Progress:
             self._ticker.join()
         with self._lock:
             self._screen.erase()
-            if (self._spent or self._withdrawn) and not self.quiet:
+            if self.is_asked and not self.quiet:
                 self.stream.write(self.summary() + "\n")
             if self._named and not (self.quiet or self.is_terse):
                 self.stream.write(self.answered() + "\n")
             self.stream.flush()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a model was asked for anything, also what was withdrawn before it was sent."""
+        return bool(self._spent or self._withdrawn)
 
     def summary(self) -> str:
         """Model, calls, tokens and seconds, in one line; and how many calls more were withdrawn."""

@@ -193,6 +193,9 @@ def performed(
                 if trace is not None:
                     trace.moved(outcome)
                 if hasattr(outcome, "requests"):
+                    from sexplang.hosts.progress import watching
+
+                    progress = progress or watching(settings)
                     outcome = driven(settings, program, outcome, journal, servers, progress, trace)
         except Fault as fault:  # a server that the program needs
             return say_error(error_of(fault), program, source, settings)
@@ -200,7 +203,7 @@ def performed(
             if servers is not None:
                 servers.close()
         if budget and not settings.quiet:
-            _say_spending(outcome)
+            _say_spending(outcome, progress is not None and progress.is_asked)
         error = getattr(outcome, "error", None)
         if trace is not None:
             trace.over(error)
@@ -226,10 +229,10 @@ def performed(
     return status
 
 
-def _say_spending(outcome: Any) -> None:
+def _say_spending(outcome: Any, is_asked: bool) -> None:
     from sexplang.hosts.spending import spending
 
-    said = spending(outcome)
+    said = spending(outcome, is_asked)
     if said:
         print(said, file=sys.stderr)
 

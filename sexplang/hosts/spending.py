@@ -6,11 +6,12 @@ ROOT = "0"
 """The identity of the budget that stands around a whole program."""
 
 
-def spending(outcome: Any) -> str:
+def spending(outcome: Any, is_asked: bool = False) -> str:
     """`budget: 3 of 20 calls, 1,204 of 50,000 tokens, $0.0123 of $0.5`; empty where nothing that
-    is bounded was asked for. Calls that were withdrawn stand in it with what they may have cost."""
+    is bounded was asked for, by the account or `is_asked`. Calls that were withdrawn stand in it
+    with what they may have cost."""
     account = outcome.accounts.get(ROOT)
-    if account is None or not account.spent_calls:
+    if account is None or not (account.spent_calls or is_asked):
         return ""
     parts = []
     for name, limit, spent in account.spending():

@@ -8,6 +8,7 @@ from typing import Any
 from benchmarks.growth import Routine
 from benchmarks.measure import opcodes
 from sexplang.templates import read_reply
+from sexplang.templates.account import Account
 from sexplang.templates.answers import Fitting
 from sexplang.templates.checking import Check, check_of
 from sexplang.templates.integers import with_integers
@@ -124,7 +125,7 @@ def _told(given: Given) -> int:
     """What is told of a reply that does not fit; the library's own work is no opcode."""
     schema, data = given
     check = Check(schema)
-    return opcodes(lambda: [*zip(range(6), misfits(check, data), strict=False)])
+    return opcodes(lambda: [*zip(range(6), misfits(check, data, Account()), strict=False)])
 
 
 def _bounded(schema: Any) -> int:

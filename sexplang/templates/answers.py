@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+from sexplang.templates import account
+from sexplang.templates.account import Account, TooMuch
 from sexplang.templates.kinds import is_of, type_name
-from sexplang.templates.schema import Misfit, misfit
+from sexplang.templates.schema import Misfit, fits, misfit
 from sexplang.templates.unions import astray, meant
 from sexplang.terms.node import define, field
 
@@ -42,17 +44,6 @@ def wrapped(schema: Schema) -> Schema:
         "required": [WRAPPER],
         "additionalProperties": False,
     }
-
-
-def unwrapped(data: Any, schema: Schema, note: Note) -> Any:
-    """What the wrapper holds, if there is one."""
-    if wrapped(schema) is schema or type(data) is not dict or WRAPPER not in data:
-        return data
-    if len(data) > 1:
-        if misfit(data, schema) is None:
-            return data
-        note(f"left out {_listed([key for key in data if key != WRAPPER])}")
-    return data[WRAPPER]
 
 
 def bare(text: str, schema: Schema, note: Note) -> tuple[Any] | None:
@@ -105,6 +96,20 @@ class Fitting:
     fits_: dict[tuple[int, int], bool] = field(factory=dict)
     made_: dict[tuple[int, int], tuple[Any, tuple[str, ...]]] = field(factory=dict)
     steps: int = 0
+    checked: Account = field(factory=Account)
+    """Of what the library is asked."""
+    told: Account = field(factory=Account)
+    """Of what it is asked of what does not fit."""
+
+    def unwrapped(self, data: Any, schema: Schema, note: Note) -> Any:
+        """What the wrapper holds, if there is one."""
+        if wrapped(schema) is schema or type(data) is not dict or WRAPPER not in data:
+            return data
+        if len(data) > 1:
+            if self._is_of_schema(data, schema):
+                return data
+            note(f"left out {_listed([key for key in data if key != WRAPPER])}")
+        return data[WRAPPER]
 
     def _has_room(self, schema: Schema) -> bool:
         """Counts a step, or more where there are choices."""
@@ -183,7 +188,7 @@ class Fitting:
 
     def _fits(self, data: Any, schema: Schema) -> bool:
         if not schema.keys() <= _PLAIN:
-            return misfit(data, schema) is None
+            return self._is_of_schema(data, schema)
         if "anyOf" in schema:
             return any(self.fits(data, each) for each in schema["anyOf"])
         if "enum" in schema:
@@ -202,11 +207,18 @@ class Fitting:
             for name, item in data.items()
         )
 
+    def _is_of_schema(self, data: Any, schema: Schema) -> bool:
+        try:
+            return fits(data, schema, self.checked)
+        except TooMuch:
+            return False
+
     def unfit(self, data: Any, schema: Schema) -> Misfit | None:
         """How data that was made to fit does not; None where it does."""
         found = list(islice(self._unfit(data, schema, ""), _MOST + 1))
-        if self.steps > MOST_STEPS:
-            words = f"holding it to its type takes more than {MOST_STEPS:,} steps"
+        if self.steps > MOST_STEPS or self.checked.left < 0:
+            most = MOST_STEPS if self.steps > MOST_STEPS else account.MOST_STEPS
+            words = f"holding it to its type takes more than {most:,} steps"
             return Misfit(words, _expected(schema), type_name(data))
         if not found:
             return None
@@ -219,7 +231,7 @@ class Fitting:
         if self.fits(data, schema):
             return
         if not schema.keys() <= _PLAIN:
-            yield from _by_schema(data, schema, path)
+            yield from self._by_schema(data, schema, path)
         elif "anyOf" in schema:
             branches = _branches(schema)
             wrong = astray(data, [each for each in branches if _is_branch_of(data, each)])
@@ -244,16 +256,16 @@ class Fitting:
                 if name in schema.get("properties", {}):
                     yield from self._unfit(item, schema["properties"][name], _under(path, name))
 
+    def _by_schema(self, data: Any, schema: Schema, path: str) -> list[str]:
+        wrong = misfit(data, schema, self.told, self.told)
+        if wrong is None:
+            return []
+        violations = wrong.violations or (wrong.sentence,)
+        return [f"{path}: {each}" if path else each for each in violations]
+
 
 def _is_branch_of(data: Any, branch: Schema) -> bool:
     return "type" in branch and is_of(data, branch["type"])
-
-
-def _by_schema(data: Any, schema: Schema, path: str) -> list[str]:
-    wrong = misfit(data, schema)
-    if wrong is None:
-        return []
-    return [f"{path}: {each}" if path else each for each in wrong.violations or (wrong.sentence,)]
 
 
 def _is_choice(data: Any, schema: Schema) -> bool:

@@ -5,39 +5,30 @@ together are too much.
 """
 
 import json
+import math
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from sexplang.templates.account import MOST_STEPS, Account
 from sexplang.templates.jsontext import MAX_DEPTH, is_deep
-from sexplang.templates.patterns import BadPattern, checked, pattern
+from sexplang.templates.patterns import BadPattern, bytes_of, check_patterns, pattern
 from sexplang.templates.speaking import Part, Speaking
 from sexplang.terms.node import define, field
-from sexplang.terms.schemas import BESIDE, SCHEMAS, References, Unbounded, bound_of
-
-MOST_STEPS = 10_000_000
-"""What one check may take: for each value all parts of the schema, for each character all patterns.
-The library does some five million in a second."""
+from sexplang.terms.schemas import BESIDE, SCHEMAS, Bound, References, Unbounded, bound_of
 
 LONGEST = 100_000
 """Characters of a schema: it is in every prompt."""
 
 _MOST_COUNTED = 300_000
-"""How many may be counted one by one, where that many would be too many."""
+"""How many may be looked at one by one to count them; such a look is as good as these steps:"""
+_OF_COUNTED = 10
 
 _NOT_OWN = SCHEMAS | {"$ref", "$defs", "$id", "$anchor", "$schema", "required", "dependentRequired"}
 """What a part says by other parts, or by names that are looked for here."""
 
-_OF_CHARACTER = 4
-"""Steps of a pattern of cost 1 for a character, at worst."""
-
-
 BAD = (Unbounded, BadPattern, ValueError, TypeError, RecursionError)
 """What is raised of a schema that is none."""
-
-
-class TooMuch(Exception):
-    """Says that a check would take too many steps."""
 
 
 @define(eq=False)
@@ -46,12 +37,9 @@ class Check:
 
     schema: Part
     references: References = field(init=False)
-    parts: int = field(init=False)
-    """Those of the schema, with everything written out."""
-    again: float = field(init=False)
-    """How often each part of the schema stands there then, on average."""
+    bound: Bound = field(init=False)
     cost: int = field(init=False)
-    """Of its patterns, for each character."""
+    """Of its patterns for each byte, each as often as it stands there when all is written out."""
     _whole: Any = field(init=False)
     _made: dict[str, Any] = field(factory=dict)
     """The validators of its parts, by reference."""
@@ -59,36 +47,52 @@ class Check:
     _registry: Any = None
 
     def __attrs_post_init__(self) -> None:
-        bound = bound_of(self.schema)
-        self.parts = bound.count
-        self.again = max(1.0, bound.count / max(1, len(bound.parts)))
-        self.cost = checked([text for part in bound.parts for text in _patterns(part)])
+        self.bound = bound_of(self.schema)
+        check_patterns([text for part in self.bound.parts for text in _patterns(part)])
+        self.cost = sum(
+            self.bound.copies[id(part)] * pattern(text).cost
+            for part in self.bound.parts
+            for text in _patterns(part)
+        )
         self.references = References(self.schema)
         self._whole = validator(self.schema)
 
-    def fits(self, data: Any) -> bool:
+    def fits(self, data: Any, account: Account) -> bool:
         """Raises TooMuch."""
-        values, characters = _size(data)
-        if self.parts * values + _OF_CHARACTER * self.cost * characters > MOST_STEPS:
-            self._count(data)
+        account.spend(self.steps(data, account.left))
         found: bool = self._whole.is_valid(data)
         return found
 
-    def _count(self, data: Any) -> None:
-        """Counts by the parts that speak about each value. Raises TooMuch."""
+    def steps(self, data: Any, most: float, part: Any = None) -> float:
+        """What a check takes at worst, of a part or the whole; counted closely where that may be
+        more than `most`."""
+        values, size = _size(data)
+        steps = self.bound.count * values + self.cost * size
+        return steps if steps <= most else self._counted(data, most, part or self.schema)
+
+    def _counted(self, data: Any, most: float, schema: Any) -> float:
+        """By the parts that speak about each value, up to where it is too much."""
         speaking = Speaking(self.references, BESIDE)
-        steps, counted = 0.0, 0
-        work: list[tuple[Any, list[Any]]] = [(data, [self.schema])]
+        steps = counted = 0
+        work: list[tuple[Any, list[tuple[Any, int]]]] = [(data, [(schema, 1)])]
         while work:
-            value, found = work.pop()
-            about = speaking.about(found)
-            counted += 1 + len(about)
-            steps += self.again * sum([_steps(part, value) for part in about])
-            if steps > MOST_STEPS or counted > _MOST_COUNTED:
-                raise TooMuch(
-                    f"checking it against its schema takes more than {MOST_STEPS:,} steps"
-                )
-            work += [(value[key], each) for key, each in speaking.inside(about, value)]
+            value, given = work.pop()
+            about: dict[int, tuple[Part, int]] = {}
+            for part, times in given:
+                copies = speaking.copies(part)
+                counted += 1 + len(copies)
+                for each, copied in copies:
+                    found = about.get(id(each), (each, 0))[1] + times * copied
+                    # In a circle, what was found of a value is remembered.
+                    about[id(each)] = each, min(found, self.bound.copies[id(each)])
+            inside = len(value) if isinstance(value, (list, dict)) else 0
+            counted += len(about) * inside
+            steps += sum([times * (inside + _steps(each, value)) for each, times in about.values()])
+            if steps > most or counted > _MOST_COUNTED:
+                return math.inf
+            if inside:
+                work += speaking.each_inside(about.values(), value)
+        return steps + _OF_COUNTED * counted
 
     def fits_part(self, data: Any, part: Any, reference: str) -> bool:
         """Whether data fit the part of the schema that a reference leads to."""
@@ -147,28 +151,28 @@ def _patterns(part: Part) -> Iterator[str]:
 
 
 def _steps(part: Part, value: Any) -> int:
+    """Of a part by itself."""
     steps = 1 + len(part.get("enum", ()))
     if isinstance(value, str) and "pattern" in part:
-        steps += _OF_CHARACTER * pattern(part["pattern"]).cost * len(value)
+        steps += pattern(part["pattern"]).cost * bytes_of(value)
     if isinstance(value, dict) and "patternProperties" in part:
-        characters = sum(map(len, value))
         cost = sum([pattern(each).cost for each in part["patternProperties"]])
-        steps += _OF_CHARACTER * cost * characters
+        steps += cost * sum(map(bytes_of, value))
     return steps
 
 
 def _size(data: Any) -> tuple[int, int]:
-    """How many values data have, and how many characters."""
-    values = characters = 0
+    """How many values data have, and how many bytes their texts and names."""
+    values = size = 0
     work = [data]
     while work and values <= MOST_STEPS:
         each = work.pop()
         values += 1
         if isinstance(each, str):
-            characters += len(each)
+            size += bytes_of(each)
         elif isinstance(each, dict):
-            characters += sum(map(len, each))
+            size += sum(map(bytes_of, each))
             work.extend(each.values())
         elif isinstance(each, list):
             work.extend(each)
-    return values, characters
+    return values, size

@@ -9,12 +9,13 @@ import string
 from collections.abc import Iterator
 from typing import Any
 
+from sexplang.templates.account import Account, TooMuch
 from sexplang.templates.checking import Check
 from sexplang.templates.kinds import is_of
 from sexplang.templates.patterns import pattern
 from sexplang.templates.speaking import Part
 from sexplang.templates.unions import astray, meant
-from sexplang.terms.node import evolve, frozen
+from sexplang.terms.node import define, evolve, frozen
 
 _MOST_NAMES = 10
 """Names of names that are followed to what a branch is."""
@@ -50,16 +51,37 @@ class Misfit:
         return f"{self.place.lstrip('.') or 'the whole'}: {self.words[:200]}"
 
 
-def misfits(check: Check, data: Any) -> Iterator[Misfit]:
+@define(eq=False)
+class Asking:
+    """What the library is asked, on one account: a part of data is in all that it stands in."""
+
+    check: Check
+    account: Account
+
+    def fits(self, at: At) -> bool:
+        """Raises TooMuch."""
+        self.account.spend(self.check.steps(at.value, self.account.left, at.part))
+        return self.check.fits_part(at.value, at.part, at.reference)
+
+
+def misfits(check: Check, data: Any, account: Account) -> Iterator[Misfit]:
     """What does not fit of data that do not; of a union by the branch that was meant, or with the
-    field that says which is meant."""
+    field that says which is meant. Where that is too much to find, the place that is found."""
     first = At(check.schema, data)
-    work = [(first, _at(check, first))]
+    asking = Asking(check, account)
+    work = [(first, _at(asking, first))]
     seen: set[tuple[int, str]] = set()
     told = 0
     while work:
         at, rest = work[-1]
-        each = next(rest, None)
+        try:
+            each = next(rest, None)
+            goes_on = False
+            if isinstance(each, At) and (id(each.part), each.place) not in seen:
+                goes_on = not asking.fits(each)
+        except TooMuch:
+            yield Misfit(at.place, "it does not fit, and is too much to say where")
+            return
         if each is None:
             work.pop()
             if not told:  # what of a value has been looked at, and what not, only the library knows
@@ -68,31 +90,27 @@ def misfits(check: Check, data: Any) -> Iterator[Misfit]:
         elif isinstance(each, Misfit):
             told += 1
             yield each
-        elif (id(each.part), each.place) not in seen and not _fits(check, each):
+        elif goes_on:
             seen.add((id(each.part), each.place))
-            work.append((each, _at(check, each)))
+            work.append((each, _at(asking, each)))
 
 
-def _fits(check: Check, at: At) -> bool:
-    return check.fits_part(at.value, at.part, at.reference)
-
-
-def _at(check: Check, at: At) -> Iterator[At | Misfit]:
+def _at(asking: Asking, at: At) -> Iterator[At | Misfit]:
     """What is wrong at one place, and where else to look."""
     if not isinstance(at.part, dict):
         yield Misfit(at.place, f"{shown(at.value)} is not allowed here")
         return
-    own = check.own(at.part)
+    own = asking.check.own(at.part)
     for error in own.iter_errors(at.value) if own is not None else ():
         yield Misfit(at.place, error.message)
     if isinstance(at.value, dict):
-        yield from _of_table(check, at)
+        yield from _of_table(asking, at)
     elif isinstance(at.value, list):
-        yield from _of_list(check, at)
-    yield from _beside(check, at)
+        yield from _of_list(asking, at)
+    yield from _beside(asking, at)
 
 
-def _of_table(check: Check, at: At) -> Iterator[At | Misfit]:
+def _of_table(asking: Asking, at: At) -> Iterator[At | Misfit]:
     part, value = at.part, at.value
     wanted = [*part.get("required", ())]
     for word in ("dependentRequired", "dependencies", "dependentSchemas"):
@@ -107,7 +125,7 @@ def _of_table(check: Check, at: At) -> Iterator[At | Misfit]:
     for key in value:
         if "propertyNames" in part:
             named = evolve(at.beside("propertyNames"), value=key)
-            if not _fits(check, named):
+            if not asking.fits(named):
                 yield Misfit(at.place, f"{shown(key)} is no name of a field here")
         known = list(_known(part, key))
         if known:
@@ -127,7 +145,7 @@ def _known(part: Part, key: str) -> Iterator[tuple[str, str]]:
             yield "patternProperties", text
 
 
-def _of_list(check: Check, at: At) -> Iterator[At | Misfit]:
+def _of_list(asking: Asking, at: At) -> Iterator[At | Misfit]:
     part, value = at.part, at.value
     word = "items" if isinstance(part.get("items"), list) else "prefixItems"
     rest = "additionalItems" if word == "items" else "items"
@@ -139,38 +157,38 @@ def _of_list(check: Check, at: At) -> Iterator[At | Misfit]:
             yield at.inside(index, rest)
     if "contains" in part:
         held = at.beside("contains")
-        found = sum([_fits(check, evolve(held, value=each)) for each in value])
+        found = sum([asking.fits(evolve(held, value=each)) for each in value])
         least, most = part.get("minContains", 1), part.get("maxContains", len(value))
         if not least <= found <= most:
             yield Misfit(at.place, f"{found} of its items are as `contains` asks")
 
 
-def _beside(check: Check, at: At) -> Iterator[At | Misfit]:
+def _beside(asking: Asking, at: At) -> Iterator[At | Misfit]:
     """What else is said of the same value."""
     part = at.part
     if "$ref" in part:
-        yield evolve(at, part=check.references.at(part["$ref"]), reference=part["$ref"])
+        yield evolve(at, part=asking.check.references.at(part["$ref"]), reference=part["$ref"])
     yield from [at.beside("allOf", index) for index in range(len(part.get("allOf", ())))]
     for word in ("anyOf", "oneOf"):
         if word in part:
-            yield from _union(check, at, word)
-    if "not" in part and _fits(check, at.beside("not")):
+            yield from _union(asking, at, word)
+    if "not" in part and asking.fits(at.beside("not")):
         yield Misfit(at.place, f"{shown(at.value)} is what `not` excludes")
     if "if" in part:
-        word = "then" if _fits(check, at.beside("if")) else "else"
+        word = "then" if asking.fits(at.beside("if")) else "else"
         if word in part:
             yield at.beside(word)
 
 
-def _union(check: Check, at: At, word: str) -> Iterator[At | Misfit]:
+def _union(asking: Asking, at: At, word: str) -> Iterator[At | Misfit]:
     ways = [at.beside(word, index) for index in range(len(at.part[word]))]
-    fitting = sum([_fits(check, way) for way in ways])
+    fitting = sum([asking.fits(way) for way in ways])
     if fitting > 1 and word == "oneOf":
         words = f"{shown(at.value)} is valid under more than one of the schemas of `oneOf`"
         yield Misfit(at.place, words)
     if fitting:
         return
-    branches = [_named(check, way.part) for way in ways]
+    branches = [_named(asking, way.part) for way in ways]
     if all(isinstance(each, dict) for each in branches):
         wrong = astray(at.value, branches)
         if wrong is not None:
@@ -186,12 +204,12 @@ def _union(check: Check, at: At, word: str) -> Iterator[At | Misfit]:
     yield Misfit(at.place, f"{shown(at.value)} is not valid under any of the schemas of `{word}`")
 
 
-def _named(check: Check, branch: Any) -> Any:
+def _named(asking: Asking, branch: Any) -> Any:
     """A branch, with what it refers to in its place."""
     for _ in range(_MOST_NAMES):
         if not isinstance(branch, dict) or "$ref" not in branch:
             break
-        branch = check.references.at(branch["$ref"])
+        branch = asking.check.references.at(branch["$ref"])
     return branch
 
 

@@ -9,17 +9,23 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-# Bytes of a compiled pattern, and what it then costs at worst for each character.
+# Bytes of a compiled pattern, and what it then weighs.
 _SIZES = {1 << 13: 1, 1 << 16: 8, 1 << 19: 64, 1 << 22: 512}
 
-MOST_COST = 640
-"""What the patterns of one schema may cost together."""
+MOST_WEIGHT = 640
+"""What the patterns of one schema may weigh together."""
 
 MOST_CHARACTERS = 20_000
 """Of all patterns of one schema."""
 
-LONGEST = 10_000_000
-"""Characters of a text, over what its pattern costs, that are looked at."""
+_OF_STATE = 32
+"""Bytes of a compiled pattern for each of its states, at least."""
+
+_LEAST = 2
+"""States of the smallest pattern."""
+
+_OF_VISIT = 2
+"""Steps of a state at a byte."""
 
 _TOKEN = re.compile(r"\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]?|\(\?<?[=!>]|\(\?[|#R&]|[\s\S]")
 _BEYOND = {
@@ -36,17 +42,26 @@ class BadPattern(Exception):
 
 
 class Pattern:
-    """A pattern that is looked for in texts."""
+    """A pattern that is looked for in texts.
 
-    def __init__(self, pattern: str, validator: Any, cost: int) -> None:
-        self.pattern = pattern
-        self.cost = cost
+    `weight` is that of its memory. At worst a byte of a text meets each of its states; `cost` is
+    the steps of that.
+    """
+
+    def __init__(self, pattern: str, validator: Any, size: int) -> None:
+        self.weight = _SIZES[size]
+        self.cost = _OF_VISIT * max(_LEAST, states_of(pattern) or size // _OF_STATE)
         self._validator = validator
 
     def fits(self, text: str) -> bool:
-        """Whether it is found somewhere in a text, which is not too long for it."""
-        found: bool = len(text) * self.cost <= LONGEST and self._validator.is_valid(text)
+        """Whether it is found somewhere in a text."""
+        found: bool = self._validator.is_valid(text)
         return found
+
+
+def bytes_of(text: str) -> int:
+    """How many bytes of a text a pattern meets; its end is one, too."""
+    return 1 + (len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
 
 
 @lru_cache(maxsize=1024)
@@ -56,7 +71,7 @@ def pattern(text: str) -> Pattern:
 
     if len(text) > MOST_CHARACTERS:
         raise BadPattern(f"the pattern `{text[:60]}` has more than {MOST_CHARACTERS:,} characters")
-    for size, cost in _SIZES.items():
+    for size in _SIZES:
         engine = jsonschema_rs.RegexOptions(size_limit=size)
         try:
             validator = jsonschema_rs.validator_for(
@@ -64,19 +79,59 @@ def pattern(text: str) -> Pattern:
             )
         except (ValueError, TypeError):
             continue
-        return Pattern(text, validator, cost)
+        return Pattern(text, validator, size)
     raise BadPattern(f"the pattern `{text[:60]}` {_why(text)}")
 
 
-def checked(patterns: Iterable[str]) -> int:
-    """What the patterns of one schema cost for each character. Raises BadPattern."""
-    cost = characters = 0
+def check_patterns(patterns: Iterable[str]) -> None:
+    """Raises BadPattern where those of one schema are too large together, or one is none."""
+    weight = characters = 0
     for each in dict.fromkeys(patterns):
         characters += len(each)
-        cost += pattern(each).cost
-        if cost > MOST_COST or characters > MOST_CHARACTERS:
+        weight += pattern(each).weight
+        if weight > MOST_WEIGHT or characters > MOST_CHARACTERS:
             raise BadPattern(f"its patterns are too large together, from `{each[:60]}` on")
-    return cost
+
+
+# An escape, a class without a class in it, a repetition, a group, any other character.
+_ITEM = re.compile(
+    r"\\[pPxuU]\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\\[])*\]"
+    r"|\{(?P<least>[0-9]+)(?P<range>,(?P<most>[0-9]*))?\}|\((?:\?:)?|[\s\S]"
+)
+_SPACED = re.compile(r"\(\?[A-Za-z]*x")
+_MOST_STATES = 10**9
+_DIGITS = 10
+"""Of a number that the engine takes, behind any zeros."""
+
+
+def states_of(text: str) -> int | None:
+    """How many states a pattern has at most, with what is repeated written out; None where only
+    the engine can tell."""
+    sums, last = [0], 0
+    for item in () if _SPACED.search(text) else _ITEM.finditer(text):
+        token = item[0]
+        if token == "[" or (token == ")" and len(sums) == 1):
+            return None
+        if token[0] == "(":
+            sums.append(2)
+            continue
+        times = _times(item) if token[0] in "{*+?" else 0
+        if times:
+            sums[-1] += last * (times - 1) + times
+            last = last * times + times
+        else:
+            last = sums.pop() if token == ")" else 1
+            sums[-1] += last
+        if sums[-1] > _MOST_STATES:
+            return _MOST_STATES
+    return sums[0] if len(sums) == 1 and sums[0] else None
+
+
+def _times(item: re.Match[str]) -> int:
+    """How often a repetition writes out what stands before it; 0 where it is none."""
+    if item["least"] is None:
+        return 1 if item[0] in ("*", "+", "?") else 0
+    return max(1, int((item["most"] or item["least"])[-_DIGITS:]))
 
 
 def _why(text: str) -> str:

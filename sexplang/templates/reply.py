@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.answers import Fitting, bare, unwrapped
+from sexplang.templates.account import Account, TooMuch
+from sexplang.templates.answers import Fitting, bare
 from sexplang.templates.fences import fenced, outside
 from sexplang.templates.integers import with_integers
 from sexplang.templates.jsontext import (
@@ -24,7 +25,7 @@ from sexplang.templates.jsontext import (
 )
 from sexplang.templates.mending import GaveUp, mended
 from sexplang.templates.reading import Reading
-from sexplang.templates.schema import json_schema, misfit, opening, resolved
+from sexplang.templates.schema import fits, json_schema, misfit, opening, resolved
 from sexplang.terms.node import frozen
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.text import value_of
@@ -56,9 +57,10 @@ def read_reply(text: str, output_format: OutputFormat) -> Reading:
     schema = resolved(output_format.schema)
     notes: list[str] = []
     typed = schema if output_format.typed and isinstance(schema, dict) else None
+    account = Account()
     try:
         data = _Text(
-            schema if typed is None else None, notes.append, each_key_once(notes.append)
+            schema if typed is None else None, notes.append, each_key_once(notes.append), account
         ).data(text)
         data, halved = whole_characters(data)
     except NotJson as error:
@@ -69,11 +71,11 @@ def read_reply(text: str, output_format: OutputFormat) -> Reading:
     if halved:
         notes.append("replaced half characters (lone surrogates)")
     if typed is None:
-        wrong = misfit(data, schema)
+        wrong = misfit(data, schema, account)
     else:
         fitting = Fitting()
-        data, fits = fitting.made(unwrapped(data, typed, notes.append), typed)
-        notes += fits
+        data, repairs = fitting.made(fitting.unwrapped(data, typed, notes.append), typed)
+        notes += repairs
         wrong = fitting.unfit(data, typed)
     if wrong is None:
         data = with_integers(data, json_schema(output_format) if typed is None else typed)
@@ -109,6 +111,7 @@ class _Text:
     schema: str | dict[str, Any] | None
     note: Callable[[str], None]
     decoder: json.JSONDecoder
+    account: Account
 
     def data(self, text: str) -> Any:
         """The one value that `text` holds. Raises NotJson."""
@@ -162,10 +165,16 @@ class _Text:
         if others and not all(_is_same((why, value), each) for each in others):
             raise NotJson(_SEVERAL)
         rivals = self._among_words(outside(text, fences), lambda _: None, strictly=False)
-        if any(misfit(each, self.schema) is None and not same(each, value) for each in rivals):
+        if any(self._may_fit(each) and not same(each, value) for each in rivals):
             raise NotJson(_SEVERAL)
         _thinks_apart((text[:begin], text[end:]))
         return inside
+
+    def _may_fit(self, data: Any) -> bool:
+        try:
+            return fits(data, self.schema, self.account)
+        except TooMuch:
+            return True
 
     def _may_be_json(self, text: str) -> bool:
         return text.lstrip()[:1] in ("{", "[") or self._strict(text)[0] is None

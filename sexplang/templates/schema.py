@@ -8,7 +8,8 @@ import re
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.checking import BAD, TooMuch, check_of
+from sexplang.templates.account import Account, TooMuch
+from sexplang.templates.checking import BAD, check_of
 from sexplang.templates.jsontext import NotJson, certain
 from sexplang.templates.kinds import is_of, type_name
 from sexplang.templates.misfits import misfits
@@ -26,7 +27,7 @@ _JSON_TYPES: dict[str, dict[str, Any]] = {
 }
 WORDS = "object, array, string, number, integer or boolean, each also with [] for a list of them"
 
-_MOST_VIOLATIONS = 5
+_MOST_TOLD = 5
 
 
 @frozen
@@ -105,23 +106,39 @@ def _placed(error: Exception) -> str:
     return f"at `{'.'.join(path)[:80]}`: {words}"
 
 
-def misfit(data: Any, schema: str | dict[str, Any] | None) -> Misfit | None:
-    """How `data` fails to be what `schema` (a good one) asks for; None when it fits."""
+def fits(data: Any, schema: str | dict[str, Any] | None, account: Account) -> bool:
+    """Whether `data` is what `schema` asks for. Raises TooMuch."""
     if schema is None:
-        return None
+        return True
+    if isinstance(schema, str):
+        return _misfit_word(data, schema) is None
+    try:
+        return check_of(_text(schema)).fits(data, account)
+    except BAD:
+        # Whoever registers a template has been told; a reply cannot be measured by this.
+        return False
+
+
+def misfit(
+    data: Any,
+    schema: str | dict[str, Any] | None,
+    account: Account | None = None,
+    told: Account | None = None,
+) -> Misfit | None:
+    """How `data` fails to be what `schema` (a good one) asks for; None when it fits. To find what
+    does not fit is `told`."""
     if isinstance(schema, str):
         return _misfit_word(data, schema)
     try:
-        check = check_of(_text(schema))
-        if check.fits(data):
+        if schema is None or fits(data, schema, account or Account()):
             return None
+        found = misfits(check_of(_text(schema)), data, told or Account())
+        violations = list(map(str, islice(found, _MOST_TOLD + 1)))
     except TooMuch as why:
         return Misfit(str(why), "schema", type_name(data))
     except BAD:
-        # Whoever registers a template has been told; a reply cannot be measured by this.
         return Misfit("what it should fit is not a JSON Schema", "schema", type_name(data))
-    violations = list(map(str, islice(misfits(check, data), _MOST_VIOLATIONS + 1)))
-    violations[_MOST_VIOLATIONS:] = ["…"] * (len(violations) > _MOST_VIOLATIONS)
+    violations[_MOST_TOLD:] = ["…"] * (len(violations) > _MOST_TOLD)
     expected = schema.get("type")
     return Misfit(
         f"it does not fit the schema: {'; '.join(violations)}",

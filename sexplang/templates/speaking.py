@@ -3,7 +3,7 @@
 Law: a value and a part meet once, however many ways of the schema lead there.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sexplang.templates.patterns import pattern
@@ -21,6 +21,7 @@ class Speaking:
     references: References
     beside: frozenset[str]
     _known: dict[tuple[int, ...], tuple[Part, ...]] = field(factory=dict)
+    _copies: dict[int, list[tuple[Part, int]]] = field(factory=dict)
 
     def about(self, first: Iterable[Any]) -> tuple[Part, ...]:
         """These parts, and all others that speak about the same value."""
@@ -37,6 +38,19 @@ class Speaking:
             self._known[key] = tuple(found.values())
         return self._known[key]
 
+    def copies(self, part: Any) -> list[tuple[Part, int]]:
+        """The parts that speak about the same value as one, and how many ways lead to each."""
+        if not isinstance(part, dict):
+            return []
+        if id(part) not in self._copies:
+            found = {id(part): (part, 1)}
+            beside = [each for _, path, each in parts(part) if path[0] in self.beside]
+            for led in (*beside, self.references.at(part.get("$ref"))):
+                for each, ways in self.copies(led):
+                    found[id(each)] = each, found.get(id(each), (each, 0))[1] + ways
+            self._copies[id(part)] = list(found.values())
+        return self._copies[id(part)]
+
     def inside(self, about: Iterable[Part], data: Any) -> Iterator[tuple[Any, list[Any]]]:
         """The keys of a list or table, each with the parts that speak about the value there."""
         if isinstance(data, list):
@@ -45,6 +59,19 @@ class Speaking:
         elif isinstance(data, dict):
             for key in data:
                 yield key, [part for each in about for part in _of_field(each, key)]
+
+    def each_inside(
+        self, about: Iterable[tuple[Part, int]], data: Any
+    ) -> Iterator[tuple[Any, list[tuple[Any, int]]]]:
+        """What stands in data, and the names in it, each with the parts that speak about it and
+        how often they do."""
+        named = [(part["propertyNames"], ways) for part, ways in about if "propertyNames" in part]
+        is_list = isinstance(data, list)
+        of: Callable[[Part, Any], Iterator[Any]] = _of_item if is_list else _of_field
+        for key in range(len(data)) if is_list else data:
+            yield data[key], [(each, ways) for part, ways in about for each in of(part, key)]
+            if named and not is_list:
+                yield key, named
 
 
 def _of_item(part: Part, at: int) -> Iterator[Any]:

@@ -118,10 +118,12 @@ def _anchors(root: Any) -> Iterator[tuple[str, Any]]:
 
 @frozen(eq=False)
 class Bound:
-    """What bounds a schema: its parts, and how many they are with everything written out."""
+    """What bounds a schema: its parts, how many they are with everything written out, and how often
+    each of them then stands there, by its id."""
 
     parts: tuple[dict[str, Any], ...]
     count: int
+    copies: dict[int, int]
 
 
 def bound_of(schema: Any) -> Bound:
@@ -147,7 +149,11 @@ def bound_of(schema: Any) -> Bound:
     count = counts.get(id(schema), 1) + sum([counts[to] for to in {to for _, to in backs}])
     if count > MOST_PARTS:
         raise Unbounded(_LARGE)
-    return Bound(tuple(graph.parts.values()), count)
+    copies = dict.fromkeys(order, 0) | dict.fromkeys([id(schema), *[to for _, to in backs]], 1)
+    for at in reversed(order):
+        for to in graph.every(at):
+            copies[to] += 0 if (at, to) in backs else copies[at]
+    return Bound(tuple(graph.parts.values()), count, copies)
 
 
 @define(eq=False)

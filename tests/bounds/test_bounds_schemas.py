@@ -10,6 +10,7 @@ from sexplang.runtime import Refusal
 from sexplang.runtime.models.grammar import reply_schema
 from sexplang.templates import checking, read_reply
 from sexplang.templates.answers import MOST_STEPS
+from sexplang.templates.patterns import states_of
 from sexplang.templates.schema import misfit, schema_problem
 from sexplang.templates.xsd import BadXsd, compiled
 from sexplang.terms.schemas import MOST_PARTS, bound_of
@@ -111,6 +112,67 @@ def test_the_patterns_of_an_xsd_are_bounded_too():
         compiled(whole.format("".join(patterns)))
     with pytest.raises(BadXsd, match="too large a one"):
         compiled(whole.format('<xs:pattern value="(\\w{1,1000}){1,1000}"/>'))
+
+
+REPEATED = "^(a{1,100}){1,100}$"
+
+
+@pytest.mark.parametrize("place", ["alone", "typed", "names", "copies", "deep"])
+def test_a_pattern_costs_its_states_for_each_byte(place):
+    """A small pattern of many states took two seconds for a thousand letters."""
+    schema, data, typed = {
+        "alone": ({"pattern": REPEATED}, "a" * 1000 + "b", False),
+        "typed": ({"type": "array", "items": {"pattern": REPEATED}}, ["a" * 99 + "b"] * 99, True),
+        "names": ({"propertyNames": {"pattern": REPEATED}}, {"a" * 1000: 1}, False),
+        "copies": (doubling(6, last={"pattern": REPEATED}), "a" * 99, False),
+        "deep": ({"items": {"items": {"items": {"pattern": REPEATED}}}}, [[["a" * 999]]], False),
+    }[place]
+    reading = read_reply(json.dumps(data), OutputFormat("json", schema, typed=typed))
+
+    assert "takes more than 10,000,000 steps" in reading.problem
+
+
+def test_a_pattern_of_an_xsd_costs_its_states_too():
+    """All texts of a reply have one account."""
+    xsd = (
+        '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="r">'
+        '<xs:complexType><xs:sequence><xs:element name="v" maxOccurs="unbounded"><xs:simpleType>'
+        '<xs:restriction base="xs:string"><xs:pattern value="(a{1,100}){1,100}"/></xs:restriction>'
+        "</xs:simpleType></xs:element></xs:sequence></xs:complexType></xs:element></xs:schema>"
+    )
+    read = lambda n: read_reply(f"<r>{'<v>aaa</v>' * n}</r>", OutputFormat("xml", xsd))  # noqa: E731
+
+    assert read(3).value == {"v": ("aaa",) * 3}
+    assert "takes more than 10,000,000 steps" in read(300).problem
+
+
+@pytest.mark.parametrize(
+    ("pattern", "states"),
+    [
+        ("abc", 3),
+        (r"^\d{4}-\d{2}$", 3 + 8 + 4),
+        ("[]()x{9]+", 2),
+        (r"(a{1,100}){1,100}", 100 * (2 + 200) + 100),
+        (r"((a?)*){0,20}", 20 * (2 + 2 + 2 + 1) + 20),
+        ("a{3,}|b{0}", 6 + 1 + 2),
+        (r"\p{L}{9}\x{41}", 18 + 1),
+        (f"a{{{'0' * 5000}3}}", 6),
+        ("[[a]{9}]", None),
+        ("(?x)a{ 1 , 9 }", None),
+    ],
+)
+def test_the_states_of_a_pattern_are_counted_as_written_out(pattern, states):
+    """What cannot be told from the text is told by the size of what was made of it."""
+    assert states_of(pattern) == states
+
+
+def test_what_does_not_fit_is_looked_for_on_an_account():
+    """A level of the data is in all those above it."""
+    schema = {"$defs": {"n": {"type": ["string", "object"], "pattern": "^(a{1,20}){1,20}$",
+              "properties": {"x": {"$ref": "#/$defs/n"}}}}, "$ref": "#/$defs/n"}  # fmt: skip
+    reading = read_reply(json.dumps(deep(100, "a" * 500)), OutputFormat("json", schema))
+
+    assert "it does not fit, and is too much to say where" in reading.problem
 
 
 # -- references

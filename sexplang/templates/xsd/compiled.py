@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sexplang.templates.parse import parse
-from sexplang.templates.patterns import MOST_COST
+from sexplang.templates.patterns import MOST_WEIGHT
 from sexplang.templates.xsd.assertions import check_assertions
 from sexplang.templates.xsd.patterns import BadXsd, Linear
 from sexplang.templates.xsd.shapes import Element, Shapes
@@ -112,7 +112,7 @@ def _set_aside(document: "_Element") -> list[tuple[str, Linear]]:
         pattern = facet.get("value", "")
         facet.set("value", rf"(.|\n|\r)*|{len(found)}")
         found.append((pattern, Linear(pattern)))
-    if sum([linear.cost for _, linear in found]) > MOST_COST:
+    if sum([linear.weight for _, linear in found]) > MOST_WEIGHT:
         raise BadXsd("its patterns are too large together")
     return found
 

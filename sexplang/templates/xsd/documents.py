@@ -5,6 +5,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from sexplang.templates.account import TooMuch
 from sexplang.templates.parse import MAX_NODES
 from sexplang.templates.xsd.compiled import Schema
 from sexplang.templates.xsd.values import Unvalued, Values, local
@@ -45,6 +46,8 @@ def valued(schema: Schema, document: "_Element", repairs: list[str]) -> Found:
         raise Failed(f"it has more than {most:,} elements")
     try:
         found = list(islice(schema.breaches(document), _MOST_VIOLATIONS))
+    except TooMuch:
+        raise
     except Exception as error:
         # Whatever the library trips over, it has not said that the document fits.
         raise Failed(f"it cannot be held to its schema ({type(error).__name__})") from None

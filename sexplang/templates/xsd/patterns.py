@@ -5,9 +5,13 @@ that.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from sexplang.templates import patterns
-from sexplang.templates.patterns import BadPattern
+from sexplang.templates.account import Account
+from sexplang.templates.patterns import BadPattern, bytes_of
 
 _TOKEN = re.compile(r"\\[pP]\{[^}]*\}|\\.|.", re.DOTALL)
 _CATEGORY = re.compile(
@@ -38,6 +42,19 @@ class BadXsd(Exception):
     """Says why a schema cannot be used."""
 
 
+_ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
+
+
+@contextmanager
+def accounted() -> Iterator[None]:
+    """All patterns of one reply have one account."""
+    token = _ACCOUNT.set(Account())
+    try:
+        yield
+    finally:
+        _ACCOUNT.reset(token)
+
+
 class Linear:
     """A pattern that matches whole texts, with the one method of a compiled `re`."""
 
@@ -48,10 +65,12 @@ class Linear:
             raise BadXsd(f"`{pattern[:60]}` is no pattern, or too large a one") from None
 
     @property
-    def cost(self) -> int:
-        return self._found.cost
+    def weight(self) -> int:
+        return self._found.weight
 
     def match(self, text: str) -> bool | None:
+        """Raises TooMuch."""
+        (_ACCOUNT.get() or Account()).spend(self._found.cost * bytes_of(text))
         return self._found.fits(text) or None
 
 

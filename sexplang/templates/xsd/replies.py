@@ -6,13 +6,14 @@ document is read with what is certain put right.
 
 import re
 
+from sexplang.templates.account import TooMuch
 from sexplang.templates.fences import fenced
 from sexplang.templates.parse import MAX_BYTES, parse
 from sexplang.templates.reading import Reading
 from sexplang.templates.xsd.characters import forbidden, whole
 from sexplang.templates.xsd.compiled import Schema, compiled
 from sexplang.templates.xsd.documents import Failed, Found, valued
-from sexplang.templates.xsd.patterns import BadXsd
+from sexplang.templates.xsd.patterns import BadXsd, accounted
 from sexplang.templates.xsd.repairs import MOST_MARKS, Repairs, names_of
 from sexplang.templates.xsd.values import INSTANCE, NIL
 from sexplang.terms.diagnostic import Diagnostics
@@ -32,9 +33,12 @@ def read_xml(text: str, xsd: str) -> Reading:
     except BadXsd as why:
         return _refused(Failed(f"what it should fit is no schema ({why})"), "document")
     try:
-        found = _as_it_stands(schema, text) or _repaired(schema, text)
+        with accounted():
+            found = _as_it_stands(schema, text) or _repaired(schema, text)
     except Failed as why:
         return _refused(why, schema.root.name)
+    except TooMuch as why:
+        return _refused(Failed(str(why), (str(why),)), schema.root.name)
     return Reading(found.value, _shortened(found.repairs))
 
 

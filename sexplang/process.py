@@ -16,11 +16,17 @@ _DUMPABLE = 4
 CREDENTIALS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 """How names of variables end whose values are credentials, if they look like it."""
 
-ADDRESSES = ("_URL", "_URI", "_DSN", "_ENDPOINT", "_PROXY", "_proxy")
+ADDRESSES = ("_URL", "_URI", "_DSN", "_ENDPOINT", "_PROXY")
 """The same of those whose values may be addresses with a credential in them."""
 
 HEADERS = ("_HEADERS",)
 """The same of those whose values are headers."""
+
+
+def is_named(name: str, endings: tuple[str, ...]) -> bool:
+    """Whether a variable has such a name, in large or small letters; `TOKEN` alone is one, too."""
+    return f"_{name.upper()}".endswith(endings)
+
 
 _SOON = 0.01
 """Seconds until Ctrl-C comes again."""

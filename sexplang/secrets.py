@@ -5,12 +5,14 @@ written. So no program holds a credential, and a run that is repeated is told th
 """
 
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from sexplang.process import ADDRESSES, CREDENTIALS, HEADERS
+from sexplang.process import ADDRESSES, CREDENTIALS, HEADERS, is_named
 from sexplang.terms.address import is_credential, split_credentials
 from sexplang.terms.node import define, evolve, field
+from sexplang.terms.spellings import LONGEST, parts_of, word_in
 from sexplang.terms.value import Record, Value
 
 MARK = "[redacted]"
@@ -26,14 +28,48 @@ MOST = 256
 of its users."""
 
 
+TELLING = 20
+"""So much of the beginning of a credential is worth hiding too: messages shorten what is long."""
+
+
+@define(eq=False)
+class Secret:
+    """A credential, and how it is found. What its parts may look like is made when it is looked
+    for in a text that has its `word`, the longest part that is spelled alike everywhere."""
+
+    value: str
+    word: str
+    _pattern: "re.Pattern[str] | None" = None
+
+    @property
+    def pattern(self) -> "re.Pattern[str]":
+        if self._pattern is None:
+            self._pattern = re.compile("".join(parts_of(self.value)))
+        return self._pattern
+
+    def is_in(self, text: str) -> bool:
+        return self.word in text and (
+            self.word == self.value or self.pattern.search(text) is not None
+        )
+
+    def taken_out(self, text: str) -> str:
+        if self.word not in text:
+            return text
+        if self.word == self.value:
+            return text.replace(self.value, MARK)
+        return self.pattern.sub(MARK, text)
+
+
 @define(eq=False)
 class Known:
     """What is known. Mutable."""
 
-    spelled: tuple[str, ...] = ()
-    """Each spelling of each credential, the longest first; empty where none is known."""
+    secrets: tuple[Secret, ...] = ()
+    """The longest first; empty where none is known."""
     environment: frozenset[str] = frozenset()
     given: dict[str, None] = field(factory=dict)
+    doubted: dict[str, bool] = field(factory=dict)
+    """Who gave a plain word as a credential, and whether somebody was told."""
 
 
 KNOWN = Known()
@@ -44,7 +80,7 @@ def look() -> None:
     found = frozenset(_of_environment())
     if found != KNOWN.environment:
         KNOWN.environment = found
-        _spell()
+        _keep()
 
 
 def learn(values: Iterable[str]) -> None:
@@ -58,7 +94,7 @@ def learn(values: Iterable[str]) -> None:
     if is_new:
         for value in [*KNOWN.given][:-MOST]:
             del KNOWN.given[value]
-        _spell()
+        _keep()
 
 
 def declare(name: str) -> str:
@@ -72,8 +108,20 @@ def declare(name: str) -> str:
             f"the value of `{name}` is shorter than {SHORTEST} characters: it stands in too many "
             "texts to be taken out of them"
         )
+    _doubt(name, value)
     learn([value])
     return value
+
+
+def doubts() -> list[str]:
+    """What is to be said of credentials that are plain words; each is told once."""
+    new = [name for name, is_told in KNOWN.doubted.items() if not is_told]
+    KNOWN.doubted.update(dict.fromkeys(new, True))
+    return [
+        f"`{name}` holds a plain word as a credential, and it is taken out of every text: give it "
+        f"another value, or one of fewer than {SHORTEST} characters where nobody looks at it"
+        for name in new
+    ]
 
 
 def credentials_of(address: str) -> list[str]:
@@ -103,25 +151,61 @@ def is_plausible(value: str) -> bool:
 
 def longest() -> int:
     """How many bytes a credential has at most, as it may be spelled; 0 where none is known."""
-    return max((len(each.encode()) for each in KNOWN.spelled), default=0)
+    return max((LONGEST * len(each.value) for each in KNOWN.secrets), default=0)
 
 
 def redacted(text: str) -> str:
     """The text with `[redacted]` in the place of every credential."""
-    for each in KNOWN.spelled:
-        if each in text:
-            text = text.replace(each, MARK)
+    for each in KNOWN.secrets:
+        text = each.taken_out(text)
+    return text
+
+
+def masked(text: str) -> str:
+    """The text with a `*` in the place of each character of a credential: it is as long as before,
+    and has the same lines."""
+    for each in KNOWN.secrets:
+        if each.word in text:
+            text = each.pattern.sub(lambda found: re.sub("[^\r\n]", "*", found[0]), text)
+    return text
+
+
+def silent(text: str) -> str:
+    """The text without credentials, and without their beginnings, which are left of what was
+    shortened."""
+    text = redacted(text)
+    for each in KNOWN.secrets:
+        text = _without_begun(text, each.value)
     return text
 
 
 def redact(value: Value) -> Value:
     """A value, or plain data, with all its text redacted; itself where it holds no credential."""
-    if not KNOWN.spelled:
+    if not KNOWN.secrets:
         return value
     texts = value if isinstance(value, str) else "\0".join(_texts_in(value))
-    if not any(each in texts for each in KNOWN.spelled):
+    if not any(each.is_in(texts) for each in KNOWN.secrets):
         return value
-    return redacted(value) if isinstance(value, str) else _rebuilt(value)
+    return redacted(value) if isinstance(value, str) else _rebuilt(value, redacted)
+
+
+def silence(value: Value) -> Value:
+    """What tells somebody of an error, and may be shortened, with all its text silent."""
+    return _rebuilt(value, silent) if KNOWN.secrets else value
+
+
+def distinct(table: dict[str, Any], written: Callable[[str], str]) -> dict[str, Any]:
+    """The table with its keys as they are `written`; where two become one, the later is numbered,
+    so that no value is lost."""
+    made: dict[str, Any] = {}
+    counts: dict[str, int] = {}
+    for name, part in table.items():
+        key = word = written(name)
+        while key in made or (key != name and key in table):
+            counts[word] = counts.get(word, 1) + 1
+            key = f"{word} ({counts[word]})"
+        made[key] = part
+    return made
 
 
 def _texts_in(value: Value) -> list[str]:
@@ -142,7 +226,7 @@ def _texts_in(value: Value) -> list[str]:
     return texts
 
 
-def _rebuilt(value: Value) -> Value:
+def _rebuilt(value: Value, written: Callable[[str], str]) -> Value:
     """However deep it is: lists and tables first with what is in them as it was, then the other
     way round what holds them."""
     root: list[Any] = [value]
@@ -152,9 +236,9 @@ def _rebuilt(value: Value) -> Value:
         place, key = work.pop()
         item = place[key]
         if isinstance(item, str):
-            place[key] = redacted(item)
+            place[key] = written(item)
         elif isinstance(item, dict):
-            place[key] = table = {redacted(name): part for name, part in item.items()}
+            place[key] = table = distinct(item, written)
             work.extend((table, name) for name in table)
         elif isinstance(item, (tuple, list)):
             place[key] = parts = list(item)
@@ -174,22 +258,26 @@ def _rebuilt(value: Value) -> Value:
 
 
 def redacted_bytes(data: bytes) -> bytes:
-    """The same of what is no text, before it is encoded."""
-    for each in KNOWN.spelled:
-        data = data.replace(each.encode(), MARK.encode())
-    return data
+    """The same of what need be no text, before it is encoded."""
+    if not any(each.word.encode() in data for each in KNOWN.secrets):
+        return data
+    return redacted(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
 
 
 def _of_environment() -> Iterator[str]:
     for name in os.environ:
-        if name.endswith(CREDENTIALS):
-            found = [os.environ.get(name, "").strip()]
-        elif name.endswith(ADDRESSES):
-            found = credentials_of(os.environ.get(name, ""))
-        elif name.endswith(HEADERS):
-            found = _of_headers(name, os.environ.get(name, ""))
+        value = os.environ.get(name, "").strip()
+        if is_named(name, CREDENTIALS):
+            found = [value]
+        elif is_named(name, ADDRESSES):
+            found = credentials_of(value)
+        elif is_named(name, HEADERS):
+            found = _of_headers(name, value)
         else:
             continue
+        if name in OWN:
+            for each in found:
+                _doubt(name, each)
         yield from (each for each in found if name in OWN or is_plausible(each))
 
 
@@ -214,11 +302,33 @@ def _unquoted(text: str) -> str:
     return unquote(text)
 
 
-def _spell() -> None:
-    values = {each for each in (*KNOWN.environment, *KNOWN.given) if _is_text(each)}
-    found = {each for value in values for each in _spellings(value)}
-    found = {each for each in found if len(each) >= SHORTEST and each not in MARK}
-    KNOWN.spelled = tuple(sorted(found, key=lambda each: (-len(each), each)))
+def _doubt(name: str, value: str) -> None:
+    """A word that stands in many texts is taken out of them, which nobody would understand."""
+    if len(value) >= SHORTEST and not is_plausible(value):
+        KNOWN.doubted.setdefault(name, False)
+
+
+def _keep() -> None:
+    values = {each for value in (*KNOWN.environment, *KNOWN.given) for each in _parts(value)}
+    values = {each for each in values if len(each) >= SHORTEST and each not in MARK}
+    values = set(filter(_is_text, values))
+    longest_first = sorted(values, key=lambda each: (-len(each), each))
+    KNOWN.secrets = tuple([Secret(each, word_in(each)) for each in longest_first])
+
+
+def _parts(value: str) -> Iterator[str]:
+    """A value, and the lines of one that has several, as a key in a file has: each opens a part of
+    it. A `\\n` is a line break, too, as a variable may hold it."""
+    yield value.strip()
+    lines = [each.strip() for each in value.replace("\\n", "\n").splitlines()]
+    if len(lines) > 1:
+        yield from (each for each in lines if _opens(each))
+
+
+def _opens(line: str) -> bool:
+    """Whether a line of a credential is one: letters alone are, if they are no word."""
+    is_letters = len(line) >= 2 * SHORTEST and line.isalpha()
+    return (is_letters or is_plausible(line)) and not line.startswith("-----")
 
 
 def _is_text(value: str) -> bool:
@@ -230,25 +340,23 @@ def _is_text(value: str) -> bool:
     return True
 
 
-_PLAIN = str.maketrans("", "", "-._~")
-
-
-def _spellings(value: str) -> Iterator[str]:
-    """A value as it is, with the escapes of JSON and of JSON in JSON, and of addresses."""
-    yield value
-    if value.isascii() and value.translate(_PLAIN).isalnum():
-        return  # it is spelled alike everywhere
-    from json import dumps
-    from urllib.parse import quote, quote_plus
-
-    for is_ascii in (True, False):
-        once = dumps(value, ensure_ascii=is_ascii)[1:-1]
-        yield from (once, dumps(once, ensure_ascii=is_ascii)[1:-1])
-    for quoted in (quote(value), quote(value, safe=""), quote_plus(value)):
-        yield from (quoted, _small(quoted))
-
-
-def _small(quoted: str) -> str:
-    """The same with escapes in small letters."""
-    first, *rest = quoted.split("%")
-    return "%".join([first, *[part[:2].lower() + part[2:] for part in rest]])
+def _without_begun(text: str, secret: str) -> str:
+    """The text without beginnings of the secret: of one word, since those of an address or of a
+    file of a key stand in other texts, too."""
+    if len(secret) <= TELLING or "://" in secret or " " in secret:
+        return text
+    if word_in(secret[:TELLING]) not in text:
+        return text
+    parts = parts_of(secret)
+    made, at = "", 0
+    for begun in re.finditer("".join(parts[:TELLING]), text):
+        if begun.start() < at:
+            continue
+        made += text[at : begun.start()] + MARK
+        at = begun.end()
+        for part in parts[TELLING:]:
+            more = re.compile(part).match(text, at)
+            if more is None:
+                break
+            at = more.end()
+    return made + text[at:]

@@ -11,6 +11,7 @@ from sexplang import machine, pipeline
 from sexplang.api import misuse
 from sexplang.api.answering import Model, answering, models_of
 from sexplang.api.building import build
+from sexplang.api.findings import Concealing
 from sexplang.api.functions import Function, Functions, bad_function
 from sexplang.api.inputs import values_of
 from sexplang.api.serving import Described, Serving
@@ -26,7 +27,7 @@ from sexplang.runtime.prices import prices, sized
 from sexplang.runtime.redact import clean
 from sexplang.runtime.traces import Target, Tracing, is_wanted, traced
 from sexplang.runtime.traces.notes import Notes
-from sexplang.secrets import credentials_of, learn, look, redact
+from sexplang.secrets import credentials_of, doubts, learn, look, redact, silence
 from sexplang.terms.models import Models
 from sexplang.terms.node import evolve, frozen
 from sexplang.terms.program import Program
@@ -98,11 +99,18 @@ class Begun:
         return outcome
 
 
+def look_around() -> None:
+    """Read what the environment holds of credentials; of doubtful ones the log is told."""
+    look()
+    for words in doubts():
+        logging.getLogger("sexplang").warning(words)
+
+
 def program_of(source: Runnable, given: Settings) -> Program | Suspended:
     """The program, built if it is not yet; or the run to go on with. Raises TypeError for what
     `given` has of another type."""
     misuse.check(given)
-    look()
+    look_around()
     if isinstance(source, Suspended):
         if given.inputs or given.limits or given.budget or given.primitives:
             raise TypeError("a run that goes on has its inputs, limits, budget and primitives")
@@ -200,7 +208,8 @@ def started(
     all_tools: bool = False,
     is_traced: bool = False,
 ) -> Outcome:
-    values = redact(values_of(program.inputs, inputs or {}))
+    with Concealing():
+        values = redact(values_of(program.inputs, inputs or {}))
     try:
         bounds = value(dict(budget)) if budget else None
     except Fault as fault:
@@ -217,7 +226,9 @@ def started(
         max_task_depth=limits.max_task_depth,
     )
     costs = pipeline.meter(prices(models, function=callable(model), is_replayed=True))
-    return machine.start(program, values, system, limits, bounds, costs, traced=is_traced)
+    return machine.start(
+        program, values, system, limits, bounds, costs, traced=is_traced, conceal=silence
+    )
 
 
 def _watched(limits: Limits) -> Limits:

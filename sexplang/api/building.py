@@ -6,6 +6,7 @@ import re
 
 from sexplang import pipeline
 from sexplang.api import misuse
+from sexplang.api.findings import Concealing, concealed
 from sexplang.api.functions import Functions, bad_function, checked_names, operation, primitive
 from sexplang.data import text_at
 from sexplang.machine import HIGHER, Suspended, state_of
@@ -13,6 +14,7 @@ from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.runtime import Permissions
 from sexplang.runtime.beside import with_imports
 from sexplang.runtime.sources import finding
+from sexplang.secrets import look
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import evolve
 from sexplang.terms.program import Program
@@ -42,14 +44,16 @@ def build(
     text = _source(source)
     find = finding(permissions_for(source, permissions))
     names = _registered(effects, primitives)
-    try:
-        made = pipeline.build(text, find, functions=names)
-    except Diagnostics as found:
-        if not isinstance(source, str):
-            raise with_imports(found, _folder(source), find) from None
-        if _FILE_NAME.fullmatch(source.strip()):
-            raise _told_apart(source.strip(), found) from None
-        raise
+    look()
+    with Concealing():
+        try:
+            made = pipeline.build(text, find, functions=names)
+        except Diagnostics as found:
+            if not isinstance(source, str):
+                raise with_imports(found, _folder(source), find) from None
+            if _FILE_NAME.fullmatch(source.strip()):
+                raise _told_apart(source.strip(), found) from None
+            raise
     return made if isinstance(source, str) else evolve(made, folder=_folder(source))
 
 
@@ -66,7 +70,7 @@ def check(
         program = build(source, effects=effects, primitives=primitives, permissions=permissions)
     except Diagnostics as found:
         return list(found.diagnostics)
-    return [*program.warnings, *pipeline.inspect(program).findings]
+    return concealed([*program.warnings, *pipeline.inspect(program).findings])
 
 
 def permissions_for(source: object, given: Permissions | None) -> Permissions:

@@ -20,6 +20,7 @@ from sexplang.api.dispatching import (
     read,
     shown,
 )
+from sexplang.api.findings import Concealing
 from sexplang.api.memory import Memory
 from sexplang.api.running import run
 from sexplang.api.values import TaskResult, value
@@ -114,8 +115,9 @@ class TaskSystem:
         """The template of this name, or the only one of `atomic:SUBTYPE`. Raises Diagnostics for a
         file that cannot be read."""
         misuse.string("identifier", identifier)
-        there, _ = read(self._library, self._handler._granted(self._library))
-        there.check(identifier)
+        with Concealing():
+            there, _ = read(self._library, self._handler._granted(self._library))
+            there.check(identifier)
         task = dispatcher.found(identifier, there.tasks)
         return None if task is None else task.template
 
@@ -170,13 +172,15 @@ class SexpEvaluator:
         misuse.by_name("inputs", inputs)
         library, handler = self._tasks._library, self._tasks._handler
         allowed = handler._granted(library)
-        there, find = read(library, allowed)
-        there.check(text)
         given = inputs or {}
-        try:
-            asked = dispatcher.dispatch(_as_program(text), given, tasks=there.tasks, find=find)
-        except Fault as fault:
-            raise Diagnostics([Diagnostic("bad-input", fault.message, hint=fault.hint)]) from None
+        with Concealing():
+            there, find = read(library, allowed)
+            there.check(text)
+            try:
+                asked = dispatcher.dispatch(_as_program(text), given, tasks=there.tasks, find=find)
+            except Fault as fault:
+                wrong = Diagnostic("bad-input", fault.message, hint=fault.hint)
+                raise Diagnostics([wrong]) from None
         return run(
             asked.program,
             inputs=given,

@@ -25,6 +25,7 @@ from sexplang.machine import Failed, Limits
 from sexplang.runtime import Permissions
 from sexplang.runtime.sources import finding, lying_in
 from sexplang.runtime.traces import Target
+from sexplang.secrets import redact
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.node import evolve
 from sexplang.terms.task import error_of
@@ -267,6 +268,6 @@ def shown(result: Record, warnings: tuple[str, ...] = ()) -> TaskResult:
         notes = result.fields["notes"]
         notes = {**notes, "warnings": (*(notes.get("warnings") or ()), *warnings)}
         result = Record(result.kind, {**result.fields, "notes": notes})
-    shown = python(result)
+    shown = python(redact(result))
     assert isinstance(shown, TaskResult)
     return shown

@@ -14,6 +14,7 @@ from sexplang.api.beginning import (
     Watch,
     begun,
     definitions,
+    look_around,
     program_of,
     started,
 )
@@ -27,7 +28,7 @@ from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.process import growth
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.traces import Target
-from sexplang.secrets import KNOWN, look, redacted
+from sexplang.secrets import KNOWN, look, redacted, silence
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault
@@ -183,7 +184,7 @@ def start(
     misuse.by_name("inputs", inputs)
     misuse.bounds(limits, budget)
     misuse.tools(tools)
-    look()
+    look_around()
     described = definitions(tools_of(tools))
     return started(program, inputs, described, limits, budget, folder=program.folder or "")
 
@@ -201,7 +202,7 @@ def freeze(outcome: Suspended, *, key: bytes | None = None) -> dict[str, Any]:
     misuse.key(key)
     try:
         look()
-        return freezing.freeze(outcome, redacted if KNOWN.spelled else str, key)
+        return freezing.freeze(outcome, redacted if KNOWN.secrets else str, key)
     except Fault as fault:
         raise Failed(error_of(fault)) from None
 
@@ -223,7 +224,7 @@ def thaw(program: Program, data: Any, *, tools: Tools = (), key: bytes | None = 
             has_own_memory=program.handles("search-memory"),
             max_task_depth=_depth_of(data),
         )
-        return freezing.thaw(program, data, system, held=growth(), key=key)
+        return freezing.thaw(program, data, system, held=growth(), key=key, conceal=silence)
     except Fault as fault:
         raise Failed(error_of(fault)) from None
 

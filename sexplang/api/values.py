@@ -4,6 +4,7 @@ from typing import Any
 
 from sexplang.api import misuse
 from sexplang.machine import Done, Failed, Outcome, Suspended
+from sexplang.secrets import redact
 from sexplang.terms.node import field, fields, frozen
 from sexplang.terms.task import error_of, error_record
 from sexplang.terms.text import plain, value_of, written_value
@@ -53,7 +54,7 @@ def result(outcome: Outcome) -> Any:
     if not isinstance(outcome, Done):
         raise misuse.wrong("outcome", "what start, resume or fail gives", outcome)
     try:
-        return python(outcome.value)
+        return python(redact(outcome.value))
     except Fault as fault:
         raise Failed(error_of(fault)) from None
 

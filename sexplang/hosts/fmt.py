@@ -8,6 +8,7 @@ import sys
 
 from sexplang.hosts.files import source_at, status_of
 from sexplang.hosts.guard import DONE, FAILED
+from sexplang.hosts.streams import verbatim
 from sexplang.reader import layout
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
@@ -43,12 +44,12 @@ def _laid_out(file: str, check: bool, diff: bool) -> bool:
     text = layout(source)
     changed = text != source.text
     if diff:
-        sys.stdout.writelines(_difference(source, text))
+        verbatim().writelines(_difference(source, text))
     elif check:
         if changed:
             print(source.name)
     elif file == "-":
-        print(text, end="")
+        print(text, end="", file=verbatim())
     elif changed and not os.path.isfile(file):
         raise _failed(file, "it is no regular file", "lay it out as text: sexplang fmt - <FILE")
     elif changed:

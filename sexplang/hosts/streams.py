@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Any, TextIO, cast
 
-from sexplang.process import ADDRESSES, CREDENTIALS, HEADERS
+from sexplang.process import ADDRESSES, CREDENTIALS, HEADERS, is_named
 
 
 @contextmanager
@@ -26,25 +26,28 @@ def usable(words: list[str]) -> Iterator[None]:
             stream.reconfigure(errors="backslashreplace")
     # To know credentials costs a part of the start, which most starts need not pay.
     endings = (*CREDENTIALS, *ADDRESSES, *HEADERS)
-    if any(name.endswith(endings) for name in os.environ) or any("://" in word for word in words):
+    if any(is_named(name, endings) for name in os.environ) or any("://" in word for word in words):
         from sexplang.secrets import learn, look
 
         look()
         learn(_typed(words))
-        wrap()
+        wrap(is_filter=words[:1] == ["fmt"])
     try:
         yield
     finally:
         sys.stdout, sys.stderr = kept
 
 
-def wrap() -> None:
-    """From here on both streams are written to without credentials, if any is known."""
-    from sexplang.secrets import KNOWN
+def wrap(*, is_filter: bool = False) -> None:
+    """From here on both streams are written to without credentials, if any is known. A person is
+    told of those that are plain words, unless an editor may take that for the program's text."""
+    from sexplang.secrets import KNOWN, doubts
 
-    if KNOWN.spelled and not isinstance(sys.stdout, _Redacting):
+    if KNOWN.secrets and not isinstance(sys.stdout, _Redacting):
         sys.stdout = cast("TextIO", _Redacting(sys.stdout))
         sys.stderr = cast("TextIO", _Redacting(sys.stderr))
+    for words in () if is_filter else doubts():
+        print(f"warning: {words}", file=sys.stderr)
 
 
 _ADDRESSED = ("--model", "--mcp", "--trace")
@@ -69,10 +72,6 @@ def _unread() -> TextIO:
     return open(writer, "w", encoding="utf-8")
 
 
-_TELLING = 20
-"""So much of the beginning of a key is worth hiding too: messages shorten what is long."""
-
-
 class _Redacting:
     """A stream that is written to without credentials."""
 
@@ -80,6 +79,8 @@ class _Redacting:
         self._stream = stream
 
     def write(self, text: str) -> int:
+        from sexplang.secrets import silent
+
         self._stream.write(silent(text))
         return len(text)
 
@@ -91,27 +92,8 @@ class _Redacting:
         return getattr(self._stream, name)
 
 
-def silent(text: str) -> str:
-    """The text without credentials, and without their beginnings."""
-    from sexplang.secrets import KNOWN, redacted
-
-    text = redacted(text)
-    for each in KNOWN.spelled:
-        text = _without_begun(text, each)
-    return text
-
-
-def _without_begun(text: str, secret: str) -> str:
-    """The text without beginnings of the secret: of one word, since those of an address or of a
-    file of a key stand in other texts, too."""
-    from sexplang.secrets import MARK
-
-    is_word = len(secret) > _TELLING and "://" not in secret and " " not in secret
-    at = text.find(secret[:_TELLING]) if is_word else -1
-    while at >= 0:
-        length = _TELLING
-        while text.startswith(secret[: length + 1], at) and length < len(secret):
-            length += 1
-        text = text[:at] + MARK + text[at + length :]
-        at = text.find(secret[:_TELLING], at + len(MARK))
-    return text
+def verbatim() -> TextIO:
+    """Standard output for what a person wrote, and is given back: a program that is laid out is no
+    outcome of a run, and another program with `[redacted]` in it would be wrong."""
+    stream: Any = sys.stdout
+    return stream._stream if isinstance(stream, _Redacting) else sys.stdout

@@ -1,5 +1,6 @@
 """How a run ends: with a value, or with an error."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.machine.scopes import NO_ACCOUNTS, Accounts
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
     from sexplang.machine.trail import Trail
 
 Told: TypeAlias = tuple[Begins | Ends, ...]
+
+Conceal: TypeAlias = Callable[[Any], Any]
+"""What leaves a run with its error → the same without what nobody is to see."""
+
+
+def as_it_is(value: Any) -> Any:
+    """Conceals nothing."""
+    return value
 
 
 @frozen
@@ -50,8 +59,13 @@ class Failed(Exception):
         where that is not known."""
         from sexplang.machine.trail import Trail, trail_of  # a run that succeeds needs none
 
-        stood, setting = self._stood or (None, None)
-        return Trail() if stood is None else trail_of(stood, self.error, setting)
+        if self._stood is None:
+            return Trail()
+        stood, setting = self._stood
+        if stood is None:
+            return Trail()
+        trail = trail_of(stood, self.error, setting)
+        return Trail(*setting.conceal((trail.calls, trail.variables)))
 
     def __str__(self) -> str:
         fields = self.error.fields

@@ -16,6 +16,7 @@ from immutables import Map
 
 from sexplang.machine import branch, crossing, exits, places, scopes, stack, suppressing
 from sexplang.machine.budgets import METER, Meter
+from sexplang.machine.ends import Conceal, as_it_is
 from sexplang.machine.link import linked_program
 from sexplang.machine.loop import Limits
 from sexplang.machine.outcome import MISMATCH, Setting, State, Suspended, mismatch, state_of
@@ -68,8 +69,10 @@ def thaw(
     meter: Meter = METER,
     held: Callable[[], int] | None = None,
     key: bytes | None = None,
+    conceal: Conceal = as_it_is,
 ) -> Suspended:
-    """The run again; `held` says how much memory the process holds. Raises Fault `frozen-mismatch`
+    """The run again; `held` says how much memory the process holds, `conceal` is as for `start`.
+    Raises Fault `frozen-mismatch`
     if it belongs to another program or version, is damaged, or not sealed with that `key`."""
     try:
         sealed = {name: value for name, value in frozen.items() if name != "seal"}
@@ -81,7 +84,7 @@ def thaw(
             raise mismatch("it was frozen from another program")
         weave = _Thawer(program, tasks, frozen["nodes"]).root()
         limits = Limits(**frozen["limits"], held=held)
-        setting = Setting(program, tasks, limits, meter, thawed=True)
+        setting = Setting(program, tasks, limits, meter, thawed=True, conceal=conceal)
         requests = Suspended(State(weave, setting)).requests
         opened = set(frozen["opened"])
         fresh = tuple([each for each in requests if each.id in opened])

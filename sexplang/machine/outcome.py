@@ -7,7 +7,7 @@ from typing import TypeAlias
 from sexplang.machine.branch import Waiting, Weave, order, path_of
 from sexplang.machine.budgets import METER, Meter, allowed, regrown
 from sexplang.machine.control import fail
-from sexplang.machine.ends import Done, Failed, Told
+from sexplang.machine.ends import Conceal, Done, Failed, Told, as_it_is
 from sexplang.machine.exits import Entered
 from sexplang.machine.link import Standing, link, link_onward
 from sexplang.machine.loop import Limits
@@ -37,6 +37,8 @@ class Setting:
     meter: Meter
     thawed: bool = False
     """Whether it has come from data that anybody may have written."""
+    conceal: Conceal = as_it_is
+    """What the host takes out of an error that leaves the run."""
 
 
 @node(eq=False)
@@ -224,17 +226,18 @@ def start(
     meter: Meter = METER,
     *,
     traced: bool = False,
+    conceal: Conceal = as_it_is,
 ) -> Outcome:
     """Runs a program until it ends or waits. No I/O at all.
 
     `inputs` are values by name, converted already; `tasks` is needed by programs that call
     atomic tasks. `budget` stands around the whole program: `calls`, `tokens`, `usd`, `seconds`;
     `meter` says what a model call may cost. A run that is `traced` tells what work begins and
-    ends.
+    ends. `conceal` takes out of the error that it ends with what nobody is to see.
     """
     run, linked = link(program, tasks)
     base = (BASE, BOTTOM, None, Ctx(linked, work=RUN if traced else None), None)
-    setting = Setting(program, tasks, limits or Limits(), meter)
+    setting = Setting(program, tasks, limits or Limits(), meter, conceal=conceal)
     turn = Turn(Weave(), setting.limits, meter)
     turn.start((_under(budget, run) if budget else run, (inputs or {},), BOTTOM, base))
     return _settled(turn, setting, 0)
@@ -295,7 +298,7 @@ def _settled(turn: Turn, setting: Setting, answered: int = 1) -> Outcome:
             error = error_of(fault)
         if error is None:
             return Done(value, *known)
-        failed = Failed(error, *known)
+        failed = Failed(setting.conceal(error), *known)
         object.__setattr__(failed, "_stood", (turn.stood, setting))
         return failed
     before, timed, placed = turn.weave, turn.timed, turn.placed

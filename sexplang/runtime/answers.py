@@ -61,10 +61,10 @@ def settled(reply: Any, operation: str) -> tuple[Value, bool, int]:
     if reply.__class__ is Answer:
         reply, attempts = reply.value, reply.attempts
     if reply.__class__ in FLAT and reply.__class__ is not int:
-        return redact(reply) if KNOWN.spelled else reply, False, attempts
+        return redact(reply) if KNOWN.secrets else reply, False, attempts
     try:
         value = value_of(reply)
-        return redact(value) if KNOWN.spelled else value, False, attempts
+        return redact(value) if KNOWN.secrets else value, False, attempts
     except Fault as fault:
         return failure(fault, operation), True, attempts
 

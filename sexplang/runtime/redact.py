@@ -5,7 +5,7 @@ Law: whatever is recorded, written, printed or put into an error passes here fir
 
 from typing import Any
 
-from sexplang.secrets import redacted
+from sexplang.secrets import distinct, redacted
 
 
 def shorten(text: str, most: int) -> str:
@@ -30,7 +30,7 @@ def clean_data(data: Any) -> Any:
             if isinstance(item, str):
                 place[key] = clean(item)
             elif isinstance(item, dict):
-                place[key] = {clean(str(name)): part for name, part in item.items()}
+                place[key] = distinct({str(name): part for name, part in item.items()}, clean)
                 work.append(place[key])
             elif isinstance(item, (list, tuple)):
                 place[key] = list(item)

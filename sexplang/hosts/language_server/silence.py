@@ -4,7 +4,7 @@ from typing import Any
 
 from pygls.protocol import LanguageServerProtocol
 
-from sexplang.hosts.streams import silent
+from sexplang.secrets import silent
 
 _OWN = frozenset(["newText", "uri"])
 """What goes into the person's own text, and the names of documents: they stay as they are."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from sexplang.process import CREDENTIALS
+from sexplang.process import CREDENTIALS, is_named
 from sexplang.runtime.permissions import host_of
 from sexplang.secrets import credentials_of, declare, is_plausible, learn
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -115,7 +115,7 @@ SECRET = "secret:"
 def _value(name: str, variable: str, value: str) -> str:
     """What a server is given; what is a credential is known from here on."""
     if not value.startswith(SECRET):
-        if variable.endswith(CREDENTIALS) and is_plausible(value):
+        if is_named(variable, CREDENTIALS) and is_plausible(value):
             learn([value])
         return value
     try:

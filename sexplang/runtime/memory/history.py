@@ -8,8 +8,9 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from sexplang.process import CREDENTIALS
+from sexplang.process import CREDENTIALS, is_named
 from sexplang.runtime.memory.places import repository_of
+from sexplang.secrets import redacted
 from sexplang.terms.node import frozen
 
 _GIT = "git --no-pager --literal-pathspecs -c log.showSignature=false -c core.fsmonitor=false"
@@ -88,7 +89,7 @@ def _changed(
     side, change, is_first = "", Change("", "", ""), False
     for token in tokens:
         if token.startswith("/"):
-            side, change = token[1], Change(token[2:], next(tokens), next(tokens))
+            side, change = token[1], Change(token[2:], redacted(next(tokens)), next(tokens))
             is_first = True
             continue
         path = token.removeprefix("\n") if is_first else token
@@ -138,7 +139,7 @@ def _environment() -> dict[str, str]:
     kept = {
         name: text
         for name, text in os.environ.items()
-        if not (name.startswith("GIT_") or name.endswith(CREDENTIALS))
+        if not (name.startswith("GIT_") or is_named(name, CREDENTIALS))
     }
     return kept | {
         "LC_ALL": "C",

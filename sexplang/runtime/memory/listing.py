@@ -7,6 +7,7 @@ from typing import Any
 from sexplang.runtime.memory.entries import LONGEST, SELECT, Entry, entry_of, put, sound
 from sexplang.runtime.memory.places import home_of, key_of, path_of
 from sexplang.runtime.memory.store import changing, reading
+from sexplang.secrets import redacted
 from sexplang.terms.node import frozen
 
 
@@ -58,4 +59,5 @@ def merge(index: str, entries: Mapping[str, str]) -> None:
     home = home_of(index)
     with changing(index) as connection:
         for path, metadata in entries.items():
-            put(connection, Entry(key=key_of(os.path.realpath(path), home), given=metadata))
+            key = key_of(os.path.realpath(path), home)
+            put(connection, Entry(key=key, given=redacted(metadata)))

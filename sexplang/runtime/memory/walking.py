@@ -1,8 +1,8 @@
 """A folder → the files in it that belong to an index.
 
 Left out are names that begin with a dot, what `.gitignore` files say, links, files with another
-name elsewhere or one that is not UTF-8, what is too large, what is no text by its name, and what
-the patterns leave out.
+name elsewhere or one that is not UTF-8 or holds a credential, what is too large, what is no text by
+its name, and what the patterns leave out.
 Law: nothing outside the folder is opened, whatever is a link and whoever swaps one in.
 """
 
@@ -24,6 +24,7 @@ from sexplang.runtime.memory.ignoring import (
 )
 from sexplang.runtime.memory.kinds import is_named_binary
 from sexplang.runtime.surrogates import is_text
+from sexplang.secrets import redacted
 from sexplang.terms.node import define, field, frozen
 
 LARGEST_FILE = 1 << 20
@@ -75,7 +76,7 @@ class Walk:
                 is_folder = stat.S_ISDIR(status.st_mode)
                 if is_ignored(path, is_folder, stack) or not self._is_wanted(path, is_folder):
                     continue
-                if not is_text(entry):
+                if not is_text(entry) or redacted(entry) != entry:
                     self.skipped["misnamed"] += 1
                     continue
                 if is_folder:
@@ -86,6 +87,9 @@ class Walk:
     def file(self, path: str) -> Found | None:
         """One file that was asked for by name, whatever a `.gitignore` says of it; None if it does
         not suit. Raises OSError."""
+        if redacted(path) != path:
+            self.skipped["misnamed"] += 1
+            return None
         file = self.opened(path)
         try:
             status = os.fstat(file)

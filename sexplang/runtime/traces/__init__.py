@@ -159,10 +159,18 @@ def _exporter(target: str | None) -> tuple[Any, str]:
 
     if target is None:
         return OTLPSpanExporter(), "the collector that the environment names"
-    endpoint = target if target.endswith(PATH) else target.rstrip("/") + PATH
-    parts = urlsplit(endpoint)
+    try:
+        parts = urlsplit(target)
+    except ValueError as error:
+        raise refused(
+            "trace-failed",
+            f"the traces cannot be sent to {split_credentials(target)[0]}: {error}",
+            hint="name a collector as http://HOST:4318, or a file",
+        ) from None
+    if not parts.path.endswith(PATH):
+        parts = parts._replace(path=parts.path.rstrip("/") + PATH)
     host = parts.netloc.rpartition("@")[2]
-    return OTLPSpanExporter(endpoint=endpoint), f"{parts.scheme}://{host}{parts.path}"
+    return OTLPSpanExporter(endpoint=parts.geturl()), f"{parts.scheme}://{host}{parts.path}"
 
 
 def _make_private(path: str) -> None:

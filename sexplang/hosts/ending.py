@@ -59,17 +59,17 @@ def say_error(
     return FAILED
 
 
-def say_kept(
-    settings: Settings, failed: BaseException | None, calls: int, taken: int, given: int
-) -> None:
+def say_kept(settings: Settings, failed: BaseException | None, took: dict[str, int]) -> None:
     """Tells what there is of a run that was interrupted: how many model calls it had got, where
     they are kept and, with --json, what it had by then."""
     from shlex import quote
 
+    from sexplang.hosts.spending import spent
     from sexplang.machine import Failed
 
+    calls = took["calls"]
     many = "1 model call" if calls == 1 else f"{calls:,} model calls"
-    said = f"{many}, {taken:,} tokens in, {given:,} out"
+    said = f"{many}, {took['input_tokens']:,} tokens in, {took['output_tokens']:,} out"
     if settings.record:
         look = f"sexplang runs report {quote(settings.record)}"
         said = f"kept in {settings.record}: {said}; look at it: {look}"
@@ -81,8 +81,17 @@ def say_kept(
         if calls and not settings.quiet:
             say(said)
         if isinstance(failed, Failed):
-            _write_error(failed.error, settings)
+            _write_error(_with_run(failed.error, {**took, "budget": spent(failed)}), settings)
             sys.stdout.flush()
+
+
+def _with_run(error: Record, took: dict[str, Any]) -> Record:
+    """The error with what the run took until then in its details."""
+    details = error.fields["details"]
+    known = {name: each for name, each in took.items() if each}
+    if not known or not isinstance(details, dict):
+        return error
+    return Record(error.kind, {**error.fields, "details": {**details, "run": known}})
 
 
 def failure_of(value: Value) -> Record | None:

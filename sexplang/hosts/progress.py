@@ -111,10 +111,20 @@ class _Spent:
     def tokens_out(self) -> int:
         return self.kinds["output_tokens"]
 
+    @property
+    def uncounted(self) -> int:
+        """Attempts that may have been sent, and of which nobody has counted the input."""
+        return self.kinds["uncounted"]
+
     def priced(self) -> tuple[int, int, int, int]:
         """Input, output, and input that a prompt cache keeps and gives."""
         taken, written, read = [self.kinds[kind] for kind in INPUT]
         return taken, self.tokens_out, written, read
+
+
+def uncounted(attempts: int) -> str:
+    """What a line says of attempts that may have been sent and that nobody has counted."""
+    return f", {attempts} {'attempt' if attempts == 1 else 'attempts'} not counted" * (attempts > 0)
 
 
 @define(eq=False)
@@ -197,21 +207,23 @@ class Progress:
         """Model, calls, tokens and seconds, in one line; and how many calls more were withdrawn."""
         parts = [
             f"{drawn(model)}: {spent.calls} {'call' if spent.calls == 1 else 'calls'}, "
-            f"{spent.tokens_in} tokens in, {spent.tokens_out} out"
+            f"{spent.tokens_in} tokens in, {spent.tokens_out} out{uncounted(spent.uncounted)}"
             for model, spent in self._spent.items()
         ]
         said = f"model {'; '.join(parts)}" if parts else "model: 0 calls"
         gone = f", {self._withdrawn} withdrawn" if self._withdrawn else ""
         return f"{said}{gone}, {self.clock() - self._began:.1f} seconds"
 
-    def taken(self) -> tuple[int, int, int]:
-        """The model calls that were answered, and the tokens of all, in and out."""
+    def taken(self) -> dict[str, int]:
+        """The model calls that were answered and those withdrawn, and the tokens of all."""
         each = self._spent.values()
-        return (
-            sum([spent.calls for spent in each]),
-            sum([spent.tokens_in for spent in each]),
-            sum([spent.tokens_out for spent in each]),
-        )
+        return {
+            "calls": sum([spent.calls for spent in each]),
+            "withdrawn": self._withdrawn,
+            "input_tokens": sum([spent.tokens_in for spent in each]),
+            "output_tokens": sum([spent.tokens_out for spent in each]),
+            "uncounted": sum([spent.uncounted for spent in each]),
+        }
 
     def named(self, name: str, model: str, is_default: bool) -> None:
         """Another model answers to a name, maybe because nobody says who it is."""
@@ -300,7 +312,7 @@ class Progress:
         model = event.model or f"{clean(self.asked(named) or '')} (no answer)".lstrip()
         spent = self._spent.setdefault(model, _Spent(named or ""))
         spent.calls += calls
-        for kind in (*INPUT, "output_tokens"):
+        for kind in (*INPUT, "output_tokens", "uncounted"):
             spent.kinds[kind] += int(event.usage.get(kind) or 0)
 
     def _usd(self) -> float | None:

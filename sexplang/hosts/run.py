@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.configuration import configured
@@ -286,8 +286,13 @@ def driven(
             return drive(outcome, prepared, journal=journal, on_event=progress, trace=trace, **more)
         finally:
             progress.close()
-    except KeyboardInterrupt as interrupted:
-        say_kept(settings, interrupted.__cause__, *progress.taken())
+    except (KeyboardInterrupt, OSError) as ended:
+        failed = ended.__cause__
+        if settings.budget is not None and not settings.quiet:
+            with suppress(OSError):  # whoever hung up reads nothing more
+                _say_spending(failed, progress.is_asked)
+        if isinstance(ended, KeyboardInterrupt):
+            say_kept(settings, failed, progress.taken())
         raise
 
 

@@ -162,9 +162,9 @@ def _held(
                 return fitting
             given = fitting
     if price is None:
-        return Held(names, model, taken + given, 0.0, guess, taken)
+        return Held(names, model, taken + given, 0.0, guess, taken, input=taken)
     usd, input_usd = price(given) or 0.0, price(0) or 0.0
-    return Held(names, model, taken + given, usd, guess, taken, input_usd, True)
+    return Held(names, model, taken + given, usd, guess, taken, input_usd, True, taken, input_usd)
 
 
 def _price(meter: Meter, model: str, taken: int, written: int) -> Callable[[int], float | None]:
@@ -226,19 +226,18 @@ def settle(
     if not isinstance(usage, dict):
         return _over(accounts, held, held.tokens, held.usd), learned
     counts = _counts(usage)
-    given, fresh, written, read = counts
-    told = taken = fresh + written + read
+    told = sum(counts[1:4])
     if "lost" in reply and isinstance(reply["lost"], dict):
         # Of attempts before the one that gave the reply nothing is learned.
-        told -= sum(_counts(reply["lost"])[1:])
+        told -= sum(_counts(reply["lost"])[1:4])
     if held.guess and told > 0:
         guessed, reported = learned.get(held.model, (0, 0))
         learned = learned.set(held.model, (guessed + held.guess, reported + told))
-    usd = 0.0
-    if held.is_priced:
-        counts[2] += _dearer(_for_an_hour(usage))
+    tokens, usd = _took(counts, held, meter)
+    if held.is_priced and (hour := _for_an_hour(usage)):
+        counts[2] += _dearer(hour)
         usd = _took(counts, held, meter)[1]
-    return _over(accounts, held, given + taken, usd), learned
+    return _over(accounts, held, tokens, usd), learned
 
 
 _COUNTS = {
@@ -246,12 +245,14 @@ _COUNTS = {
     "input_tokens": 1,
     "cache_creation_input_tokens": 2,
     "cache_read_input_tokens": 3,
+    "uncounted": 4,
 }
 
 
 def _counts(usage: dict[str, Value]) -> list[int]:
-    """What was reported: the output, then the parts of the input."""
-    counts = [0, 0, 0, 0]
+    """What was reported: the output, then the parts of the input; and of how many attempts that may
+    have been sent no input was."""
+    counts = [0, 0, 0, 0, 0]
     for name, count in usage.items():
         at = _COUNTS.get(name)
         if at is not None and type(count) is int and count > 0:
@@ -266,17 +267,19 @@ def _for_an_hour(usage: dict[str, Value]) -> int:
 
 
 def _took(counts: list[int], held: Held, meter: Meter) -> tuple[int, float]:
-    """Tokens of what was reported, and US dollars where a budget counts them."""
+    """Tokens of what was reported, and US dollars where a budget counts them. What nobody has
+    counted took as much as was estimated."""
+    given, fresh, written, read, uncounted = counts
+    tokens = given + fresh + written + read + uncounted * held.input
     if not held.is_priced:
-        return sum(counts), 0.0
-    given, fresh, written, read = counts
+        return tokens, 0.0
     usd = meter.price(held.model, fresh, given, written, read) or 0.0
-    return sum(counts), usd
+    return tokens, usd + uncounted * held.input_usd
 
 
 def refund(accounts: Accounts, held: Held, error: Value, meter: Meter) -> Accounts:
-    """The call failed: only the tokens that its error reports were used. It was made, so it counts
-    as a call."""
+    """The call failed: what its error reports was used, with the input of attempts that may have
+    been sent. It was made, so it counts as a call."""
     details = error.fields.get("details") if isinstance(error, Record) else None
     usage = details.get("usage") if isinstance(details, dict) else None
     tokens, usd = _took(_counts(usage), held, meter) if isinstance(usage, dict) else (0, 0.0)
@@ -308,9 +311,14 @@ def take_back(accounts: Accounts, held: Held, part: Part | None, meter: Meter) -
         for name in held.scopes:
             accounts = accounts.set(name, accounts[name].unmade(held))
         return accounts
-    if part is None or "uncounted" in part:
+    if part is None:
         return _over(accounts, held, held.taken, held.taken_usd)
-    return _over(accounts, held, *_took(_counts(part["usage"]), held, meter))
+    counts = _counts(part["usage"])
+    if "uncounted" not in part:
+        return _over(accounts, held, *_took(counts, held, meter))
+    counts[4] += 1
+    tokens, usd = _took(counts, held, meter)
+    return _over(accounts, held, max(tokens, held.taken), max(usd, held.taken_usd))
 
 
 def _over(accounts: Accounts, held: Held, tokens: int, usd: float) -> Accounts:

@@ -95,9 +95,12 @@ class Cutting:
         """The whole program is abandoned and fails with `error`, by default reason `cancelled`.
         What is ending already goes on with that, at the root as in a branch."""
         if not self.branches[()].leaving:
-            words = "the run was cancelled"
-            error = error or error_record("TASK_FAILURE", "cancelled", words)
-            self._fail(self._telling_all(error))
+            self._fail(self.cancelled(error))
+
+    def cancelled(self, error: Record | None = None) -> Record:
+        """The error of a program that is abandoned, with all that it had by then."""
+        words = "the run was cancelled"
+        return self._telling_all(error or error_record("TASK_FAILURE", "cancelled", words))
 
     def _go(self, branch: Branch, step: Any) -> None:
         """The branch goes on with `step` before any that became ready earlier."""

@@ -200,6 +200,22 @@ def state_of(outcome: Suspended) -> State:
     return outcome._state
 
 
+def halt(outcome: Outcome, error: Record | None = None, so_far: SoFar = unknown) -> Failed:
+    """The run ends where it stands, with `error` or as it would have ended: nothing is left in
+    order. What is open is withdrawn and charged, as `so_far` tells."""
+    if not isinstance(outcome, Suspended):
+        error = error or outcome.error if isinstance(outcome, Failed) else error
+        assert error is not None
+        return Failed(error, accounts=outcome.accounts)
+    turn = outcome._turn(so_far)
+    try:
+        error = error or turn.failing or turn.cancelled()
+        gone = sorted([*turn.withdrawn, *turn.left_open(), *turn.timing.timers], key=order)
+    except Exception as broken:
+        raise _damage(broken, state_of(outcome).setting) from broken
+    return Failed(error, tuple(gone), (), turn.timing.accounts)
+
+
 def hold_attempt(outcome: Suspended, id: str, usage: dict[str, Value]) -> Suspended | None:
     """An attempt at a model call has failed, for which its server had counted `usage`: the run in
     which the call's budgets hold that beside what the next attempt may take; None if one of them

@@ -186,8 +186,8 @@ def _rounded(amount: float) -> float:
 @node
 class Held:
     """What one call has reserved in each of its scopes, until its reply says what it took.
-    `guess` is the first estimate of its input, without what has been learned; `taken` and
-    `taken_usd` are the part of its input."""
+    `guess` is the first estimate of its input, without what has been learned; `input` and
+    `input_usd` are what an attempt takes at least, `taken` and `taken_usd` that of all so far."""
 
     scopes: tuple[str, ...]
     model: str
@@ -198,6 +198,8 @@ class Held:
     taken_usd: float = 0.0
     is_priced: bool = False
     """Whether one of the scopes bounds money."""
+    input: int = 0
+    input_usd: float = 0.0
 
     def grown(self, tokens: int, usd: float) -> "Held":
         """With so much beside it that is used already."""

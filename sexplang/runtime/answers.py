@@ -7,15 +7,14 @@ from sexplang.runtime.events import Event
 from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.secrets import KNOWN, redact, redacted
-from sexplang.terms.effect import Request
+from sexplang.terms.effect import Part, Request, with_sent
 from sexplang.terms.node import define
 from sexplang.terms.task import cut_off, error_of, error_record
 from sexplang.terms.text import value_of
 from sexplang.terms.value import Fault, Record, Value
 
 if TYPE_CHECKING:
-    from sexplang.runtime.lost import Lost
-    from sexplang.runtime.order import Awaited, Recorded
+    from sexplang.runtime.order import Recorded
 
 Performer: TypeAlias = Callable[[Request], Any]
 """A request → its value, or an awaitable of it. Raises `Refusal` to fail."""
@@ -85,11 +84,11 @@ def failure(error: BaseException, operation: str) -> Record:
     )
 
 
-def interrupted(request: Request, lost: "Lost | Awaited | None") -> Record:
-    """The error of a request that was cut short for whoever goes on without its reply."""
+def interrupted(request: Request, part: Part) -> Record:
+    """The error of a request that was cut short for whoever goes on without its reply. `part` is
+    what it had got."""
     words = f"`{request.operation}` was interrupted"
-    error = error_record("TASK_FAILURE", "cancelled", words)
-    return error if lost is None else cut_off(error, lost.so_far())
+    return cut_off(error_record("TASK_FAILURE", "cancelled", words), with_sent(part))
 
 
 def attempts_of(error: BaseException) -> int:

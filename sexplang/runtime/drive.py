@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from sexplang.interrupt import GRACE, GraceOver, Interrupt, ending, interruptible
-from sexplang.machine import Done, Failed, Outcome, Suspended, state_of
+from sexplang.machine import Done, Failed, Outcome
 from sexplang.runtime.answers import OutputLost, Performers, Watch
 from sexplang.runtime.journal import Journal
 from sexplang.runtime.running import Run
@@ -51,9 +51,9 @@ def drive(
                 raise KeyboardInterrupt
         except (KeyboardInterrupt, OutputLost) as raised:
             _abandon_now(run, grace)
-            if isinstance(raised, OutputLost):
-                raise raised.error from None
-            raise raised from _failed(run.outcome)
+            run.give_up()
+            failed = run.outcome if isinstance(run.outcome, Failed) else None
+            raise raised.error if isinstance(raised, OutputLost) else raised from failed
     return run.end()
 
 
@@ -79,14 +79,6 @@ async def adrive(
     except OutputLost as lost:
         raise lost.error from None
     return run.end()
-
-
-def _failed(outcome: Outcome) -> Failed | None:
-    """How an interrupted run ends, or would have ended in more time."""
-    if isinstance(outcome, Suspended):
-        error = state_of(outcome).weave.failing
-        return None if error is None else Failed(error)
-    return outcome if isinstance(outcome, Failed) else None
 
 
 def _abandon_now(run: Run, grace: float) -> None:

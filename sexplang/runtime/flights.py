@@ -73,16 +73,24 @@ class Flown:
         """What a call gets that is made is in `lost`."""
         self._calls[request.id] = request, lost
 
-    def over(self, id: str) -> "Lost | Awaited | None":
-        """A call has its reply, or its error. Gives what it had got by then."""
+    def over(self, id: str) -> None:
+        """A call has its reply, or its error."""
         self.made.pop(id, None)
-        return self._calls.pop(id, (None, None))[1]
+        self._calls.pop(id, None)
+
+    def part(self, id: str) -> tuple[Request | None, Part]:
+        """A call that was made, and what it had got, for the last time. What a host's own function
+        had got, nobody knows."""
+        request, lost = self._calls.pop(id, (self.made.get(id), None))
+        if lost is None:
+            return request, dict(UNMADE if request is None else UNCOUNTED)
+        return request, lost.so_far()
 
     def so_far(self, id: str) -> Part:
-        """What a call had got that is withdrawn now. What a host's own function had got, nobody
-        knows."""
-        request, lost = self._calls.pop(id, (self.made.get(id), None))
-        part = dict(UNMADE if request is None else UNCOUNTED) if lost is None else lost.so_far()
+        """What a call had got that is withdrawn now."""
+        if id in self.cut:  # it was asked before, by a delivery that did not come to its end
+            return self.cut[id].reply  # type: ignore[no-any-return]
+        request, part = self.part(id)
         asked = ""
         if request is not None and "unmade" not in part:
             asked = digest(request.operation, request.arguments)

@@ -1,6 +1,7 @@
 """Attempts at a model call that gave no reply → what the one that did, or the error, says of them.
 
-A server counts what it has read and written, whether all of it arrives or not.
+A server counts what it has read and written, whether all of it arrives or not. An attempt that may
+have been sent, and of which no input was counted, is one of the `uncounted` in a usage.
 """
 
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from sexplang.runtime.models.growing import Growing
 from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal
-from sexplang.terms.effect import UNMADE, Part
+from sexplang.terms.effect import UNMADE, Part, with_sent
 from sexplang.terms.node import define, field
 from sexplang.terms.task import cut_off
 
@@ -33,11 +34,13 @@ class Lost:
         self.reply, self.is_made = Growing(), True
         return self.reply
 
-    def failed(self) -> dict[str, int]:
+    def failed(self, refusal: Refusal) -> dict[str, int]:
         """The reply to the attempt will not be whole. Gives what was counted of it."""
         assert self.reply is not None
         took, part = self.reply.usage, self.so_far()
-        self.usage, self.text, self.model = part["usage"], part["text"], part["model"]
+        if refusal.sent and not _has_input(took):
+            took = {**took, "uncounted": 1}
+        self.usage, self.text, self.model = _sum(self.usage, took), part["text"], part["model"]
         self.reply = None
         return took
 
@@ -53,7 +56,7 @@ class Lost:
             "text": clean(self.reply.text) or self.text,
             "model": clean(name) if isinstance(name, str) else self.model,
         }
-        return part if took else {**part, "uncounted": True}
+        return part if _has_input(took) else {**part, "uncounted": True}
 
     def added(self, reply: dict[str, Any]) -> dict[str, Any]:
         """A reply whose usage is that of all attempts; `lost` says how much of it is theirs."""
@@ -65,8 +68,16 @@ class Lost:
 
     def told(self, refusal: Refusal) -> Refusal:
         """The refusal that says it: the text as its content, the usage in its details."""
-        refusal.error = cut_off(refusal.error, self.so_far())
+        refusal.error = cut_off(refusal.error, with_sent(self.so_far()))
         return refusal
+
+
+_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+def _has_input(usage: dict[str, int]) -> bool:
+    """Whether a server has counted what it read. Some say 0 until the end of a reply."""
+    return any(usage.get(name) for name in _INPUT)
 
 
 def _sum(one: dict[str, int], other: dict[str, Any]) -> dict[str, int]:

@@ -84,7 +84,7 @@ async def _patiently(
             server.worked(request.id)
             return value if attempt == 1 else Answer(lost.added(value), attempt)
         except Refusal as refusal:
-            took = lost.failed()
+            took = lost.failed(refusal)
             wait = pause(request.id, attempt, refusal.retry_after, retries)
             server.failed(request.id, refusal, wait, model)
             last = attempt >= _most(refusal, retries) or monotonic() + wait > until

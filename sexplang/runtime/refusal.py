@@ -10,16 +10,23 @@ from sexplang.terms.value import Record
 class Refusal(Exception):
     """A performer does not give a value: `error` is the record that the program sees.
 
-    `again` says that another attempt may succeed, `retry_after` when the other side said so.
+    `again` says that another attempt may succeed, `retry_after` when the other side said so; `sent`
+    that the other side may have read what was asked, and has not said what came of it.
     """
 
     def __init__(
-        self, error: Record, *, again: bool = False, retry_after: float | None = None
+        self,
+        error: Record,
+        *,
+        again: bool = False,
+        retry_after: float | None = None,
+        sent: bool = False,
     ) -> None:
         super().__init__(error.fields["message"])
         self.error = error
         self.again = again
         self.retry_after = retry_after
+        self.sent = sent
         self.attempts = 1
 
 
@@ -47,9 +54,10 @@ def broken(
     hint: str | None = None,
     again: bool = False,
     retry_after: float | None = None,
+    sent: bool = False,
     **details: Any,
 ) -> Refusal:
     """A model or what lies before it failed: a TASK_FAILURE; `code` stands in its details."""
     known = {"code": code} | {name: value for name, value in details.items() if value is not None}
     error = error_record("TASK_FAILURE", reason, clean(message), details=_clean(known), hint=hint)
-    return Refusal(error, again=again, retry_after=retry_after)
+    return Refusal(error, again=again, retry_after=retry_after, sent=sent)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from sexplang.machine import Suspended, hold_attempt, state_of
+from sexplang.machine import Suspended, halt, hold_attempt, state_of
 from sexplang.runtime.answers import (
     FLAT,
     Later,
@@ -25,9 +25,9 @@ from sexplang.runtime.flights import Flights
 from sexplang.runtime.journal import ATTEMPT, Row, attempted, cancellation, digest, withdrawn
 from sexplang.runtime.refusal import Refusal, Unrecorded
 from sexplang.runtime.standing import Standing
-from sexplang.terms.effect import Request
+from sexplang.terms.effect import Part, Request
 from sexplang.terms.node import define
-from sexplang.terms.value import Value
+from sexplang.terms.value import Record, Value
 
 if TYPE_CHECKING:
     from sexplang.runtime.order import Order
@@ -163,28 +163,66 @@ class Run(Standing):
     def abandon(self) -> None:
         """Cancel the run from outside: only its `finally` bodies are left to do."""
         self.abandoned = True
+        after = self.outcome
+        if isinstance(after, Suspended):
+            with suppress(Refusal):  # what is cleaned up matters more than its recording
+                self.journal.append(cancellation())
+            after = after.cancel(so_far=self._so_far)
         begun, queued = dict(self._open), dict(self._queue)
         self._let_go()
         self._fresh.clear()
         self._gone.clear()
         self._flights = Flights()
-        if isinstance(self.outcome, Suspended):
-            with suppress(Refusal):  # what is cleaned up matters more than its recording
-                self.journal.append(cancellation())
-            self.outcome = self.outcome.cancel(so_far=self.flown.so_far)
+        if after is not self.outcome:
+            self.outcome, self._told = after, None
             wanted = {each.id for each in getattr(self.outcome, "requests", ())}
             over = [each.request for id, each in begun.items() if id not in wanted]
             with suppress(Refusal):
                 self.journal.extend(self._cut(over))
             if self.trace is not None:
                 self.trace.moved(self.outcome, self.flown.cut)
-            self.flown.made.clear()
             self._order = None
             self._open_all()
             self._keep(begun, queued)
+            self.flown.made.clear()
+        self._all_gone(begun, queued)
+
+    def give_up(self) -> None:
+        """No time is left to clean up: the run ends where it stands."""
+        if isinstance(self.outcome, Suspended):
+            self._end(None)
+
+    def _stop(self, error: Record) -> None:
+        """A reply that cannot be recorded must not be delivered: the run ends here. Nothing of
+        it runs any more, since that could not be recorded either."""
+        self._end(error)
+
+    def _end(self, error: Record | None) -> None:
+        """Nothing of the run goes on, and what is open is withdrawn; with an error, without being
+        recorded."""
+        begun, queued = dict(self._open), dict(self._queue)
+        self._let_go()
+        self.outcome = halt(self.outcome, error, self._so_far)
+        if error is None:
+            with suppress(Refusal):
+                self.journal.extend(self._cut([each.request for each in begun.values()]))
+        if self.trace is not None:
+            self.trace.moved(self.outcome, self.flown.cut)
+        self._all_gone(begun, queued)
+
+    def _all_gone(self, begun: dict[str, Started], queued: dict[str, Request]) -> None:
+        """Of these, nobody wants those any more that are not open again."""
         for id, request in {**queued, **{id: each.request for id, each in begun.items()}}.items():
             if id not in self._open and id not in self._queue:
                 self._told_gone(request, id in begun)
+
+    def _so_far(self, id: str) -> Part:
+        """What a call had got that is withdrawn: all of it if its reply is being delivered."""
+        told = self._told
+        if told is None or told.id != id:
+            return self.flown.so_far(id)
+        part: Part = {"usage": told.usage, "text": "", "model": ""}
+        return part if told.usage else {**part, "uncounted": True}
 
     def _open_all(self) -> None:
         if isinstance(self.outcome, Suspended):
@@ -197,7 +235,7 @@ class Run(Standing):
         for request in fresh:
             if request.id in begun and request.operation != "timer":
                 self._open[request.id] = begun[request.id]
-                error = interrupted(request, self.flown.over(request.id))
+                error = interrupted(request, self.flown.part(request.id)[1])
                 self.arrive(request.id, error, True, 1)
             elif request.id in queued:
                 self._queue[request.id] = request
@@ -242,8 +280,7 @@ class Run(Standing):
         return self._come(request.id, *settled(reply, request.operation))
 
     def _deliver(self, id: str, value: Value, failed: bool, attempts: int) -> None:
-        opened = self._open.pop(id)
-        self.flown.over(id)
+        opened = self._open[id]
         if self.single_flight:
             for other, shared in self._flights.replies(id, value, failed):
                 self.arrive(other, shared, failed, 1)
@@ -251,6 +288,9 @@ class Run(Standing):
         row = opened.answered(value, failed, attempts)
         if not self._recorded(row):
             return
+        self._told = row
+        del self._open[id]
+        self.flown.over(id)
         if self.on_event is not None:
             self.on_event(Finished(opened.request, row))
         if self.trace is not None:
@@ -262,7 +302,7 @@ class Run(Standing):
             after = before.fail(id, value, so_far=so_far)
         else:
             after = before.resume(id, value, is_value=True, so_far=so_far)
-        self.outcome = after
+        self.outcome, self._told = after, None
         gone = after.withdrawn
         begun = [self._open[id].request for id in gone if id in self._open]
         if (begun or self.flown.cut) and not self._recorded(*self._cut(begun)):
@@ -277,6 +317,16 @@ class Run(Standing):
         else:
             for request in self._fresh:
                 self._forget(request)
+
+    def _recorded(self, *rows: Row) -> bool:
+        """Whether the journal has the rows; else the run has ended."""
+        try:
+            for row in rows:
+                self.journal.append(row)
+        except Refusal as refusal:
+            self._stop(refusal.error)
+            return False
+        return True
 
     def _cut(self, begun: Iterable[Request]) -> list[Row]:
         """The rows of what was under way and is withdrawn: a run that is repeated is not told a

@@ -9,10 +9,9 @@ from sexplang.runtime.answers import Performers, Watch, closed
 from sexplang.runtime.events import Started
 from sexplang.runtime.flights import Flights, Flown
 from sexplang.runtime.journal import Journal, Row
-from sexplang.runtime.refusal import Refusal
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define, field
-from sexplang.terms.value import Record, Value
+from sexplang.terms.value import Value
 
 if TYPE_CHECKING:
     from sexplang.runtime.order import Order
@@ -53,6 +52,8 @@ class Standing:
     _open: dict[str, Started] = field(factory=dict)
     _arrived: "deque[tuple[str, Value, bool, int]]" = field(factory=deque)
     _flights: Flights = field(factory=Flights)
+    _told: Row | None = None
+    """The reply that is being delivered."""
     _order: "Order | None" = None
     """What the run waits for that is in recordings, once it asks one."""
 
@@ -73,22 +74,6 @@ class Standing:
     def arrive(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         """An awaited reply is there."""
         self._arrived.append((id, value, failed, attempts))
-
-    def _recorded(self, *rows: Row) -> bool:
-        """Whether the journal has the rows; else the run has ended."""
-        try:
-            for row in rows:
-                self.journal.append(row)
-        except Refusal as refusal:
-            self._stop(refusal.error)
-            return False
-        return True
-
-    def _stop(self, error: Record) -> None:
-        """A reply that cannot be recorded must not be delivered: the run ends here. Nothing of
-        it runs any more, since that could not be recorded either."""
-        self._let_go()
-        self.outcome = Failed(error)
 
     def _let_go(self) -> None:
         """Nobody wants what is on its way any more."""

@@ -98,6 +98,7 @@ async def _ended(run: Run, grace: float) -> None:
     with suppress(GraceOver, OutputLost), ending(grace):
         run.abandon()
         await _within(run, grace, shield=True)
+    run.give_up()
 
 
 async def _within(run: Run, grace: float, *, shield: bool) -> None:

@@ -39,6 +39,15 @@ UNMADE: Part = {"usage": {}, "text": "", "model": "", "unmade": True}
 UNCOUNTED: Part = {"usage": {}, "text": "", "model": "", "uncounted": True}
 """That of a call of which nothing is known but that it was made."""
 
+
+def with_sent(part: Part) -> Part:
+    """The same of a call that fails: an attempt of which nothing was counted is in its usage."""
+    if "uncounted" not in part:
+        return part
+    usage = part["usage"]
+    return {**part, "usage": {**usage, "uncounted": usage.get("uncounted", 0) + 1}}
+
+
 SoFar: TypeAlias = Callable[[str], Part | None]
 """A call's id → its part, at the time of one delivery; None where nobody knows."""
 

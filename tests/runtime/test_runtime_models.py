@@ -219,7 +219,7 @@ def test_a_failure_that_passes_is_not_seen_by_the_program():
     assert "at last" == outcome.value["content"][0]["text"]
     assert [Started, Retrying, Retrying, Finished] == [type(event) for event in events]
     assert (3, 3) == (events[-1].attempts, journal.rows[0].attempts)
-    assert {"input_tokens": 7, "output_tokens": 3} == journal.rows[0].usage
+    assert {"input_tokens": 7, "output_tokens": 3, "uncounted": 1} == journal.rows[0].usage
 
 
 def test_the_server_says_how_long_to_wait_but_not_for_ever():

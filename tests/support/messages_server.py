@@ -9,8 +9,8 @@ Each item of the script answers one request; the last one answers all that follo
     a list of blocks               a reply that calls several
     {"content": [{"type": "text", "text", "pieces"}]}  a reply whose text arrives in these pieces
     {"status": 429, "headers": {…}, "type": "rate_limit_error"}
-    {"fail": "hang" | "reset" | "cut" | "garbage" | "html" | "error" | "malformed" | "silence" |
-              "trickle" | "flood"}
+    {"fail": "hang" | "reset" | "close" | "cut" | "garbage" | "html" | "error" | "malformed" |
+              "silence" | "trickle" | "flood"}
     {"cut": 3, "then": "end" | "torn" | "error" | "silence", "content", "usage"}
                                    a reply of which only so many events arrive
     a function of the request's body that gives one of these
@@ -188,6 +188,10 @@ class MessagesServer:
         linger = struct.pack("ii", 1, 0)
         to.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         to.connection.close()
+        to.close_connection = True
+
+    def _close(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        """No answer at all, and the end of the connection."""
         to.close_connection = True
 
     def _cut(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:

@@ -10,6 +10,10 @@ from sexplang.terms.task import error_record
 
 AGAIN = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
 
+GATEWAYS = frozenset((502, 504))
+"""What stands before a server does not know what that has done. With any other status of 400 and
+above a server says itself that it gives no reply."""
+
 STATUS_OF_TYPE = {
     "rate_limit_error": 429,
     "overloaded_error": 529,
@@ -55,7 +59,7 @@ def refusal_of(error: Exception, server: str) -> Refusal:
     if isinstance(error, TimeoutError):
         raise error  # the deadline of the attempt, which knows its own length
     if "Timeout" in type(error).__name__:
-        return timed_out(server, None)
+        return timed_out(server, None, sent=_was_sent(error))
     if _is_transport(error):
         return _no_connection(error, server)
     if isinstance(error, ValueError):
@@ -97,6 +101,7 @@ def _answered(status: int, event: Any, headers: Any, server: str, name: str) -> 
         f"{server} answered {status}{': ' + shorten(words, LONGEST) if words else ''}",
         hint=HINTS[code],
         again=status in AGAIN or status >= 500,
+        sent=status in GATEWAYS,
         retry_after=retry_after(headers),
         status=status,
         type=said.get("type") if isinstance(said.get("type"), str) else None,
@@ -169,8 +174,22 @@ def _no_connection(error: Exception, server: str) -> Refusal:
         f"the connection to {server} failed: {shorten(_words(inner), LONGEST) or 'it broke off'}",
         hint="check that the server runs and the address is right",
         again=True,
+        sent=_was_sent(error),
         server=server,
     )
+
+
+def _was_sent(error: Exception) -> bool:
+    """Whether a server may have read a request: not where no connection came about."""
+    kinds = {kind.__name__ for kind in type(error.__cause__ or error).__mro__}
+    return not kinds & _UNCONNECTED
+
+
+_UNCONNECTED = {
+    *("ClientConnectorError", "ConnectionTimeoutError", "ClientHttpProxyError", "InvalidURL"),
+    *("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"),
+}
+"""What aiohttp and httpx raise before they send anything."""
 
 
 def _words(error: BaseException) -> str:
@@ -185,7 +204,9 @@ def cannot(problem: str, hint: str) -> Refusal:
     )
 
 
-def timed_out(server: str, seconds: float | None, *, again: bool = True) -> Refusal:
+def timed_out(
+    server: str, seconds: float | None, *, again: bool = True, sent: bool = True
+) -> Refusal:
     """Nothing came, or not all of it, in the time there was."""
     span = f" within {seconds:g} seconds" if seconds is not None else " for too long"
     return broken(
@@ -194,6 +215,7 @@ def timed_out(server: str, seconds: float | None, *, again: bool = True) -> Refu
         f"{server} did not answer{span}",
         hint="try again; if it happens often, ask for less at once",
         again=again,
+        sent=sent,
         server=server,
     )
 
@@ -206,6 +228,7 @@ def cut_short(server: str) -> Refusal:
         f"the reply of {server} ended in the middle",
         hint="try again; if it happens often, look at what lies between you and the server",
         again=True,
+        sent=True,
         server=server,
     )
 
@@ -218,5 +241,6 @@ def not_a_reply(server: str, problem: str) -> Refusal:
         f"{server} answered with something that is not a reply of the Messages protocol: "
         f"{shorten(problem, LONGEST)}",
         hint="check that the address is that of a Messages server, and what stands before it",
+        sent=True,
         server=server,
     )

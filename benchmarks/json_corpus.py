@@ -1,6 +1,7 @@
 """JSON values, and what models write for them when they do not mind."""
 
 import json
+import re
 from collections.abc import Callable, Collection
 from random import Random
 from typing import Any
@@ -13,6 +14,9 @@ SLIPS = (
     *("no comma", "no closer", "twice", "fence", "words", "halves"),
 )
 """What has one reading; but for "no closer", a text that ends before its last bracket."""
+
+_MAY_CROSS = re.compile(r"”|“\s*[]},:]")
+"""What may end a string in curly quotes, as another slip has it."""
 
 
 class Sloppy:
@@ -68,7 +72,7 @@ class Sloppy:
             said = said.replace("\\\\", "\0").replace("\\n", "\n").replace("\0", "\\\\")
         if self.slips_into("single") and "'" not in value:
             return f"'{said[1:-1]}'"
-        if self.slips_into("curly") and "”" not in value:
+        if self.slips_into("curly") and not _MAY_CROSS.search(value):
             return f"“{said[1:-1]}”"
         return said
 

@@ -16,6 +16,7 @@ from sexplang.templates.kinds import is_of, type_name
 from sexplang.templates.schema import Misfit, fits, misfit
 from sexplang.templates.unions import astray, meant
 from sexplang.terms.node import define, field
+from sexplang.terms.thoughts import ahead
 
 Note = Callable[[str], None]
 Schema = dict[str, Any]
@@ -25,7 +26,8 @@ WRAPPER = "answer"
 
 _PLAIN = frozenset(("type", "enum", "items", "properties", "required", "anyOf"))
 _PLAIN |= {"additionalProperties"}
-_MARKS = " \t\r\n\"'`*_.,;:!?()[]“”‘’«»"
+_MARKS = " \t\r\n\"'`*_.,;:()[]“”‘’«»"
+"""What may stand around a word. A ! before it may be a no, and a ? behind it is a question."""
 _MOST = 5
 _LONGEST = 1_000
 """Characters of what is expected somewhere."""
@@ -54,10 +56,22 @@ def bare(text: str, schema: Schema, note: Note) -> tuple[Any] | None:
             note(f"took {_shown(text.strip())} for {_shown(found[0])}")
         return (found[0],)
     begins = text.lstrip()[:1]
-    is_text = any(each.get("type") == "string" for each in _branches(schema))
-    if is_text and not found and begins not in ("", "{", "[", '"', "`"):
+    if _takes_text(schema) and not found and begins not in ("", "{", "[", '"', "`"):
         return (text.strip(),)
     return None
+
+
+def may_be_text(text: str, schema: Schema) -> bool:
+    """Whether words as they stand are an answer, whatever else they may mean."""
+    return _takes_text(schema) and text[ahead(text)[1] :].lstrip()[:1] not in _BEGINS
+
+
+_BEGINS = frozenset(("", "{", "[", '"', "`", "'", "“"))
+"""How what is no bare text begins."""
+
+
+def _takes_text(schema: Schema) -> bool:
+    return any(each.get("type") == "string" for each in _branches(schema))
 
 
 def _branches(schema: Schema) -> list[Schema]:
@@ -72,7 +86,7 @@ _TRUTHS = {"yes": True, "true": True, "no": False, "false": False}
 
 def _choices(text: str, schema: Schema) -> list[Any]:
     """The choices and booleans that words mean: the choice in these letters, if there is one."""
-    word, written = _word(text), text.strip(_MARKS)
+    word, written = _word(text), _bare_word(text)
     found: list[Any] = []
     for branch in _branches(schema):
         listed = branch.get("enum", ()) if branch.keys() <= {"type", "enum"} else ()
@@ -83,7 +97,11 @@ def _choices(text: str, schema: Schema) -> list[Any]:
 
 
 def _word(text: str) -> str:
-    return text.strip(_MARKS).casefold()
+    return _bare_word(text).casefold()
+
+
+def _bare_word(text: str) -> str:
+    return text.rstrip(f"{_MARKS}!").lstrip(_MARKS)
 
 
 @define(eq=False)

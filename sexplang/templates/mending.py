@@ -27,7 +27,9 @@ _QUOTES = {'"': '"', "'": "'", "“": "”"}
 _INSIDE = {end: re.compile(rf"(?:[^{end}\\]|\\.)*+", re.DOTALL) for end in _QUOTES.values()}
 # What stands in a string for another character, or may not stand there.
 _ESCAPED = re.compile(r"[\\\0-\x1f]")
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
 _BREAKS = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_CROSSES = re.compile(r'\\.|["“][ \t\r\n]*+[]},:]', re.DOTALL)
 
 
 class GaveUp(Exception):
@@ -165,11 +167,15 @@ class Mender:
             self.note("wrote straight double quotes around a string")
         said = inside[0]
         self._spend(len(said) // _OF_A_STEP)
+        if quote == "“" and any(found[0][0] != "\\" for found in _CROSSES.finditer(said)):
+            self._refuse("a quote that may end a string or stand in it")
         if end == '"' or "\\'" in said:
             said = self._plain_quotes(said)
         if end != '"':
             said = re.sub(r'\\.|"', lambda m: '\\"' if m[0] == '"' else m[0], said, flags=re.DOTALL)
         if any(char in said for char in _BREAKS):
+            if any(found[0][1] in _BREAKS for found in _ESCAPE.finditer(said)):
+                self._refuse("a backslash before a line break or tab in a string")
             self.note("escaped the line breaks and tabs of a string")
             said = re.sub("[\n\r\t]", lambda found: _BREAKS[found[0]], said)
         try:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from sexplang.templates.account import Account, TooMuch
-from sexplang.templates.answers import Fitting, bare
+from sexplang.templates.answers import Fitting, bare, may_be_text
 from sexplang.templates.fences import fenced, outside
 from sexplang.templates.integers import with_integers
 from sexplang.templates.jsontext import (
@@ -38,6 +38,7 @@ _MOST_TRIES = 20
 _MOST_FENCES = 200
 
 _SEVERAL = "it holds several JSON values, and one is asked for"
+_EITHER = "it may be a text, or another value: write a text in double quotes"
 _AGAIN = "Reply again with JSON that fits, alone."
 _PART = "what stands around the JSON may be a part of it"
 _THOUGHT = "the JSON may stand in a part for thinking, and not be the answer"
@@ -68,6 +69,9 @@ def read_reply(text: str, output_format: OutputFormat) -> Reading:
         if said is None:
             return _unparsed(error, schema)
         data, halved = said[0], False
+    changed = notes and typed is not None and data != text.strip()
+    if changed and typed is not None and may_be_text(text, typed):
+        return _unparsed(NotJson(_EITHER), schema)
     if halved:
         notes.append("replaced half characters (lone surrogates)")
     if typed is None:

@@ -3,8 +3,8 @@
 import re
 
 _TAGS = "think|thinking|reasoning|scratchpad"
-_AHEAD = re.compile(rf"\s*+<({_TAGS})>.*?</\1>", re.DOTALL)
-_TAG = re.compile(rf"<(/?)({_TAGS})>")
+_AHEAD = re.compile(rf"\s*+<({_TAGS})\s*+>.*?</\1\s*+>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(rf"<(/?)({_TAGS})\s*+>", re.IGNORECASE)
 
 
 def ahead(text: str) -> tuple[str, int]:
@@ -24,6 +24,6 @@ def is_open(text: str) -> str | None:
             return tag[0]
         if begun is None:
             begun = tag
-        elif tag[1] and tag[2] == begun[2]:
+        elif tag[1] and tag[2].lower() == begun[2].lower():
             begun = None
     return None if begun is None else begun[0]

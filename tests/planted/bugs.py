@@ -450,7 +450,7 @@ BUGS = [
         "a choice in other letters is no choice",
         "answers_are_values",
         "templates/answers.py",
-        (("    return text.strip(_MARKS).casefold()", "    return text.strip(_MARKS)"),),
+        (("    return _bare_word(text).casefold()", "    return _bare_word(text)"),),
     ),
     Bug(
         "a clause that gives the body up works for whoever performed",

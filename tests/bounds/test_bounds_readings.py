@@ -1,0 +1,68 @@
+"""Replies that have a second reading: asked again, and never answered with the other one."""
+
+import pytest
+
+from sexplang.templates import read_reply
+from sexplang.terms.template import OutputFormat
+
+TABLE = OutputFormat("json", "object")
+BOOLEAN = {"type": "boolean"}
+TEXT = {"type": "string"}
+
+
+def typed(*branches):
+    return OutputFormat("json", {"anyOf": list(branches)}, typed=True)
+
+
+ASKED_AGAIN = [
+    ('{"a": "x\\\ny"}', TABLE, "a backslash before a line break or tab"),
+    ('{"a": "x\\\ty"}', TABLE, "a backslash before a line break or tab"),
+    ("{'a': 'x\\\r\ny'}", TABLE, "a backslash before a line break or tab"),
+    ('{"a": “x\\\ny”}', TABLE, "a backslash before a line break or tab"),
+    ('{"a": “x", "b": "y”}', TABLE, "a quote that may end a string or stand in it"),
+    ('{“a”: “x", “b": "y”}', TABLE, "a quote that may end a string or stand in it"),
+    ('{"a": [“x“, “y”]}', TABLE, "a quote that may end a string or stand in it"),
+    ('<THINK>{"a": 1}', TABLE, "in a part for thinking"),
+    ('{"a": 1}</Thinking>', TABLE, "in a part for thinking"),
+    ('<Think >maybe</THINK> so <REASONING>{"a": 1}', TABLE, "in a part for thinking"),
+    ("yes", typed(TEXT, BOOLEAN), "it may be a text, or another value"),
+    ("True", typed(TEXT, BOOLEAN), "it may be a text, or another value"),
+    ("None", typed(TEXT, {"type": "null"}), "it may be a text, or another value"),
+    ("+5", typed(TEXT, {"type": "number"}), "it may be a text, or another value"),
+    ("Bug", typed(TEXT, {"enum": ["bug"]}), "it may be a text, or another value"),
+    ('Use {"a": 1}.', typed(TEXT, {"type": "object"}), "it may be a text, or another value"),
+    ("Yes?", OutputFormat("json", BOOLEAN, typed=True), "is not JSON"),
+    ("!true", OutputFormat("json", BOOLEAN, typed=True), "is not JSON"),
+    ('"no?"', OutputFormat("json", BOOLEAN, typed=True), "expected boolean"),
+    ("bug?", OutputFormat("json", {"enum": ["bug", "wish"]}, typed=True), "is not JSON"),
+]
+
+
+@pytest.mark.parametrize(("text", "form", "words"), ASKED_AGAIN)
+def test_what_has_two_readings_is_asked_again(text, form, words):
+    """Each was answered with one of them."""
+    assert words in (read_reply(text, form).problem or "")
+
+
+ONE_READING = [
+    ('{"a": "x\\\\\ny"}', TABLE, {"a": "x\\\ny"}),
+    ('{"a": “x, y”}', TABLE, {"a": "x, y"}),
+    ('{"a": “say "hi" to me”}', TABLE, {"a": 'say "hi" to me'}),
+    ('<THINK>[{"b": 2}]?</think> {"a": 1}', TABLE, {"a": 1}),
+    ("yes", OutputFormat("json", BOOLEAN, typed=True), True),
+    ("Nothing to say", typed(TEXT, BOOLEAN), "Nothing to say"),
+    ("true", typed(TEXT, BOOLEAN), True),
+    ('"yes"', typed(TEXT, BOOLEAN), "yes"),
+    ("'yes'", typed(TEXT, BOOLEAN), "yes"),
+    ("```json\ntrue\n```", typed(TEXT, BOOLEAN), True),
+    ("bug", typed(TEXT, {"enum": ["bug"]}), "bug"),
+    ("**Bug**!", OutputFormat("json", {"enum": ["bug", "wish"]}, typed=True), "bug"),
+]
+
+
+@pytest.mark.parametrize(("text", "form", "value"), ONE_READING)
+def test_what_has_one_reading_is_read(text, form, value):
+    """As before."""
+    reading = read_reply(text, form)
+
+    assert (reading.problem, reading.value) == (None, value)

@@ -163,6 +163,7 @@ def begun(
             has_default=True,
             all_tools="tool" not in (given.effects or {}),
             is_traced=is_traced,
+            slice=machine.Slice(),
         )
     )
     journal = _journal(given)
@@ -207,6 +208,7 @@ def started(
     has_default: bool = False,
     all_tools: bool = False,
     is_traced: bool = False,
+    slice: machine.Slice | None = None,
 ) -> Outcome:
     with Concealing():
         values = redact(values_of(program.inputs, inputs or {}))
@@ -226,9 +228,8 @@ def started(
         max_task_depth=limits.max_task_depth,
     )
     costs = pipeline.meter(prices(models, function=callable(model), is_replayed=True))
-    return machine.start(
-        program, values, system, limits, bounds, costs, traced=is_traced, conceal=silence
-    )
+    given = program, values, system, limits, bounds, costs
+    return machine.start(*given, traced=is_traced, conceal=silence, slice=slice)
 
 
 def _watched(limits: Limits) -> Limits:

@@ -111,7 +111,7 @@ def outcome_of(
 ) -> Any:
     """Done, Failed or Suspended: the program has run until it ended or waits. `tools` describes
     those that models may have beside the language's own."""
-    from sexplang.machine import Limits, start
+    from sexplang.machine import Limits, Slice, start
     from sexplang.pipeline import meter
     from sexplang.process import growth
 
@@ -123,7 +123,7 @@ def outcome_of(
     limits = limits or Limits(held=growth())
     system = system_of(program, settings, limits, tools)
     costs = meter(_price(settings.models))
-    return start(program, inputs, system, limits, budget, costs, traced=traced)
+    return start(program, inputs, system, limits, budget, costs, traced=traced, slice=Slice())
 
 
 def _price(models: Models) -> Callable[..., float | None]:

@@ -8,12 +8,14 @@ from sexplang.machine.outcome import (
     SETTLING,
     Outcome,
     Suspended,
+    advance,
     halt,
     hold_attempt,
     proceed,
     start,
     state_of,
 )
+from sexplang.machine.slicing import Pause, Slice
 
 __all__ = [
     "HIGHER",
@@ -25,8 +27,11 @@ __all__ = [
     "Interruption",
     "Limits",
     "Outcome",
+    "Pause",
+    "Slice",
     "Standing",
     "Suspended",
+    "advance",
     "halt",
     "hold_attempt",
     "proceed",

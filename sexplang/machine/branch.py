@@ -90,6 +90,17 @@ class Ready(Branch):
 
     step: Step
 
+    @property
+    def k(self) -> Frame:
+        """The frames that the step goes on with."""
+        k: Frame = self.step[2]
+        return k
+
+    @property
+    def s(self) -> Segment:
+        """The segments."""
+        return self.step[3]
+
 
 @node(eq=False)
 class Queued(Branch):

@@ -38,6 +38,7 @@ from sexplang.machine.leaving import (
 )
 from sexplang.machine.loop import Limits
 from sexplang.machine.places import Placing
+from sexplang.machine.slicing import Pause, Slice, Slicing
 from sexplang.machine.stack import BOTTOM, Ctx, Segment, Step
 from sexplang.machine.stood import Stood
 from sexplang.machine.telling import tell_now, telling
@@ -59,6 +60,13 @@ class Cutting:
     value: Value = None
     timed: Timing | None = None
     placed: Placing | None = None
+    slice: Slice | None = None
+    """How far it computes at a time, if it is not as far as it can."""
+    sliced: Slicing | None = None
+    pause: Pause | None = None
+    """Where a slice is over."""
+    midway: Pause | None = None
+    """Where the one before was over."""
 
     def __init__(self, weave: Weave, limits: Limits, meter: Meter, so_far: SoFar = unknown) -> None:
         self.weave = weave
@@ -75,7 +83,14 @@ class Cutting:
         self.opened: list[Request] = []
         self.withdrawn: list[str] = []
         self.told: list[Begins | Ends] = []
+        self._taken: dict[Path, tuple[int, int]] = {}
         self._ready: list[Path] = []
+        self._expired: list[tuple[Branch, str, Record]] = []
+
+    def go_on(self, pause: Pause) -> None:
+        """A slice was over there."""
+        self.midway, self._taken = pause, pause.taken
+        self._ready, self._expired = [*pause.ready], [*pause.expired]
 
     @property
     def timing(self) -> Timing:
@@ -83,6 +98,13 @@ class Cutting:
         if self.timed is None:
             self.timed = Timing(self.weave.times, self.meter)
         return self.timed
+
+    @property
+    def slicing(self) -> Slicing | None:
+        """The slice, once a deadline or a budget is concerned."""
+        if self.sliced is None and self.slice is not None:
+            self.sliced = Slicing(self.slice, self.steps, self._taken)
+        return self.sliced
 
     @property
     def placing(self) -> Placing:

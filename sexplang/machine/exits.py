@@ -88,6 +88,14 @@ class Entered(Exit):
         self.span = span
 
 
+class Left(Exit):
+    """A value is about to leave the form of a deadline or a budget, the segment on top."""
+
+    def __init__(self, value: Value, s: Segment) -> None:
+        self.value = value
+        self.s = s
+
+
 class Placed(Exit):
     """A job to begin: `function` is called as soon as it has a place."""
 
@@ -179,6 +187,15 @@ class Interrupted(Exit):
 
     def __init__(self, step: Step) -> None:
         self.step = step
+
+
+class Paused(Exit):
+    """A slice of steps is over; `step` is the next, and `rest` how many more frames there may be
+    at least, and how many more elements."""
+
+    def __init__(self, step: Step, rest: tuple[int, int]) -> None:
+        self.step = step
+        self.rest = rest
 
 
 class Broken(Exit):

@@ -33,7 +33,7 @@ from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Fault, Higher, Operation, Primitive, Record, Symbol, Task, symbol
 from sexplang.terms.work import Work
 
-_VERSION = 8
+_VERSION = 9
 
 _NOUNS: tuple[type, ...] = (
     *(branch.Weave, branch.Times, branch.Waiting, branch.Forked, branch.Queued, branch.Ready),

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from sexplang.machine.branch import Branch, Forked, Queued, Waiting, place
+from sexplang.machine.branch import Branch, Forked, Ready, Waiting, place
 from sexplang.machine.converse import CONVERSATION
 from sexplang.machine.crossing import CROSS
 from sexplang.machine.exits import Lost, Settled
@@ -98,17 +98,19 @@ def values_of(fork: Forked) -> list[Value]:
     ]
 
 
-def naming(error: Record, waiting: list[Waiting | Queued]) -> Record:
-    """The error of a deadline that ends several branches: how many wait, and for what most of
-    them do."""
+def naming(error: Record, waiting: Sequence[Branch]) -> Record:
+    """The error of a deadline that ends several branches: how many wait or compute, and for what
+    most of them wait."""
     if len(waiting) < 2:
         return error
+    computing = sum(isinstance(branch, Ready) for branch in waiting)
     things = Counter(map(_awaited, waiting)).most_common()
     listed = [f"{many} for {what}" for what, many in things[:_NAMED]]
     if len(things) > _NAMED:
         listed.append(f"{sum([many for _, many in things[_NAMED:]])} for others")
     count, words = len(waiting), error.fields["message"]
-    words = f"{words}, and {count} branches waited: {', '.join(listed)}"
+    how = "were at work" if computing else "waited"
+    words = f"{words}, and {count} branches {how}: {', '.join(listed)}"
     details = {**error.fields["details"], "waiting": count}
     return Record(error.kind, {**error.fields, "message": words, "details": details})
 
@@ -117,7 +119,9 @@ _NAMED = 3
 """Of so many things it is said that branches wait for them."""
 
 
-def _awaited(branch: Waiting | Queued) -> str:
+def _awaited(branch: Branch) -> str:
+    if isinstance(branch, Ready):
+        return "computing"
     if not isinstance(branch, Waiting):
         return "a place"
     payload = branch.request.arguments[0] if branch.request.arguments else None

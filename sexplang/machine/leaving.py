@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sexplang.machine.exits import Left
 from sexplang.machine.stack import (
     BOTTOM,
     Continuation,
@@ -248,7 +249,17 @@ def _leave_own(value: Value, s: Segment) -> Step:
     return abandon(s[4], s[1], s[2], ("value", value))
 
 
-SCOPE = Kind("scope", give)
+def _leave_scope(value: Value, s: Segment) -> Step:
+    raise Left(value, s)
+
+
+def leave_scope(value: Value, k: Frame, s: Segment) -> Step:
+    """The value leaves the form. A step by its name: whoever takes it decides whether it is in
+    time, and then does this."""
+    return give(value, s)
+
+
+SCOPE = Kind("scope", _leave_scope)
 """A deadline or a budget: data is its identity."""
 
 SCOPE.pends = True

@@ -19,7 +19,7 @@ from typing import Any
 
 from sexplang.machine.answered import told
 from sexplang.machine.control import fail
-from sexplang.machine.exits import ENDS, Broken, Interrupted
+from sexplang.machine.exits import ENDS, Broken, Interrupted, Paused
 from sexplang.machine.finding import blamed
 from sexplang.machine.leaving import SCOPE
 from sexplang.machine.reached import (
@@ -40,6 +40,8 @@ from sexplang.terms.value import Fault, Record
 _SHORT = 64
 _LONG = 50_000
 """Steps of a turn: of a run's first one, and of all others."""
+_SLICE = (None,) * 20_000
+"""What a turn goes through that ends at a step: an iterator of a tuple can be set forward."""
 _UNSEEN = 500_000
 """Elements made before somebody looks how much the process holds."""
 
@@ -103,14 +105,17 @@ class Account:
     """How many steps were taken besides the turns."""
     unseen = 0
     """How much was made since somebody looked how much the process holds."""
+    ticks: Any = None
+    """The turns that are left until the step at which it ends, where it does at one."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._left = limits.allocation
+        self.left = limits.allocation
+        """How many elements may still be made."""
 
     def charge(self, size: int) -> None:
-        self._left -= size
-        if self._left < 0:
+        self.left -= size
+        if self.left < 0:
             raise Broken(too_much_made(self._limits.allocation))
         self._see(size)
 
@@ -118,7 +123,15 @@ class Account:
         self.worked += count
         if self.worked > self.room:
             raise Broken(too_many_steps(self._limits.steps))
+        if self.ticks is not None:
+            self._hurry(count)
         self._see(count)
+
+    def _hurry(self, count: int) -> None:
+        """So many steps are taken in place of turns."""
+        skipped = min(self.ticks.__length_hint__(), count)
+        self.ticks.__setstate__(len(_SLICE) - self.ticks.__length_hint__() + skipped)
+        self.worked -= skipped
 
     def _see(self, size: int) -> None:
         self.unseen += size
@@ -130,17 +143,25 @@ class Account:
 
 
 def run(
-    step: Step, limits: Limits, used: int, plan: tuple[str, int] | None = None
+    step: Step,
+    limits: Limits,
+    used: int,
+    plan: tuple[str, int] | None = None,
+    until: int | None = None,
+    rest: tuple[int, int] | None = None,
 ) -> tuple[Exit, int]:
-    """Runs until the loop is left. Gives the exit and the number of steps used so far.
+    """Runs until the loop is left, or `until` so many steps are used. Gives the exit and the number
+    of steps used so far.
 
     `plan` names the scope of a program from a model that this is a part of, and says how many
-    steps are left for it.
+    steps are left for it. `rest` is what a slice has left to the next one, as Paused has it.
     """
     account = Account(limits)
     outer = ACCOUNT.set(account)
     most = limits.steps if plan is None else min(limits.steps, used + plan[1])
     length, room = _SHORT, 0
+    if rest is not None:
+        room, account.left = rest
     turn: Callable[..., Any] = _turn
     turns, collects = 0, False
     try:
@@ -149,7 +170,14 @@ def run(
             length = min(length, account.room - account.worked)
             if length <= 0:
                 return Broken(too_many_steps(limits.steps), step), used + account.worked
-            ticks = repeat(None, length)
+            if until is None:
+                ticks: Any = repeat(None, length)
+            else:
+                length = min(length, until - used - account.worked, len(_SLICE))
+                if length <= 0:
+                    return Paused(step, (room, account.left)), used + account.worked
+                ticks = account.ticks = iter(_SLICE)
+                ticks.__setstate__(len(_SLICE) - length)
             try:
                 if collects:
                     gc.disable()

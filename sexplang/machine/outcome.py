@@ -11,6 +11,7 @@ from sexplang.machine.ends import Conceal, Done, Failed, Told, as_it_is
 from sexplang.machine.exits import Entered
 from sexplang.machine.link import Standing, link, link_onward
 from sexplang.machine.loop import Limits
+from sexplang.machine.slicing import Pause, Slice
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.machine.stood import Stood
 from sexplang.machine.weave import Turn
@@ -55,6 +56,8 @@ class State:
     opened: tuple[Request, ...] = ()
     told: Told = ()
     stood: Stood | None = None
+    pause: Pause | None = None
+    """Where a branch goes on that computes, in a run that does so in slices."""
 
 
 @define(eq=False)
@@ -91,13 +94,19 @@ class Suspended:
         return f"Suspended({', '.join(said)}{f', … {more} more' if more else ''})"
 
     def resume(
-        self, id: str, value: Value = None, *, is_value: bool = False, so_far: SoFar = unknown
+        self,
+        id: str,
+        value: Value = None,
+        *,
+        is_value: bool = False,
+        so_far: SoFar = unknown,
+        slice: Slice | None = None,
     ) -> "Outcome":
         """Delivers a reply (plain data or values; with `is_value` it is known to be a value).
         `so_far` tells what the model calls had got that are withdrawn for it: it is charged, and
         stands in the error of a deadline. Raises LookupError if `id` is not open, and Failed,
         reason `not-data`, `not-text` or `limit-…`, for a reply that no program can be given."""
-        turn, setting = self._turn(so_far), self._state.setting
+        turn, setting = _turn(self._state, so_far, slice), self._state.setting
         if isinstance(id, str) and id in self._state.weave.times.timers:
             try:
                 turn.fire(id)
@@ -119,10 +128,12 @@ class Suspended:
         except Exception as broken:
             raise _damage(broken, setting) from broken
 
-    def fail(self, id: str, error: Record, *, so_far: SoFar = unknown) -> "Outcome":
+    def fail(
+        self, id: str, error: Record, *, so_far: SoFar = unknown, slice: Slice | None = None
+    ) -> "Outcome":
         """The request fails: raises `error` where it was made, resumably. `so_far` as above.
         Raises LookupError if `id` is not open, and TypeError if it is a timer's."""
-        turn = self._turn(so_far)
+        turn = _turn(self._state, so_far, slice)
         if isinstance(id, str) and id in self._state.weave.times.timers:
             raise TypeError(f"the request {id!r} is a timer, which cannot fail: it is resumed")
         branch = self._waiting(id)
@@ -134,11 +145,17 @@ class Suspended:
         except Exception as broken:
             raise _damage(broken, self._state.setting) from broken
 
-    def cancel(self, error: Record | None = None, *, so_far: SoFar = unknown) -> "Outcome":
+    def cancel(
+        self,
+        error: Record | None = None,
+        *,
+        so_far: SoFar = unknown,
+        slice: Slice | None = None,
+    ) -> "Outcome":
         """Abandons everything: `finally` bodies run, then the program fails with `error`, by
         default TASK_FAILURE, reason `cancelled`. Nothing in the program can catch it; where it is
         failing already, it goes on with that. `so_far` as above."""
-        turn = self._turn(so_far)
+        turn = _turn(self._state, so_far, slice)
         if error is not None:
             _check_error("a run is cancelled with", error)
         try:
@@ -157,18 +174,6 @@ class Suspended:
         if not isinstance(branch, Waiting) or branch.request.id != id:
             raise LookupError(f"no request {id!r} is open")
         return branch
-
-    def _turn(self, so_far: SoFar) -> Turn:
-        if not callable(so_far):
-            kind = type(so_far).__name__
-            raise TypeError(f"so_far is a function from the id of a call to its part, not {kind}")
-        state = self._state
-        try:
-            turn = Turn(state.weave, state.setting.limits, state.setting.meter, so_far)
-        except Exception as broken:
-            raise _damage(broken, state.setting) from broken
-        turn.stood = state.stood
-        return turn
 
 
 Outcome: TypeAlias = Done | Failed | Suspended
@@ -200,6 +205,37 @@ def state_of(outcome: Suspended) -> State:
     return outcome._state
 
 
+def _turn(state: State, so_far: SoFar, slice: Slice | None) -> Turn:
+    if not callable(so_far):
+        kind = type(so_far).__name__
+        raise TypeError(f"so_far is a function from the id of a call to its part, not {kind}")
+    try:
+        turn = Turn(state.weave, state.setting.limits, state.setting.meter, so_far)
+    except Exception as broken:
+        raise _damage(broken, state.setting) from broken
+    turn.stood, turn.slice = state.stood, slice
+    if state.pause is not None:
+        turn.go_on(state.pause)
+    return turn
+
+
+def advance(
+    outcome: Suspended, slice: Slice, fired: str | None = None, so_far: SoFar = unknown
+) -> "Outcome":
+    """A run that computes goes on: its next slice. The deadline of the scope `fired` passes first,
+    in the midst of it."""
+    state = outcome._state
+    turn = _turn(state, so_far, slice)
+    if fired is not None:
+        if fired in state.weave.times.timers:
+            turn.withdrawn.append(fired)
+        turn.fire(fired)
+    try:
+        return _settled(turn, state.setting, answered=0)
+    except Exception as broken:
+        raise _damage(broken, state.setting) from broken
+
+
 def halt(outcome: Outcome, error: Record | None = None, so_far: SoFar = unknown) -> Failed:
     """The run ends where it stands, with `error` or as it would have ended: nothing is left in
     order. What is open is withdrawn and charged, as `so_far` tells."""
@@ -207,7 +243,7 @@ def halt(outcome: Outcome, error: Record | None = None, so_far: SoFar = unknown)
         error = error or outcome.error if isinstance(outcome, Failed) else error
         assert error is not None
         return Failed(error, accounts=outcome.accounts)
-    turn = outcome._turn(so_far)
+    turn = _turn(outcome._state, so_far, None)
     try:
         error = error or turn.failing or turn.cancelled()
         gone = sorted([*turn.withdrawn, *turn.left_open(), *turn.timing.timers], key=order)
@@ -230,7 +266,7 @@ def hold_attempt(outcome: Suspended, id: str, usage: dict[str, Value]) -> Suspen
     accounts, held = grown
     branches = state.weave.branches.set(branch.path, evolve(branch, held=held))
     weave = evolve(state.weave, branches=branches, times=evolve(times, accounts=accounts))
-    return Suspended(State(weave, state.setting, stood=state.stood))
+    return Suspended(State(weave, state.setting, stood=state.stood, pause=state.pause))
 
 
 def start(
@@ -243,18 +279,20 @@ def start(
     *,
     traced: bool = False,
     conceal: Conceal = as_it_is,
+    slice: Slice | None = None,
 ) -> Outcome:
     """Runs a program until it ends or waits. No I/O at all.
 
     `inputs` are values by name, converted already; `tasks` is needed by programs that call
     atomic tasks. `budget` stands around the whole program: `calls`, `tokens`, `usd`, `seconds`;
     `meter` says what a model call may cost. A run that is `traced` tells what work begins and
-    ends. `conceal` takes out of the error that it ends with what nobody is to see.
+    ends. `conceal` takes out of the error that it ends with what nobody is to see. With a `slice`
+    it computes in slices where a deadline is running.
     """
     run, linked = link(program, tasks)
     base = (BASE, BOTTOM, None, Ctx(linked, work=RUN if traced else None), None)
     setting = Setting(program, tasks, limits or Limits(), meter, conceal=conceal)
-    turn = Turn(Weave(), setting.limits, meter)
+    turn = _turn(State(Weave(), setting), unknown, slice)
     turn.start((_under(budget, run) if budget else run, (inputs or {},), BOTTOM, base))
     return _settled(turn, setting, 0)
 
@@ -265,13 +303,14 @@ def proceed(
     tasks: TaskSystem | None = None,
     limits: Limits | None = None,
     meter: Meter = METER,
+    slice: Slice | None = None,
 ) -> Outcome:
     """Runs the units of a growing program that are new since `standing`, in the environment that
     it has. The value in the end is the next Standing."""
     run, linked = link_onward(program, standing, tasks)
     base = (BASE, BOTTOM, None, Ctx(linked), None)
     setting = Setting(program, tasks, limits or Limits(), meter)
-    turn = Turn(Weave(), setting.limits, meter)
+    turn = _turn(State(Weave(), setting), unknown, slice)
     turn.start((run, standing.env, BOTTOM, base))
     return _settled(turn, setting, 0)
 
@@ -340,8 +379,9 @@ def _settled(turn: Turn, setting: Setting, answered: int = 1) -> Outcome:
         count,
         before.places if placed is None else placed.places,
     )
-    all_opened = (*opened, *timers)
-    return Suspended(State(weave, setting, all_opened, tuple(turn.told), turn.stood), tuple(gone))
+    told = tuple(turn.told)
+    state = State(weave, setting, (*opened, *timers), told, turn.stood, turn.pause)
+    return Suspended(state, tuple(gone))
 
 
 SETTLING = frozenset([_settled.__code__, Turn.fire.__code__])

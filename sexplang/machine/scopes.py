@@ -48,6 +48,8 @@ class Scope:
     spent: Spent = NOTHING
     fired: bool = False
     spent_steps: int = 0
+    began: int = 0
+    """How many steps the run had taken when it was entered."""
 
     @property
     def seconds(self) -> float | None:
@@ -117,7 +119,7 @@ class Scope:
             now_tokens + held_tokens,
             now_usd + held_usd if now else 0.0,  # no rest of rounding stays behind
         )
-        return Scope(self.id, self.bounds, spent, self.fired, self.spent_steps)
+        return Scope(self.id, self.bounds, spent, self.fired, self.spent_steps, self.began)
 
     def timer(self) -> Request:
         return Request(self.id, "timer", (self.seconds,))
@@ -161,8 +163,14 @@ class Scope:
         """Whether a program or a plan says what it allows, and not who runs the program."""
         return self.bounds.span is not None or self.bounds.node is not None
 
-    def expired(self) -> Record:
-        return self.error("seconds", self.seconds, self.seconds)
+    def expired(self, steps: int | None = None) -> Record:
+        """The time is up; in the midst of computing, after so many steps."""
+        error = self.error("seconds", self.seconds, self.seconds)
+        if steps is None:
+            return error
+        words = f"{error.fields['message']}, and {steps:,} steps were taken"
+        details = {**error.fields["details"], "steps": steps}
+        return Record(error.kind, {**error.fields, "message": words, "details": details})
 
 
 RESOURCES = ("calls", "tokens", "usd")

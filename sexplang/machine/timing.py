@@ -90,9 +90,10 @@ class Timing:
         """As they are, once it is known what has `changed`."""
         return Times(self.accounts, self.waiting, self.timers, self.learned)
 
-    def entered(self, id: str, left: Entered) -> Segment:
-        """Opens a scope: the segment that stands for it."""
-        self.accounts = self.accounts.set(id, Scope(id, Bounds(left.span, **left.settings)))
+    def entered(self, id: str, left: Entered, steps: int) -> Segment:
+        """Opens a scope when so many steps have been taken: the segment that stands for it."""
+        scope = Scope(id, Bounds(left.span, **left.settings), began=steps)
+        self.accounts = self.accounts.set(id, scope)
         context = left.s[3].within(id, "steps" in left.settings)
         return (SCOPE, left.k, left.s, context, id)
 
@@ -179,12 +180,18 @@ class Timing:
             now = evolve(scope, spent_steps=scope.spent_steps + steps)
             self.accounts = self.accounts.set(id, now)
 
-    def fired(self, id: str) -> Record:
-        """A deadline has passed: what it breaks with."""
+    def running(self, scopes: tuple[str, ...]) -> tuple[Scope, ...]:
+        """Those of the scopes that are deadlines and have not passed."""
+        known = [self.accounts[id] for id in scopes]
+        return tuple([each for each in known if each.seconds is not None and not each.fired])
+
+    def fired(self, id: str) -> Scope:
+        """A deadline has passed."""
         scope = evolve(self.accounts[id], fired=True)
         self.accounts = self.accounts.set(id, scope)
-        self.timers = self.timers.delete(id)
-        return scope.expired()
+        if id in self.timers:
+            self.timers = self.timers.delete(id)
+        return scope
 
     def count(self, scopes: tuple[str, ...], by: int) -> None:
         """A branch begins or ends to wait under the scopes."""

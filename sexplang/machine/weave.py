@@ -24,11 +24,12 @@ from sexplang.machine.branch import (
 from sexplang.machine.errors import all_failed, too_many_subtasks
 from sexplang.machine.graphs import free, judged, so_far, start_of
 from sexplang.machine.had import naming
-from sexplang.machine.leaving import add_refusals, raise_error
+from sexplang.machine.leaving import add_refusals, leave_scope, raise_error
 from sexplang.machine.limiting import Limiting
 from sexplang.machine.loop import STOPPED, look, run
 from sexplang.machine.reached import too_many_branches, too_many_model_calls
-from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent
+from sexplang.machine.slicing import Slicing
+from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent, give
 from sexplang.machine.suppressing import Unwinding, suppressing
 from sexplang.terms.effect import Request
 from sexplang.terms.node import evolve
@@ -57,46 +58,68 @@ class Turn(Limiting):
         self._go(branch, step)
 
     def fire(self, id: str) -> None:
-        """A deadline has passed: every branch that waits under it is ended there."""
-        waiting = [
+        """A deadline has passed: every branch under it that waits or computes is ended there, one
+        after the other, as soon as those that compute elsewhere wait."""
+        found = [
             branch
             for branch in self.weave.branches.values()
-            if isinstance(branch, (Waiting, Queued)) and id in branch.s[3].scopes
+            if isinstance(branch, (Waiting, Queued, Ready)) and id in branch.s[3].scopes
         ]
-        waiting.sort(key=lambda branch: branch.path)
-        error = naming(self.timing.fired(id), waiting)
-        for branch in waiting:
-            if self.ended:
-                break
-            if self.branches.get(branch.path) is branch:
-                self._break(branch, branch, id, error)
-                self._run()
+        found.sort(key=lambda branch: branch.path)
+        stopped = {branch.path for branch in found if isinstance(branch, Ready)}
+        self._ready = [path for path in self._ready if path not in stopped]
+        scope = self.timing.fired(id)
+        error = naming(scope.expired(self.steps - scope.began if stopped else None), found)
+        self._expired[:0] = [(branch, id, error) for branch in found]
 
     def settle(self) -> None:
         """Runs until every branch waits, and nobody who waits for a place can have one, or the
         program has ended."""
         self._run()
-        while self.placed is not None and not self.ended and self._admit():
+        while self.placed is not None and not self.ended and self.pause is None and self._admit():
             self._run()
 
     def _run(self) -> None:
-        """Runs until every branch waits."""
+        """Runs until every branch waits, or a slice is over."""
         is_stopped = STOPPED.get()
-        while self._ready and not self.ended:
-            if is_stopped():
-                self.cancel()
-            branch = self.branches.get(self._ready.pop())
-            if isinstance(branch, Ready):
-                self._work(branch)
+        while not self.ended and self.pause is None:
+            if self._ready:
+                if is_stopped():
+                    self.cancel()
+                branch = self.branches.get(self._ready.pop())
+                if isinstance(branch, Ready):
+                    self._work(branch)
+            elif self._expired:
+                each, id, error = self._expired.pop(0)
+                if self.branches.get(each.path) is each:
+                    self._break(each, each, id, error)
+            else:
+                break
 
     def _work(self, branch: Ready) -> None:
         """The branch goes on until it leaves the loop."""
         step, before = branch.step, self.steps
         s = step[3]
+        until = rest = slicing = None
+        if s[3].scopes and (slicing := self.slicing) is not None:
+            until = slicing.until(branch, self.timing, before, self.midway)
+            if until == before:
+                self._halt(slicing, branch, None)
+                return
+            rest = self._rest(branch)
+        if step[0] is leave_scope:  # what comes next is done elsewhere
+            step = give(step[1], s)
+            s = step[3]
         plan = self.timing.allowance(s) if s[3].plans else None
-        left, self.steps = run(step, self.limits, before + _STRETCH, plan)
+        used = before + _STRETCH if rest is None else before
+        left, self.steps = run(step, self.limits, used, plan, until, rest)
         if plan is not None:
             self.timing.worked(s, self.steps - before)
+        if slicing is not None and until is not None:
+            slicing.worked(branch, self.steps - before)
+            if isinstance(left, exits.Paused):
+                self._halt(slicing, evolve(branch, step=left.step), left.rest)
+                return
         if isinstance(left, exits.Broken):
             taken = self.steps - before
             spent = plan is not None and plan[1] <= taken and self.steps < self.limits.steps
@@ -108,6 +131,18 @@ class Turn(Limiting):
                 self._limit(branch, broken, left)
                 return
         _AFTER[left.__class__](self, branch, left)
+
+    def _halt(self, slicing: Slicing, branch: Ready, rest: tuple[int, int] | None) -> None:
+        """The branch goes on another time."""
+        self.branches[branch.path] = branch
+        self._ready.append(branch.path)
+        self.pause = slicing.pause(branch, self.timing, rest, self._ready, self._expired)
+
+    def _rest(self, branch: Ready) -> tuple[int, int] | None:
+        """What a branch has left that goes on where the end of a slice stopped it."""
+        midway, self.midway = self.midway, None
+        is_it = midway is not None and self.weave.branches.get(midway.path) is branch
+        return midway.rest if midway is not None and is_it else None
 
     def left_open(self) -> list[str]:
         """The requests that are still open, where the run ends without leaving them: they are
@@ -167,9 +202,20 @@ class Turn(Limiting):
         if "steps" in left.settings:
             most, given = self.limits.plan_steps, left.settings["steps"]
             left.settings = {**left.settings, "steps": most if given is None else min(given, most)}
-        segment = self.timing.entered(id, left)
+        segment = self.timing.entered(id, left, self.steps)
         changed = Branch(branch.path, branch.ordinal + 1, branch.leaving)
         self._go(changed, (left.body, left.env, BOTTOM, segment))
+        self._look(branch, id)
+
+    def _leave(self, branch: Branch, left: exits.Left) -> None:
+        self._go(branch, (leave_scope, left.value, BOTTOM, left.s))
+        self._look(branch, left.s[4])
+
+    def _look(self, branch: Branch, scope: str) -> None:
+        """The clock of a deadline begins, or may have come to its end."""
+        slicing = self.slicing
+        if slicing is not None and self.timing.running((scope,)):
+            slicing.look(branch.path)
 
     def _spawn(self, branch: Branch, left: exits.Spawned) -> None:
         work = Work(f"w{self.begun}", left.kind, left.name, left.s[3].work)
@@ -285,6 +331,7 @@ _AFTER: dict[type[Exit], Callable[[Turn, Branch, Any], None]] = {
     exits.Asked: Turn._ask,
     exits.Forked: Turn._fork,
     exits.Entered: Turn._enter,
+    exits.Left: Turn._leave,
     exits.Placed: Turn._place,
     exits.Limited: Turn._tell_limits,
     exits.Spawned: Turn._spawn,

@@ -15,6 +15,7 @@ from sexplang.runtime.pack import dumped, packed
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.shared import Shared
 from sexplang.secrets import redact
+from sexplang.terms.allowance import STEPS
 from sexplang.terms.effect import Part, Request, SoFar
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
@@ -47,6 +48,8 @@ class Row:
     attempts: int
     started: float
     ended: float
+    clock: float = 0.0
+    """How many seconds the run had been driven when it was appended."""
 
     @property
     def digest(self) -> str:
@@ -88,6 +91,7 @@ class Row:
             "usage": packed(self.usage),
             "started": self.started,
             "ended": self.ended,
+            "clock": self.clock,
         }
 
 
@@ -178,6 +182,17 @@ def attempted(id: str, attempt: int, usage: dict[str, int]) -> Row:
     """The row that says: from here on the budgets of this request hold what the attempt took."""
     now = time()
     return Row(id, ATTEMPT, (), usage, False, attempt, now, now)
+
+
+PASSED = "passed"
+"""The operation of a row that stands for a deadline which passed while the run computed."""
+
+
+def passed(scope: str, at: str, steps: int) -> Row:
+    """The row that says: this deadline passed so many steps after a branch could have had its next
+    request, `at`."""
+    now = time()
+    return Row(scope, PASSED, (at, steps, STEPS), None, False, 1, now, now)
 
 
 CUT = "cut"
@@ -273,9 +288,15 @@ def replay(outcome: Any, rows: Iterable[Row]) -> Any:
 
     Raises a Refusal `journal-mismatch` at a row that does not fit.
     """
+    rows = [*rows]
+    slice = _stopping(rows)
     for row, so_far in _deliveries(rows):
+        outcome = _computed(outcome, row, slice)
+        if row.operation == PASSED:
+            outcome = _passed(outcome, row, slice, so_far)
+            continue
         if row.operation == CANCEL:
-            outcome = outcome.cancel(so_far=so_far)
+            outcome = outcome.cancel(so_far=so_far, slice=slice)
             continue
         if row.operation == ATTEMPT:
             outcome = _held(row, outcome)
@@ -284,8 +305,52 @@ def replay(outcome: Any, rows: Iterable[Row]) -> Any:
         if problem is not None:
             raise problem
         answer = outcome.fail if row.failed else outcome.resume
-        outcome = answer(row.id, row.reply, so_far=so_far)
+        outcome = answer(row.id, row.reply, so_far=so_far, slice=slice)
+    return _computed(outcome, None, slice)
+
+
+def _stopping(rows: list[Row]) -> Any:
+    """A slice that ends where deadlines passed; None where none did."""
+    places = [row.arguments for row in rows if row.operation == PASSED]
+    if not places:
+        return None
+    from sexplang.machine import Slice  # to show a recording needs no machine
+    from sexplang.runtime.deadlines import stops
+
+    return Slice(_MOST, stops((str(at), int(steps)) for at, steps, _ in places))
+
+
+_MOST = 1_000_000
+"""Steps of a slice, where nobody looks at a clock."""
+
+
+def _computed(outcome: Any, row: Row | None, slice: Any) -> Any:
+    """The run where a deadline of a row passes; of another row, where every branch waits."""
+    if slice is None:
+        return outcome
+    from sexplang.machine import Suspended, advance, state_of
+
+    while isinstance(outcome, Suspended) and (pause := state_of(outcome).pause) is not None:
+        here = [pause.at, pause.steps, STEPS]
+        if row is not None and row.operation == PASSED and [*row.arguments] == here:
+            break
+        outcome = advance(outcome, slice)
     return outcome
+
+
+def _passed(outcome: Any, row: Row, slice: Any, so_far: SoFar) -> Any:
+    """The run after a deadline has passed in the midst of computing."""
+    from sexplang.machine import Suspended, advance, state_of
+
+    pause = state_of(outcome).pause if isinstance(outcome, Suspended) else None
+    if pause is None or row.id not in [scope.id for scope in pause.scopes]:
+        raise refused(
+            "journal-mismatch",
+            f"the deadline {row.id} passed in the recording where this run does not come",
+            hint="replay with the program, inputs and version that were recorded",
+            expected=row.id,
+        )
+    return advance(outcome, slice, row.id, so_far)
 
 
 def _deliveries(rows: Iterable[Row]) -> Iterator[tuple[Row, SoFar]]:

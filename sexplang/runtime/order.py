@@ -46,6 +46,8 @@ class Recorded:
     """What calls had got that were withdrawn, by what was asked and their ids."""
     unmade: dict[str, Part] = field(factory=dict)
     """The same of those that nobody had begun with: of these only the ids are known."""
+    passed: dict[str, tuple[str, int]] = field(factory=dict)
+    """Where deadlines passed while the run computed, by their scopes."""
     interrupted: set[str] = field(factory=set)
     """What was asked for in vain, because the run was cancelled from outside."""
     is_torn: bool = False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sexplang.runtime import files, world, writing
 from sexplang.runtime.answers import Performer, Watch
 from sexplang.runtime.asking import Person, asking
+from sexplang.runtime.deadlines import Deadlines
 from sexplang.runtime.models import Endpoint, OnNamed, modelling
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.pressure import Retries
@@ -71,7 +72,7 @@ def performers(
         "progress": world.progressing(settings.on_event),
         "now": world.now,
         "sleep": world.sleep,
-        "timer": world.timing(),
+        "timer": Deadlines(world.sleeping),
         "random": world.randomness(settings.run_id),
         "ask-user": asking(settings.person),
         "read-file": lambda request: _read(request, permissions),

@@ -7,9 +7,10 @@ only when every branch waits again. So the journal is the schedule.
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
+from time import monotonic
 from typing import TYPE_CHECKING
 
-from sexplang.machine import Suspended, halt, hold_attempt, state_of
+from sexplang.machine import Outcome, Suspended, advance, halt, hold_attempt, state_of
 from sexplang.runtime.answers import (
     FLAT,
     Later,
@@ -20,9 +21,18 @@ from sexplang.runtime.answers import (
     settled,
     unhandled,
 )
+from sexplang.runtime.deadlines import Deadlines
 from sexplang.runtime.events import Finished, Queued, Started, Withdrawn
 from sexplang.runtime.flights import Flights
-from sexplang.runtime.journal import ATTEMPT, Row, attempted, cancellation, digest, withdrawn
+from sexplang.runtime.journal import (
+    ATTEMPT,
+    Row,
+    attempted,
+    cancellation,
+    digest,
+    passed,
+    withdrawn,
+)
 from sexplang.runtime.refusal import Refusal, Unrecorded
 from sexplang.runtime.standing import Standing
 from sexplang.terms.effect import Part, Request
@@ -38,6 +48,10 @@ class Run(Standing):
     """A run that is driven."""
 
     def __attrs_post_init__(self) -> None:
+        timer = self.performers.get("timer")
+        if isinstance(timer, Deadlines):
+            self.deadlines = timer
+        self.deadlines.begin()
         self._open_all()
 
     def step(self) -> bool:
@@ -45,6 +59,8 @@ class Run(Standing):
         the run is to be abandoned."""
         if self.interrupt.pressed and self.interrupted:
             return False
+        if self._compute():
+            return True
         while self._arrived:
             id, value, failed, attempts = self._arrived.popleft()
             if id in self._open and self._come(id, value, failed, attempts):
@@ -167,7 +183,7 @@ class Run(Standing):
         if isinstance(after, Suspended):
             with suppress(Refusal):  # what is cleaned up matters more than its recording
                 self.journal.append(cancellation())
-            after = after.cancel(so_far=self._so_far)
+            after = after.cancel(so_far=self._so_far, slice=self.deadlines.slice)
         begun, queued = dict(self._open), dict(self._queue)
         self._let_go()
         self._fresh.clear()
@@ -297,11 +313,34 @@ class Run(Standing):
             self.trace.finished(row)
         before = self.outcome
         assert isinstance(before, Suspended)
-        so_far = self.flown.so_far
+        so_far, slice = self.flown.so_far, self.deadlines.slice
         if failed:
-            after = before.fail(id, value, so_far=so_far)
+            after = before.fail(id, value, so_far=so_far, slice=slice)
         else:
-            after = before.resume(id, value, is_value=True, so_far=so_far)
+            after = before.resume(id, value, is_value=True, so_far=so_far, slice=slice)
+        self._moved(after)
+        self._compute()
+
+    def _compute(self) -> bool:
+        """Goes on where a slice of steps is over, until every branch waits; False where every one
+        did. A deadline that has passed cuts what computes under it."""
+        moved = False
+        while isinstance(self.outcome, Suspended):
+            pause = state_of(self.outcome).pause
+            if pause is None:
+                break
+            moved, scope = True, self.deadlines.passed(pause)
+            if scope is not None and not self._recorded(passed(scope, pause.at, pause.steps)):
+                break
+            since = monotonic()
+            after = advance(self.outcome, self.deadlines.slice, scope, self.flown.so_far)
+            if isinstance(after, Suspended) and is_midway(after):
+                self.deadlines.took(monotonic() - since)
+            self._moved(after)
+        return moved
+
+    def _moved(self, after: Outcome) -> None:
+        """The run stands elsewhere."""
         self.outcome, self._told = after, None
         gone = after.withdrawn
         begun = [self._open[id].request for id in gone if id in self._open]
@@ -320,8 +359,10 @@ class Run(Standing):
 
     def _recorded(self, *rows: Row) -> bool:
         """Whether the journal has the rows; else the run has ended."""
+        clock = monotonic() - self._since
         try:
             for row in rows:
+                row.clock = clock
                 self.journal.append(row)
         except Refusal as refusal:
             self._stop(refusal.error)
@@ -362,6 +403,12 @@ class Run(Standing):
                 del self.waiting[at]
                 break
         self._told_gone(opened.request, True)
+
+
+def is_midway(outcome: Suspended) -> bool:
+    """Whether nothing but the end of a slice has stopped it."""
+    pause = state_of(outcome).pause
+    return pause is not None and pause.rest is not None
 
 
 def models_first(requests: Iterable[Request]) -> list[Request]:

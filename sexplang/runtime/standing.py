@@ -1,11 +1,13 @@
 """Where a run stands that is being driven: its outcome, its journal, what of it is under way."""
 
 from collections import OrderedDict, deque
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from sexplang.interrupt import Interrupt
 from sexplang.machine import Done, Failed, Outcome, Suspended
 from sexplang.runtime.answers import Performers, Watch, closed
+from sexplang.runtime.deadlines import Deadlines
 from sexplang.runtime.events import Started
 from sexplang.runtime.flights import Flights, Flown
 from sexplang.runtime.journal import Journal, Row
@@ -16,6 +18,10 @@ from sexplang.terms.value import Value
 if TYPE_CHECKING:
     from sexplang.runtime.order import Order
     from sexplang.runtime.traces.tree import Trace
+
+
+def no_timer(seconds: float) -> None:
+    """Where a host answers timers itself, nothing waits."""
 
 
 @define(eq=False)
@@ -33,6 +39,7 @@ class Standing:
     single_flight: bool = False
     """Whether equal model calls that are open at the same time are sent once."""
     trace: "Trace | None" = None
+    deadlines: Deadlines = field(factory=lambda: Deadlines(no_timer))
     abandoned: bool = False
     """Whether the run has been cancelled from outside."""
     waiting: list[tuple[Request, Any]] = field(factory=list)
@@ -54,6 +61,8 @@ class Standing:
     _flights: Flights = field(factory=Flights)
     _told: Row | None = None
     """The reply that is being delivered."""
+    _since: float = field(factory=monotonic)
+    """Where the run's clock began."""
     _order: "Order | None" = None
     """What the run waits for that is in recordings, once it asks one."""
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from time import monotonic, time
+from time import time
 from typing import Any
 
 from sexplang.runtime.answers import OutputLost, Performer, Watch
@@ -83,25 +83,13 @@ def sleep(request: Request) -> Any:
             f"`sleep` takes seconds, from 0 to {LONGEST_SLEEP:,.0f}",
             hint="for example (sleep 0.5)",
         )
-    return _sleeping(wait)
+    return sleeping(wait)
 
 
-async def _sleeping(seconds: float) -> None:
+async def sleeping(seconds: float) -> None:
     import anyio
 
     await anyio.sleep(seconds)
-
-
-def timing() -> Performer:
-    """`timer`: a deadline's seconds, counted from the first time that its scope waited."""
-    deadlines: dict[str, float] = {}
-
-    def perform(request: Request) -> Any:
-        (seconds,) = request.arguments
-        until = deadlines.setdefault(request.id, monotonic() + seconds)
-        return _sleeping(max(0.0, until - monotonic()))
-
-    return perform
 
 
 def randomness(run_id: str) -> Performer:

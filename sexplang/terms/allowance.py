@@ -20,6 +20,9 @@ GREATEST = 1e300
 """Seconds or US dollars that a bound may allow; twice as much is still a float."""
 
 
+STEPS = 1
+"""The version of how steps are counted: a recording says after how many a deadline passed."""
+
 MOST_DEPTH = 10
 """No run lets tasks go deeper, whoever allows it."""
 

@@ -118,7 +118,7 @@ class Session:
 
     def _ran(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
         from sexplang.interrupt import interruptible
-        from sexplang.machine import proceed
+        from sexplang.machine import Slice, proceed
 
         self._sources[source.name] = source
         grown = self.growing.grown(source, forms)
@@ -134,7 +134,7 @@ class Session:
             self._fail(error_of(fault))
             return False
         with interruptible():
-            outcome: Any = proceed(program, standing, system, limits)
+            outcome: Any = proceed(program, standing, system, limits, slice=Slice())
             if hasattr(outcome, "requests"):
                 outcome = self._driven(outcome)
         if hasattr(outcome, "error"):

@@ -5,7 +5,8 @@ from functools import cached_property
 from typing import Any
 
 from sexplang.runtime.answers import Later, Performer, settled
-from sexplang.runtime.journal import CANCEL, CUT, Row
+from sexplang.runtime.deadlines import Deadlines
+from sexplang.runtime.journal import CANCEL, CUT, PASSED, Row
 from sexplang.runtime.models.scripted import last_message
 from sexplang.runtime.order import Recorded, Said
 from sexplang.runtime.pack import unpacked
@@ -14,6 +15,7 @@ from sexplang.runtime.recording import (
     TORN,
     WRONG,
     answered,
+    bad,
     check_age,
     check_usage,
     is_row,
@@ -23,6 +25,7 @@ from sexplang.runtime.recording import (
 from sexplang.runtime.redact import clean_data
 from sexplang.runtime.world import Log
 from sexplang.secrets import redact
+from sexplang.terms.allowance import STEPS
 from sexplang.terms.effect import Request
 from sexplang.terms.node import define
 from sexplang.terms.value import Record
@@ -61,7 +64,10 @@ class Repeated:
     def performers(self, table: dict[str, Performer]) -> dict[str, Performer]:
         met = dict.fromkeys(("now", "random"), lambda request: self._known.met(request))
         told = {name: self._ordered(perform) for name, perform in (table | met).items()}
-        return told | {name: table[name] for name in ("model", "timer")}
+        timer = table["timer"]
+        if isinstance(timer, Deadlines):  # those of the recording pass where they did
+            timer = Deadlines(timer.wait, lambda: self._known.passed)
+        return told | {"model": table["model"], "timer": timer}
 
     def _ordered(self, perform: Performer) -> Performer:
         return lambda request: Later(self._known, perform=perform)
@@ -99,7 +105,9 @@ def recorded(path: str) -> Recorded:
                 _cut(found, line, last == CANCEL)
                 continue
             last = line["operation"]
-            if last != CANCEL:
+            if last == PASSED:
+                found.passed[line["id"]] = _place(path, *line["arguments"])
+            elif last != CANCEL:
                 found.add(_said(line))
         except WRONG as wrong:
             raise unread(path, at, wrong) from None
@@ -116,6 +124,19 @@ def _said(line: dict[str, Any]) -> Said:
     elif failed and not isinstance(value, Record):
         raise TypeError(value)
     return Said(line["id"], operation, line["digest"], value, failed, attempts)
+
+
+def _place(path: str, at: str, steps: int, version: int) -> tuple[str, int]:
+    """Where a deadline passed. Raises a Refusal where steps were counted otherwise."""
+    if type(at) is not str or type(steps) is not int or type(version) is not int:
+        raise TypeError(at)
+    if version != STEPS:
+        raise bad(
+            path,
+            f"counts the steps of a deadline as version {version} of steps does; this is {STEPS}",
+            "repeat it with the version of sexplang that recorded it, or record the run again",
+        )
+    return at, steps
 
 
 def _cut(found: Recorded, line: dict[str, Any], is_interrupted: bool) -> None:

@@ -1,0 +1,92 @@
+"""Computing in slices: where a branch is that computes, and what a host may decide there.
+
+The machine has no clock. Where work stands in a timed form, whoever drives the run may have it come
+back every so many steps, where the form is entered, and where a value is about to leave it: then a
+deadline can pass though nothing waits.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from sexplang.machine.branch import Branch, Path, Ready, identity
+from sexplang.machine.scopes import Scope
+from sexplang.machine.timing import Timing
+from sexplang.terms.node import field, frozen, node
+from sexplang.terms.value import Record
+
+
+@frozen
+class Slice:
+    """How many steps are taken at a time. `stops` are places to come back at, as Pause has them."""
+
+    steps: int = 1_000
+    stops: Mapping[str, Sequence[int]] = field(factory=dict)
+
+
+@node(eq=False)
+class Pause:
+    """A branch is about to go on: `at` is the identity that its next request would have, `steps`
+    how many it has taken since it could have had that one. `scopes` are the deadlines that it
+    stands under, outermost first."""
+
+    at: str
+    steps: int
+    scopes: tuple[Scope, ...]
+    path: Path
+    rest: tuple[int, int] | None
+    """Where nothing made it stop but the end of a slice: how many more frames there may be at
+    least, and how many more elements."""
+    ready: tuple[Path, ...]
+    """The branches that go on, the next one last."""
+    expired: tuple[tuple[Branch, str, Record], ...]
+    """Those that a deadline ends when no other can go on, each with its scope and its error."""
+    taken: dict[Path, tuple[int, int]]
+    """How many steps those have taken that go on, since they had this ordinal."""
+
+
+class Slicing:
+    """The slice of one delivery."""
+
+    def __init__(self, given: Slice, steps: int, taken: dict[Path, tuple[int, int]]) -> None:
+        self._end = steps + given.steps
+        self._stops = given.stops
+        self._taken = dict(taken)
+        self._looks: Path | None = None
+
+    def look(self, path: Path) -> None:
+        """The slice ends before the branch goes on: it has entered a form, or is to leave it."""
+        self._looks = path
+
+    def until(self, branch: Ready, timing: Timing, steps: int, midway: Pause | None) -> int | None:
+        """Up to which step of the run a branch goes on; None where no deadline bounds it. At a stop
+        it comes back once."""
+        if not timing.running(branch.s[3].scopes):
+            return None
+        if branch.path == self._looks:
+            return steps
+        end = max(self._end, steps)
+        at, taken = identity(branch.path, branch.ordinal), self._of(branch)
+        is_seen = midway is not None and (midway.at, midway.steps) == (at, taken)
+        stops = [stop - taken for stop in self._stops.get(at, ())]
+        return min([end, *[steps + left for left in stops if left > (0 if is_seen else -1)]])
+
+    def worked(self, branch: Ready, steps: int) -> None:
+        """The branch has taken so many steps."""
+        self._taken[branch.path] = branch.ordinal, self._of(branch) + steps
+
+    def pause(
+        self,
+        branch: Ready,
+        timing: Timing,
+        rest: tuple[int, int] | None,
+        ready: list[Path],
+        expired: list[tuple[Branch, str, Record]],
+    ) -> Pause:
+        """The slice is over, and the branch goes on another time."""
+        at, scopes = identity(branch.path, branch.ordinal), timing.running(branch.s[3].scopes)
+        taken = {path: self._taken[path] for path in ready if path in self._taken}
+        stands = at, self._of(branch), scopes, branch.path, rest
+        return Pause(*stands, (*ready,), (*expired,), taken)
+
+    def _of(self, branch: Ready) -> int:
+        ordinal, steps = self._taken.get(branch.path, (-1, 0))
+        return steps if ordinal == branch.ordinal else 0

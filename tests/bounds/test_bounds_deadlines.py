@@ -1,0 +1,153 @@
+"""A deadline ends computing as it ends waiting; a run that is repeated meets it at that step."""
+
+import json
+
+import pytest
+from support.command import sexplang
+from support.running import built
+
+from sexplang.machine import Done, Limits, Slice, Suspended, advance, start, state_of
+from sexplang.runtime import Journal, Settings, drive, performers
+from sexplang.runtime.chain import add_checksum
+from sexplang.runtime.journal import PASSED, replay
+
+F = "(define (f n) (if (= n 0) 0 (f (- n 1))))\n(define (g) (g))\n"
+DIGITS = "(loop 1000000 (* (expt 3 4000) (expt 7 2200)))"
+
+
+def midway(text):
+    """A program that has come to the end of its first slice."""
+    return start(built(F + text), slice=Slice())
+
+
+def driven(text):
+    """The end of a run, and its rows."""
+    journal = Journal()
+    ended = drive(midway(text), performers(Settings(run_id="r")), journal=journal)
+    return ended, journal.rows
+
+
+def end_of(ended):
+    return repr(ended.value if isinstance(ended, Done) else ended.error)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "(f 12000000)",
+        '(begin (f 12000000) (sleep 0.001) "after")',
+        "(g)",
+        DIGITS,
+        "(map (lambda (x) (* x x)) (range 900000))",
+        "(fold (lambda (a x) (f 9)) 0 (range 900000))",
+        "(sort (range 900000) (lambda (a b) (> a b)))",
+        "(par (sleep 60) (g) (sleep 60))",
+        "(par (begin (sleep 0.001) (g)) (g))",
+        "(with-timeout 60 (g))",
+        "(try (g) (finally (sleep 0.001)))",
+        '(begin (try (with-timeout 0.02 (g)) (catch (err seconds) "inner")) (g))',
+        '(par (try (with-timeout 0.01 (g)) (catch (err seconds) "inner")) (g))',
+    ],
+)
+def test_what_computes_is_ended(body):
+    """And again at the same step, whatever the slices and the clock of the other run."""
+    text = f"(try (with-timeout 0.05 {body}) (catch (err seconds) err))"
+    ended, rows = driven(text)
+
+    assert "seconds" == ended.value.fields["reason"]
+    assert ended.value.fields["details"]["steps"] > 0
+    assert end_of(ended) == end_of(replay(midway(text), rows))
+
+
+def test_a_recording_ends_it_at_its_step(tmp_path):
+    """The row says which, and how steps are counted; it is another run's clock that repeats it."""
+    (tmp_path / "p.sexp").write_text(
+        F + "(try (with-timeout 0.05 (par (sleep 60) (g))) (catch (err seconds) err.details))"
+    )
+    first = sexplang("run", "p.sexp", "--record", "r.jsonl", cwd=tmp_path)
+    again = sexplang("run", "p.sexp", "--model", "replay:r.jsonl", cwd=tmp_path)
+
+    assert "steps: " in first.stdout and "waiting: 2" in first.stdout
+    assert first.stdout == again.stdout
+    rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    (row,) = [each for each in rows if each.get("operation") == PASSED]
+    assert row["arguments"][2] == 1 and row["clock"] >= 0.05
+
+
+def test_steps_that_were_counted_otherwise_are_refused(tmp_path):
+    """Where they are no such steps, the deadline would pass elsewhere."""
+    (tmp_path / "p.sexp").write_text(F + "(with-timeout 0.02 (g))")
+    sexplang("run", "p.sexp", "--record", "r.jsonl", cwd=tmp_path)
+    path = tmp_path / "r.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        line.pop("checksum", None)
+        if line.get("operation") == PASSED:
+            line["arguments"][2] = 2
+    put(path, lines)
+    again = sexplang("run", "p.sexp", "--model", "replay:r.jsonl", cwd=tmp_path)
+
+    assert "bad-recording" in again.stderr and "version 2 of steps" in again.stderr
+
+
+def put(path, lines):
+    """The lines as a recording of their own."""
+    checksum = b""
+    with path.open("wb") as file:
+        for line in lines:
+            text, checksum = add_checksum(json.dumps(line).encode(), checksum)
+            file.write(text + b"\n")
+
+
+def test_the_time_of_a_budget_ends_computing():
+    """Of the whole run, of a form."""
+    done = sexplang("run", "--budget", "seconds=0.1", "-e", "(define (f) (f)) (f)")
+    inner = sexplang("run", "-e", "(define (f) (f)) (with-budget {seconds: 0.05} (f))")
+
+    assert (1, 1) == (done.returncode, inner.returncode)
+    assert "--budget seconds=0.2" in done.stderr and "seconds were allowed, and" in inner.stderr
+
+
+def test_a_late_value_is_no_value():
+    """Though nothing looked while it was made."""
+    text = "(with-timeout 0.02 (length (range 900000)))"
+    outcome = midway(text)
+    pause = state_of(outcome).pause
+    assert isinstance(outcome, Suspended) and pause is not None and pause.rest is None
+    outcome = advance(outcome, Slice(1_000_000))  # computes, and is about to leave the form
+    (scope,) = state_of(outcome).pause.scopes
+    ended = advance(outcome, Slice(), scope.id)
+
+    assert "seconds" == ended.error.fields["reason"]
+
+
+def test_slices_are_no_steps():
+    """A program takes as many however far it computes at a time."""
+    calls = "(f 3000) (map (lambda (x) (f 2)) (range 500)) (sort (range 9000) >)"
+    text = f"(with-timeout 60 (begin {calls}))"
+
+    def steps(slice):
+        outcome, count = start(built(F + text), slice=slice), []
+        while isinstance(outcome, Suspended):
+            count.append(state_of(outcome).pause.steps)
+            outcome = advance(outcome, slice)
+        return count[-1], end_of(outcome)
+
+    assert 1 == len({repr(steps(Slice(size))) for size in (100, 1_000, 30_000, 10_000_000)})
+
+
+def test_who_answers_the_timers_alone_has_no_clock_for_computing():
+    """`start` without a driver computes until all wait."""
+    outcome = start(built(F + "(with-timeout 0.001 (begin (f 300000) (sleep 1)))"))
+
+    assert ["sleep", "timer"] == sorted(each.operation for each in outcome.requests)
+
+
+def test_elements_made_between_two_waits_are_counted_over_slices():
+    """A deadline is no way round the limit."""
+    text = "(with-timeout 60 (loop 100 (length (map (lambda (x) x) (range 5000)))))"
+    outcome = start(built(text), limits=Limits(allocation=100_000), slice=Slice(2_000))
+    while isinstance(outcome, Suspended):
+        outcome = advance(outcome, Slice(2_000))
+
+    assert "limit-allocation" == outcome.error.fields["reason"]

@@ -51,6 +51,8 @@ def freeze(
     """The run as plain JSON data, with its texts as they are to be `written`, sealed with a `key`
     if there is one. Raises Fault `not-data` for a value that cannot be frozen."""
     state = state_of(outcome)
+    if state.pause is not None:
+        raise Fault("not-data", "a run that computes is frozen when all of it waits")
     setting, limits = state.setting, state.setting.limits
     frozen = {
         "sexplang-frozen": _VERSION,

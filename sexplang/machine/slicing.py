@@ -6,8 +6,9 @@ deadline can pass though nothing waits.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from sexplang.machine.branch import Branch, Path, Ready, identity
+from sexplang.machine.branch import Branch, Path, Queued, Ready, identity
 from sexplang.machine.scopes import Scope
 from sexplang.machine.timing import Timing
 from sexplang.terms.node import field, frozen, node
@@ -40,7 +41,8 @@ class Pause:
     expired: tuple[tuple[Branch, str, Record], ...]
     """Those that a deadline ends when no other can go on, each with its scope and its error."""
     taken: dict[Path, tuple[int, int]]
-    """How many steps those have taken that go on, since they had this ordinal."""
+    """How many steps those have taken that go on at once or have no place yet, since they had this
+    ordinal."""
 
 
 class Slicing:
@@ -78,12 +80,14 @@ class Slicing:
         branch: Ready,
         timing: Timing,
         rest: tuple[int, int] | None,
+        branches: Any,
         ready: list[Path],
         expired: list[tuple[Branch, str, Record]],
     ) -> Pause:
         """The slice is over, and the branch goes on another time."""
         at, scopes = identity(branch.path, branch.ordinal), timing.running(branch.s[3].scopes)
-        taken = {path: self._taken[path] for path in ready if path in self._taken}
+        go_on = (Ready, Queued)
+        taken = {x: steps for x, steps in self._taken.items() if isinstance(branches.get(x), go_on)}
         stands = at, self._of(branch), scopes, branch.path, rest
         return Pause(*stands, (*ready,), (*expired,), taken)
 

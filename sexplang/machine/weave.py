@@ -136,7 +136,8 @@ class Turn(Limiting):
         """The branch goes on another time."""
         self.branches[branch.path] = branch
         self._ready.append(branch.path)
-        self.pause = slicing.pause(branch, self.timing, rest, self._ready, self._expired)
+        stands = self.branches, self._ready, self._expired
+        self.pause = slicing.pause(branch, self.timing, rest, *stands)
 
     def _rest(self, branch: Ready) -> tuple[int, int] | None:
         """What a branch has left that goes on where the end of a slice stopped it."""

@@ -306,8 +306,8 @@ BUGS = [
         "machine/weave.py",
         (
             (
-                "                self._break(branch, branch, id, error)\n                self._run()",
-                "                self._break(branch, branch, id, error)\n                self._run()\n                break",
+                "        self._expired[:0] = [(branch, id, error) for branch in found]",
+                "        self._expired[:0] = [(branch, id, error) for branch in found[:1]]",
             ),
         ),
         seed=70,

@@ -92,6 +92,16 @@ def test_an_index_has_our_tables_and_nothing_else(memory, tmp_path, script, vers
     assert before == Path(memory.index).read_bytes()
 
 
+@pytest.mark.parametrize("where", ["true", "id = 10", "id > 10"])
+def test_words_that_are_damaged_are_not_taken_for_none(memory, where):
+    """SQLite finds nothing in them, and says no more."""
+    assert "no file" in memory.search("coffee")["summary"]
+    changed(memory, f"update words_data set block = zeroblob(length(block)) where {where}")
+
+    message = memory.search("tea")["error"].fields["message"]
+    assert "no index that can be used: the words in it are damaged" in message
+
+
 def test_many_tables_are_not_counted(memory, tmp_path):
     """What there is to declare is bounded too."""
     changed(memory, ";".join(f"create table t{each} (a)" for each in range(12_000)))

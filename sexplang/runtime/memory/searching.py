@@ -17,6 +17,7 @@ from sexplang.runtime.memory.entries import SELECT, Entry, entry_of, on_one_line
 from sexplang.runtime.memory.places import home_of, path_of
 from sexplang.runtime.memory.store import reading
 from sexplang.runtime.memory.words import terms
+from sexplang.terms.words import words
 
 AROUND = 0.25
 """What a word of the inherited context or of earlier outputs counts."""
@@ -67,6 +68,8 @@ def searched(index: str, query: Query, shown: Shown) -> Reply:
             if shown(path_of(row[1], home)) is not None
         }
         scores = _scores(connection, query, files)
+        if not any(scores.values()):
+            _check_words(connection, files)
         order = sorted(scores, key=lambda id: (-scores[id], files[id][1]))[: query.limit]
         best = (scores[order[0]] if order else 0.0) or 1.0
         matches = []
@@ -75,6 +78,18 @@ def searched(index: str, query: Query, shown: Shown) -> Reply:
             path = shown(path_of(files[id][1], home)) or ""
             matches.append(_match(entry_of(row), path, scores[id] / best))
     return reply(_summary(query, matches), matches)
+
+
+def _check_words(connection: sqlite3.Connection, files: _Files) -> None:
+    """Where nothing is found: a word of the path of a file is, or the words are damaged. Raises a
+    DatabaseError."""
+    for id, path, _ in files.values():
+        word = next((each for each in words(path) if each.isascii() and each.isalnum()), None)
+        if word is not None:
+            found = "select 1 from words where words match ? and rowid = ?"
+            if connection.execute(found, (f'names : "{word}"', id)).fetchone() is None:
+                raise sqlite3.DatabaseError("the words in it are damaged")
+            return
 
 
 def reply(summary: str, matches: list[Reply] | None = None, error: Any = None) -> Reply:

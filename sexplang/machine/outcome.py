@@ -170,9 +170,12 @@ class Suspended:
         try:
             branch = self._state.weave.branches[path_of(id)]
         except (KeyError, ValueError):
-            raise LookupError(f"no request {id!r} is open") from None
+            branch = None
         if not isinstance(branch, Waiting) or branch.request.id != id:
-            raise LookupError(f"no request {id!r} is open")
+            setting, closed = self._state.setting, LookupError(f"no request {id!r} is open")
+            if setting.thawed and any(id == each.id for each in self.requests):
+                raise _damage(closed, setting) from closed  # it is, and stands where none can be
+            raise closed
         return branch
 
 

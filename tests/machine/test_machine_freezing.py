@@ -200,7 +200,7 @@ def test_damaged_data_is_refused():
 
 def test_damaged_data_with_a_seal_is_refused_or_runs():
     """At thaw or later: no Python exception comes out of it."""
-    for seed in range(150):
+    for seed in (*range(150), 471, 472, 491, 734, 1015):  # the last have closed requests
         resealed(seed)
 
 

@@ -1,7 +1,9 @@
 """The programs of `spent` behind the whole runtime and the SDK: what arrives at a loopback server.
 
 One thing happens at a time, and not before every call that was begun has arrived. So a call that is
-withdrawn was made, and what is reported can be held against what arrived, to the last call.
+withdrawn was made, and what is reported can be held against what arrived, to the last call. The
+server refuses some calls, closes on some, and cuts some replies. Of four runs one makes further
+attempts, and one is interrupted: what arrives of that is no more than what is reported.
 """
 
 import atexit
@@ -16,26 +18,31 @@ import anyio
 from attrs import define, field
 from support.messages_server import MessagesServer
 from support.running import built
-from support.spent import LIMITS, allowed, paying, price, unlike
+from support.spent import LEAST, LIMITS, allowed, paying, price, unlike
 
 from sexplang.hosts.progress import Progress
-from sexplang.machine import Suspended, start
+from sexplang.hosts.spending import ROOT
+from sexplang.machine import Done, Failed, Suspended, start
 from sexplang.pipeline import meter, tasks
-from sexplang.runtime import Retries, Settings, drive, performers
-from sexplang.runtime.events import Finished, Started, Withdrawn
+from sexplang.runtime import Journal, Retries, Settings, drive, performers
+from sexplang.runtime.events import Finished, Retrying, Started, Withdrawn
+from sexplang.runtime.journal import replay
+from sexplang.runtime.running import Run
+from sexplang.runtime.waiting import finish
 from sexplang.terms.effect import Request
 from sexplang.terms.models import worded
 
 ONCE = Retries(attempts=1, overloads=1_000_000)
+THRICE = Retries(attempts=3, first=0.002, overloads=1_000_000)
 
 
 @cache
 def server() -> MessagesServer:
-    """The one server of all runs of this process, which ends with it. Every tenth call fails."""
+    """The one server of all runs of this process, which ends with it."""
     random = Random(0)
-    found = MessagesServer(
-        lambda body: {"status": 400} if random.random() < 0.1 else {"content": [], "usage": USAGE}
-    )
+    whole = {"content": [], "usage": USAGE}
+    odd = [{"status": 400}, {"fail": "close"}, {"cut": 1, "then": "end", **whole}]
+    found = MessagesServer(lambda body: random.choice(odd) if random.random() < 0.2 else whole)
     atexit.register(found.__enter__().__exit__)
     return found
 
@@ -53,6 +60,12 @@ class Watched:
     before: int
     begun: int = 0
     """Model calls that have been started."""
+    again: int = 0
+    """Further attempts at them."""
+    tokens: int = 0
+    """The fewest that they took which have ended."""
+    interrupt: Callable[[], object] = lambda: None
+    """Is told of each that has been started."""
     over: set[str] = field(factory=lambda: {""})
     progress: Progress = field(factory=lambda: Progress(StringIO(), live=False))
     last: str = ""
@@ -71,8 +84,13 @@ class Watched:
         self.progress(event)
         if isinstance(event, Started):
             self.begun += event.operation == "model"
+            self.interrupt()
+        elif isinstance(event, Retrying):
+            self.again += 1
         elif isinstance(event, (Finished, Withdrawn)):
             self.over.add(event.id)
+            for name, count in event.usage.items() if event.operation == "model" else ():
+                self.tokens += count * (LEAST if name == "uncounted" else 1)
 
     def in_turn(self, perform: Callable[[Request], Any]) -> Callable[[Request], Awaitable[Any]]:
         """The same performer, whose reply or failure waits for its turn."""
@@ -101,17 +119,72 @@ class Watched:
 def sent(seed: int) -> str | None:
     """The calls that arrive at a server are those that are allowed and reported."""
     budget, text = allowed(seed), paying(seed)
-    watched = Watched(server(), len(server().journal))
-    settings = Settings(run_id=str(seed), models=worded(f"{server().url}#m"), retries=ONCE)
-    table = {**performers(settings), **_world(Random(seed))}
+    watched, journal = Watched(server(), len(server().journal)), Journal()
+    retries = THRICE if seed % 4 == 1 else ONCE
+    models = worded(f"{server().url}#m")
+    given = Settings(run_id=str(seed), models=models, retries=retries, on_event=watched.event)
+    table = {**performers(given), **_world(Random(seed))}
     table |= {name: watched.in_turn(table[name]) for name in ("model", "timer", *NAMES)}
-    outcome = start(built(text), {}, tasks(), LIMITS, budget, meter(price))
-    if isinstance(outcome, Suspended):
-        outcome = drive(outcome, table, on_event=watched.event)
-    found = unlike(watched.arrived, budget, outcome)
-    if found is None and watched.told != watched.arrived:
-        found = f"{watched.arrived} calls were made, and told is {watched.progress.summary()!r}"
+    begun = outcome = start(built(text), {}, tasks(), LIMITS, budget, meter(price))
+    if isinstance(begun, Suspended) and seed % 4 == 3:
+        outcome = _interrupted(Run(begun, table, journal, watched.event), watched, Random(seed))
+        found = _less(watched, budget, outcome)
+    elif isinstance(begun, Suspended):
+        outcome = drive(begun, table, journal=journal, on_event=watched.event)
+        found = unlike(watched.begun, budget, outcome) or _other(watched)
+        again = replay(begun, journal.rows)
+        if found is None and _spent(again) != _spent(outcome):
+            found = f"{_spent(outcome)} was spent, and when it is repeated {_spent(again)}"
+    else:
+        found = unlike(0, budget, outcome)
+    account = outcome.accounts[ROOT]
+    if found is None and account.is_metered and watched.tokens > account.spent_tokens:
+        found = f"{watched.tokens} tokens were told, and charged are {account.spent_tokens}"
     return found and f"{budget}\n{text}\n{found}"
+
+
+def _interrupted(run: Run, watched: Watched, random: Random) -> Done | Failed:
+    """The end of a run that is cancelled when so many requests have been started, and has little
+    time to clean up."""
+    left, grace = random.randrange(1, 12), random.choice((0.0, 0.01, 1.0))
+
+    async def cancelled() -> None:
+        with anyio.CancelScope() as scope:
+
+            def count() -> None:
+                nonlocal left
+                left -= 1
+                if left == 0:
+                    scope.cancel()
+
+            watched.interrupt = count
+            await finish(run, grace)
+        await anyio.sleep(0.003)  # what is on its way arrives
+
+    anyio.run(cancelled)
+    return run.end()
+
+
+def _less(watched: Watched, budget: dict[str, Any], ended: Done | Failed) -> str | None:
+    """What is not reported of a run that was interrupted."""
+    calls = ended.accounts[ROOT].spent_calls
+    if calls < watched.arrived or watched.told < watched.arrived:
+        said = watched.progress.summary()
+        return f"{watched.arrived} calls were made, and {calls} are reported; told is {said!r}"
+    return unlike(calls, budget, ended)
+
+
+def _other(watched: Watched) -> str | None:
+    """How what arrived differs from what is told."""
+    begun, arrived = watched.begun, watched.arrived
+    if begun == watched.told and begun <= arrived <= begun + watched.again:
+        return None
+    said = watched.progress.summary()
+    return f"{begun} calls were begun, {arrived} arrived, and told is {said!r}"
+
+
+def _spent(outcome: Any) -> Any:
+    return {name: scope.spent for name, scope in outcome.accounts.items()}
 
 
 NAMES = ("ask", "note", "alpha", "beta", "gamma", "enter", "leave")

@@ -122,7 +122,8 @@ class Cutting:
     def cancelled(self, error: Record | None = None) -> Record:
         """The error of a program that is abandoned, with all that it had by then."""
         words = "the run was cancelled"
-        return self._telling_all(error or error_record("TASK_FAILURE", "cancelled", words))
+        error = error or error_record("TASK_FAILURE", "cancelled", words)
+        return self._telling_all(error)
 
     def _go(self, branch: Branch, step: Any) -> None:
         """The branch goes on with `step` before any that became ready earlier."""

@@ -246,13 +246,15 @@ def halt(outcome: Outcome, error: Record | None = None, so_far: SoFar = unknown)
         error = error or outcome.error if isinstance(outcome, Failed) else error
         assert error is not None
         return Failed(error, accounts=outcome.accounts)
-    turn = _turn(outcome._state, so_far, None)
+    turn, setting = _turn(outcome._state, so_far, None), outcome._state.setting
     try:
-        error = error or turn.failing or turn.cancelled()
+        error = settled(error or turn.failing or turn.cancelled())
         gone = sorted([*turn.withdrawn, *turn.left_open(), *turn.timing.timers], key=order)
+    except Fault as fault:
+        return Failed(error_of(fault), accounts=turn.timing.accounts)
     except Exception as broken:
-        raise _damage(broken, state_of(outcome).setting) from broken
-    return Failed(error, tuple(gone), (), turn.timing.accounts)
+        raise _damage(broken, setting) from broken
+    return Failed(setting.conceal(error), tuple(gone), (), turn.timing.accounts)
 
 
 def hold_attempt(outcome: Suspended, id: str, usage: dict[str, Value]) -> Suspended | None:

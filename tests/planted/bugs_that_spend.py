@@ -29,6 +29,18 @@ SPENDING = [
         ),
     ),
     Bug(
+        "an attempt that nobody counted takes nothing",
+        "counted",
+        "machine/budgets.py",
+        (
+            (
+                "given + fresh + written + read + uncounted * held.input",
+                "given + fresh + written + read",
+            ),
+        ),
+        seed=4,
+    ),
+    Bug(
         "a refusal of money in a finally takes the place of the first error",
         "spent",
         "machine/suppressing.py",

@@ -86,14 +86,15 @@ _TRUTHS = {"yes": True, "true": True, "no": False, "false": False}
 
 def _choices(text: str, schema: Schema) -> list[Any]:
     """The choices and booleans that words mean: the choice in these letters, if there is one."""
-    word, written = _word(text), _bare_word(text)
+    word, exact = _word(text), (text.strip(), _bare_word(text) or text.strip())
     found: list[Any] = []
     for branch in _branches(schema):
         listed = branch.get("enum", ()) if branch.keys() <= {"type", "enum"} else ()
-        found += [each for each in listed if isinstance(each, str) and _word(each) == word]
+        texts = [each for each in listed if isinstance(each, str)]
+        found += [each for each in texts if each in exact or _word(each) == word != ""]
         if branch == {"type": "boolean"} and word in _TRUTHS:
             found.append(_TRUTHS[word])
-    return [written] if written in found else found
+    return next(([each] for each in exact if each in found), found)
 
 
 def _word(text: str) -> str:

@@ -17,6 +17,11 @@ _OF_A_STEP = 100
 
 _WHITE = re.compile(r"[ \t\r\n]*+")
 _COMMENT = re.compile(r"//[^\n]*+|/\*.*?\*/", re.DOTALL)
+_LEFT_OUT = re.compile(
+    r"\.\.\.|…|\b(?:etc|so on|more|rest|remaining|omitted|truncated|others|left out)\b",
+    re.IGNORECASE,
+)
+_MAY_STAND = "a comment may stand for what is left out"
 _NAME = re.compile(r"[^\W\d]\w*+(?=[ \t\r\n]*+:)")
 _WORD = re.compile(r"[^ \t\r\n,:\[\]{}\"]++")
 _NUMBER = re.compile(r"([+-]?)(?:(0|[1-9]\d*+)(?:\.(\d*+))?|\.(\d++))([eE][+-]?\d++)?", re.ASCII)
@@ -46,7 +51,7 @@ def mended(text: str, at: int, note: Callable[[str], None]) -> tuple[Any, int]:
 class Mender:
     def __init__(self, text: str, at: int, note: Callable[[str], None]) -> None:
         self.text, self.at, self.note = text, at, note
-        self.depth = self.steps = 0
+        self.depth = self.steps = self.comments = 0
         self.decoder = each_key_once(note)
 
     def value(self) -> Any:
@@ -80,8 +85,9 @@ class Mender:
             if comment is None:
                 return self.text[self.at : self.at + 1]
             self._spend(1)
-            if "..." in comment[0] or "…" in comment[0]:
-                self._refuse("a comment may stand for what is left out")
+            if _LEFT_OUT.search(comment[0]):
+                self._refuse(_MAY_STAND)
+            self.comments += 1
             self.note("left out a comment")
             self.at = comment.end()
 
@@ -117,13 +123,16 @@ class Mender:
 
     def _goes_on(self, closer: str, has_items: bool, last: list[Any] | None = None) -> bool:
         """Whether another item follows; steps over the comma before it, or the closing bracket."""
-        ended = self.at
+        ended, comments = self.at, self.comments
         char = self._next()
         comma = char == "," and has_items
         if comma:
             self.at += 1
+            comments = self.comments
             char = self._next()
         if char == closer:
+            if self.comments > comments and (comma or not has_items):
+                self._refuse(_MAY_STAND)
             if comma:
                 self.note(f"left out a comma before {closer}")
             self.at += 1

@@ -211,7 +211,7 @@ class _Text:
         """Notes what is left out. Raises NotJson where it may belong to the value."""
         _thinks_apart(outside)
         before, after = outside[0].rstrip(), outside[-1].strip()
-        if before.endswith(("[", "{")) or any(_KEY.search(each) for each in outside):
+        if before.endswith(("[", "{", "~~", "<!--")) or any(_KEY.search(each) for each in outside):
             raise NotJson(_PART)
         if after.startswith(",") and after[1:].lstrip()[:1] in ("{", "[", '"', "'"):
             raise NotJson(_PART)

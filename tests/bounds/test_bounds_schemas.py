@@ -146,6 +146,20 @@ def test_a_pattern_of_an_xsd_costs_its_states_too():
     assert "takes more than 10,000,000 steps" in read(300).problem
 
 
+def test_the_items_of_an_xml_list_have_an_account():
+    """Half a million would take minutes."""
+    union = '<xs:simpleType name="u"><xs:union memberTypes="xs:int xs:date xs:time"/>'
+    xsd = (
+        '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="r">'
+        '<xs:simpleType><xs:list itemType="u"/></xs:simpleType></xs:element>'
+        f"{union}</xs:simpleType></xs:schema>"
+    )
+
+    assert read_reply(f"<r>{'7 ' * 300}</r>", OutputFormat("xml", xsd)).value == (7,) * 300
+    problem = read_reply(f"<r>{'x ' * 500_000}</r>", OutputFormat("xml", xsd)).problem
+    assert "takes more than 10,000,000 steps" in problem
+
+
 @pytest.mark.parametrize(
     ("pattern", "states"),
     [

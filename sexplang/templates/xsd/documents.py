@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sexplang.templates.account import TooMuch
 from sexplang.templates.parse import MAX_NODES
 from sexplang.templates.xsd.compiled import Schema
+from sexplang.templates.xsd.patterns import spend
+from sexplang.templates.xsd.shapes import Element
 from sexplang.templates.xsd.values import Unvalued, Values, local
 from sexplang.terms.node import define, frozen
 from sexplang.terms.value import Value
@@ -44,6 +46,7 @@ def valued(schema: Schema, document: "_Element", repairs: list[str]) -> Found:
     most = MOST_ASSERTED if schema.has_assertions else MAX_NODES
     if sum(1 for _ in islice(document.iter(), most + 1)) > most:
         raise Failed(f"it has more than {most:,} elements")
+    _spend(document, schema.root)
     try:
         found = list(islice(schema.breaches(document), _MOST_VIOLATIONS))
     except TooMuch:
@@ -59,6 +62,20 @@ def valued(schema: Schema, document: "_Element", repairs: list[str]) -> Found:
     except Unvalued as why:
         raise Failed(str(why), (str(why),)) from None
     return Found(value, tuple(dict.fromkeys(repairs)))
+
+
+def _spend(document: "_Element", root: Element) -> None:
+    """Charges for all values of a document, those of long lists too. Raises TooMuch."""
+    work = [(document, root)]
+    while work:
+        element, declared = work.pop()
+        type_ = declared.type
+        for attribute in type_.attributes.values():
+            spend(attribute.simple.steps(element.get(attribute.tag) or attribute.default or ""))
+        if type_.simple is not None:
+            spend(type_.simple.steps(element.text or declared.default or ""))
+        found = [(each, type_.children.get(local(each))) for each in element]
+        work += [(each, child.element) for each, child in found if child is not None]
 
 
 _MOST_DIGITS = 308

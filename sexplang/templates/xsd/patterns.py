@@ -47,12 +47,17 @@ _ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
 
 @contextmanager
 def accounted() -> Iterator[None]:
-    """All patterns of one reply have one account."""
+    """All that one reply is held to has one account."""
     token = _ACCOUNT.set(Account())
     try:
         yield
     finally:
         _ACCOUNT.reset(token)
+
+
+def spend(steps: float) -> None:
+    """Takes steps from the account of the reply that is read. Raises TooMuch."""
+    (_ACCOUNT.get() or Account()).spend(steps)
 
 
 class Linear:
@@ -70,7 +75,7 @@ class Linear:
 
     def match(self, text: str) -> bool | None:
         """Raises TooMuch."""
-        (_ACCOUNT.get() or Account()).spend(self._found.cost * bytes_of(text))
+        spend(self._found.cost * bytes_of(text))
         return self._found.fits(text) or None
 
 

@@ -15,6 +15,7 @@ from sexplang.templates.vocabulary import normal
 from sexplang.templates.xsd.characters import Doubtful, unescaped
 from sexplang.templates.xsd.compiled import Schema
 from sexplang.templates.xsd.documents import Failed
+from sexplang.templates.xsd.patterns import spend
 from sexplang.templates.xsd.shapes import Element, Type
 from sexplang.templates.xsd.simple import Simple
 from sexplang.templates.xsd.values import INSTANCE, NIL
@@ -284,6 +285,7 @@ class Repairs:
 
     def _value(self, simple: Simple, text: str, what: str) -> str:
         """The text, if it fits; else what it fits as, but for white space around it and case."""
+        spend(simple.steps(text))
         if simple.fits(text):
             return text
         bare = text.strip()

@@ -59,13 +59,10 @@ def say_error(
     return FAILED
 
 
-def say_kept(settings: Settings, failed: BaseException | None, took: dict[str, int]) -> None:
-    """Tells what there is of a run that was interrupted: how many model calls it had got, where
-    they are kept and, with --json, what it had by then."""
+def say_kept(settings: Settings, took: dict[str, int]) -> None:
+    """Tells what there is of a run that was stopped: how many model calls it had got, and where
+    they are kept."""
     from shlex import quote
-
-    from sexplang.hosts.spending import spent
-    from sexplang.machine import Failed
 
     calls = took["calls"]
     many = "1 model call" if calls == 1 else f"{calls:,} model calls"
@@ -80,9 +77,24 @@ def say_kept(settings: Settings, failed: BaseException | None, took: dict[str, i
     with suppress(OSError):  # whoever hung up reads nothing more
         if calls and not settings.quiet:
             say(said)
-        if isinstance(failed, Failed):
+
+
+def say_interrupted(settings: Settings, failed: BaseException | None, took: dict[str, int]) -> None:
+    """The same of a run that a person stopped and, with --json, what it had by then."""
+    from sexplang.hosts.spending import spent
+    from sexplang.machine import Failed
+
+    say_kept(settings, took)
+    if isinstance(failed, Failed):
+        with suppress(OSError):
             _write_error(_with_run(failed.error, {**took, "budget": spent(failed)}), settings)
             sys.stdout.flush()
+
+
+def is_bound(error: Record) -> bool:
+    """Whether an error says that the run was stopped at a bound, and not by a mistake."""
+    fields = error.fields
+    return fields.get("type") == "RESOURCE_EXHAUSTION" or fields.get("reason") == "execution_halted"
 
 
 def _with_run(error: Record, took: dict[str, Any]) -> Record:

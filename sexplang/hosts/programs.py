@@ -84,7 +84,7 @@ def budget_of(text: str) -> dict[str, Value]:
         name, _, amount = part.partition("=")
         value: float = -1
         if name in ("usd", "seconds") and re.fullmatch(_MEASURE, amount):
-            value = float(amount)
+            value = int(amount) if amount.isdigit() else float(amount)
         elif re.fullmatch("[0-9]{1,18}", amount):
             value = int(amount)
         wrong = ""

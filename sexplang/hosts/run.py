@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from sexplang.hosts.configuration import configured
 from sexplang.hosts.ending import (
     failure_of,
+    is_bound,
     say_all,
     say_error,
     say_failure,
+    say_interrupted,
     say_kept,
     say_misuse,
     write_value,
@@ -223,6 +225,9 @@ def performed(
             status = say_error(error, program, source, settings, trail)
         elif failure is not None:
             status = say_failure(failure, program, source)
+        stopped = error or failure
+        if stopped is not None and progress is not None and is_bound(stopped):
+            say_kept(settings, progress.taken())
     if unwritten:  # the value is out already
         hint = "make room, or name another file: --trace FILE"
         return say_all((Diagnostic("trace-failed", unwritten[0], hint=hint),), status or FAILED)
@@ -292,7 +297,7 @@ def driven(
             with suppress(OSError):  # whoever hung up reads nothing more
                 _say_spending(failed, progress.is_asked)
         if isinstance(ended, KeyboardInterrupt):
-            say_kept(settings, failed, progress.taken())
+            say_interrupted(settings, failed, progress.taken())
         raise
 
 

@@ -99,6 +99,8 @@ def too_many_subtasks(most: int) -> Record:
         "execution_halted",
         f"a run may ask for at most {most} subtasks",
         details={"limit_kind": "subtasks", "limit": most},
+        hint="look for a task that asks for itself, or raise the limit: "
+        f"--limit subtasks={2 * most}",
     )
 
 

@@ -32,7 +32,9 @@ class Limiting(Queueing):
         if spent is None:
             self._end_at(branch, left.error, left.step)
         else:
-            error = _placed(plan_too_long(self.timing.accounts[spent].steps), left.step)
+            most = self.timing.accounts[spent].steps
+            assert most is not None
+            error = _placed(plan_too_long(most, self.limits.plan_steps), left.step)
             if not self._drop(branch, left.step[3], spent, error):
                 self._go(branch, left.step)
 

@@ -13,12 +13,14 @@ def too_many_steps(most: int) -> Record:
     )
 
 
-def plan_too_long(most: int | None) -> Record:
-    """What ends a plan that takes more steps than it may."""
+def plan_too_long(most: int, of_all: int) -> Record:
+    """What ends a plan that takes more steps than it may: as the program says, or as `of_all`."""
+    more = f"raise `steps:` of its `budget:` to {2 * most}"
     return limit(
         "limit-steps",
         f"the plan took more than {most:,} steps",
-        "look for a loop that does not end",
+        "look for a loop that does not end, or "
+        + (_raised("plan_steps", most) if most >= of_all else more),
     )
 
 
@@ -36,7 +38,8 @@ def plan_too_deep(most: int) -> Record:
     return limit(
         "limit-frames",
         f"calls of the plan are nested more than {most:,} deep",
-        "make the recursive call the last thing a function does",
+        "make the recursive call the last thing a function does, or "
+        + _raised("plan_frames", most),
     )
 
 
@@ -55,12 +58,16 @@ def too_much_made(most: int) -> Record:
     )
 
 
-def too_many_branches(most: int) -> Record:
-    """What ends a run that has more branches than it may."""
+def too_many_branches(most: int, depth: int | None) -> Record:
+    """What ends a run that has more branches than it may, or (`depth`) more inside each other."""
+    if depth is not None:
+        words = f"more than {depth:,} branches are inside each other"
+        return limit("limit-branches", words, "look for a `par` that forks without end")
     return limit(
         "limit-branches",
-        f"more than {most:,} branches run at the same time, or 2,000 inside each other",
-        "give `par-map` a `limit:`, or look for a `par` that forks without end",
+        f"more than {most:,} branches run at the same time",
+        "give `par-map` a `limit:`, look for a `par` that forks without end, or "
+        + _raised("branches", most),
     )
 
 
@@ -91,5 +98,9 @@ def too_much_held(most: int) -> Record:
     )
 
 
-NO_MEMORY = limit("limit-memory", "there is no more memory", "keep less at a time")
+NO_MEMORY = limit(
+    "limit-memory",
+    "there is no more memory",
+    "keep less at a time, or run it where there is more; --limit memory=BYTES ends it sooner",
+)
 """Made before there is none."""

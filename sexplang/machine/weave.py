@@ -246,7 +246,8 @@ class Turn(Limiting):
         width = len(left.starts)
         deep = len(branch.path) // 2 >= _DEEPEST
         if deep or len(self.branches) + min(width, left.limit) > self.limits.branches:
-            self._limit(branch, too_many_branches(self.limits.branches), left)
+            depth = _DEEPEST if deep else None
+            self._limit(branch, too_many_branches(self.limits.branches, depth), left)
             return
         forked = forking(branch, left)
         first = range(min(width, left.limit)) if left.after is None else free(forked, None)

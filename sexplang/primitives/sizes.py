@@ -23,7 +23,9 @@ def too_many_items(name: str, count: int) -> Fault:
     """`name` would make a list that is too long."""
     many = str(count) if count.bit_length() < 200 else "very many"
     return Fault(
-        "limit-list", f"`{name}` would make a list of {many} items; the limit is {LIST_ITEMS}"
+        "limit-list",
+        f"`{name}` would make a list of {many} items; the limit is {LIST_ITEMS}",
+        hint="nothing raises it: take a part at a time",
     )
 
 
@@ -33,6 +35,7 @@ def too_long(name: str, points: int) -> Fault:
         "limit-string",
         f"`{name}` would make a string of at least {points} code points; "
         f"the limit is {STRING_POINTS}",
+        hint="nothing raises it: keep the parts in a list, or write each to a file",
     )
 
 

@@ -29,6 +29,7 @@ from sexplang.tasks.settings import MINIMAL, NO_MEMORY, NOTHING_BEFORE, ContextS
 from sexplang.tasks.tools import with_tools
 from sexplang.tasks.turns import ask_for_room, started
 from sexplang.tasks.window import check_room, filled, tokens_in, tokens_of
+from sexplang.terms.allowance import MOST_DEPTH
 from sexplang.terms.node import evolve
 from sexplang.terms.task import Ask, Conversation, Want, signed
 from sexplang.terms.template import OutputFormat
@@ -223,13 +224,14 @@ def _lower(one: int | None, other: int | None) -> int | None:
 
 
 def check_depth(limit: int, name: str, depth: int, requested: int | None) -> None:
+    more = f", or raise the limit: --limit max_task_depth={min(2 * limit, MOST_DEPTH)}"
     if requested is not None and requested < limit:
-        limit = requested
+        limit, more = requested, ", or raise the `max_depth` that the task asks for"
     if depth >= limit:
         raise halted(
             f"task `{name}` would be {depth} deep, and the limit is {limit}",
             "max_depth",
-            "let the tasks above do more of the work themselves",
+            "let the tasks above do more of the work themselves" + more * (limit < MOST_DEPTH),
             nestingDepth=depth,
             limit=limit,
         )

@@ -25,7 +25,7 @@ def overflowed(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
     raise failures.exhausted(
         "context",
         "the conversation does not fit into the model's context window",
-        "pass less text or fewer files, or split the task",
+        "pass less text or fewer files, split the task, or name a model with a larger window",
         session.said + reply.text,
         used=session.taken[0],
         limit=session.setup.window,

@@ -138,7 +138,7 @@ def check_room(now: int, tokens: int, limit: int, what: str, said: str = "") -> 
             "context",
             f"{what} does not fit into the context window: "
             f"{now} of {limit} tokens are used, and it takes about {tokens}",
-            "pass less text or fewer files, or split the task",
+            "pass less text or fewer files, split the task, or name a model with a larger window",
             said,
             used=now,
             limit=limit,

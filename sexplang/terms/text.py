@@ -78,7 +78,8 @@ def written(value: Value) -> str:
 
 def _fits(size: int) -> None:
     if size > LONGEST:
-        raise Fault("limit-string", f"a text of more than {LONGEST:,} code points")
+        words = f"a text of more than {LONGEST:,} code points"
+        raise Fault("limit-string", words, hint="nothing raises it: write a part at a time")
 
 
 def spelled(

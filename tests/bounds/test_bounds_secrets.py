@@ -29,13 +29,21 @@ SHAPES = (
     *('{}"{}', "{}\\{}", '\\"{}"\\{}', "{}\\\\{}\\n", "{}'{}'", "{}%{}", "{}%20{}", "{}&{}"),
     *("<{}>{}</a>", "{}?{}#", "{};{}", "{}:{}", "{}@{}", "{}$&{}", "{}|{}", "({}[{}*", "^{}.*{}$"),
     *("{}é{}", "{}ß{}ü", "{}→{}", "{}😀{}", "密碼{}{}", "{}\x7f{}", "{{}}{}{}", "{}~{}!", "`{}`{}"),
-    *("{}#{}", "{}\\u00e9{}", "{} {}", "{}\t{}", "{}  {}", "-----BEGIN KEY {} {}"),
+    *(
+        "{}#{}",
+        "{}\\u00e9{}",
+        "{} {}",
+        "{}\t{}",
+        "{}  {}",
+        "-----BEGIN KEY {} {}",
+        "--\n{}\n{}\n--",
+    ),
 )
-"""Two parts that nothing else holds, in as many shapes; the last five have spaces in them."""
+"""Two parts that nothing else holds, in as many shapes; the last six have spaces in them."""
 
 
 def credentials():
-    """Forty credentials, each with its parts, which are spelled alike everywhere."""
+    """Forty-one credentials, each with its parts, which are spelled alike everywhere."""
     draw = random.Random(14)
     letters = string.ascii_letters + string.digits
     found = {}
@@ -48,7 +56,7 @@ def credentials():
 SPOKEN = [*credentials()]
 WHERE = {
     **dict.fromkeys(("_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "user", "query", "toml"), SPOKEN),
-    "header": SPOKEN[:-5],  # of a header the last word counts
+    "header": SPOKEN[:-6],  # of a header the last word counts
 }
 """What is known, by where it is known from."""
 
@@ -56,8 +64,10 @@ WHERE = {
 def spelled(secret):
     """As it may come in."""
     once = json.dumps(secret)
-    quoted = [quote(secret), quote(secret, safe=""), quote_plus(secret)]
-    return [secret, once, json.dumps(once), json.dumps(secret, ensure_ascii=False), *quoted]
+    php, net = once.replace("/", "\\/"), once.replace('\\"', "\\u0022").replace("+", "\\u002B")
+    quoted = [quote(secret), quote(secret, safe=""), quote_plus(secret), quote(quote(secret))]
+    written = [once, json.dumps(once), json.dumps(secret, ensure_ascii=False), php, json.dumps(php)]
+    return [secret, *written, net, secret.replace("\n", "\r\n"), *secret.splitlines(), *quoted]
 
 
 LEAKING = """

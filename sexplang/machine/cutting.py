@@ -91,6 +91,8 @@ class Cutting:
         """A slice was over there."""
         self.midway, self._taken = pause, pause.taken
         self._ready, self._expired = [*pause.ready], [*pause.expired]
+        if pause.touched is not None:
+            self.placing.touch(pause.touched)
 
     @property
     def timing(self) -> Timing:

@@ -59,6 +59,15 @@ class Placing:
             return self._before
         return Places(self._there, self._used, self._queued, self._line, self._lines)
 
+    @property
+    def touched(self) -> tuple[Job, ...]:
+        """The jobs that may be over."""
+        return tuple(self._touched)
+
+    def touch(self, jobs: tuple[Job, ...]) -> None:
+        """They may be, as a delivery knew that goes on here."""
+        self._touched.update(dict.fromkeys(jobs))
+
     def admits(self, job: Job) -> bool:
         """Whether what stands in the job may go on: it has a place, or gets one now."""
         if job in self._there:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sexplang.machine.branch import Branch, Path, Queued, Ready, identity
+from sexplang.machine.places import Job
 from sexplang.machine.scopes import Scope
 from sexplang.machine.timing import Timing
 from sexplang.terms.node import field, frozen, node
@@ -43,6 +44,9 @@ class Pause:
     taken: dict[Path, tuple[int, int]]
     """How many steps those have taken that go on at once or have no place yet, since they had this
     ordinal."""
+    touched: tuple[Job, ...] | None = None
+    """The jobs that were concerned: their places are given on when no branch can go on. None where
+    no job was."""
 
 
 class Slicing:
@@ -83,13 +87,14 @@ class Slicing:
         branches: Any,
         ready: list[Path],
         expired: list[tuple[Branch, str, Record]],
+        touched: tuple[Job, ...] | None,
     ) -> Pause:
         """The slice is over, and the branch goes on another time."""
         at, scopes = identity(branch.path, branch.ordinal), timing.running(branch.s[3].scopes)
         go_on = (Ready, Queued)
         taken = {x: steps for x, steps in self._taken.items() if isinstance(branches.get(x), go_on)}
         stands = at, self._of(branch), scopes, branch.path, rest
-        return Pause(*stands, (*ready,), (*expired,), taken)
+        return Pause(*stands, (*ready,), (*expired,), taken, touched)
 
     def _of(self, branch: Ready) -> int:
         ordinal, steps = self._taken.get(branch.path, (-1, 0))

@@ -137,7 +137,8 @@ class Turn(Limiting):
         self.branches[branch.path] = branch
         self._ready.append(branch.path)
         stands = self.branches, self._ready, self._expired
-        self.pause = slicing.pause(branch, self.timing, rest, *stands)
+        touched = None if self.placed is None else self.placed.touched
+        self.pause = slicing.pause(branch, self.timing, rest, *stands, touched)
 
     def _rest(self, branch: Ready) -> tuple[int, int] | None:
         """What a branch has left that goes on where the end of a slice stopped it."""

@@ -77,6 +77,15 @@ REPLIES: dict[str, Callable[[int], Given]] = {
     "one long name": lambda n: ({"patternProperties": {"(a|a)*b": {}}}, {"a" * n: 1.5}),
     "a pattern of many ways": lambda n: ({"pattern": "(x+x+)+y"}, "x" * n),
     "a pattern of many states": lambda n: ({"pattern": "a[ab]{300}c"}, "ab" * n),
+    "repetitions in repetitions": lambda n: ({"pattern": "^(a{1,60}){1,60}$"}, "a" * n + "b"),
+    "a pattern in many copies": lambda n: (
+        {**doubling(6), "$defs": {**doubling(6)["$defs"], "d6": {"pattern": "^(a{1,9}){1,9}$"}}},
+        ["a" * 99] * (n // 99),
+    ),
+    "names that are asked for": lambda n: (
+        {"items": {"dependentRequired": {f"a{at}": [] for at in range(100)}}},
+        [{}] * n,
+    ),
     "all items different": lambda n: ({"uniqueItems": True}, [{"a": at} for at in range(n)]),
     "what is excluded": lambda n: ({"items": {"not": {"type": "integer"}}}, [1] * n),
     "integers": lambda n: ({"items": {"anyOf": [{"type": "integer"}, {}]}}, [1.0] * n),

@@ -32,7 +32,7 @@ _MOST = 5
 _LONGEST = 1_000
 """Characters of what is expected somewhere."""
 
-MOST_STEPS = 500_000
+MOST_STEPS = 250_000
 """Parts of a reply that are held to parts of a type, and choices that are looked through."""
 
 

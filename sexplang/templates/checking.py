@@ -15,7 +15,7 @@ from sexplang.templates.jsontext import MAX_DEPTH, is_deep
 from sexplang.templates.patterns import BadPattern, bytes_of, check_patterns, pattern
 from sexplang.templates.speaking import Part, Speaking
 from sexplang.terms.node import define, field
-from sexplang.terms.schemas import BESIDE, SCHEMAS, Bound, References, Unbounded, bound_of
+from sexplang.terms.schemas import BESIDE, SCHEMAS, Bound, References, Unbounded, bound_of, own_of
 
 LONGEST = 100_000
 """Characters of a schema: it is in every prompt."""
@@ -40,6 +40,7 @@ class Check:
     bound: Bound = field(init=False)
     cost: int = field(init=False)
     """Of its patterns for each byte, each as often as it stands there when all is written out."""
+    _speaking: Speaking = field(init=False)
     _whole: Any = field(init=False)
     _made: dict[str, Any] = field(factory=dict)
     """The validators of its parts, by reference."""
@@ -55,31 +56,30 @@ class Check:
             for text in _patterns(part)
         )
         self.references = References(self.schema)
+        self._speaking = Speaking(self.references, BESIDE)
         self._whole = validator(self.schema)
 
     def fits(self, data: Any, account: Account) -> bool:
         """Raises TooMuch."""
-        account.spend(self.steps(data, account.left))
+        account.spend(self.steps(data, self.schema, account.left, account.left))
         found: bool = self._whole.is_valid(data)
         return found
 
-    def steps(self, data: Any, most: float, part: Any = None) -> float:
-        """What a check takes at worst, of a part or the whole; counted closely where that may be
-        more than `most`."""
+    def steps(self, data: Any, part: Any, rough: float, most: float) -> float:
+        """What a check of a part takes at worst: roughly up to so many steps, else counted."""
         values, size = _size(data)
         steps = self.bound.count * values + self.cost * size
-        return steps if steps <= most else self._counted(data, most, part or self.schema)
+        return steps if steps <= rough else self._counted(data, part, most)
 
-    def _counted(self, data: Any, most: float, schema: Any) -> float:
+    def _counted(self, data: Any, schema: Any, most: float) -> float:
         """By the parts that speak about each value, up to where it is too much."""
-        speaking = Speaking(self.references, BESIDE)
         steps = counted = 0
         work: list[tuple[Any, list[tuple[Any, int]]]] = [(data, [(schema, 1)])]
         while work:
             value, given = work.pop()
             about: dict[int, tuple[Part, int]] = {}
             for part, times in given:
-                copies = speaking.copies(part)
+                copies = self._speaking.copies(part)
                 counted += 1 + len(copies)
                 for each, copied in copies:
                     found = about.get(id(each), (each, 0))[1] + times * copied
@@ -91,7 +91,7 @@ class Check:
             if steps > most or counted > _MOST_COUNTED:
                 return math.inf
             if inside:
-                work += speaking.each_inside(about.values(), value)
+                work += self._speaking.each_inside(about.values(), value)
         return steps + _OF_COUNTED * counted
 
     def fits_part(self, data: Any, part: Any, reference: str) -> bool:
@@ -152,10 +152,10 @@ def _patterns(part: Part) -> Iterator[str]:
 
 def _steps(part: Part, value: Any) -> int:
     """Of a part by itself."""
-    steps = 1 + len(part.get("enum", ()))
+    steps = own_of(part)
     if isinstance(value, str) and "pattern" in part:
         steps += pattern(part["pattern"]).cost * bytes_of(value)
-    if isinstance(value, dict) and "patternProperties" in part:
+    if isinstance(value, dict) and value and "patternProperties" in part:
         cost = sum([pattern(each).cost for each in part["patternProperties"]])
         steps += cost * sum(map(bytes_of, value))
     return steps

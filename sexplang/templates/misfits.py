@@ -17,6 +17,9 @@ from sexplang.templates.speaking import Part
 from sexplang.templates.unions import astray, meant
 from sexplang.terms.node import define, evolve, frozen
 
+_CLOSELY = 1_000
+"""What may be more than this part of what is left is counted closely."""
+
 _MOST_NAMES = 10
 """Names of names that are followed to what a branch is."""
 
@@ -60,7 +63,8 @@ class Asking:
 
     def fits(self, at: At) -> bool:
         """Raises TooMuch."""
-        self.account.spend(self.check.steps(at.value, self.account.left, at.part))
+        most = self.account.left
+        self.account.spend(self.check.steps(at.value, at.part, most / _CLOSELY, most))
         return self.check.fits_part(at.value, at.part, at.reference)
 
 

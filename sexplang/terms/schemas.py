@@ -141,7 +141,7 @@ def bound_of(schema: Any) -> Bound:
         every = graph.every(at)
         inner = [to for to in every if (at, to) not in backs]
         found = len(every) - len(inner) + sum([counts[to] for to in inner])
-        counts[at] = min(graph.own(at) + found, MOST_PARTS + 1)
+        counts[at] = min(own_of(graph.parts[at]) + found, MOST_PARTS + 1)
         depths[at] = 1 + max([depths[to] for to in inner], default=0)
         if depths[at] > DEEPEST:
             raise Unbounded(_DEEP)
@@ -154,6 +154,15 @@ def bound_of(schema: Any) -> Bound:
         for to in graph.every(at):
             copies[to] += 0 if (at, to) in backs else copies[at]
     return Bound(tuple(graph.parts.values()), count, copies)
+
+
+_EACH_LOOKED_AT = ("enum", "dependentRequired", "dependencies", "patternProperties")
+
+
+def own_of(part: dict[str, Any]) -> int:
+    """What a part is by itself: one, its choices, and what is asked for each name of a field."""
+    said = [part[word] for word in _EACH_LOOKED_AT if word in part]
+    return 1 + sum([len(each) for each in said if isinstance(each, (dict, list, tuple))])
 
 
 @define(eq=False)
@@ -205,11 +214,6 @@ class _Graph:
         elif not isinstance(target, bool):
             raise Unbounded(_leads_nowhere(reference))
         return target
-
-    def own(self, at: int) -> int:
-        """What a schema is by itself: one, and its choices."""
-        choices = self.parts[at].get("enum")
-        return 1 + (len(choices) if isinstance(choices, (list, tuple)) else 0)
 
     def beside(self, at: int) -> list[int]:
         return [to for where, to in self.ways[at] if where == "beside"]

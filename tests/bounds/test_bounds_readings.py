@@ -51,6 +51,17 @@ def test_what_has_two_readings_is_asked_again(text, form, words):
     assert words in (read_reply(text, form).problem or "")
 
 
+def test_a_document_that_is_struck_out_is_asked_again():
+    """As JSON is."""
+    xsd = (
+        '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">'
+        '<xs:element name="count" type="xs:int"/></xs:schema>'
+    )
+    reading = read_reply("~~<count>7</count>~~", OutputFormat("xml", xsd))
+
+    assert "<count> may be struck out" in (reading.problem or "")
+
+
 ONE_READING = [
     ('{"a": "x\\\\\ny"}', TABLE, {"a": "x\\\ny"}),
     ('{"a": “x, y”}', TABLE, {"a": "x, y"}),

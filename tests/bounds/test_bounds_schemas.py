@@ -302,6 +302,23 @@ def test_a_check_has_an_account():
     assert "takes more than 10,000,000 steps" in misfit(["7"] * 5000, schema).sentence
 
 
+@pytest.mark.parametrize("word", ["dependentRequired", "patternProperties"])
+def test_names_that_a_field_may_have_are_steps_at_each_table(word):
+    """Each is looked for in a table that has none of them."""
+    named = {f"p{each}": [] if word == "dependentRequired" else True for each in range(500)}
+
+    assert misfit([{}] * 100, {"items": {word: named}}) is None
+    assert "takes more than" in misfit([{}] * 40_000, {"items": {word: named}}).sentence
+
+
+def test_one_misfit_in_a_large_reply_is_found():
+    """What is looked through on the way is counted closely."""
+    schema = {"items": {"properties": {f"p{each}": {"type": "integer"} for each in range(500)}}}
+    found = misfit([{"p7": 1}] * 9000 + [{"p7": "x"}], schema)
+
+    assert found.violations == ('[9000].p7: "x" is not of type "integer"',)
+
+
 def test_what_is_counted_is_what_speaks_about_a_value():
     """A large form is not counted for each of its fields."""
     fields = {f"f{each}": {"enum": ["a", "b", "c"]} for each in range(1000)}

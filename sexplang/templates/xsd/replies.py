@@ -105,6 +105,8 @@ def _hold_words(around: tuple[str, str], document: str, root: str) -> None:
         raise Failed("it declares a document type, which is not taken")
     if "\\" in document and ('"' in before or "'" in before):
         raise Failed(f"<{root}> may stand in a string, and a \\ there may be an escape or not")
+    if before.rstrip().endswith("~~"):
+        raise Failed(f"<{root}> may be struck out")
     if "<!--" in before or "<![CDATA[" in before:
         raise Failed(f"<{root}> may stand in a comment or in CDATA")
 

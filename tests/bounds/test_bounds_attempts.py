@@ -10,7 +10,7 @@ from io import StringIO
 
 import anyio
 import pytest
-from support.command import SEXPLANG
+from support.command import SEXPLANG, sexplang
 from support.messages_server import MessagesServer
 from support.running import built
 from support.spent import price
@@ -209,6 +209,8 @@ def test_the_command_tells_what_was_sent_of_a_run_that_is_interrupted(tmp_path):
     rows = [json.loads(line) for line in record.read_text().splitlines()]
     cut = [row["id"] for row in rows if row.get("operation") == "cut"]
     assert (3, 3) == (len(cut), len(set(cut)))
+    report = json.loads(sexplang("runs", "report", record, "--json").stdout)
+    assert (0, 3, 3) == (report["calls"], report["withdrawn"], report["uncounted"])
 
 
 def interrupted(words, server, calls, *numbers):

@@ -63,6 +63,10 @@ def _withdrawn(count: int) -> str:
     return f", {count:,} withdrawn" if count else ""
 
 
+def _uncounted(count: int) -> str:
+    return f", {count:,} attempts not counted" if count else ""
+
+
 def _top(run: Run) -> Iterator[Html]:
     total = run.sums[run.root.number]
     began = datetime.fromtimestamp(run.root.began, UTC)
@@ -72,7 +76,7 @@ def _top(run: Run) -> Iterator[Html]:
         "seconds": _seconds(run.seconds(run.root)),
         "requests": f"{total.rows:,}",
         "model calls": f"{total.calls:,}{_withdrawn(total.withdrawn)}",
-        "tokens in, out": f"{total.tokens_in:,}, {total.tokens_out:,}",
+        "tokens in, out": f"{total.tokens_in:,}, {total.tokens_out:,}{_uncounted(total.uncounted)}",
         "US dollars": "not known" if total.usd is None else f"{total.usd:.4f}",
         "errors": f"{total.errors:,}",
         "further tries": f"{total.tries:,}",

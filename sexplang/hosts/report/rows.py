@@ -22,7 +22,8 @@ USAGE = (
 class Sum:
     """What an entry took, and what stands below it: `rows` are requests that were answered,
     `tries` the attempts beyond the first of each, `withdrawn` the model calls whose replies nobody
-    wanted any more. `usd` is None where nobody knows a price."""
+    wanted any more, `uncounted` the attempts whose input nobody counted. `usd` is None where nobody
+    knows a price."""
 
     rows: int = 0
     calls: int = 0
@@ -32,6 +33,7 @@ class Sum:
     usd: float | None = 0.0
     errors: int = 0
     tries: int = 0
+    uncounted: int = 0
 
     def add(self, other: "Sum") -> None:
         self.rows += other.rows
@@ -42,6 +44,7 @@ class Sum:
         self.usd = None if self.usd is None or other.usd is None else self.usd + other.usd
         self.errors += other.errors
         self.tries += other.tries
+        self.uncounted += other.uncounted
 
 
 @define(eq=False)
@@ -106,12 +109,18 @@ def _own(entry: Entry, price: Any) -> Sum:
         used = {name: _count(row.usage.get(name)) for name in USAGE}
         taken, given, written, read = used.values()
         own.tokens_in, own.tokens_out = taken + written + read, given
+        own.uncounted = _count(row.usage.get("uncounted")) + _was_cut_uncounted(row.reply)
         name = model_of(entry)
         if not row.failed or row.usage:
             own.usd = (
                 None if name is None else price(named_of(entry), name, taken, given, written, read)
             )
     return own
+
+
+def _was_cut_uncounted(part: Any) -> bool:
+    """Whether an attempt was under way of which nothing was counted."""
+    return isinstance(part, dict) and "uncounted" in part
 
 
 def named_of(entry: Entry) -> str | None:
@@ -158,6 +167,7 @@ def as_data(run: Run) -> str:
             "withdrawn": total.withdrawn,
             "tokens_in": total.tokens_in,
             "tokens_out": total.tokens_out,
+            "uncounted": total.uncounted,
             "usd": total.usd,
             "rows": rows,
         }

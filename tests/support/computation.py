@@ -286,8 +286,21 @@ def cleaned(c: Open, hard: bool, *broke: Scope) -> Computation:
 
 
 def leaving(c: Open, hard: bool) -> Open:
-    """It begins to clean up when what is before it waits."""
-    return later(lambda: c.drop(hard), lambda harder: leaving(c, hard or harder))
+    """It begins to clean up when what is before it waits. What it is waiting for in that already is
+    under way meanwhile."""
+    stays = under_way(c.drop(hard)) if under_way(c) else frozenset()
+    return later(lambda: c.drop(hard), lambda harder: leaving(c, hard or harder), stays)
+
+
+def under_way(c: Computation) -> frozenset[object]:
+    """What the host is asked for, also by branches that have not gone on yet."""
+    while isinstance(c, Used):
+        c = c.go()
+    found: set[object] = set()
+    for r in c.requests if isinstance(c, Open) else ():
+        found.update(r.arguments[:1] if r.operation == "host!" else ())
+        found.update(r.arguments[0] if r.operation == "start!" else ())
+    return frozenset(found)
 
 
 def cleaning(
@@ -320,9 +333,13 @@ def asked_for(c: Computation, whom: tuple[Any, ...]) -> Computation:
     return evolve(c, requests=tuple(r.but(whom=whom) for r in c.requests))
 
 
-def later(begin: Callable[[], Computation], drop: Drop = lambda hard: Pure(Left())) -> Open:
+def later(
+    begin: Callable[[], Computation],
+    drop: Drop = lambda hard: Pure(Left()),
+    under_way: frozenset[object] = frozenset(),
+) -> Open:
     """A branch that has not begun: it begins when those before it wait."""
-    return Open((Request("start!", (), lambda _: begin()),), drop)
+    return Open((Request("start!", (under_way,), lambda _: begin()),), drop)
 
 
 def refuse(reason: str, resumable: bool = False) -> Open:

@@ -21,6 +21,7 @@ from support.computation import (
     ask,
     asked_for,
     refuse,
+    under_way,
 )
 from support.oracle import Evaluator
 
@@ -107,7 +108,7 @@ class Run:
         """A call that is given up before the host has seen it was never made."""
         if not self.unmade:
             return
-        there = {r.arguments[0] for r in c.requests if r.operation == "host!"}
+        there = under_way(c)
         for call in [each for each in self.unmade if each not in there]:
             for scope in self.unmade.pop(call):
                 scope.spent -= 1

@@ -12,7 +12,6 @@ from typing import Any
 from sexplang.process import ADDRESSES, CREDENTIALS, HEADERS, is_named
 from sexplang.terms.address import is_credential, split_credentials
 from sexplang.terms.node import define, evolve, field
-from sexplang.terms.spellings import LONGEST, parts_of, word_in
 from sexplang.terms.value import Record, Value
 
 MARK = "[redacted]"
@@ -44,6 +43,8 @@ class Secret:
     @property
     def pattern(self) -> "re.Pattern[str]":
         if self._pattern is None:
+            from sexplang.terms.spellings import parts_of
+
             self._pattern = re.compile("".join(parts_of(self.value)))
         return self._pattern
 
@@ -151,7 +152,11 @@ def is_plausible(value: str) -> bool:
 
 def longest() -> int:
     """How many bytes a credential has at most, as it may be spelled; 0 where none is known."""
-    return max((LONGEST * len(each.value) for each in KNOWN.secrets), default=0)
+    if not KNOWN.secrets:
+        return 0
+    from sexplang.terms.spellings import LONGEST
+
+    return LONGEST * len(KNOWN.secrets[0].value)
 
 
 def redacted(text: str) -> str:
@@ -312,6 +317,11 @@ def _keep() -> None:
     values = {each for value in (*KNOWN.environment, *KNOWN.given) for each in _parts(value)}
     values = {each for each in values if len(each) >= SHORTEST and each not in MARK}
     values = set(filter(_is_text, values))
+    if not values:
+        KNOWN.secrets = ()
+        return
+    from sexplang.terms.spellings import word_in  # most processes know of none
+
     longest_first = sorted(values, key=lambda each: (-len(each), each))
     KNOWN.secrets = tuple([Secret(each, word_in(each)) for each in longest_first])
 
@@ -345,6 +355,8 @@ def _without_begun(text: str, secret: str) -> str:
     file of a key stand in other texts, too."""
     if len(secret) <= TELLING or "://" in secret or " " in secret:
         return text
+    from sexplang.terms.spellings import parts_of, word_in
+
     if word_in(secret[:TELLING]) not in text:
         return text
     parts = parts_of(secret)

@@ -170,6 +170,8 @@ def _schemas(template: Template) -> Iterator[Finding]:
         problem = None if schema is None else schema_problem(schema)
         if problem:
             hint = f"write {WORDS}; or a JSON Schema" if isinstance(schema, str) else None
+            if hint is None and "more than" in problem:
+                hint = "nothing raises this: say less in the schema; `validate` checks the rest"
             yield Finding("bad-schema", problem, hint, part)
     if format_.type == "xml" and not format_.names_file:
         yield from _xsd(format_.schema)

@@ -44,6 +44,9 @@ _PART = "what stands around the JSON may be a part of it"
 _THOUGHT = "the JSON may stand in a part for thinking, and not be the answer"
 # What is left of something that the JSON is a part of.
 _KEY = re.compile(r"[\"'”]\s*:")
+_TAKES_IN = ("[", "{", "~~", "<!--", "//")
+_GOES_ON = re.compile(r"[^\n\w]*+\w")
+_MORE = re.compile(r",\s*+(?:[{\[\"']|\w++\s*+[:=])")
 _CLOSERS = re.compile(r"[\s}\]]+")
 
 
@@ -196,8 +199,8 @@ class _Text:
         for _ in range(_MOST_TRIES):
             starts = [start for start in (text.find(b, at) for b in brackets) if start >= 0]
             if not starts:
-                if found and strictly:
-                    self._around((*outside, text[at:]))
+                if len(found) == 1 and strictly:
+                    self._around((*outside, text[at:]), found[0])
                 return found
             outside.append(text[at : min(starts)])
             try:
@@ -207,13 +210,16 @@ class _Text:
             found.append(data)
         return found
 
-    def _around(self, outside: tuple[str, ...]) -> None:
-        """Notes what is left out. Raises NotJson where it may belong to the value."""
+    def _around(self, outside: tuple[str, ...], data: Any) -> None:
+        """Notes what is left out. Raises NotJson where it may belong to the value, and where a list
+        or an empty table stands in a line of words: these have brackets too."""
         _thinks_apart(outside)
         before, after = outside[0].rstrip(), outside[-1].strip()
-        if before.endswith(("[", "{", "~~", "<!--")) or any(_KEY.search(each) for each in outside):
+        if before.endswith(_TAKES_IN) or any(_KEY.search(each) for each in outside):
             raise NotJson(_PART)
-        if after.startswith(",") and after[1:].lstrip()[:1] in ("{", "[", '"', "'"):
+        if _is_inside(before) or _MORE.match(after):
+            raise NotJson(_PART)
+        if not (isinstance(data, dict) and data) and _GOES_ON.match(outside[1]):
             raise NotJson(_PART)
         if not before and _CLOSERS.fullmatch(after):
             self.note("left out a closing bracket too many")
@@ -233,8 +239,13 @@ class _Text:
         if before.strip() or after.strip():
             if any(bracket in after for bracket in "{}[]") or not starts:
                 raise first
-            self._around((before, after))
+            self._around((before, after), data)
         return data
+
+
+def _is_inside(before: str) -> bool:
+    """Whether a bracket that is not closed stands before a value."""
+    return any(before.count(one) > before.count(other) for one, other in ("[]", "{}"))
 
 
 def _thinks_apart(outside: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-_TAGS = "think|thinking|reasoning|scratchpad"
+_TAGS = "think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad"
 _AHEAD = re.compile(rf"\s*+<({_TAGS})\s*+>.*?</\1\s*+>", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(rf"<(/?)({_TAGS})\s*+>", re.IGNORECASE)
 

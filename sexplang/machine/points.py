@@ -6,7 +6,7 @@ What the machine's own modules define is known by name instead.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -23,7 +23,7 @@ class Points:
     def __init__(self, run: Run, linked: Linked, codes: dict[int, Code]) -> None:
         found = list(_reachable([run, *codes.values(), *linked.defaults.values()]))
         self.by_number: list[Any] = found
-        self.by_name = dict(_named())
+        self.by_name = dict(points_by_name())
         self._numbers = {id(point): at for at, point in enumerate(found)}
         self._names = {id(point): name for name, point in self.by_name.items()}
 
@@ -37,7 +37,7 @@ class Points:
         return self.by_name[place] if isinstance(place, str) else self.by_number[place]
 
 
-def _named() -> Iterator[tuple[str, Any]]:
+def points_by_name() -> Iterator[tuple[str, Any]]:
     """The functions and kinds that the machine's modules define, by module and name. Another thread
     may be loading modules meanwhile."""
     for module in sorted(name for name in list(sys.modules) if name.startswith(_PACKAGE)):
@@ -71,28 +71,34 @@ def _reachable(roots: list[Any]) -> Iterator[Any]:
 
 def parts_of(item: Any) -> list[Any] | None:
     """What a piece of code refers to, in a fixed order; None for what is no code."""
-    if isinstance(item, FunctionType):
-        if not item.__module__.startswith(_PACKAGE):
-            return None
-        return [cell.cell_contents for cell in item.__closure__ or () if _is_filled(cell)]
-    if isinstance(item, MethodType):
-        return [item.__self__]
-    if isinstance(item, Code):
-        return [item.body, item.pure, item.defaults]
-    if isinstance(item, Kind):
-        own = [getattr(item, name, None) for name in ("returns", "body")]
-        return [item.clauses, *own, item.stripped if item.stripped is not item else None]
-    if isinstance(item, Taking):
-        return [item.body]
-    if isinstance(item, Piece):
-        return [item.simple, item.code]
-    if isinstance(item, LoopCode):
-        return [item.body]
-    if type(item) in (tuple, list):
-        return list(item)
-    if type(item) is dict:
-        return list(item.values())
-    return None
+    parts = _PARTS.get(type(item))
+    if parts is not None:
+        return parts(item)
+    return _of_kind(item) if isinstance(item, Kind) else None
+
+
+def _closed_over(item: FunctionType) -> list[Any] | None:
+    if not item.__module__.startswith(_PACKAGE):
+        return None
+    return [cell.cell_contents for cell in item.__closure__ or () if _is_filled(cell)]
+
+
+def _of_kind(item: Kind) -> list[Any]:
+    own = [getattr(item, name, None) for name in ("returns", "body")]
+    return [item.clauses, *own, item.stripped if item.stripped is not item else None]
+
+
+_PARTS: dict[type, Callable[[Any], list[Any] | None]] = {
+    FunctionType: _closed_over,
+    MethodType: lambda item: [item.__self__],
+    Code: lambda item: [item.body, item.pure, item.defaults],
+    Taking: lambda item: [item.body],
+    Piece: lambda item: [item.simple, item.code],
+    LoopCode: lambda item: [item.body],
+    tuple: list,
+    list: list,
+    dict: lambda item: list(item.values()),
+}
 
 
 def _is_filled(cell: Any) -> bool:

@@ -1,6 +1,7 @@
 """What the host refuses the program ends it; what a model may not have is told to the model."""
 
 import json
+from functools import cache
 
 import pytest
 from support.command import sexplang as command
@@ -98,6 +99,12 @@ OK = """
 """
 
 
+@cache
+def built(body):
+    """A program is a value: the same one meets every refusal."""
+    return sexplang.build(TASKS + OK.format(body=body), effects={"ask": lambda: None})
+
+
 def runs(body, refusal):
     """A program whose `ask`, model and person refuse: how it ends, and how often it was refused."""
     asked = []
@@ -108,7 +115,7 @@ def runs(body, refusal):
 
     operations = {"ask": refuse, "model": refuse, "ask-user": refuse}
     try:
-        value = sexplang.run(TASKS + OK.format(body=body), effects=operations)
+        value = sexplang.run(built(body), effects=operations)
     except sexplang.Failed as failed:
         return failed, len(asked)
     return value, len(asked)

@@ -22,7 +22,6 @@ WORDS = "PAID-FOR"
 """What is said by each thing that is given, and by nothing else."""
 
 TASKS = """
-(import std/steps)
 (define-effect (pause))
 (defatom parent (params (goal string)) (instructions "Reach {{goal}}.")
   (allowed_tools spawn_subtask propose_subplan ask leaf) CLAUSES)
@@ -30,6 +29,10 @@ TASKS = """
   (allowed_tools spawn_subtask propose_subplan))
 (defatom leaf (params (what string)) (instructions "Do {{what}}."))
 """
+
+
+STEPS = ("sequence", "map-tasks", "reduce-tasks")
+"""What a cell may need of `std/steps`, which takes longer to compile than the cell."""
 
 
 class Never:
@@ -374,7 +377,8 @@ def program(way: Way, given: Given) -> str:
     for clause in (given.handled, way.handled):
         body = f"(handle {body} {clause})" if clause else body
     body = body.replace("MADE", str(given.calls))
-    return f"{TASKS.replace('CLAUSES', way.clauses)}(attempt {body})"
+    steps = "(import std/steps)" if any(name in body for name in STEPS) else ""
+    return f"{steps}{TASKS.replace('CLAUSES', way.clauses)}(attempt {body})"
 
 
 def end(text: str, way: Way, given: Given) -> Record:

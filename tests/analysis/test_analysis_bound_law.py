@@ -10,7 +10,7 @@ from support.running import built
 
 from sexplang.pipeline import inspect
 
-SEEDS, ALL = 400, 7_000
+SEEDS, ALL = 160, 7_000
 PARTS = 2
 
 

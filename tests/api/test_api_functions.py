@@ -7,8 +7,8 @@ import warnings
 from typing import Annotated, Any, Literal, Optional
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import sexplang
 from sexplang.api.tools import misfit, schema_of
@@ -27,7 +27,7 @@ def refused(text="1", **given):
     return found.value.diagnostics[0]
 
 
-@given(values())
+@examples(40, 200, values())
 def test_plain_data_goes_in_and_comes_back(data):
     """Through an effect, a primitive and an input, whatever it is."""
     same = {"same": lambda value: value}
@@ -212,7 +212,9 @@ FITTING = st.fixed_dictionaries(
 )
 
 
-@given(FITTING | st.dictionaries(st.sampled_from(["words", "how", "size", "x"]), values()))
+@examples(
+    40, 200, FITTING | st.dictionaries(st.sampled_from(["words", "how", "size", "x"]), values())
+)
 def test_a_tool_is_called_only_with_what_fits(inputs):
     """A misfit is an error that names the parameter; the function sees only what its hints say."""
     problem = misfit(schema_of("many", many), inputs, "the input")

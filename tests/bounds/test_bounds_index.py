@@ -110,7 +110,8 @@ def test_many_tables_are_not_counted(memory, tmp_path):
         with recursive n (value) as (
             select 1 union all select value + 1 from n where value < 12000)
         insert into sqlite_master
-        select 'table', 't' || value, 't' || value, 2, 'CREATE TABLE t' || value || ' (a)' from n""",
+        select 'table', 't' || value, 't' || value, 2, 'CREATE TABLE t' || value || ' (a)'
+        from n""",
     )
 
     assert all(

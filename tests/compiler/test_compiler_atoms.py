@@ -2,9 +2,9 @@
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.compiling import PRELUDE, complaint, core, findings
+from support.examples import examples
 
 from sexplang.compiler import compile_unit
 from sexplang.expander import Expander
@@ -279,8 +279,7 @@ clauses = st.tuples(st.sampled_from(CLAUSES), st.lists(forms, max_size=4)).map(
 )
 
 
-@settings(max_examples=200)
-@given(st.lists(st.one_of(clauses, clauses, clauses, forms), max_size=4))
+@examples(80, 400, st.lists(st.one_of(clauses, clauses, clauses, forms), max_size=4))
 def test_any_clauses_are_a_task_or_diagnostics(parts):
     """Never another exception."""
     (head,) = read(Source("x", '(defatom a (instructions "x"))'))

@@ -3,9 +3,9 @@
 import sys
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.compiling import PRELUDE, compiled
+from support.examples import examples
 
 from sexplang.compiler import compile_unit
 from sexplang.compiler.shapes import RESERVED
@@ -73,8 +73,7 @@ def _containers(forms):
 forms = st.recursive(leaves, _containers, max_leaves=25)
 
 
-@settings(max_examples=250)
-@given(st.lists(forms, max_size=4).map(tuple), st.booleans())
+@examples(100, 500, st.lists(forms, max_size=4).map(tuple), st.booleans())
 def test_any_forms_are_a_unit_or_diagnostics(program, main):
     """Never another exception."""
     try:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.compiling import compiled, complaint, core
 from support.core_places import misplaced
+from support.examples import examples
 from support.running import built, seen
 
 from sexplang.machine import Done, start
@@ -309,8 +310,7 @@ def a_fitting_value(random: Random, pattern: Any) -> Any:
 GUARDS = {"": None, "(equal? {} 1)": 1, "(equal? {} 'a)": Symbol("a")}
 
 
-@settings(max_examples=200)
-@given(st.randoms(use_true_random=False))
+@examples(80, 400, st.randoms(use_true_random=False))
 def test_match_agrees_with_a_small_matcher(random):
     """Four values against up to three clauses: which is taken, and what the names stand for."""
     clauses, text = [], ""

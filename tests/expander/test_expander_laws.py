@@ -2,8 +2,9 @@
 
 import re
 
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
+from support.examples import examples
 from support.programs import EVERYWHERE, PREAMBLE, VARIABLES, programs
 from support.running import begun, seen
 
@@ -47,15 +48,13 @@ def outcome(text: str):
     return found
 
 
-@settings(max_examples=100, deadline=None)
-@given(programs(SHAPE))
+@examples(40, 400, programs(SHAPE))
 def test_macros_that_bind_the_same_names_change_nothing(made):
     """Value, error and requests are those of the program without macros."""
     assert outcome(made.text) == outcome(with_macros(made.text))
 
 
-@settings(max_examples=100, deadline=None)
-@given(programs(SHAPE), st.permutations(TEMPLATE_NAMES))
+@examples(40, 400, programs(SHAPE), st.permutations(TEMPLATE_NAMES))
 def test_what_the_user_calls_a_variable_changes_nothing(made, names):
     """Not even if it is a name of a template or of a pattern."""
     text = with_macros(made.text)

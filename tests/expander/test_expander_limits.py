@@ -1,8 +1,8 @@
 """Macros end: expansion has limits, and no form is too deep for it."""
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.expanding import complaints, value
 
 from sexplang.compiler import compile_unit
@@ -129,8 +129,7 @@ def uses(draw):
     return _list(head, *draw(st.lists(forms, max_size=3)))
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.lists(st.one_of(macros(), uses(), uses(), forms), max_size=5).map(tuple))
+@examples(120, 600, st.lists(st.one_of(macros(), uses(), uses(), forms), max_size=5).map(tuple))
 def test_any_rules_and_any_uses_are_a_unit_or_diagnostics(program):
     """Never another exception."""
     from support.compiling import PRELUDE

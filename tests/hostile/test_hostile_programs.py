@@ -42,10 +42,10 @@ def ended_well(seed: int, count: int) -> Counter[str]:
 
 def test_programs_end_as_the_language_says():
     """With a value, or an error of the language that has its page; no exception, no signal, and
-    no more memory than they were given. A thousand; ten times as many with -m long."""
-    found = sum((ended_well(seed, TOGETHER) for seed in range(4)), Counter())
+    no more memory than they were given. Some hundreds; ten thousand with -m long."""
+    found = sum((ended_well(seed, TOGETHER) for seed in range(2)), Counter())
 
-    assert by_itself(found) > 250 and found["wrong-type"] > 100 and len(found) > 8, found
+    assert by_itself(found) > 125 and found["wrong-type"] > 50 and len(found) > 8, found
 
 
 @pytest.mark.long

@@ -4,8 +4,8 @@ import json
 import os
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from sexplang.hosts.inputs import described, values_of
 from sexplang.hosts.options import RUN_OPTIONS, Settings, quick
@@ -148,7 +148,7 @@ json_values = st.recursive(
 )
 
 
-@given(json_values)
+@examples(40, 200, json_values)
 def test_json_output_is_one_document(value):
     """What JSON can hold comes out as it is, on one line."""
     text = as_json(value)

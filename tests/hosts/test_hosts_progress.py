@@ -5,8 +5,8 @@ import re
 from threading import Lock
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from sexplang.hosts.progress import Progress
 from sexplang.hosts.screen import Screen, clipped
@@ -264,7 +264,7 @@ KINDS = ("branch", "task", "plan", "plan-node", "request", "request", "answer", 
 MOVES = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 40)), max_size=80)
 
 
-@given(MOVES, st.integers(1, 120), st.integers(1, 40), st.booleans())
+@examples(40, 200, MOVES, st.integers(1, 120), st.integers(1, 40), st.booleans())
 def test_what_is_drawn_fits_the_terminal(moves, width, height, is_coloured):
     """However much work there is: a line stays free below, and so does a column."""
     settings = {"paint": coloured} if is_coloured else {}

@@ -7,9 +7,10 @@ import sys
 
 import pexpect
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.command import SEXPLANG, sexplang
+from support.examples import examples
 from support.markdown import ROOT
 
 from sexplang.hosts.options import Settings
@@ -325,13 +326,14 @@ def test_everything_can_be_defined_at_the_prompt():
     assert "" == said
 
 
-@settings(max_examples=60)
-@given(
+@examples(
+    20,
+    120,
     st.lists(
         st.tuples(st.integers(0, 4), st.integers(0, 9), st.sets(st.integers(0, 4)), st.booleans()),
         min_size=1,
         max_size=12,
-    )
+    ),
 )
 def test_a_session_means_what_a_file_of_its_last_definitions_means(entries):
     """Whatever is defined again and in whatever order: functions mean the newest definitions."""

@@ -4,7 +4,7 @@ import pytest
 from support.answering import World, called, program, ran
 from support.laws import LAWS, first_finding
 
-SOME, ALL = 150, 5_000
+SOME, ALL = 60, 5_000
 
 
 @pytest.mark.parametrize("law", ["result_answers", "answers_are_values"])

@@ -3,7 +3,7 @@
 import pytest
 from support.laws import LAWS, first_finding
 
-FEW = 300
+FEW = 100
 
 
 def test_a_task_that_fails_is_located_at_its_call():

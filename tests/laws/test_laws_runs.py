@@ -3,7 +3,7 @@
 import pytest
 from support.laws import LAWS, first_finding
 
-SOME, ALL = 150, 6_000
+SOME, ALL = 60, 6_000
 
 
 def test_resuming_twice_is_two_runs():

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.laws import LAWS, breaks, first_finding, json_differs
 
 from sexplang.terms.text import plain, value_of
@@ -20,8 +21,7 @@ documents = st.recursive(
 )
 
 
-@settings(max_examples=300)
-@given(documents, st.sampled_from([None, 0, 2]))
+@examples(120, 600, documents, st.sampled_from([None, 0, 2]))
 def test_a_json_document_is_a_program_that_means_itself(document, indent):
     """Reading and evaluating any JSON document gives what it denotes."""
     assert None is json_differs(document, indent)
@@ -48,8 +48,7 @@ def test_spoiled_programs_are_programs_or_have_diagnostics_20_000_times(start: i
     assert None is first_finding(LAWS["any_text"], range(start, start + 1_000))
 
 
-@settings(max_examples=300)
-@given(documents)
+@examples(120, 600, documents)
 def test_data_is_the_same_value_alone_and_among_much_other_data(document):
     """What is small is taken at a glance; nothing of it is shared with whoever gave it."""
     given = plain(document)

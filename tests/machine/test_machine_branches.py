@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from sexplang.machine.branch import identity, order, path_of
 
@@ -19,7 +20,7 @@ def test_an_id_names_the_branch_and_what_it_asks(path, ordinal):
     assert path_of(id) == path
 
 
-@given(st.lists(st.tuples(paths, numbers)))
+@examples(40, 200, st.lists(st.tuples(paths, numbers)))
 def test_ids_are_put_in_the_order_of_their_numbers(named):
     """Not in that of their digits."""
     in_order = sorted(named, key=lambda each: (*each[0], each[1]))

@@ -1,7 +1,7 @@
 """What a context knows of the scopes in force, wherever the work goes."""
 
-from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from sexplang.machine.stack import Ctx
 
@@ -30,7 +30,7 @@ def contexts(draw):
     return context
 
 
-@given(contexts(), contexts(), st.sets(NAMES))
+@examples(40, 200, contexts(), contexts(), st.sets(NAMES))
 def test_the_plans_are_those_of_the_scopes(one, other, left):
     """Each step is paid for by the programs from a model that it is done in, and by no other: also
     where one has broken its budget, and this cleans up."""

@@ -2,8 +2,8 @@
 
 from random import Random
 
-from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 from support.laws import PLACES
 from support.running import answer, begun, delivered, limits
 
@@ -12,7 +12,7 @@ from sexplang.terms.text import plain
 from sexplang.testing.writing import program
 
 
-@given(st.randoms(use_true_random=False))
+@examples(40, 200, st.randoms(use_true_random=False))
 def test_what_is_withdrawn_was_open_and_what_is_opened_was_not(random):
     """So a host may keep its own list, and nothing ends of which it has not heard."""
     outcome = begun(program(random, PLACES).text, limits(3))

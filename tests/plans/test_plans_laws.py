@@ -3,8 +3,9 @@
 import json
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import sexplang
 from sexplang.machine import Done, Suspended, state_of
@@ -114,7 +115,7 @@ def test_a_plan_is_accepted_if_it_is_sound_and_within_all_limits(
         assert any(sign.isdigit() for sign in judged.reason)
 
 
-@given(acyclic())
+@examples(40, 200, acyclic())
 def test_an_accepted_plan_keeps_every_dependency(after):
     """Ids say the same as indexes, and nothing is dropped or added."""
     judged = judged_alone(plan_of(after), Standing())
@@ -158,8 +159,7 @@ def through(outcome, choose, pause=None):
     return log, widest, outcome.value
 
 
-@settings(max_examples=60)
-@given(acyclic(), st.integers(0, 2**32))
+@examples(20, 200, acyclic(), st.integers(0, 2**32))
 def test_the_order_respects_the_dependencies_under_every_schedule(after, seed):
     """Each step begins once, after all that it depends on have ended; three work at a time; all is
     done in the end."""
@@ -177,8 +177,7 @@ def test_the_order_respects_the_dependencies_under_every_schedule(after, seed):
             assert log.index(("ends", f"step {each}")) < start
 
 
-@settings(max_examples=20)
-@given(acyclic(), st.integers(0, 2**32))
+@examples(8, 80, acyclic(), st.integers(0, 2**32))
 def test_a_plan_that_is_frozen_at_every_wait_is_the_same_plan(after, seed):
     """Nothing of a plan is outside of what is frozen."""
     program, outcome = begun(after)
@@ -201,8 +200,9 @@ FAILING = """
 """
 
 
-@settings(max_examples=60)
-@given(
+@examples(
+    20,
+    200,
     acyclic(),
     st.sets(st.integers(0, 7), max_size=3),
     st.sampled_from(["AllSubtasksComplete", "FirstSuccess"]),

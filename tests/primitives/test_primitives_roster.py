@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.terms.task import error_record, task_result
@@ -118,8 +118,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.sampled_from(sorted(PRIMITIVES)), st.data())
+@examples(80, 400, st.sampled_from(sorted(PRIMITIVES)), st.data())
 def test_whatever_a_primitive_is_given_it_answers_or_faults(name, data):
     """No Python exception but Fault leaves a primitive, and every fault has words."""
     it = PRIMITIVES[name]

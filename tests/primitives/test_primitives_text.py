@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 
 from sexplang.primitives import PRIMITIVES
 from sexplang.terms.task import task_result
@@ -132,8 +133,7 @@ def tupled(document: Value) -> Value:
     return document
 
 
-@settings(max_examples=200, deadline=None)
-@given(DOCUMENTS, st.booleans(), st.sampled_from([None, 2]))
+@examples(80, 400, DOCUMENTS, st.booleans(), st.sampled_from([None, 2]))
 def test_json_parse_reads_what_python_writes(document, ascii_only, indent):
     """Any document, escaped or not, on one line or many; also beside escaped pairs."""
     text = json.dumps(document, ensure_ascii=ascii_only, indent=indent)
@@ -143,8 +143,7 @@ def test_json_parse_reads_what_python_writes(document, ascii_only, indent):
     assert repr(("😀", tupled(document))) == repr(call("json-parse", beside))
 
 
-@settings(max_examples=200, deadline=None)
-@given(DOCUMENTS)
+@examples(80, 400, DOCUMENTS)
 def test_json_string_writes_what_python_reads(document):
     """And json-parse takes it back."""
     text = call("json-string", tupled(document))

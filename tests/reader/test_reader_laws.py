@@ -2,8 +2,9 @@
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from sexplang.reader import read, write
 from sexplang.reader.building import grammar
@@ -33,15 +34,13 @@ def refused(text: str) -> bool:
     return False
 
 
-@settings(max_examples=200)
-@given(forms())
+@examples(80, 400, forms())
 def test_what_is_written_reads_to_itself(form):
     """read after write is the identity, spans aside."""
     assert (form,) == read(Source("", write(form)))
 
 
-@settings(max_examples=300)
-@given(soups | st.text(max_size=40))
+@examples(120, 600, soups | st.text(max_size=40))
 def test_any_text_gives_forms_or_diagnostics(text):
     """There is no other exception; what is read is written and read again to the same."""
     try:
@@ -82,8 +81,7 @@ INLINE = _Inline()
 LARK = grammar(lexer="basic", transformer=INLINE)
 
 
-@settings(max_examples=200)
-@given(soups.filter(lambda text: "#|" not in text and not text.startswith("\ufeff")))
+@examples(80, 400, soups.filter(lambda text: "#|" not in text and not text.startswith("\ufeff")))
 def test_the_table_reads_what_lark_reads(text):
     """lark, with its own lexer and its own loop, gives the same forms and refuses the same texts.
 
@@ -151,8 +149,9 @@ def denoted(form: Form):
     return form.value
 
 
-@settings(max_examples=300)
-@given(documents, st.sampled_from([None, 1]), st.sampled_from([(",", ":"), (" ,", " : ")]))
+@examples(
+    120, 600, documents, st.sampled_from([None, 1]), st.sampled_from([(",", ":"), (" ,", " : ")])
+)
 def test_a_json_document_is_a_form(document, indent, separators):
     """JSON is a subset, however it is laid out."""
     (form,) = read(Source("", json.dumps(document, indent=indent, separators=separators)))

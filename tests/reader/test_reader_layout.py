@@ -6,6 +6,7 @@ from itertools import cycle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.markdown import ROOT
 from support.spacing import pieces, respaced, strewn
 from test_reader_laws import refused, soups
@@ -44,8 +45,7 @@ def forms(text):
     return read(Source("", text))
 
 
-@settings(max_examples=200, deadline=None)
-@given(texts.filter(lambda text: not refused(text)), st.integers(0, 1000))
+@examples(80, 400, texts.filter(lambda text: not refused(text)), st.integers(0, 1000))
 def test_a_layout_keeps_what_is_said_and_is_laid_out_already(text, seed):
     """The same forms and comments; laying it out again changes nothing, nor does white space."""
     laid = layout(text)

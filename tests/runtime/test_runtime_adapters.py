@@ -266,7 +266,7 @@ def test_more_text_than_a_model_takes_is_an_error_that_counts(adapter):
 
 
 SLOW = hello(output_schema={"type": "string", "minLength": 2000}, max_tokens=4000)
-LONG = hello(system="word " * 2000, max_tokens=4000)
+LONG = hello(system="word " * 800, max_tokens=4000)
 
 
 @asking
@@ -276,7 +276,8 @@ def test_a_call_in_flight_that_is_cancelled_leaves_nothing_running(adapter, payl
     call is answered as if there had been none."""
     before = adapter.ask(hello(), "Good day.")
     threads = set(threading.enumerate())
-    race = Race((perform("model", payload), perform("sleep", 1)), span=perform("sleep", 1).span)
+    late = perform("sleep", 0.4)
+    race = Race((perform("model", payload), late), span=late.span)
     outcome = adapter.run(lambda: begun(race), payload, {"fail": "trickle"})
 
     assert isinstance(outcome, Done) and None is outcome.value

@@ -1,7 +1,7 @@
 """What is told of a request has one order, whatever asks it and whenever it is answered."""
 
-from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 from support.laws import PLACES
 from support.running import answer, begun, limits
 
@@ -88,7 +88,7 @@ def reply(request):
     return answer(request.operation, tuple(plain(argument) for argument in request.arguments))
 
 
-@given(st.randoms(use_true_random=False))
+@examples(40, 200, st.randoms(use_true_random=False))
 def test_each_request_starts_once_and_is_over_once(random):
     outcome = begun(program(random, PLACES).text, limits(3))
 

@@ -12,14 +12,18 @@ import pytest
 
 from sexplang.runtime import Permissions, Refusal, beneath, files, placing, writing
 
-ROUNDS = 2000
-
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def exchange(one, other):
     """Each takes the other's name, at one blow."""
     assert 0 == _libc.renameat2(-100, os.fsencode(one), -100, os.fsencode(other), 2)
+
+
+@pytest.fixture(params=[500, pytest.param(5_000, marks=pytest.mark.long)])
+def rounds(request):
+    """How often something is tried meanwhile, or a multiple of that."""
+    return request.param
 
 
 @pytest.fixture
@@ -77,13 +81,13 @@ def tried(action, *arguments):
         return refusal.error.fields["reason"]
 
 
-def test_no_file_is_read_through_a_swapped_folder(home, link, both_ways):
+def test_no_file_is_read_through_a_swapped_folder(home, link, both_ways, rounds):
     """At its end or on the way there."""
     own = Permissions(folder=home)
     with swapping((home / "docs", link)):
         seen = {
             tried(files.read_file, path, own)
-            for _ in range(ROUNDS)
+            for _ in range(rounds)
             for path in ("docs/a.txt", "docs/deep/a.txt")
         }
 
@@ -91,28 +95,28 @@ def test_no_file_is_read_through_a_swapped_folder(home, link, both_ways):
     assert seen <= {"mine", "path-denied", "file-not-found"}
 
 
-def test_no_name_is_listed_through_a_swapped_folder(home, link, both_ways):
+def test_no_name_is_listed_through_a_swapped_folder(home, link, both_ways, rounds):
     """Also while a listing goes from folder to folder."""
     own = Permissions(folder=home)
     deep = home / "docs" / "deep"
     (home / "link-2").symlink_to(os.path.join("..", os.readlink(link)))
     with swapping((home / "docs", link)):
-        seen = {tried(files.list_files, "docs/**", own) for _ in range(ROUNDS // 4)}
-        seen |= {tried(files.list_files, "**", own) for _ in range(ROUNDS // 4)}
+        seen = {tried(files.list_files, "docs/**", own) for _ in range(rounds // 4)}
+        seen |= {tried(files.list_files, "**", own) for _ in range(rounds // 4)}
     if not (home / "docs").is_symlink():
         with swapping((deep, home / "link-2")):
-            seen |= {tried(files.list_files, "docs/**", own) for _ in range(ROUNDS // 4)}
+            seen |= {tried(files.list_files, "docs/**", own) for _ in range(rounds // 4)}
 
     names = {os.path.basename(name) for found in seen if isinstance(found, tuple) for name in found}
     assert {"a.txt", "mine.txt"} <= names
     assert not names & {"secret.txt", "hidden.txt"}
 
 
-def test_nothing_is_written_through_a_swapped_folder(home, link, both_ways):
+def test_nothing_is_written_through_a_swapped_folder(home, link, both_ways, rounds):
     """Neither a file nor a part of one."""
     allowed = Permissions(folder=home, write=[home])
     with swapping((home / "docs", link)):
-        for number in range(ROUNDS // 4):
+        for number in range(rounds // 4):
             tried(writing.write_file, f"docs/new-{number}", "x", allowed)
             tried(writing.write_file, "docs/a.txt", "mine", allowed)
 
@@ -130,11 +134,11 @@ def test_no_import_of_a_listing_is_through_a_link(home):
     assert "path-denied" == tried(files.read_file, "hidden/a.txt", own)
 
 
-def test_a_folder_that_goes_away_meanwhile_takes_only_itself_along(home):
+def test_a_folder_that_goes_away_meanwhile_takes_only_itself_along(home, rounds):
     """The rest is listed all the same."""
     own = Permissions(folder=home)
     with swapping((home / "docs" / "deep", home / "docs" / "a.txt")):
-        listings = [files.list_files("docs/**", own) for _ in range(ROUNDS // 4)]
+        listings = [files.list_files("docs/**", own) for _ in range(rounds // 4)]
 
     assert all("docs/mine.txt" in found for found in listings)
 
@@ -146,7 +150,7 @@ def unlike(folder):
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("mine.txt", path)])
-def test_a_pipe_or_link_that_is_swapped_in_is_not_replaced(home, make):
+def test_a_pipe_or_link_that_is_swapped_in_is_not_replaced(home, make, rounds):
     """Whenever it comes: it is there afterwards, under one of its names, and the text was written
     to a file or not at all."""
     allowed = Permissions(folder=home, write=[home])
@@ -154,7 +158,7 @@ def test_a_pipe_or_link_that_is_swapped_in_is_not_replaced(home, make):
     make(docs / "other")
     with swapping((docs / "a.txt", docs / "other")):
         seen = {
-            tried(writing.write_file, "docs/a.txt", str(at), allowed) for at in range(ROUNDS * 5)
+            tried(writing.write_file, "docs/a.txt", str(at), allowed) for at in range(rounds * 5)
         }
 
     assert {None, "path-denied"} == seen
@@ -163,7 +167,7 @@ def test_a_pipe_or_link_that_is_swapped_in_is_not_replaced(home, make):
     assert "mine" == (docs / "mine.txt").read_text()
 
 
-def test_nothing_is_left_where_names_come_and_go(home):
+def test_nothing_is_left_where_names_come_and_go(home, rounds):
     """Pipes that are made and removed under the name that is written to."""
     allowed = Permissions(folder=home, write=[home])
     target, pipe = home / "new.txt", home / "pipe"
@@ -178,7 +182,7 @@ def test_nothing_is_left_where_names_come_and_go(home):
     thread = threading.Thread(target=coming_and_going)
     thread.start()
     try:
-        seen = {tried(writing.write_file, "new.txt", "mine", allowed) for _ in range(ROUNDS)}
+        seen = {tried(writing.write_file, "new.txt", "mine", allowed) for _ in range(rounds)}
     finally:
         done.set()
         thread.join()

@@ -203,13 +203,13 @@ PATIENT = Endpoint(silence=60, total=60)
 """Nothing but the program ends a call."""
 
 WITHDRAWN = {
-    "a deadline": "(attempt (with-timeout 1 (ask 50)))",
-    "a budget's seconds": "(attempt (with-budget {seconds: 1} (ask 50)))",
-    "a race": "(race (ask 50) (sleep 1))",
+    "a deadline": "(attempt (with-timeout 0.5 (ask 50)))",
+    "a budget's seconds": "(attempt (with-budget {seconds: 0.5} (ask 50)))",
+    "a race": "(race (ask 50) (sleep 0.5))",
     "a budget's calls": """
-        (attempt (with-budget {calls: 1} (par (ask 50) (begin (sleep 1) (ask 50)))))""",
-    "an error": "(attempt (par (ask 50) (begin (sleep 1) (raise 'no))))",
-    "the end": "(with-budget {seconds: 1} (ask 50))",
+        (attempt (with-budget {calls: 1} (par (ask 50) (begin (sleep 0.5) (ask 50)))))""",
+    "an error": "(attempt (par (ask 50) (begin (sleep 0.5) (raise 'no))))",
+    "the end": "(with-budget {seconds: 0.5} (ask 50))",
 }
 """What withdraws a call that is in flight."""
 

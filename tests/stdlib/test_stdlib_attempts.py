@@ -6,6 +6,7 @@ from functools import reduce
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 from support.running import UNANSWERED, begun, built, delivered, in_order
 
 import sexplang
@@ -37,7 +38,7 @@ def value(text):
     return plain(outcome.value)
 
 
-@given(chosen, st.integers(-9, 9))
+@examples(40, 200, chosen, st.integers(-9, 9))
 def test_a_sequence_is_nested_calls(steps, x):
     """(sequence [f g h] x) is (h (g (f x)))."""
     nested = reduce(lambda so_far, step: STEPS[step](so_far), steps, x)
@@ -45,7 +46,7 @@ def test_a_sequence_is_nested_calls(steps, x):
     assert nested == value(f"(sequence [{numbered(steps)}] {x})")
 
 
-@given(chosen, chosen, st.integers(-9, 9), st.integers(0, 4))
+@examples(40, 200, chosen, chosen, st.integers(-9, 9), st.integers(0, 4))
 def test_a_sequence_that_fails_keeps_what_was_done(before, after, x, most):
     """The outputs of the steps before, the latest of them where there are many."""
     steps = numbered([*before, BREAKING, *after])
@@ -76,7 +77,7 @@ def test_a_sequence_that_fails_keeps_what_was_done(before, after, x, most):
 inputs = st.lists(st.integers(-3, 3), max_size=7)
 
 
-@given(inputs)
+@examples(40, 200, inputs)
 def test_work_on_a_list_keeps_what_was_done(xs):
     """Like `map` and `fold` until an input fails; then its index and what came before."""
     work = '(lambda (x) (if (= x 0) (raise {reason: "odd"}) (* x x)))'

@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 from support.playing import Exchange, play
 from support.running import UNANSWERED, begun, built, delivered, seen
 
@@ -148,7 +149,7 @@ def with_a_task(shape, most):
     return TASK + shape.replace("(define-effect (ask phase i))", "").format(most=most)
 
 
-@given(shapes, st.integers(1, 50))
+@examples(40, 200, shapes, st.integers(1, 50))
 def test_the_bound_on_calls_is_exact(shape, most):
     """`check` counts what a loop that is never stopped asks for."""
     report = inspect(built(with_a_task(shape, most)))

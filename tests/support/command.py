@@ -41,8 +41,10 @@ def warm():
 
 
 def sexplang(*words, text=None, cwd=ROOT, **environment):
-    """Runs the command to its end; with an environment of its own it starts from nothing."""
-    command = SEXPLANG if environment or next(_begun) < COLD else warm()
+    """Runs the command to its end; where Python itself is to see its environment, it starts from
+    nothing."""
+    is_cold = any(name.startswith("PYTHON") for name in environment) or next(_begun) < COLD
+    command = SEXPLANG if is_cold else warm()
     return subprocess.run(
         [*command, *map(str, words)],
         cwd=cwd,

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 
 from benchmarks.json_corpus import SLIPS, Sloppy
 from sexplang.templates import read_reply
@@ -22,8 +23,13 @@ def read(text):
     return read_reply(text, OutputFormat("json", None))
 
 
-@given(documents, st.sets(st.sampled_from(SLIPS), max_size=3), st.randoms(use_true_random=False))
-@settings(max_examples=300)
+@examples(
+    120,
+    600,
+    documents,
+    st.sets(st.sampled_from(SLIPS), max_size=3),
+    st.randoms(use_true_random=False),
+)
 def test_slips_of_the_pen_never_change_a_value(value, slips, chance):
     """Up to three kinds in one reply; what is not certain is refused."""
     assert_kept(value, slips, chance)
@@ -46,8 +52,7 @@ def assert_kept(value, slips, chance):
         assert repr(value) == repr(plain(reading.value)), text  # to Python, 1 is True
 
 
-@given(documents, st.sampled_from(SLIPS), st.randoms(use_true_random=False))
-@settings(max_examples=250)
+@examples(100, 500, documents, st.sampled_from(SLIPS), st.randoms(use_true_random=False))
 def test_one_kind_of_slip_is_put_right_wherever_it_was_made(value, slip, chance):
     """But for a bracket that is missing at the end: more could have followed."""
     sloppy = Sloppy({slip}, chance)

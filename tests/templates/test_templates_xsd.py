@@ -6,8 +6,9 @@ import re
 
 import pytest
 from elementpath.regex import translate_pattern
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
+from support.examples import examples
 
 from sexplang.machine import freezing
 from sexplang.pipeline import build
@@ -111,11 +112,12 @@ MANY = ["", "", "*", "+", "?", "{2}", "{1,3}"]
 quantified = st.tuples(st.sampled_from(PIECES.split()), st.sampled_from(MANY)).map("".join)
 
 
-@given(
+@examples(
+    120,
+    600,
     st.lists(quantified, min_size=1, max_size=4).map("".join),
     st.text(st.sampled_from("aabcé_- \t\n9٣$^/.&~A\\\u00a0€"), max_size=5),
 )
-@settings(max_examples=300)
 def test_patterns_match_what_the_library_matches(pattern, text):
     """Python's engine and the linear one say the same."""
     try:

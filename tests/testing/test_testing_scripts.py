@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 
 import sexplang
 from sexplang.reader import read, write
@@ -135,8 +136,7 @@ def played(outcome, cancel_after=1_000):
     return sexplang.result(outcome)
 
 
-@settings(max_examples=60)
-@given(programs())
+@examples(20, 120, programs())
 def test_programs_are_programs_that_end(text):
     """They build without an error, and end in two numbers or an error of their own."""
     value = played(sexplang.start(sexplang.build(text), limits=sexplang.Limits(steps=1_000_000)))
@@ -145,8 +145,7 @@ def test_programs_are_programs_that_end(text):
     assert value != "limit-steps"
 
 
-@settings(max_examples=60)
-@given(programs(), st.integers(1, 5))
+@examples(20, 120, programs(), st.integers(1, 5))
 def test_resuming_twice_is_two_runs(text, at):
     """A law of the language, from outside: an outcome is a value."""
     outcome = sexplang.start(sexplang.build(text))
@@ -171,13 +170,15 @@ def test_programs_have_what_is_asked_for():
     assert any("(try" in text for text in found)
 
 
-@given(
+@examples(
+    40,
+    200,
     scripts(
         texts=st.just("done"),
         tools={"f": st.builds(dict, x=st.integers())},
         errors=True,
         max_size=3,
-    )
+    ),
 )
 def test_scripts_end_a_task(script):
     """Calls of tools, then a text or an error: a task takes the whole of it."""

@@ -9,6 +9,7 @@ import time
 import pytest
 from support.command import SEXPLANG, sexplang
 from support.markdown import ROOT
+from support.messages_server import MessagesServer
 
 ECHO = """<task name="echo"><description>Say it again.</description>
 <params><param name="words">What.</param></params>
@@ -183,14 +184,15 @@ def test_a_key_is_never_shown(folder):
     key = "sk-ant-REDACTED"
     record = folder / "run.jsonl"
     (folder / "leak.sexp").write_text(f'(import "echo.xml") (print "{key}") (echo "{key}")')
-    done = sexplang(
-        "run",
-        folder / "leak.sexp",
-        *("--model", "http://127.0.0.1:9", "--record", record),
-        ANTHROPIC_API_KEY=key,
-    )
+    with MessagesServer({"status": 401, "message": key}) as server:
+        done = sexplang(
+            "run",
+            folder / "leak.sexp",
+            *("--model", server.url, "--record", record),
+            ANTHROPIC_API_KEY=key,
+        )
 
-    assert 1 == done.returncode
+    assert (1, f"Bearer {key}") == (done.returncode, server.headers[0]["authorization"])
     assert key not in done.stdout + done.stderr + record.read_text()
 
 

@@ -11,7 +11,7 @@ from sexplang.terms.task import Context, Conversation
 
 HERE = Span(Source("test", ""), 0, 0)
 QUICK = Retries(attempts=3, first=0.01, most=0.05, total=20)
-SHORT = Endpoint(silence=2, total=4)
+SHORT = Endpoint(silence=1, total=2)
 
 ASK = {"messages": ({"role": "user", "content": "Hello?"},), "max_tokens": 50}
 

@@ -258,7 +258,7 @@ def test_a_call_that_is_withdrawn_is_charged_what_was_counted(what, place):
 @pytest.mark.parametrize("place", PLACES)
 def test_the_error_of_a_deadline_has_the_beginning_of_the_answer(place):
     """As that of a call whose own time is up."""
-    text = f"{ASK} (with-timeout 1 (ask 50))"
+    text = f"{ASK} (with-timeout 0.5 (ask 50))"
     outcome, _ = ran([cut(place, "silence")], text, endpoint=PATIENT)
     error = outcome.error.fields
 
@@ -268,10 +268,10 @@ def test_the_error_of_a_deadline_has_the_beginning_of_the_answer(place):
     assert error["details"]["model"]
 
 
-@pytest.mark.parametrize("task", ["(with-timeout 1 (tell))", "(short)"])
+@pytest.mark.parametrize("task", ["(with-timeout 0.5 (tell))", "(short)"])
 def test_a_task_that_is_cut_by_a_deadline_keeps_what_it_said_and_took(task):
     """With what its paused turns had said; of its limits as of a deadline around it."""
-    short = TASK.replace("tell", "short").replace("max_turns: 5", "max_turns: 5 timeout: 1")
+    short = TASK.replace("tell", "short").replace("max_turns: 5", "max_turns: 5 timeout: 0.5")
     paused = {**WHOLE, "stop_reason": "pause_turn"}
     script, journal = [paused, cut("some text", "silence")], Journal()
     text = f"{TASK} {short} (attempt {task})"
@@ -295,7 +295,7 @@ def test_a_subagent_whose_time_is_up_keeps_the_beginning_of_its_answer():
 
 def test_attempts_that_were_cut_are_a_part_of_what_a_withdrawn_call_took():
     """Where nothing is counted of the one under way, its input counts as it was estimated."""
-    text = f"{ASK} (attempt (with-timeout 1 (ask 50)))"
+    text = f"{ASK} (attempt (with-timeout 0.5 (ask 50)))"
     budget, retries = {"tokens": 10_000}, Retries(first=0.01)
     script = [cut("the counts"), cut("some text", "silence")]
     outcome, _ = ran(script, text, budget, retries, endpoint=PATIENT)
@@ -336,10 +336,10 @@ def test_a_run_that_is_cancelled_keeps_what_was_counted():
 @pytest.mark.parametrize(
     "body",
     [
-        "(attempt (with-timeout 1 (ask 50)))",
-        "(par (attempt (with-timeout 1 (ask 50))) (ask 51))",
-        "(race (ask 50) (begin (sleep 1) 1))",
-        "(attempt (par (ask 50) (begin (sleep 1) (raise 1))))",
+        "(attempt (with-timeout 0.5 (ask 50)))",
+        "(par (attempt (with-timeout 0.5 (ask 50))) (ask 51))",
+        "(race (ask 50) (begin (sleep 0.5) 1))",
+        "(attempt (par (ask 50) (begin (sleep 0.5) (raise 1))))",
     ],
 )
 def test_a_recording_is_a_model_that_is_as_slow_where_calls_were_withdrawn(body, tmp_path):

@@ -15,7 +15,7 @@ from support import mcp_server, odd_mcp_server
 import sexplang
 from sexplang.machine import Done
 from sexplang.runtime import Permissions, Refusal, adrive, drive
-from sexplang.runtime.mcp import Servers, connection, servers_of
+from sexplang.runtime.mcp import Servers, connection, servers_of, stdio
 
 PYTHON = sys.executable
 STDIO = [mcp_server.__file__]
@@ -259,8 +259,10 @@ def test_what_a_server_says_is_bounded(servers, name, tmp_path):
         ("deep", "tool-failed", "its answer is none of the protocol"),
     ],
 )
-def test_a_call_that_goes_wrong_is_an_error(serving, kind, code, words):
+def test_a_call_that_goes_wrong_is_an_error(serving, monkeypatch, kind, code, words):
     """Whatever a server sends."""
+    if kind == "no ping":  # it is waited for
+        monkeypatch.setattr(connection, "END", 0.5)
     reason, found, message = refused(serving({"odd": odd(kind)}), "odd:ping")
 
     assert ("tool_execution_error", code) == (reason, found)
@@ -313,6 +315,7 @@ def test_what_is_no_server_is_an_error(serving, monkeypatch, given, words):
     """Before the program begins, and at a call."""
     if "is not there" in words:
         monkeypatch.setattr(connection, "START", 0.5)
+        monkeypatch.setattr(stdio, "PATIENCE", 0.3)
     servers = serving({"odd": given}, net=["127.0.0.1"])
     with pytest.raises(Refusal) as raised:
         servers.describe(["odd:ping"])

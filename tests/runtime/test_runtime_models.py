@@ -16,7 +16,7 @@ from sexplang.runtime.models.messages import target, wire
 from sexplang.runtime.pressure import pause
 from sexplang.terms.models import Models, worded
 
-BOUNDED = Endpoint(silence=2, total=4, most_bytes=1_000_000)
+BOUNDED = Endpoint(silence=1, total=2, most_bytes=1_000_000)
 
 KEY = "sk-ant-very-secret-0123456789"
 

@@ -6,7 +6,9 @@ from json.encoder import encode_basestring as quoted
 from math import isfinite, isnan
 from typing import Any
 
-from sexplang.terms.text import number, value_of
+from sexplang.terms.border import LARGEST, too_large
+from sexplang.terms.extent import text_size
+from sexplang.terms.text import LONGEST, check_length, number, value_of
 from sexplang.terms.value import Fault, Record, Symbol, Value
 
 
@@ -22,15 +24,18 @@ _CLOSE, _END, _COMMA = _Mark("}"), _Mark("]"), _Mark(", ")
 
 def json_text(value: Value, *, canonical: bool = False) -> str:
     """JSON text of a value; symbols are strings, records objects; a TaskResult is its content, as
-    in every text. Raises Fault `not-data` for functions, `not-json` for NaN and infinities.
+    in every text. Raises Fault `not-data` for functions, `not-json` for NaN and infinities, and
+    `limit-data` for more than LARGEST parts, `limit-string` for more than LONGEST code points.
 
     Canonical: keys sorted and runs of white space in strings as one space, so that values which
     differ in these alone have one text; nobody reads it, so it has NaN and infinities.
     """
     if type(value) is str:
         return quoted(" ".join(value.split()) if canonical else value)
+    check_length(text_size(value, LONGEST))
     out: list[str] = []
     work: list[Any] = [value]
+    left = LARGEST
     while work:
         item = work.pop()
         if type(item) is _Mark:
@@ -38,6 +43,9 @@ def json_text(value: Value, *, canonical: bool = False) -> str:
         elif isinstance(item, str):
             out.append(quoted(" ".join(item.split()) if canonical else item))
         elif isinstance(item, (tuple, list)):
+            left -= len(item) + 1
+            if left < 0:
+                raise too_large()
             out.append("[")
             work.append(_END)
             for at in range(len(item) - 1, -1, -1):
@@ -49,6 +57,9 @@ def json_text(value: Value, *, canonical: bool = False) -> str:
                 work.append(item.fields["content"])
                 continue
             fields = item if isinstance(item, dict) else item.fields
+            left -= len(fields) + 1
+            if left < 0:
+                raise too_large()
             out.append("{")
             work.append(_CLOSE)
             keys = sorted(fields) if canonical else list(fields)
@@ -87,6 +98,8 @@ the whole may nest 200 deep."""
 
 def unfit(value: Value) -> str | None:
     """Why a value that a model wrote can be no part of a conversation; None if it can."""
+    if text_size(value, LONGEST) > LONGEST:
+        return f"it has more than {LONGEST:,} characters"
     work = [(value, 0)]
     while work:
         item, depth = work.pop()

@@ -70,13 +70,14 @@ def number(value: int | float) -> str:
 def written(value: Value) -> str:
     """A value so that reading and evaluating the text gives it back (functions aside):
     `[1 'x {k: "v"}]`. Raises Fault `limit-string` for more than LONGEST code points."""
-    _fits(text_size(value, LONGEST))
+    check_length(text_size(value, LONGEST))
     made = spelled(value, _atom, _label, " ", LONGEST)
-    _fits(len(made))
+    check_length(len(made))
     return made
 
 
-def _fits(size: int) -> None:
+def check_length(size: int) -> None:
+    """Raises Fault `limit-string` where a text of this size is longer than LONGEST."""
     if size > LONGEST:
         words = f"a text of more than {LONGEST:,} code points"
         raise Fault("limit-string", words, hint="nothing raises it: write a part at a time")

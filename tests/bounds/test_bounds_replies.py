@@ -2,6 +2,7 @@
 
 import pytest
 
+import sexplang
 from benchmarks.growth_replies import JSON, REQUESTED
 from sexplang.tasks.continuation import continuation
 from sexplang.templates import read_reply
@@ -97,3 +98,37 @@ def test_a_text_in_which_no_request_is_looked_for_is_told_where_it_may_be_one():
     request = continuation(f'{long} {{"status": "CONTINUATION"}}', {}, OutputFormat())
     assert request is not None
     assert "longer than" in request.problems["result"]
+
+
+SHARING = "(define (shared n x) (if (= n 0) x (shared (- n 1) (list x x))))"
+"""Forty lists that share their parts stand for 10^12."""
+SHARED = {
+    "in a prompt": ("Say {{x}}", "(t (shared 40 1))"),
+    "in no prompt": ("a", "(t (shared 40 1))"),
+    "by name": ("a", '(subtask {name: "t" inputs: {x: (shared 40 1)}})'),
+    "a text, again and again": ("Say {{x}}", "(t (map (lambda (i) text) (range 0 100)))"),
+}
+
+
+@pytest.mark.parametrize("shared", SHARED)
+def test_what_stands_for_more_than_there_is_goes_into_no_prompt(shared):
+    """A deadline could not end what writes it down."""
+    words, call = SHARED[shared]
+    task = f'(defatom t (params x) (description "d") (instructions "{words}"))'
+    text = '(define text (string-join (map (lambda (i) "ten points") (range 0 50000)) ""))'
+
+    reason = sexplang.run(f"{SHARING} {text} {task} (try {call} (catch (e) e.reason))")
+
+    assert reason == "limit-string"
+
+
+def test_a_model_asks_for_a_tool_with_no_more_than_can_be_written():
+    block = '{type: "tool_use" id: "1" name: "f" input: {x: (shared 40 1)}}'
+    task = '(defatom t (instructions "a") (allowed_tools f) (limits max_turns: 2))'
+    answer = f'((model p) k (k {{content: [{block}] stop_reason: "tool_use"}}))'
+
+    reason = sexplang.run(
+        f"{SHARING} {task} (handle (try (t) (catch (e) e.reason)) ((tool n i) k (k 1)) {answer})"
+    )
+
+    assert reason in ("input_validation_failure", "turns")

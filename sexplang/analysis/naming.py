@@ -1,10 +1,12 @@
 """A program → the names that it has for models, as far as its text says them."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sexplang.analysis.own import own_nodes
 from sexplang.terms import core
+from sexplang.terms.models import spelled
 from sexplang.terms.program import Program
 
 _KEY = "model"
@@ -16,6 +18,29 @@ def models_of(program: Program) -> tuple[str, ...]:
     for node in own_nodes(program):
         found += _named(node)
     return tuple(dict.fromkeys([name for name in found if isinstance(name, str) and name]))
+
+
+def unnamed(
+    program: Program, names: Iterable[str], others: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """For each of these names of models that neither a text of the program holds nor one of the
+    others: that it is so, and which names there are."""
+    texts = [each.text for each in program.sources if not each.name.startswith("std/")]
+    texts += others
+    found = models_of(program)
+    known = ", ".join([f"`{name}`" for name in found])
+    has = f"the models that it names are {known}" if known else "it names no model"
+    for name in names:
+        if name not in found and not any(_holds(text, name) for text in texts):
+            yield f"nothing in this program names the model `{name}`", has
+
+
+def _holds(text: str, name: str) -> bool:
+    """Whether a name stands in a text as a whole word."""
+    for each in {name, spelled(name), name.removeprefix("anthropic:")}:
+        if re.search(rf"(?<![\w.-]){re.escape(each)}(?![\w-])", text):
+            return True
+    return False
 
 
 def _named(node: Any) -> Iterator[Any]:

@@ -28,7 +28,7 @@ from sexplang.runtime.redact import clean
 from sexplang.runtime.traces import Target, Tracing, is_wanted, traced
 from sexplang.runtime.traces.notes import Notes
 from sexplang.secrets import credentials_of, doubts, learn, look, redact, silence
-from sexplang.terms.models import Models
+from sexplang.terms.models import ALL, Models
 from sexplang.terms.node import evolve, frozen
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of
@@ -144,6 +144,8 @@ def begun(
     models = models_of(given.model)
     learn(found for each in models.credentials.values() for found in credentials_of(each))
     _check_models(models)
+    if isinstance(program, Program) and isinstance(given.model, Mapping):
+        _tell_unnamed(program, given)
     if isinstance(program, Program) and not callable(given.model):
         warm_up(models, [task.template.asked for task in program.tasks])
     outcome: Outcome = (
@@ -269,8 +271,22 @@ def _check_models(models: Models) -> None:
 
 def _named(name: str, model: str, is_default: bool) -> None:
     """Another model answers to a name."""
-    why = ", the default: nobody says who it is" if is_default else ""
-    logging.getLogger("sexplang").info("the model %s is %s%s", clean(name), clean(model), why)
+    level, why = logging.INFO, ""
+    if is_default:
+        level, why = logging.WARNING, ", the default: nobody says who it is"
+    logging.getLogger("sexplang").log(level, "the model %s is %s%s", clean(name), clean(model), why)
+
+
+def _tell_unnamed(program: Program, given: Settings) -> None:
+    """Names in the table of models that nothing asks for."""
+    assert isinstance(given.model, Mapping)
+    names = [name for name in given.model if name not in ("default", ALL)]
+    if names:
+        from sexplang.analysis.naming import unnamed
+
+        inputs = [str(each) for each in (given.inputs or {}).values()]
+        for message, has in unnamed(program, names, (*given.model.values(), *inputs)):
+            logging.getLogger("sexplang").warning("%s; %s", clean(message), clean(has))
 
 
 def _journal(given: Settings) -> Journal:

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from sexplang.terms.models import ALL, Models, shown, spelled, worded
+from sexplang.terms.models import ALL, Models, shown, worded
 
 if TYPE_CHECKING:
     from sexplang.terms.diagnostic import Diagnostic
@@ -49,34 +49,21 @@ def unused(
     words: tuple[str, ...], program: "Program", inputs: tuple[str, ...]
 ) -> "tuple[Diagnostic, ...]":
     """A warning for each name that neither the texts of a program nor its inputs hold."""
-    names = [name for name, _ in map(pair, words) if name not in (None, ALL)]
+    names = [name for name, _ in map(pair, words) if name is not None and name != ALL]
     if not names:
         return ()
-    from sexplang.analysis.naming import models_of
+    from sexplang.analysis.naming import unnamed
     from sexplang.terms.diagnostic import Diagnostic
 
-    texts = [each.text for each in program.sources if not each.name.startswith("std/")]
-    found = models_of(program)
-    known = [f"`{name}`" for name in found]
     leading = [model for _, model in map(pair, words)]  # a role may stand for another
-    has = f"the models that it names are {', '.join(known)}" if known else "it names no model"
     return tuple(
-        Diagnostic(
-            "unused-model",
-            f"nothing in this program names the model `{name}`",
-            severity="warning",
-            hint=f"{has}; --model M answers where it names none",
-        )
-        for name in names
-        if name is not None
-        and name not in found
-        and not any(_holds(text, name) for text in (*texts, *leading, *inputs))
+        [
+            Diagnostic(
+                "unused-model",
+                message,
+                severity="warning",
+                hint=f"{has}; --model M answers where it names none",
+            )
+            for message, has in unnamed(program, names, (*leading, *inputs))
+        ]
     )
-
-
-def _holds(text: str, name: str) -> bool:
-    """Whether a name stands in a text as a whole word."""
-    for each in {name, spelled(name), name.removeprefix("anthropic:")}:
-        if re.search(rf"(?<![\w.-]){re.escape(each)}(?![\w-])", text):
-            return True
-    return False

@@ -65,7 +65,7 @@ def allowed(given: Value) -> dict[str, Value]:
         raise _unfit(f"{shown(given)} is no budget")
     for name, value in given.items():
         if name not in _WHOLE + _MEASURED:
-            raise _unfit(f"a budget has no `{name}`")
+            raise _unfit(f"a budget has no `{name}`", name)
         if not _is_amount(value, name):
             kind = "an integer" if name in _WHOLE else "a number"
             raise _unfit(f"`{name}` of a budget is {kind} from 0 on, not {shown(value)}")
@@ -86,12 +86,13 @@ def _is_amount(value: Value, name: str) -> bool:
     return is_number and 0 <= value <= GREATEST
 
 
-def _unfit(message: str) -> Fault:
-    return Fault(
-        "wrong-type",
-        message,
-        hint="for example (with-budget {calls: 20 tokens: 50000 usd: 0.5 seconds: 60} …)",
-    )
+def _unfit(message: str, name: str = "") -> Fault:
+    from difflib import get_close_matches  # only where there is a slip
+
+    near = get_close_matches(name[:20], _WHOLE + _MEASURED, 1)
+    guess = f"did you mean `{near[0]}`? " if near else ""
+    example = "for example (with-budget {calls: 20 tokens: 50000 usd: 0.5 seconds: 60} …)"
+    return Fault("wrong-type", message, hint=f"{guess}{example}")
 
 
 _NOTHING: Learned = Map()

@@ -2,6 +2,7 @@
 strong model, a fallback in `catch`, another in a handler of `model`, and a judge."""
 
 import json
+import logging
 
 import pytest
 from support.command import sexplang as command
@@ -317,3 +318,20 @@ def test_a_model_that_gives_no_answer_is_named(folder):
 
     assert f"model {server.url}#main (no answer): 1 call, 0 tokens in, 0 out" in done.stderr
     assert f"{server.url}#main (no answer)" in (folder / "bad.html").read_text()
+
+
+def test_the_log_of_python_has_names_that_lead_nowhere(caplog):
+    """One that nothing in the program holds, and one for which the default answers."""
+    program = '(defatom a (model "fast") (instructions "x")) (a)'
+    with MessagesServer("ok") as server, caplog.at_level(logging.WARNING, "sexplang"):
+        url = f"{server.url}#m"
+        assert "ok" == sexplang.run(program, model={"default": url, "fas": url})
+        first = [each.getMessage() for each in caplog.records]
+        caplog.clear()
+        assert "ok" == sexplang.run(program, model={"default": url, "fast": url})
+
+    assert [] == caplog.records
+    assert first == [
+        "nothing in this program names the model `fas`; the models that it names are `fast`",
+        f"the model fast is {url}, the default: nobody says who it is",
+    ]

@@ -309,3 +309,11 @@ def test_nobody_asks_for_a_price_where_no_budget_bounds_money():
 
     assert 0 == prices(f"(with-budget {{tokens: 500 calls: 2}} {ASK})")
     assert 0 < prices(f"(with-budget {{usd: 1}} (with-budget {{tokens: 500}} {ASK}))")
+
+
+def test_a_misspelt_bound_has_the_one_that_was_meant():
+    """In the hint."""
+    error = begun("(with-budget {cals: 1} 1)").error.fields
+
+    assert ("wrong-type", "a budget has no `cals`") == (error["reason"], error["message"])
+    assert error["hint"].startswith("did you mean `calls`? for example (with-budget {calls: 20 ")

@@ -41,16 +41,19 @@ class GaveUp(Exception):
     """Says where the work ended."""
 
 
-def mended(text: str, at: int, note: Callable[[str], None]) -> tuple[Any, int]:
-    """The data that begins at `at`, and where it ends; `note` is told of each slip. Raises NotJson,
-    and GaveUp for a text that may be nearly JSON and is too much to be read as it."""
-    mender = Mender(text, at, note)
+def mended(
+    text: str, at: int, note: Callable[[str], None], words: bool = False
+) -> tuple[Any, int]:
+    """The data that begins at `at`, and where it ends; `note` is told of each slip. Words that are
+    no JSON as they stand are texts where `words` says so. Raises NotJson, and GaveUp for a text
+    that may be nearly JSON and is too much to be read as it."""
+    mender = Mender(text, at, note, words)
     return mender.value(), mender.at
 
 
 class Mender:
-    def __init__(self, text: str, at: int, note: Callable[[str], None]) -> None:
-        self.text, self.at, self.note = text, at, note
+    def __init__(self, text: str, at: int, note: Callable[[str], None], words: bool) -> None:
+        self.text, self.at, self.note, self.words = text, at, note, words
         self.depth = self.steps = self.comments = 0
         self.decoder = each_key_once(note)
 
@@ -212,9 +215,10 @@ class Mender:
             self.at = word.end()
             value = _CONSTANTS[folded]
             exact = "null" if value is None else str(value).lower()
-            if written != exact:
-                self.note(f"took {written} for {exact}")
-            return value
+            if written == exact:
+                return value
+            self.note(f"took {written} for {exact}")
+            return written if self.words else value
         number = _NUMBER.fullmatch(written)
         if number is None:
             self._refuse(f"`{written[:40]}` is not a value")
@@ -222,9 +226,10 @@ class Mender:
         short = len(exact) <= _SHORT and exact.isdigit()
         found = int(exact) if short else strict(exact, self.decoder)
         self.at = word.end()
-        if exact != written:
-            self.note(f"took {written[:40]} for {exact[:40]}")
-        return found
+        if exact == written:
+            return found
+        self.note(f"took {written[:40]} for {exact[:40]}")
+        return written if self.words else found
 
 
 def _as_json(number: re.Match[str]) -> str:

@@ -84,6 +84,8 @@ def read_reply(text: str, output_format: OutputFormat) -> Reading:
         data, repairs = fitting.made(fitting.unwrapped(data, typed, notes.append), typed)
         notes += repairs
         wrong = fitting.unfit(data, typed)
+        if notes and wrong is None and _is_word(text, typed, data):
+            return _unparsed(NotJson(_EITHER), schema)
     if wrong is None:
         data = with_integers(data, json_schema(output_format) if typed is None else typed)
     data = rounded(data, notes.append)
@@ -111,6 +113,22 @@ def _unparsed(why: NotJson, schema: str | dict[str, Any] | None) -> Reading:
     return Reading(None, (), problem, details)
 
 
+def _is_word(text: str, typed: dict[str, Any], found: Any) -> bool:
+    """Whether the answer would be another one if words that are no JSON, `None` or `+5`, stood for
+    themselves."""
+    try:
+        data = _Text(None, _ignore, each_key_once(_ignore), Account(), words=True).data(text)
+    except NotJson:
+        return False
+    fitting = Fitting()
+    data, _ = fitting.made(fitting.unwrapped(data, typed, _ignore), typed)
+    return not same(data, found) and fitting.unfit(data, typed) is None
+
+
+def _ignore(_: str) -> None:
+    pass
+
+
 @frozen(eq=False)
 class _Text:
     """`note` receives each repair."""
@@ -119,6 +137,8 @@ class _Text:
     note: Callable[[str], None]
     decoder: json.JSONDecoder
     account: Account
+    words: bool = False
+    """Whether words that are no JSON are texts."""
 
     def data(self, text: str) -> Any:
         """The one value that `text` holds. Raises NotJson."""
@@ -171,7 +191,7 @@ class _Text:
         others = [self._strict(text[begin:end]) for begin, end in held[1:]]
         if others and not all(_is_same((why, value), each) for each in others):
             raise NotJson(_SEVERAL)
-        rivals = self._among_words(outside(text, fences), lambda _: None, strictly=False)
+        rivals = self._among_words(outside(text, fences), _ignore, strictly=False)
         if any(self._may_fit(each) and not same(each, value) for each in rivals):
             raise NotJson(_SEVERAL)
         _thinks_apart((text[:begin], text[end:]))
@@ -230,7 +250,7 @@ class _Text:
         starts = [start for start in map(text.find, "{[") if start >= 0]
         at = min(starts, default=len(text) - len(text.lstrip()))
         try:
-            data, end = mended(text, at, self.note)
+            data, end = mended(text, at, self.note, self.words)
         except GaveUp as why:
             raise NotJson(str(first), given_up=str(why)) from None
         except NotJson as why:

@@ -132,3 +132,28 @@ def test_a_model_asks_for_a_tool_with_no_more_than_can_be_written():
     )
 
     assert reason in ("input_validation_failure", "turns")
+
+
+@pytest.mark.parametrize(
+    ("returns", "reply"),
+    [
+        ('(or nil (one-of "none" "some"))', "none"),
+        ('(or boolean (one-of "True" "Maybe"))', "True"),
+        ('(or integer (one-of "+5" "5."))', "+5"),
+        ('{a: (or nil (one-of "None"))}', '{"a": None}'),
+        ("{a: (or string nil)}", '{"a": none}'),
+        ("[(or integer string)]", "[+5]"),
+    ],
+)
+def test_a_word_that_may_be_a_text_of_the_type_is_asked_again(returns, reply):
+    asked: list[str] = []
+    program = (
+        f'(defatom t (instructions "x") (returns {returns})) (try (t) (catch (e) "none of it"))'
+    )
+
+    def model(payload):
+        asked.append(payload["messages"][-1]["content"])
+        return reply
+
+    assert sexplang.run(program, model=model) == "none of it"
+    assert "it may be a text, or another value" in str(asked[1])

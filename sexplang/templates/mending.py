@@ -41,9 +41,7 @@ class GaveUp(Exception):
     """Says where the work ended."""
 
 
-def mended(
-    text: str, at: int, note: Callable[[str], None], words: bool = False
-) -> tuple[Any, int]:
+def mended(text: str, at: int, note: Callable[[str], None], words: bool = False) -> tuple[Any, int]:
     """The data that begins at `at`, and where it ends; `note` is told of each slip. Words that are
     no JSON as they stand are texts where `words` says so. Raises NotJson, and GaveUp for a text
     that may be nearly JSON and is too much to be read as it."""

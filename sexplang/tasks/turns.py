@@ -1,5 +1,6 @@
 """A session and the replies it waited for to the next session and what it wants now."""
 
+import re
 from collections.abc import Callable
 
 from sexplang.tasks.asking import ask_model
@@ -233,6 +234,9 @@ def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
         # mouth.
         words = f"the reply asks for a subtask, and this task's allowed_tools lack `{tool}`"
         session = evolve(session, warnings=(*session.warnings, words))
+    elif offered and (call := _CALL.match(text)) is not None and call[1] in offered:
+        words = f"the reply is a call of the tool `{call[1]}` as text: it was not made"
+        session = evolve(session, warnings=(*session.warnings, words))
     result, question = finished(rules, session, text, reply.model)
     if question is None:
         if session.setup.past is not None:  # a chat of many turns keeps each message once
@@ -245,6 +249,11 @@ def _ended(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
         repairs=(*session.repairs, *question.repairs),
     )
     return ask_again(session, ({"type": "text", "text": question.words},))
+
+
+_CALL = re.compile(
+    r'\s*\{\s*"(?:name|tool)"\s*:\s*"([\w-]{1,128})"\s*,\s*"(?:arguments|input|parameters)"\s*:'
+)
 
 
 def _continued(

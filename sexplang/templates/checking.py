@@ -15,7 +15,7 @@ from sexplang.templates.jsontext import MAX_DEPTH, is_deep
 from sexplang.templates.patterns import BadPattern, bytes_of, check_patterns, pattern
 from sexplang.templates.speaking import Part, Speaking
 from sexplang.terms.node import define, field
-from sexplang.terms.schemas import BESIDE, SCHEMAS, Bound, References, Unbounded, bound_of, own_of
+from sexplang.terms.schemas import BESIDE, SCHEMAS, Bound, References, Unbounded, bound_of
 
 LONGEST = 100_000
 """Characters of a schema: it is in every prompt."""
@@ -87,7 +87,12 @@ class Check:
                     about[id(each)] = each, min(found, self.bound.copies[id(each)])
             inside = len(value) if isinstance(value, (list, dict)) else 0
             counted += len(about) * inside
-            steps += sum([times * (inside + _steps(each, value)) for each, times in about.values()])
+            steps += sum(
+                [
+                    times * (inside + self.bound.own[id(each)] + _steps(each, value))
+                    for each, times in about.values()
+                ]
+            )
             if steps > most or counted > _MOST_COUNTED:
                 return math.inf
             if inside:
@@ -151,8 +156,8 @@ def _patterns(part: Part) -> Iterator[str]:
 
 
 def _steps(part: Part, value: Any) -> int:
-    """Of a part by itself."""
-    steps = own_of(part)
+    """Of the patterns of a part."""
+    steps = 0
     if isinstance(value, str) and "pattern" in part:
         steps += pattern(part["pattern"]).cost * bytes_of(value)
     if isinstance(value, dict) and value and "patternProperties" in part:

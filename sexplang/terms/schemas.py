@@ -124,6 +124,9 @@ class Bound:
     parts: tuple[dict[str, Any], ...]
     count: int
     copies: dict[int, int]
+    own: dict[int, int]
+    """What each is by itself, by its id: one, the values of its choices, and what is asked for each
+    name of a field."""
 
 
 def bound_of(schema: Any) -> Bound:
@@ -135,13 +138,14 @@ def bound_of(schema: Any) -> Bound:
     if backs:
         raise Unbounded(f"its references lead in a circle: {graph.circle(circle)}")
     order, backs, _ = _in_order(graph.every, graph.ways)
+    own = {at: _own_of(part) for at, part in graph.parts.items()}
     counts: dict[int, int] = {}
     depths: dict[int, int] = {}
     for at in order:
         every = graph.every(at)
         inner = [to for to in every if (at, to) not in backs]
         found = len(every) - len(inner) + sum([counts[to] for to in inner])
-        counts[at] = min(own_of(graph.parts[at]) + found, MOST_PARTS + 1)
+        counts[at] = min(own[at] + found, MOST_PARTS + 1)
         depths[at] = 1 + max([depths[to] for to in inner], default=0)
         if depths[at] > DEEPEST:
             raise Unbounded(_DEEP)
@@ -153,16 +157,27 @@ def bound_of(schema: Any) -> Bound:
     for at in reversed(order):
         for to in graph.every(at):
             copies[to] += 0 if (at, to) in backs else copies[at]
-    return Bound(tuple(graph.parts.values()), count, copies)
+    return Bound(tuple(graph.parts.values()), count, copies, own)
 
 
-_EACH_LOOKED_AT = ("enum", "dependentRequired", "dependencies", "patternProperties")
+_EACH_LOOKED_AT = ("dependentRequired", "dependencies", "patternProperties")
 
 
-def own_of(part: dict[str, Any]) -> int:
-    """What a part is by itself: one, its choices, and what is asked for each name of a field."""
+def _own_of(part: dict[str, Any]) -> int:
     said = [part[word] for word in _EACH_LOOKED_AT if word in part]
-    return 1 + sum([len(each) for each in said if isinstance(each, (dict, list, tuple))])
+    listed = sum([len(each) for each in said if isinstance(each, (dict, list, tuple))])
+    return 1 + listed + _values_in(part.get("enum"))
+
+
+def _values_in(choices: Any) -> int:
+    """How many values choices are, with those inside of them."""
+    found, work = 0, [choices]
+    while work and found <= MOST_PARTS:
+        inside = work.pop()
+        if isinstance(inside, (dict, list, tuple)):
+            found += len(inside)
+            work += inside.values() if isinstance(inside, dict) else inside
+    return found
 
 
 @define(eq=False)

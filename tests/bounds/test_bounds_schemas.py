@@ -302,6 +302,14 @@ def test_a_check_has_an_account():
     assert "takes more than 10,000,000 steps" in misfit(["7"] * 5000, schema).sentence
 
 
+def test_choices_cost_what_is_in_them():
+    """To compare with a list takes a look at each of its items."""
+    schema = {"items": {"enum": [[number] * 5 for number in range(1_000)]}}
+
+    assert "takes more than 10,000,000 steps" in misfit([[999] * 5] * 2_000, schema).sentence
+    assert misfit([[999] * 5] * 1_000, schema) is None
+
+
 @pytest.mark.parametrize("word", ["dependentRequired", "patternProperties"])
 def test_names_that_a_field_may_have_are_steps_at_each_table(word):
     """Each is looked for in a table that has none of them."""

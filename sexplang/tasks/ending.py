@@ -84,6 +84,8 @@ def _told(
     }
     if sessions[-1].warnings:
         details["warnings"] = sessions[-1].warnings
+    if sessions[-1].repairs:  # why the model was asked again
+        details.setdefault("repairs", sessions[-1].repairs)
     details = _in_all(_with_usage(details, *last), cut)
     sources = [source for session in reversed(sessions) for source in sources_of(session)]
     if sources:

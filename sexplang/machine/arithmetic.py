@@ -115,14 +115,16 @@ def dividing(divide: Callable[[int, int], int]) -> dict[str, Any]:
     def by_constant(i: int, c: int, slow: Slow) -> Simple:
         def run(env: Env) -> Value:
             a = env[i]
-            return divide(a, c) if a.__class__ is int and a >= 0 and c > 0 else slow(a, c)
+            if a.__class__ is int and 0 <= a < MOST and c > 0:
+                return divide(a, c)
+            return slow(a, c)
 
         return run
 
     def by_any(left: Simple, right: Simple, slow: Slow) -> Simple:
         def run(env: Env) -> Value:
             a, b = left(env), right(env)
-            if a.__class__ is int and b.__class__ is int and a >= 0 and b > 0:
+            if a.__class__ is int and b.__class__ is int and 0 <= a < MOST and b > 0:
                 return divide(a, b)
             return slow(a, b)
 

@@ -27,6 +27,7 @@ from sexplang.machine.misfits import misfit, tasks_of, telling
 from sexplang.machine.simple import at
 from sexplang.machine.stack import Closure, Code, Continuation, Frame, Run, Segment, Step
 from sexplang.terms import core
+from sexplang.terms.allowance import ticks, work
 from sexplang.terms.source import Span
 from sexplang.terms.value import Fault, Higher, Operation, Task, Value
 
@@ -91,15 +92,31 @@ def _into_library(call: Piece, span: Span) -> Piece:
 
 
 def _pure_call(body: pure.Simple, depth: int, simples: list[Any]) -> pure.Simple:
-    """A call of a function that cannot call back, suspend or capture is no call at all."""
+    """A call of a function that cannot call back, suspend or capture needs no frame. It counts as
+    a step all the same."""
     if depth == 1 and len(simples) == 1:
         (only,) = simples
-        return lambda env: body((env[0], only(env)))
+
+        def one(env: Any) -> Value:
+            inner = env[0], only(env)
+            try:
+                next(ticks())
+            except StopIteration:
+                work(1)
+            return body(inner)
+
+        return one
     outer = pure.outer(depth)
-    if len(simples) == 1:
-        (only,) = simples
-        return lambda env: body((outer(env), only(env)))
-    return lambda env: body((outer(env), *[simple(env) for simple in simples]))
+
+    def call(env: Any) -> Value:
+        inner = (outer(env), *[simple(env) for simple in simples])
+        try:
+            next(ticks())
+        except StopIteration:
+            work(1)
+        return body(inner)
+
+    return call
 
 
 def _known_direct(code: Code, depth: int, simples: list[Any]) -> Run:
@@ -213,9 +230,14 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
             if function.__class__ is Closure:
                 code = function.code
                 if code.quick and code.size == 1:
-                    if code.pure is not None:
-                        return k[0], code.pure((function.env, only(env))), k, s
-                    return code.body, (function.env, only(env)), k, s
+                    inner, body = (function.env, only(env)), code.pure
+                    if body is None:
+                        return code.body, inner, k, s
+                    try:
+                        next(ticks())
+                    except StopIteration:
+                        work(1)
+                    return k[0], body(inner), k, s
             try:
                 if function.__class__ is Continuation:
                     return resume(function, only(env), k, s)
@@ -230,8 +252,6 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
         if function.__class__ is Closure:
             code = function.code
             if code.quick and code.size == 0:
-                if code.pure is not None:
-                    return k[0], code.pure((function.env,)), k, s
                 return code.body, (function.env,), k, s
         try:
             if function.__class__ is Continuation:
@@ -246,8 +266,6 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
         if function.__class__ is Closure:
             code = function.code
             if code.quick and code.size == size:
-                if code.pure is not None:
-                    return k[0], code.pure((function.env,) + values), k, s
                 return code.body, (function.env,) + values, k, s
         try:
             return apply(function, values, k, s, span, env)

@@ -1,10 +1,11 @@
 """Lists for frames: what a prelude function is given, and what it has collected so far."""
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from sexplang.terms.brief import shown
 from sexplang.terms.equality import firsts
-from sexplang.terms.rope import TEXTS, whole_text
 from sexplang.terms.sequences import LONG, whole_list
 from sexplang.terms.value import Fault, Procedure, Value
 
@@ -34,22 +35,18 @@ def unlink(collected: Any, count: int) -> tuple[Value, ...]:
     return tuple(values)
 
 
+def chained(collected: Any) -> Iterator[Value]:
+    """The values of a linked list of lists, oldest first."""
+    found = []
+    while collected is not None:
+        collected, chunk = collected
+        found.append(chunk)
+    return chain.from_iterable(reversed(found))
+
+
 def grouped(results: tuple[Value, ...], extra: Any) -> Value:
     """The items in groups of equal results, in the order of the first of each."""
     groups: dict[int, list[Value]] = {}
     for first, item in zip(firsts(results), extra[0], strict=True):
         groups.setdefault(first, []).append(item)
     return tuple([(results[first], tuple(members)) for first, members in groups.items()])
-
-
-def by_keys(results: tuple[Value, ...], extra: Any) -> Value:
-    items, span = extra
-    numbers = all(type(key) in (int, float) for key in results)
-    if not numbers and not all(type(key) in TEXTS for key in results):
-        fault = Fault("wrong-type", "`sort-by` needs keys that are all numbers or all strings")
-        fault.span = span
-        raise fault
-    if not numbers:
-        results = tuple(map(whole_text, results))
-    order = sorted(range(len(items)), key=results.__getitem__)
-    return tuple([items[at] for at in order])

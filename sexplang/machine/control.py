@@ -187,7 +187,13 @@ def resume(continuation: Continuation, value: Value, k: Frame, s: Segment) -> St
     if k is BOTTOM or continuation.cleanup:
         k, s = _leave_clause(continuation, k, s)
     k, s = _push(continuation, k, s)
-    return k[0], value, k, s
+    return went, value, k, s
+
+
+def went(value: Value, k: Frame, s: Segment) -> Step:
+    """The value of a call that is a step, though it only goes back to a frame."""
+    step: Step = k[0](value, k, s)
+    return step
 
 
 def _push(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:

@@ -172,10 +172,14 @@ def value_of(simple: Any) -> Run:
 
 
 def bounce(code: Run) -> Run:
-    """The same code by way of the loop, so that Python's stack starts anew."""
+    """The same code by way of the loop, so that Python's stack starts anew. A frame for it makes
+    it no step."""
+
+    def back(env: Any, k: Frame, s: Segment) -> Step:
+        return code(env, k[1], s)
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
-        return code, env, k, s
+        return back, env, (back, k), s
 
     return run
 

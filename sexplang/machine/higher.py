@@ -24,7 +24,7 @@ from sexplang.machine.graphs import check_outputs, fork_graph, in_node, judge_pl
 from sexplang.machine.jobs import in_place
 from sexplang.machine.plans import run_plan
 from sexplang.machine.simple import at
-from sexplang.machine.sorting import sort
+from sexplang.machine.sorting import sort, sort_by
 from sexplang.machine.stack import Continuation, Frame, Segment, Step
 from sexplang.machine.walking import WALKS
 from sexplang.terms.allowance import SMALL, charge, work
@@ -96,6 +96,7 @@ def _fork_map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | N
 _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
     *WALKS,
     ("sort", 2, 2, sort, "(sort xs less?): stable"),
+    ("sort-by", 2, 2, sort_by, "(sort-by f xs): by f of each, stable"),
     ("apply", 2, None, _apply, "(apply f x … xs): calls f with x … and the elements of xs"),
     ("update", 3, 3, _update, "(update t k f): t with f of its value at k"),
     ("raise", 1, 1, _raise, "(raise x): performs error"),

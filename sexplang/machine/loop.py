@@ -1,5 +1,9 @@
 """The loop: registers to an Exit, within the limits of steps and frames.
 
+A step is a call of a function, a turn of a loop or an element that is gone through. A value that
+goes back to the frame on top is none, and neither is anything that the compiler does: what it does
+in place of a call counts as that call.
+
 Values are immutable, so steps make no circles of Python objects and a turn collects no garbage:
 with a deep stack or much that is kept, Python would look through it all again and again. Between
 turns it may, more and more rarely.
@@ -13,7 +17,6 @@ it costs some ten microseconds, so a short turn does without.
 import gc
 from collections.abc import Callable
 from contextvars import ContextVar
-from itertools import repeat
 from types import FunctionType
 from typing import Any
 
@@ -32,18 +35,24 @@ from sexplang.machine.reached import (
 )
 from sexplang.machine.stack import BOTTOM, Exit, Frame, Segment, Step
 from sexplang.machine.stood import Failure
-from sexplang.terms.allowance import ACCOUNT
+from sexplang.terms.allowance import ACCOUNT, TICKS
 from sexplang.terms.node import frozen
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault, Record
 
 _SHORT = 64
-_LONG = 50_000
+_LONG = 20_000
 """Steps of a turn: of a run's first one, and of all others."""
-_SLICE = (None,) * 20_000
-"""What a turn goes through that ends at a step: an iterator of a tuple can be set forward."""
+
+_AT_ONCE = 1_024
+"""Elements that are gone through in one step of Python at most."""
+
+_TICKS = (None,) * _LONG
+"""What a turn goes through, or the end of it: an iterator of a tuple can be set forward."""
 _UNSEEN = 500_000
-"""Elements made before somebody looks how much the process holds."""
+"""Elements made before somebody looks how much the process holds, and at the clock."""
+_HARD = 16
+"""Elements that are made in about the time of a step."""
 
 
 class Interruption(KeyboardInterrupt):
@@ -59,9 +68,9 @@ STOPPED: ContextVar[Callable[[], bool]] = ContextVar("stopped", default=lambda: 
 class Limits:
     """What bounds a run from inside. A program cannot catch reaching them.
 
-    `steps` counts turns of the machine's loop, over all branches, and what is done many times in
-    one turn, such as calling a simple function on each element of a list; `frames` bounds the
-    stack of each branch and is looked at every now and then, so a run may pass it by a little.
+    `steps` counts calls of functions, turns of loops and elements, over all branches; `frames`
+    bounds the stack of each branch and is looked at every now and then, so a run may pass it by a
+    little.
     `allocation` bounds the elements and characters of all larger lists, tables and strings made
     between two waits, whether or not they are still there; `branches` those that have begun and
     not ended; `model_calls` the model calls that the host is asked for, failed ones too, and
@@ -99,14 +108,23 @@ class Limits:
 class Account:
     """What a branch is charged until it waits; ends the run where it is too much."""
 
-    room = 0
-    """How many steps the turns so far have left."""
-    worked = 0
-    """How many steps were taken besides the turns."""
+    ticks: Any
+    """The steps that are left of a turn."""
+    beyond: int
+    """How many more there may be."""
+    over = 0
+    """How many steps were taken in this turn when none was left of it; below 0, how many were left
+    when it ended."""
+    is_over = False
+    """Whether it ended because so much was made."""
     unseen = 0
     """How much was made since somebody looked how much the process holds."""
-    ticks: Any = None
-    """The turns that are left until the step at which it ends, where it does at one."""
+    _walk: Any = iter(())
+    """The elements that are gone through at once."""
+    _walked = 0
+    """How many these are."""
+    _effort = 0
+    """How much was made and worked since they were begun with."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -120,26 +138,48 @@ class Account:
         self._see(size)
 
     def work(self, count: int) -> None:
-        self.worked += count
-        if self.worked > self.room:
-            raise Broken(too_many_steps(self._limits.steps))
-        if self.ticks is not None:
-            self._hurry(count)
-        self._see(count)
+        left = self.ticks.__length_hint__() - count
+        if left >= 0:
+            self.ticks.__setstate__(_LONG - left)
+        else:
+            self._end(left)
+            if self.over > self.beyond:
+                raise Broken(too_many_steps(self._limits.steps))
+        self._see(count * _HARD)
 
-    def _hurry(self, count: int) -> None:
-        """So many steps are taken in place of turns."""
-        skipped = min(self.ticks.__length_hint__(), count)
-        self.ticks.__setstate__(len(_SLICE) - self.ticks.__length_hint__() + skipped)
-        self.worked -= skipped
+    def walk(self, items: tuple[Any, ...], start: int) -> Any:
+        """The next elements from `start` on, for one turn of the loop, and none after one with
+        which much was done. So they are the same wherever a slice ends."""
+        chunk = items[start : start + _AT_ONCE]
+        self._walk, self._walked, self._effort = iter(chunk), len(chunk), 0
+        return self._walk
+
+    def walked(self, known: int = 1) -> int:
+        """How many of them were begun with. They are counted but for those that are `known`, by
+        default the first: it is the step that was taken to go on."""
+        done: int = self._walked - self._walk.__length_hint__()
+        if done > known:
+            self.work(done - known)
+        return done
 
     def _see(self, size: int) -> None:
+        self._effort += size
+        if self._effort > _UNSEEN:
+            self._walked -= self._walk.__length_hint__()
+            self._walk.__setstate__(_AT_ONCE)
         self.unseen += size
         if self.unseen > _UNSEEN:
             self.unseen = 0
             broken = look(self._limits)
             if broken is not None:
                 raise Broken(broken)
+            self.is_over = True
+            self._end(self.ticks.__length_hint__())
+
+    def _end(self, left: int) -> None:
+        """The turn is over with the step that is going on."""
+        self.ticks.__setstate__(_LONG)
+        self.over -= left
 
 
 def run(
@@ -157,47 +197,45 @@ def run(
     steps are left for it. `rest` is what a slice has left to the next one, as Paused has it.
     """
     account = Account(limits)
-    outer = ACCOUNT.set(account)
+    outer, before = ACCOUNT.set(account), TICKS.get()
     most = limits.steps if plan is None else min(limits.steps, used + plan[1])
-    length, room = _SHORT, 0
+    length, end = _SHORT, most if until is None else min(most, until)
+    room = 0
     if rest is not None:
         room, account.left = rest
     turn: Callable[..., Any] = _turn
     turns, collects = 0, False
     try:
         while True:
-            account.room = most - used
-            length = min(length, account.room - account.worked)
-            if length <= 0:
-                return Broken(too_many_steps(limits.steps), step), used + account.worked
-            if until is None:
-                ticks: Any = repeat(None, length)
-            else:
-                length = min(length, until - used - account.worked, len(_SLICE))
-                if length <= 0:
-                    return Paused(step, (room, account.left)), used + account.worked
-                ticks = account.ticks = iter(_SLICE)
-                ticks.__setstate__(len(_SLICE) - length)
+            length = min(length, end - used)
+            if length <= 0 or (account.is_over and until is not None):
+                if used < most:
+                    return Paused(step, (room, account.left)), used
+                return Broken(too_many_steps(limits.steps), step), used
+            ticks: Any = iter(_TICKS)
+            ticks.__setstate__(_LONG - length)
+            account.ticks = ticks
+            TICKS.set(ticks)
+            account.beyond, account.over, account.is_over = most - used - length, 0, False
             try:
                 if collects:
                     gc.disable()
                 step = turn(step, ticks)
             except Interruption:
-                return Interrupted(step), used + account.worked
-            used += length
+                return Interrupted(step), used
+            used += length - ticks.__length_hint__() + account.over
             if isinstance(step, Exit):
-                return step, used - ticks.__length_hint__() + account.worked
+                return step, used
             room -= length
-            account.unseen = 0
             broken = look(limits)
             if broken is not None:
-                return Broken(broken, step), used + account.worked
+                return Broken(broken, step), used
             if STOPPED.get()():  # while we looked
-                return Interrupted(step), used + account.worked
+                return Interrupted(step), used
             if room < _LONG:  # a turn could fill it
                 room, reached = _room(limits, plan, step)
                 if reached is not None:
-                    return Broken(reached, step), used + account.worked
+                    return Broken(reached, step), used
             turn, length, turns = _roomy_turn, _LONG, turns + 1
             if turns == 1:
                 collects = gc.isenabled()
@@ -205,6 +243,7 @@ def run(
                 gc.enable()
     finally:
         ACCOUNT.reset(outer)
+        TICKS.set(before)
         if collects:
             gc.enable()
 
@@ -215,6 +254,8 @@ def _turn(step: Step, ticks: Any) -> Step | Exit:
         try:
             for _ in ticks:
                 fn, a, k, s = fn(a, k, s)
+                while fn is k[0]:
+                    fn, a, k, s = fn(a, k, s)
             return fn, a, k, s
         except Exit as left:
             if left.__class__ in ENDS:

@@ -29,7 +29,7 @@ def _repeat(maker: Maker, node: core.Repeat, loop: LoopCode | None) -> Making:
         if left == 0:
             below = k[1]
             return below[0], value, below, s
-        return run(k[2], (again, k[1], k[2], left - 1), s)
+        return run, k[2], (again, k[1], k[2], left - 1), s
 
     def start(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         times = found[0]
@@ -43,9 +43,9 @@ def _repeat(maker: Maker, node: core.Repeat, loop: LoopCode | None) -> Making:
             raise fault
         if times == 0:
             return k[0], (), k, s
-        return run(env, (again, k, env, times - 1), s)
+        return run, env, (again, k, env, times - 1), s
 
-    return Piece(code=gather(capped([count]), start), height=height([count, body]) + 1)
+    return Piece(code=gather(capped([count]), start), height=height([count]) + 1)
 
 
 @makes(core.Loop)

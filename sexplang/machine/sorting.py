@@ -1,28 +1,28 @@
 """`(sort xs less?)`: a merge sort whose comparisons are calls of the program.
 
-Calling what needs no frame is no turn of the loop here either, as in `walking`: both ways make the
-same comparisons, in the same order.
+Each comparison is a step. Many of them are made in one turn of the loop where what compares needs
+no frame, as in `walking`: both ways make the same comparisons, in the same order.
 """
 
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable
 from typing import Any
 
 from sexplang.machine.apply import apply
-from sexplang.machine.collect import items_of, unlink
+from sexplang.machine.collect import chained, items_of, unlink
 from sexplang.machine.simple import at as placed
 from sexplang.machine.stack import Closure, Frame, Segment, Step
-from sexplang.machine.walking import AT_ONCE, direct
-from sexplang.terms.allowance import work
+from sexplang.machine.walking import direct, each, same
+from sexplang.terms.allowance import account, work
+from sexplang.terms.rope import TEXTS, whole_text
 from sexplang.terms.source import Span
-from sexplang.terms.value import Fault, Value, truth
+from sexplang.terms.value import Fault, Primitive, Value, truth
 
 
 def sort(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     items, less = items_of("sort", arguments[0]), arguments[1]
     runs = tuple([(item,) for item in items])
     if len(runs) > 1 and direct(less, 2) is not None:
-        return _merge_some(None, (_merge_some, k, less, runs, 0, None, 0, 0, None, span), s)
+        return _merge_some, None, (_merge_more, k, less, runs, 0, None, 0, 0, None, span), s
     return _merge_runs(less, runs, 0, None, k, s)
 
 
@@ -63,23 +63,27 @@ def _merge_some(_: Value, k: Frame, s: Segment) -> Step:
     _, below, less, runs, at, merged, i, j, out, span = k
     is_less = _comparison(less)
     made: list[Value] = []
-    left_over = AT_ONCE
+    counted = account()
+    walk = counted.walk(_COMPARED, 0)
     try:
-        while at + 1 < len(runs) and left_over:
+        while at + 1 < len(runs):
             left, right = runs[at], runs[at + 1]
-            while left_over and i < len(left) and j < len(right):
-                left_over -= 1
+            for _ in walk:
                 ahead, behind = right[j], left[i]
                 value = is_less(ahead, behind)
                 if value is not False and value is not None:
                     made.append(ahead)
                     j += 1
+                    if j == len(right):
+                        break
                 else:
                     made.append(behind)
                     i += 1
-            if i < len(left) and j < len(right):
+                    if i == len(left):
+                        break
+            else:
                 break
-            merged = (merged, (*_chained(out), *made, *left[i:], *right[j:]))
+            merged = (merged, (*chained(out), *made, *left[i:], *right[j:]))
             at, i, j, out, made = at + 2, 0, 0, None, []
             if at + 1 >= len(runs):
                 runs = (*unlink(merged, at // 2), *runs[at:])
@@ -87,11 +91,66 @@ def _merge_some(_: Value, k: Frame, s: Segment) -> Step:
     except Fault as fault:
         raise placed(fault, span) from None
     finally:
-        work(AT_ONCE - left_over)
+        counted.walked()
     if len(runs) == 1:
         return below[0], runs[0], below, s
-    frame = (_merge_some, below, less, runs, at, merged, i, j, (out, tuple(made)), span)
+    frame = (_merge_more, below, less, runs, at, merged, i, j, (out, tuple(made)), span)
     return _merge_some, None, frame, s
+
+
+def _merge_more(_: Value, k: Frame, s: Segment) -> Step:
+    return _merge_some, None, k, s
+
+
+_COMPARED = (None,) * 1_024
+"""How many comparisons are made in one turn of the loop at most."""
+
+
+# -- By keys -------------------------------------------------------------------------------------
+
+
+def sort_by(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(sort-by f xs)`: the keys of all, and then the items in their order."""
+    items = items_of("sort-by", arguments[1])
+    return each(arguments[0], items, 1, same, None, (_by_keys, k, items, span), s, span)
+
+
+def _by_keys(keys: Value, k: Frame, s: Segment) -> Step:
+    _, below, items, span = k
+    if not _NUMBERS.issuperset(map(type, keys)):
+        if not TEXTS.issuperset(map(type, keys)):
+            fault = Fault("wrong-type", "`sort-by` needs keys that are all numbers or all strings")
+            raise placed(fault, span)
+        keys = tuple(map(whole_text, keys))
+    if len(items) <= _SORTED_AT_ONCE:
+        order = sorted(range(len(items)), key=keys.__getitem__)
+        return below[0], tuple([items[at] for at in order]), below, s
+    return _sort_some, 0, (_sorted, below, items, keys, None), s
+
+
+_NUMBERS = frozenset((int, float))
+
+_SORTED_AT_ONCE = 8_192
+"""How many are sorted in one step of Python; runs of so many are merged."""
+
+
+def _sort_some(start: int, k: Frame, s: Segment) -> Step:
+    """The next run, as places among the items; those before it are a linked list."""
+    _, below, items, keys, runs = k
+    end = min(start + _SORTED_AT_ONCE, len(items))
+    work(end - start - 1)
+    runs = (runs, tuple(sorted(range(start, end), key=keys.__getitem__)))
+    if end < len(items):
+        return _sort_some, end, (_sorted, below, items, keys, runs), s
+    less = Primitive("sort-by", lambda a, b: bool(keys[a] < keys[b]), 2, 2)
+    all_runs = unlink(runs, -(-end // _SORTED_AT_ONCE))
+    ended = (_sorted, below, items, keys, None)
+    return _merge_some, None, (_merge_more, ended, less, all_runs, 0, None, 0, 0, None, None), s
+
+
+def _sorted(order: Value, k: Frame, s: Segment) -> Step:
+    _, below, items, _, _ = k
+    return below[0], tuple([items[at] for at in order]), below, s
 
 
 def _comparison(less: Value) -> Callable[[Value, Value], Value]:
@@ -103,12 +162,3 @@ def _comparison(less: Value) -> Callable[[Value, Value], Value]:
     body, env = less.code.pure, less.env
     assert body is not None
     return lambda a, b: body((env, a, b))
-
-
-def _chained(linked: Any) -> Iterator[Value]:
-    """The values of a linked list of lists, oldest first."""
-    found = []
-    while linked is not None:
-        linked, chunk = linked
-        found.append(chunk)
-    return chain.from_iterable(reversed(found))

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
-from sexplang.machine.stack import Closure, Code, Frame, Segment
+from sexplang.machine.stack import Closure, Frame, Segment
 from sexplang.terms.node import node
 from sexplang.terms.source import Span
 from sexplang.terms.value import Fault
 
 _PACKAGE = __name__.rpartition(".")[0] + "."
+_WALKING = _PACKAGE + "walking"
 
 
 @node(eq=False)
@@ -79,8 +80,8 @@ def _callee(frame: FrameType, local: dict[str, Any], onward: dict[str, Any]) -> 
     if frame.f_code.co_qualname.startswith("_pure_call."):
         below = local["env"], onward.get("env")
         return local.get("body") if below[0] is not below[1] else None
-    code, env = local.get("code"), onward.get("env")
-    called = local.get("function")
-    if isinstance(code, Code) and isinstance(called, Closure) and type(env) is tuple and env:
-        return code.pure if env[0] is called.env else None
-    return None
+    called, env = local.get("function"), onward.get("env")
+    if frame.f_globals.get("__name__") != _WALKING or not isinstance(called, Closure):
+        return None
+    is_its = type(env) is tuple and env and env[0] is called.env
+    return called.code.pure if is_its else None

@@ -158,17 +158,17 @@ class _Finder:
 
     def _inside(self, stood: Stood) -> list[_Call]:
         """Those of the step that failed: functions that Python's own stack was in."""
-        if id(stood.fn) not in self.owners:
-            return []
-        current = _call(self.owners[id(stood.fn)], self._env(stood.a))
-        found = [current]
+        found = []
+        if id(stood.fn) in self.owners:
+            found.append(_call(self.owners[id(stood.fn)], self._env(stood.a)))
         for held in stood.inside:
-            current.env = self._env(held.env) or current.env
-            if held.span is not None and self._around(held.span) == current.function:
-                current.span = held.span
+            if found:
+                current = found[-1]
+                current.env = self._env(held.env) or current.env
+                if held.span is not None and self._around(held.span) == current.function:
+                    current.span = held.span
             if id(held.callee) in self.owners:
-                current = _call(self.owners[id(held.callee)])
-                found.append(current)
+                found.append(_call(self.owners[id(held.callee)]))
         return found[::-1]
 
     def _waiting(self, frame: Frame) -> _Call | None:

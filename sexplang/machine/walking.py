@@ -1,27 +1,24 @@
 """`map`, `filter`, `fold` and their kin: frames that go through a list.
 
-Calling what needs no frame, a primitive or a function whose body is simple, is no turn of the
-loop: it is done on up to `AT_ONCE` elements in one turn, and each of those calls counts as a step.
-Otherwise there is a frame for each call, since whatever is called may be captured and resumed.
-What has been collected is a linked list `(earlier, value)`: a frame is never changed.
+Each element is a step. Calling what needs no frame, a primitive or a function whose body is simple,
+is done on many elements in one turn of the loop. Otherwise there is a frame for each call, since
+whatever is called may be captured and resumed. What has been collected is a linked list `(earlier,
+value)`: a frame is never changed.
 """
 
 from collections.abc import Callable
-from itertools import chain, repeat
+from itertools import chain, repeat, starmap
 from typing import Any, TypeAlias
 
 from sexplang.machine.apply import Entry, apply
-from sexplang.machine.collect import by_keys, grouped, items_of, unlink
+from sexplang.machine.collect import chained, grouped, items_of, unlink
 from sexplang.machine.simple import at
 from sexplang.machine.stack import Closure, Frame, Segment, Step
-from sexplang.terms.allowance import charge, work
+from sexplang.terms.allowance import SMALL, account, charge
 from sexplang.terms.brief import MOST
 from sexplang.terms.sequences import View
 from sexplang.terms.source import Span
 from sexplang.terms.value import Fault, Primitive, Procedure, Value, truth
-
-AT_ONCE = 4_096
-"""How many elements are gone through in one turn of the loop at most."""
 
 Rows: TypeAlias = tuple[Value, ...]
 """Elements; where a function is called on several lists, tuples of arguments."""
@@ -51,24 +48,22 @@ def _pure(function: Value, count: int) -> Callable[[Any], Value] | None:
 # -- A value of each element ----------------------------------------------------------------------
 
 
-def over(function: Value, count: int) -> Callable[[Rows], list[Value]] | None:
-    """Rows to the values of calling `function` on each, where no call needs a frame."""
+def over(function: Value, count: int) -> Callable[[Any], Any] | None:
+    """Rows to the values of calling `function` on each, where no call needs a frame. Without code
+    of Python's for each."""
     body = _pure(function, count)
     if body is not None:
         env = function.env
         if count == 1:
-            return lambda rows: [*map(body, zip(repeat(env), rows))]  # without code of Python's
-        start = (env,)
-        return lambda rows: [body(start + row) for row in rows]
+            return lambda rows: map(body, zip(repeat(env), rows))
+        return lambda rows: map(body, map((env,).__add__, rows))
     call = direct(function, count)
     if call is None:
         return None
-    if count == 1:
-        return lambda rows: [*map(call, rows)]
-    return lambda rows: [call(*row) for row in rows]
+    return lambda rows: map(call, rows) if count == 1 else starmap(call, rows)
 
 
-def _each(
+def each(
     function: Value,
     rows: Rows,
     count: int,
@@ -85,28 +80,40 @@ def _each(
     if calls is None:
         return _call(rows[0], (_next, k, function, rows, 1, None, count, finish, extra), s)
     charge(len(rows))
-    if len(rows) > AT_ONCE:
-        return _some, None, (_some, k, function, rows, 0, None, count, finish, extra, span), s
-    work(len(rows))
-    return k[0], finish(tuple(calls(rows)), extra), k, s
+    start, parts = 0, None
+    if len(rows) <= SMALL:
+        counted = account()
+        try:
+            made = tuple(calls(counted.walk(rows, 0)))
+        finally:
+            start = counted.walked(0)
+        if start == len(rows):
+            return k[0], finish(made, extra), k, s
+        parts = None, made
+    return _some, None, (_some_more, k, function, rows, start, parts, count, finish, extra, span), s
 
 
 def _some(_: Value, k: Frame, s: Segment) -> Step:
-    """The next of many rows."""
+    """The next rows."""
     _, below, function, rows, start, parts, count, finish, extra, span = k
     calls = over(function, count)
     assert calls is not None
-    chunk = rows[start : start + AT_ONCE]
-    work(len(chunk))
+    counted = account()
     try:
-        parts = (parts, calls(chunk))
+        made = [*calls(counted.walk(rows, start))]
     except Fault as fault:
         raise at(fault, span) from None
-    start += len(chunk)
+    finally:
+        start += counted.walked()
     if start < len(rows):
-        return _some, None, (_some, below, *k[2:4], start, parts, *k[6:]), s
-    results = tuple(chain.from_iterable(unlink(parts, -(-start // AT_ONCE))))
+        return _some, None, (_some_more, below, *k[2:4], start, (parts, made), *k[6:]), s
+    results = tuple(made if parts is None else chain(chained(parts), made))
     return below[0], finish(results, extra), below, s
+
+
+def _some_more(_: Value, k: Frame, s: Segment) -> Step:
+    """What goes through rows is a step and no value that comes back: so this resumes its frame."""
+    return _some, None, k, s
 
 
 def _next(value: Value, k: Frame, s: Segment) -> Step:
@@ -129,7 +136,7 @@ def _on_lists(name: str, finish: Any) -> Entry:
         rows = items_of(name, lists[0])
         if len(lists) > 1:
             rows = tuple(zip(*[items_of(name, value) for value in lists], strict=False))
-        return _each(function, rows, len(lists), finish, None, k, s, span)
+        return each(function, rows, len(lists), finish, None, k, s, span)
 
     return entry
 
@@ -137,12 +144,12 @@ def _on_lists(name: str, finish: Any) -> Entry:
 def _on_items(name: str, finish: Any) -> Entry:
     def entry(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
         items = items_of(name, arguments[1])
-        return _each(arguments[0], items, 1, finish, (items, span), k, s, span)
+        return each(arguments[0], items, 1, finish, (items, span), k, s, span)
 
     return entry
 
 
-def _same(results: tuple[Value, ...], _: Any) -> Value:
+def same(results: tuple[Value, ...], _: Any) -> Value:
     return results
 
 
@@ -163,8 +170,8 @@ def _fold(name: str) -> Entry:
         function, value, items = arguments
         is_threaded = type(function) is tuple and isinstance(value, Procedure)
         items = items_of(name, value if is_threaded else items)  # the hint is about the function
-        if direct(function, 2) is not None:
-            return _fold_some(value, (_fold_some, k, function, items, 0, span), s)
+        if direct(function, 2) is not None and items:
+            return _fold_some, value, (_fold_more, k, function, items, 0, span), s
         return _fold_next(value, (_fold_next, k, function, items, 0), s)
 
     return entry
@@ -172,24 +179,28 @@ def _fold(name: str) -> Entry:
 
 def _fold_some(value: Value, k: Frame, s: Segment) -> Step:
     _, below, function, items, start, span = k
-    chunk = items[start : start + AT_ONCE]
-    work(len(chunk))
-    body = _pure(function, 2)
+    counted, body = account(), _pure(function, 2)
+    walk = counted.walk(items, start)
     try:
         if body is not None:
             env = function.env
-            for item in chunk:
+            for item in walk:
                 value = body((env, value, item))
         else:
             call = function.function
-            for item in chunk:
+            for item in walk:
                 value = call(value, item)
     except Fault as fault:
         raise at(fault, span) from None
-    start += len(chunk)
+    finally:
+        start += counted.walked()
     if start == len(items):
         return below[0], value, below, s
-    return _fold_some, value, (_fold_some, below, function, items, start, span), s
+    return _fold_some, value, (_fold_more, below, function, items, start, span), s
+
+
+def _fold_more(value: Value, k: Frame, s: Segment) -> Step:
+    return _fold_some, value, k, s
 
 
 def _fold_next(value: Value, k: Frame, s: Segment) -> Step:
@@ -207,7 +218,7 @@ def _seek(name: str, wanted: bool) -> Entry:
         if not items:
             return k[0], not wanted, k, s
         if direct(function, 1) is not None:
-            return _seek_some(None, (_seek_some, k, function, items, 0, wanted, span), s)
+            return _seek_some, None, (_seek_more, k, function, items, 0, wanted, span), s
         return apply(function, items[0:1], (_seek_next, k, function, items, 1, wanted), s)
 
     return entry
@@ -217,20 +228,22 @@ def _seek_some(_: Value, k: Frame, s: Segment) -> Step:
     _, below, function, items, start, wanted, span = k
     call = direct(function, 1)
     assert call is not None
-    count = 0
+    counted = account()
     try:
-        for item in items[start : start + AT_ONCE]:
-            count += 1
+        for item in counted.walk(items, start):
             if truth(call(item)) is wanted:
                 return below[0], wanted, below, s
     except Fault as fault:
         raise at(fault, span) from None
     finally:
-        work(count)
-    start += count
+        start += counted.walked()
     if start == len(items):
         return below[0], not wanted, below, s
-    return _seek_some, None, (_seek_some, below, function, items, start, wanted, span), s
+    return _seek_some, None, (_seek_more, below, function, items, start, wanted, span), s
+
+
+def _seek_more(_: Value, k: Frame, s: Segment) -> Step:
+    return _seek_some, None, k, s
 
 
 def _seek_next(value: Value, k: Frame, s: Segment) -> Step:
@@ -244,7 +257,7 @@ def _seek_next(value: Value, k: Frame, s: Segment) -> Step:
 def walked(frame: Frame) -> tuple[str, Value] | None:
     """What a `map` or a `fold` of the program has come to which waits in a frame, and a name for
     it."""
-    if frame[0] is _next and frame[7] is _same and frame[4] > 1:
+    if frame[0] is _next and frame[7] is same and frame[4] > 1:
         return "map", unlink(frame[5], frame[4] - 1)[:MOST]
     if frame[0] is _fold_next and len(frame) > 5:
         function = frame[2]
@@ -258,7 +271,7 @@ WALKS: tuple[tuple[str, int, int | None, Entry, str], ...] = (
         "map",
         2,
         None,
-        _on_lists("map", _same),
+        _on_lists("map", same),
         "(map f xs …): f of each element, to the shortest list",
     ),
     (
@@ -270,7 +283,6 @@ WALKS: tuple[tuple[str, int, int | None, Entry, str], ...] = (
     ),
     ("filter", 2, 2, _on_items("filter", _kept), "(filter p xs): the elements for which p holds"),
     ("group-by", 2, 2, _on_items("group-by", grouped), "(group-by f xs): list of [key items]"),
-    ("sort-by", 2, 2, _on_items("sort-by", by_keys), "(sort-by f xs): by f of each, stable"),
     ("fold", 3, 3, _fold("fold"), "(fold f init xs): calls (f acc x) from the left"),
     ("reduce", 3, 3, _fold("reduce"), "(reduce f init xs): calls (f acc x) from the left"),
     ("any?", 2, 2, _seek("any?", True), "(any? p xs): whether p holds for some element"),

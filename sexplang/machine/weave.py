@@ -28,7 +28,7 @@ from sexplang.machine.leaving import add_refusals, leave_scope, raise_error
 from sexplang.machine.limiting import Limiting
 from sexplang.machine.loop import STOPPED, look, run
 from sexplang.machine.reached import too_many_branches, too_many_model_calls
-from sexplang.machine.slicing import Slicing
+from sexplang.machine.slicing import Pause, Slicing
 from sexplang.machine.stack import BASE, BOTTOM, Ended, Exit, Parent, give
 from sexplang.machine.suppressing import Unwinding, suppressing
 from sexplang.terms.effect import Request
@@ -100,13 +100,14 @@ class Turn(Limiting):
         """The branch goes on until it leaves the loop."""
         step, before = branch.step, self.steps
         s = step[3]
-        until = rest = slicing = None
+        until = slicing = None
+        midway = self.midway
+        rest = None if midway is None else self._rest(branch, midway)
         if s[3].scopes and (slicing := self.slicing) is not None:
-            until = slicing.until(branch, self.timing, before, self.midway)
+            until = slicing.until(branch, self.timing, before, midway)
             if until == before:
-                self._halt(slicing, branch, None)
+                self._halt(slicing, branch, rest)
                 return
-            rest = self._rest(branch)
         if step[0] is leave_scope:  # what comes next is done elsewhere
             step = give(step[1], s)
             s = step[3]
@@ -140,11 +141,10 @@ class Turn(Limiting):
         touched = None if self.placed is None else self.placed.touched
         self.pause = slicing.pause(branch, self.timing, rest, *stands, touched)
 
-    def _rest(self, branch: Ready) -> tuple[int, int] | None:
+    def _rest(self, branch: Ready, midway: Pause) -> tuple[int, int] | None:
         """What a branch has left that goes on where the end of a slice stopped it."""
-        midway, self.midway = self.midway, None
-        is_it = midway is not None and self.weave.branches.get(midway.path) is branch
-        return midway.rest if midway is not None and is_it else None
+        self.midway = None
+        return midway.rest if self.weave.branches.get(midway.path) is branch else None
 
     def left_open(self) -> list[str]:
         """The requests that are still open, where the run ends without leaving them: they are

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import copysign, isinf, isnan
 from typing import Any
 
-from sexplang.primitives.sizes import too_large, wrong_type
+from sexplang.primitives.sizes import LEAST, LIGHT, too_large, weigh, wrong_type
 from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.brief import shown
 from sexplang.terms.rope import TEXTS
@@ -87,14 +87,10 @@ def subtract(a: Value, b: Value = MISSING, *rest: Value) -> Value:
 
 
 def multiply(a: Value = 1, b: Value = 1, *rest: Value) -> Value:
-    if (
-        type(a) is int
-        and type(b) is int
-        and not rest
-        and a.bit_length() + b.bit_length() <= INTEGER_BITS
-    ):
-        return a * b
-    if type(a) is float and type(b) is float and not rest:
+    if type(a) is int and type(b) is int and not rest:
+        if LEAST < a < LIGHT and LEAST < b < LIGHT:
+            return a * b
+    elif type(a) is float and type(b) is float and not rest:
         return a * b
     return _fold("*", _times, a, b, rest)
 
@@ -127,6 +123,8 @@ def _times(a: Any, b: Any) -> Any:
     # The product has the sum of the bits, or one less.
     if type(a) is int and a.bit_length() + b.bit_length() > INTEGER_BITS + 1:
         raise too_large("*")
+    if type(a) is int:
+        weigh(a, b)
     return a * b
 
 
@@ -140,6 +138,7 @@ def _over(a: Any, b: Any) -> Any:
 
 
 def _ratio(a: int, b: int) -> int | float:
+    weigh(a, b)
     if a % b == 0:
         return a // b
     try:
@@ -229,6 +228,7 @@ def _division(name: str, divide: Callable[[int, int], int]) -> Callable[[Value, 
         if type(a) is int and type(b) is int:
             if b == 0:
                 raise division_by_zero(f"({name} {shown(a)} {shown(b)})")
+            weigh(a, b)
             return divide(a, b)
         n, m = integral(name, a), integral(name, b)
         if m == 0:
@@ -262,6 +262,6 @@ _modulo = _division("modulo", lambda a, b: a % b)
 
 
 def modulo(a: Value, b: Value) -> Value:
-    if type(a) is int and type(b) is int and b != 0:
+    if type(a) is int and type(b) is int and b != 0 and LEAST < a < LIGHT:
         return a % b
     return _modulo(a, b)

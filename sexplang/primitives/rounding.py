@@ -14,8 +14,15 @@ from sexplang.primitives.arithmetic import (
     real,
     within,
 )
-from sexplang.primitives.sizes import out_of_range, too_large, wrong_type
-from sexplang.terms.allowance import scan
+from sexplang.primitives.sizes import (
+    LIGHT,
+    PRODUCT,
+    out_of_range,
+    too_large,
+    weigh,
+    wrong_type,
+)
+from sexplang.terms.allowance import scan, work
 from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.brief import shown
 from sexplang.terms.rope import Rope, whole_text
@@ -87,6 +94,7 @@ def square_root(a: Value) -> Value:
         raise out_of_range("sqrt", f"{shown(a)} is below 0, and there are no complex numbers")
     if type(a) is float:
         return sqrt(a)
+    weigh(a, a)
     root = isqrt(a)
     if root * root == a:
         return root
@@ -111,6 +119,9 @@ def _exact_power(a: int, b: int) -> int:
     # The power has at least this many bits; what passes has at most twice the cap.
     if (a.bit_length() - 1) * b >= INTEGER_BITS:
         raise too_large("expt")
+    half = a.bit_length() * b // 2
+    if half > 1_000:
+        work(half * half // PRODUCT)  # the last product is most of it
     made: int = within("expt", a**b)
     return made
 
@@ -129,14 +140,18 @@ def _float_power(a: int | float, b: int | float) -> float:
 
 
 def to_text(a: Value, radix: Value = MISSING) -> Value:
-    if radix is MISSING and type(a) is int and a.bit_length() <= INTEGER_BITS:
+    if radix is MISSING and type(a) is int and -0x3FFFFFFF < a < 0x3FFFFFFF:
         return repr(a)
     check("number->string", a)
     base = 10 if radix is MISSING else _radix("number->string", radix)
     if base == 10:
+        if type(a) is int:
+            weigh(a, a)
         return number_text(within("number->string", a))
     whole = integral("number->string", a)
     sign, whole = ("-", -whole) if whole < 0 else ("", whole)
+    if whole > LIGHT:
+        work(whole.bit_length() // 4)  # about as long as the digits, each a division
     digits = []
     while True:
         whole, digit = divmod(whole, base)
@@ -155,6 +170,8 @@ def from_text(text: Value, radix: Value = 10) -> Value:
         raise wrong_type("string->number", "a string", text)
     base = _radix("string->number", radix)
     scan(len(text))
+    if 300 < len(text) <= _MOST_DIGITS:
+        work(len(text) ** 2 * 11 // PRODUCT)  # a pair of digits has eleven pairs of bits
     if base == 10:
         match = _decimal_pattern().fullmatch(text)
         return number_of("string->number", text, match) if match else False
@@ -163,6 +180,7 @@ def from_text(text: Value, radix: Value = 10) -> Value:
         return False
     if len(digits) > INTEGER_BITS:
         raise too_large("string->number")
+    work(len(digits))
     return within("string->number", _digits_value(text, base))
 
 

@@ -1,12 +1,27 @@
 """Values to sizes: what is too much, and how to say so."""
 
 from sexplang.terms import sequences
+from sexplang.terms.allowance import work
 from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.brief import exact_twin, shown
 from sexplang.terms.value import Fault, Value
 
 STRING_POINTS = 10_000_000
 LIST_ITEMS = sequences.MOST
+
+LIGHT = 1 << 1000
+LEAST = -LIGHT
+"""An integer between them is multiplied, divided and written in about the time of a step."""
+
+
+def weigh(a: int, b: int) -> None:
+    """Counts a product or a quotient of large integers as steps. May end the run."""
+    if not (LEAST < a < LIGHT and LEAST < b < LIGHT):
+        work(a.bit_length() * b.bit_length() // PRODUCT)
+
+
+PRODUCT = 1_000_000
+"""Pairs of bits that are multiplied in about the time of a step."""
 
 
 def wrong_type(name: str, takes: str, value: Value, hint: str | None = None) -> Fault:

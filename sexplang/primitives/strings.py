@@ -11,12 +11,12 @@ from sexplang.primitives.sizes import (
     out_of_range,
     too_large,
     too_long,
+    weigh,
     whole,
     wrong_type,
 )
 from sexplang.terms import text as terms_text
 from sexplang.terms.allowance import GLANCE, SMALL, charge, scan
-from sexplang.terms.border import INTEGER_BITS
 from sexplang.terms.extent import text_size
 from sexplang.terms.rope import PLAIN, TEXTS, Rope, Text, joined_texts, put_after, whole_text
 from sexplang.terms.sequences import LISTS
@@ -39,8 +39,10 @@ def text_of(name: str, value: Value) -> str:
     """The text of any value, for `str` and `~a`."""
     if type(value) is str:
         return value
-    if type(value) is int and value.bit_length() <= INTEGER_BITS:
+    if type(value) is int and -0x3FFFFFFF < value < 0x3FFFFFFF:
         return repr(value)
+    if type(value) is int:
+        weigh(value, value)
     return _bounded(name, value, terms_text.text)
 
 

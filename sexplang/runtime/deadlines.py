@@ -19,7 +19,7 @@ LOOK = 0.01
 LONGEST = 1e9
 """Seconds that nobody waits."""
 
-_MOST = 20_000
+_MOST = 5_000
 """Steps between two looks at most."""
 
 Places = Mapping[str, tuple[str, int]]

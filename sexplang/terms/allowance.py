@@ -5,8 +5,9 @@ says how much; whoever runs the program decides what is too much. Outside of a r
 charged.
 """
 
+from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Any, Protocol
 
 SMALL = 100
 """Elements or characters up to which nothing is charged: steps bound how much of that there is."""
@@ -21,7 +22,9 @@ GREATEST = 1e300
 
 
 STEPS = 1
-"""The version of how steps are counted: a recording says after how many a deadline passed."""
+"""The version of how steps are counted, which is a part of the language: a step that was counted
+otherwise is another one."""
+
 
 MOST_DEPTH = 10
 """No run lets tasks go deeper, whoever allows it."""
@@ -34,10 +37,25 @@ class Account(Protocol):
         """Elements or characters that are about to be made."""
 
     def work(self, count: int) -> None:
-        """Calls, comparisons and the like that are no steps by themselves and count as such."""
+        """Counts steps: calls, elements, and what takes as long."""
+
+    def walk(self, items: tuple[Any, ...], start: int) -> Iterator[Any]:
+        """The next elements, for one turn of the loop."""
+
+    def walked(self, known: int = 1) -> int:
+        """How many of them were begun with; they are counted."""
 
 
 ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
+
+account: Any = ACCOUNT.get
+"""That of the run that is going on: for whoever is part of one."""
+
+TICKS: ContextVar[Iterator[None] | None] = ContextVar("ticks", default=None)
+
+ticks: Any = TICKS.get
+"""The steps that are left of what the run does at once: the next one is taken, or is `work` where
+none is left. In half the time that `work` takes."""
 
 
 def charge(size: int) -> None:

@@ -11,7 +11,7 @@ from sexplang.runtime import Journal, Settings, drive, performers
 from sexplang.runtime.chain import add_checksum
 from sexplang.runtime.journal import PASSED, replay
 
-F = "(define (f n) (if (= n 0) 0 (f (- n 1))))\n(define (g) (g))\n"
+F = "(define (f n) (if (= n 0) 0 (f (- n 1))))\n(define (g) (g))\n(define (twice x) (* 2 x))\n"
 DIGITS = "(loop 1000000 (* (expt 3 4000) (expt 7 2200)))"
 
 
@@ -39,6 +39,7 @@ def end_of(ended):
         "(g)",
         DIGITS,
         "(map (lambda (x) (* x x)) (range 900000))",
+        "(map (lambda (x) (twice (+ x 1))) (range 900000))",
         "(fold (lambda (a x) (f 9)) 0 (range 900000))",
         "(sort (range 900000) (lambda (a b) (> a b)))",
         "(par (sleep 60) (g) (sleep 60))",
@@ -168,3 +169,47 @@ def test_a_place_is_given_on_over_a_slice():
     asked = [each.arguments for each in outcome.requests if each.operation == "ask"]
 
     assert [(2,), (3,)] == sorted(asked)
+
+
+def slices(work, size=1_000_000):
+    """Where the slices of a program end that is timed."""
+    outcome, ends = start(built(F + f"(with-timeout 60 (begin {work} 1))"), slice=Slice(size)), []
+    while isinstance(outcome, Suspended):
+        ends.append(state_of(outcome).pause.steps)
+        outcome = advance(outcome, Slice(size))
+    return ends
+
+
+def test_what_makes_much_ends_its_slice():
+    """Else as many of them would be done as of the smallest steps until somebody looks."""
+    assert len(slices("(loop 20 (length (range 5)))")) == 2
+    assert len(slices("(loop 20 (length (range 600000)))")) >= 20
+    assert len(slices("(map (lambda (i) (length (range 600000))) (range 20))")) >= 20
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "(* n m)",
+        "(modulo n m)",
+        "(quotient n m)",
+        "(/ m m)",
+        "(expt m 3)",
+        "(sqrt (* m m))",
+        "(str n)",
+        "(number->string m 7)",
+        "(string->number digits)",
+        "(apply * [m m])",
+    ],
+)
+def test_large_integers_count_as_steps(work):
+    """Arithmetic with thousands of digits takes much longer than with a few."""
+    large = "(define n (- (expt 2 6990) 1)) (define m (- (expt 3 2000) 1)) (define digits (str n))"
+    small = "(define n 8) (define m 3) (define digits (str n))"
+    of_large, of_small = (
+        start(built(f"{F}(define-effect (ask)) {defined} (loop 1000 {work}) (ask)"))
+        for defined in (large, small)
+    )
+    more = state_of(of_large).weave.steps - state_of(of_small).weave.steps
+
+    assert 2_000 < more < 1_000_000

@@ -1,6 +1,7 @@
 """Laws of steps: work that takes longer takes more of them, however it is done."""
 
 import pytest
+from support.laws import LAWS, first_finding
 from support.running import begun
 
 from sexplang.machine import Limits, Suspended, state_of
@@ -60,3 +61,15 @@ def test_steps_grow_with_the_list(walk: str, function: str):
 
     for length, count in zip(LENGTHS, taken, strict=True):
         assert length <= count <= most * length, (length, taken)
+
+
+@pytest.mark.parametrize("start", range(0, 60, 20))
+def test_no_optimisation_changes_the_steps(start: int):
+    """Nor does it where a slice ends."""
+    assert None is first_finding(LAWS["steps"], range(start, start + 20))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_no_optimisation_changes_the_steps_many_times():
+    assert None is first_finding(LAWS["steps"], range(60, 5_000))

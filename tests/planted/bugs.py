@@ -23,6 +23,35 @@ class Bug:
 
 BUGS = [
     Bug(
+        "a function that is evaluated where it is called is no step",
+        "steps",
+        "machine/calls.py",
+        (
+            (
+                "            inner = env[0], only(env)\n            try:\n                next(ticks())\n",
+                "            inner = env[0], only(env)\n            try:\n                ticks()\n",
+            ),
+        ),
+    ),
+    Bug(
+        "code that is too tall for Python's stack takes a step more",
+        "steps",
+        "machine/generate.py",
+        (("        return back, env, (back, k), s", "        return code, env, k, s"),),
+    ),
+    Bug(
+        "of the elements that are gone through at once the first counts twice",
+        "steps",
+        "machine/loop.py",
+        (("            self.work(done - known)", "            self.work(done)"),),
+    ),
+    Bug(
+        "a branch that goes on after a slice is taken up anew",
+        "steps",
+        "machine/weave.py",
+        (("before + _STRETCH if rest is None else before", "before + _STRETCH"),),
+    ),
+    Bug(
         "the return clause also runs for the value of another clause",
         "agrees",
         "machine/control.py",
@@ -94,10 +123,10 @@ BUGS = [
         "machine/control.py",
         (
             (
-                "    k, s = _push(continuation, k, s)\n    return k[0], value, k, s",
+                "    k, s = _push(continuation, k, s)\n    return went, value, k, s",
                 "    stood = resume.__dict__\n"
                 "    k, s = stood.setdefault(continuation, _push(continuation, k, s))\n"
-                "    return k[0], value, k, s",
+                "    return went, value, k, s",
             ),
         ),
         seed=103,

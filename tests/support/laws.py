@@ -39,6 +39,7 @@ from support.running import (
 from support.schedule import Meaning, meaning
 from support.shapes import one_program
 from support.spent import SPENT, counted
+from support.stepping import one_count
 from support.thawing import resealed
 
 from sexplang.machine import Suspended, state_of
@@ -381,6 +382,7 @@ LAWS: dict[str, Law] = {
     "result_answers": result_answers,
     "answers_are_values": answers_are_values,
     "shapes": one_program,
+    "steps": one_count,
     "located": located,
     "bound_before": bound_before,
     "nothing_lost": nothing_lost,

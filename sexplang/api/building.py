@@ -14,7 +14,6 @@ from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.runtime import Permissions
 from sexplang.runtime.beside import with_imports
 from sexplang.runtime.sources import finding
-from sexplang.secrets import look
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.node import evolve
 from sexplang.terms.program import Program
@@ -44,7 +43,6 @@ def build(
     text = _source(source)
     find = finding(permissions_for(source, permissions))
     names = _registered(effects, primitives)
-    look()
     with Concealing():
         try:
             made = pipeline.build(text, find, functions=names)

@@ -25,7 +25,7 @@ from sexplang.machine import Failed, Limits
 from sexplang.runtime import Permissions
 from sexplang.runtime.sources import finding, lying_in
 from sexplang.runtime.traces import Target
-from sexplang.secrets import redact
+from sexplang.secrets import look, redact
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.node import evolve
 from sexplang.terms.task import error_of
@@ -185,6 +185,7 @@ def _asked(
     """The program to run, or what is wrong with the question."""
     path: Path | None = "s_expression" if identifier.lstrip().startswith("(") else None
     warnings: tuple[str, ...] = ()
+    look()
     try:
         there, find = read(library, allowed)
         there.check(identifier)

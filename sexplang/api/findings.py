@@ -2,7 +2,7 @@
 
 from types import TracebackType
 
-from sexplang.secrets import KNOWN, masked, silence, silent
+from sexplang.secrets import KNOWN, look, masked, silence, silent
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.node import evolve
 from sexplang.terms.source import Made, Source, Span
@@ -12,7 +12,7 @@ class Concealing:
     """Within this, Diagnostics hold no credential; nor do the texts in which they have places."""
 
     def __enter__(self) -> None:
-        pass
+        look()
 
     def __exit__(
         self,

@@ -10,6 +10,7 @@ from sexplang.api.values import value
 from sexplang.machine import Failed
 from sexplang.runtime import Refusal
 from sexplang.runtime.memory import MemorySystem, place_for
+from sexplang.secrets import look, redact
 from sexplang.terms.task import error_of
 from sexplang.terms.text import plain
 from sexplang.terms.value import Fault
@@ -82,7 +83,8 @@ class Memory:
     def entries(self) -> dict[str, str]:
         """The metadata of every file as text, by absolute path."""
         with _failing():
-            return self._system.entries()
+            entries: dict[str, str] = redact(self._system.entries())
+            return entries
 
     def search(self, query: str | Mapping[str, Any]) -> dict[str, Any]:
         """`{summary matches error}` for a text or a ContextGenerationInput, of all files whatever
@@ -93,7 +95,8 @@ class Memory:
             asked = value(query if isinstance(query, str) else dict(query))
         except Fault as fault:
             raise Failed(error_of(fault)) from None
-        reply: dict[str, Any] = plain(value(self._system.search(asked)))
+        look()
+        reply: dict[str, Any] = plain(redact(value(self._system.search(asked))))
         return reply
 
     def get_relevant_context_for(self, context_input: str | Mapping[str, Any]) -> dict[str, Any]:
@@ -103,6 +106,7 @@ class Memory:
 
 @contextmanager
 def _failing() -> Iterator[None]:
+    look()
     try:
         yield
     except Refusal as refusal:

@@ -164,3 +164,21 @@ def test_who_embeds_is_told_of_a_plain_word(known, caplog):
     assert ["`ANTHROPIC_API_KEY` holds a plain word"] == [
         each.getMessage().partition(" as ")[0] for each in caplog.records
     ]
+
+
+def test_an_index_that_python_makes_holds_no_credential(tmp_path, monkeypatch):
+    """Though nothing has run yet; and what one says that held one before does not either."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# The token is canary-7f3a9cXY")
+    memory = sexplang.Memory(tmp_path / "m.db")
+    memory.update({str(tmp_path / "old.md"): "see canary-7f3a9cXY"})
+    monkeypatch.setenv("SHOP_TOKEN", "canary-7f3a9cXY")
+    memory.add(tmp_path / "docs")
+    memory.update({str(tmp_path / "b.md"): "see canary-7f3a9cXY"})
+    told = repr(memory.entries()) + repr(memory.search("token"))
+    memory.update({str(tmp_path / "old.md"): "nothing"})
+    monkeypatch.undo()
+    look()
+
+    assert "The token is [redacted]" in told and "canary" not in told
+    assert {str(tmp_path / "b.md"): "see [redacted]"}.items() <= memory.entries().items()

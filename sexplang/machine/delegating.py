@@ -170,6 +170,10 @@ def go_on(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None)
             f"`continue` takes a TaskResult and words, not {shown(words)}",
             hint='write (continue result "words"); a list of content blocks may stand for them',
         )
+    task, linked = result.conversation[0], s[3].linked
+    name = task.template.name
+    if linked.known.get(name) != task:
+        _check_allowed(name, linked)
     return continue_task(result.conversation, words, calling(span, k), s)
 
 

@@ -44,7 +44,7 @@ _PART = "what stands around the JSON may be a part of it"
 _THOUGHT = "the JSON may stand in a part for thinking, and not be the answer"
 # What is left of something that the JSON is a part of.
 _KEY = re.compile(r"[\"'”]\s*:")
-_TAKES_IN = ("[", "{", "~~", "<!--", "//")
+_TAKES_IN = ("[", "{", "~~", "<!--", "//", "/*")
 _GOES_ON = re.compile(r"[^\n\w]*+\w")
 _MORE = re.compile(r",\s*+(?:[{\[\"']|\w++\s*+[:=])")
 _CLOSERS = re.compile(r"[\s}\]]+")

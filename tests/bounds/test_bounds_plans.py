@@ -50,6 +50,17 @@ def plan(text, allow="'model 'subtask"):
     return f"{OUTER} (eval-plan {text} inputs: {given} allow: [{allow}])"
 
 
+@pytest.mark.parametrize(("allow", "calls"), [("'model", 1), ("'model '(task \"outer\")", 2)])
+def test_a_plan_goes_on_with_no_task_that_is_not_allowed(allow, calls):
+    text = json.dumps('(define-input r type: json) (get (continue r "again") "content")')
+    program = f"(define r (call-task outer)) (eval-plan {text} inputs: {{r: r}} allow: [{allow}])"
+
+    value, asked = run(f"{OUTER} {program}")
+
+    assert len(asked) == calls
+    assert value["value"] == "said" if calls == 2 else value["error"].fields["hint"] == HINT
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_plan_reaches_no_task_that_is_not_allowed(way):
     value, asked = run(plan(WAYS[way]))

@@ -38,6 +38,7 @@ ASKED_AGAIN = [
     ('{"a": [/* none yet */]}', TABLE, "a comment may stand for what is left out"),
     ('{"a": [1, 2 // etc\n]}', TABLE, "a comment may stand for what is left out"),
     ('No: ~~{"a": 1}~~', TABLE, "may be a part of it"),
+    ('/* {"a": 1} */', TABLE, "may be a part of it"),
     ('// {"a": 1}', TABLE, "may be a part of it"),
     ('a = {"c": 1}, b = 2', TABLE, "may be a part of it"),
     ('[answer {"c": 1}]', TABLE, "may be a part of it"),

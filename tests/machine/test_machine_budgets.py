@@ -66,7 +66,7 @@ def test_calls_are_exact_under_every_order_of_replies(width, limit):
         assert isinstance(outcome, Done)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(20))
 def test_no_order_passes_a_budget(seed):
     """64 branches, replies and failures in random order, calls and tokens bounded."""
     check(seed)

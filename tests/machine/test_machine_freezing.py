@@ -20,7 +20,9 @@ from sexplang.terms.source import Source
 from sexplang.terms.value import Fault
 
 
-@pytest.mark.parametrize("start", range(0, 100, 50))
+@pytest.mark.parametrize(
+    "start", [0, *[pytest.param(at, marks=pytest.mark.long) for at in range(50, 1_000, 50)]]
+)
 def test_freezing_at_every_wait_changes_nothing(start):
     """Continuations, handlers, branches, deadlines, cleanups: nothing of a run is lost or
     doubled."""

@@ -98,7 +98,9 @@ def test_what_is_no_function_is_an_error():
     assert "not-a-function" == end(begun("(in-place 3)"))[1][2]
 
 
-@pytest.mark.parametrize("start_at", range(0, 120, 40))
+@pytest.mark.parametrize(
+    "start_at", [0, *[pytest.param(at, marks=pytest.mark.long) for at in range(40, 400, 40)]]
+)
 def test_a_run_with_jobs_is_the_same_when_it_was_frozen(start_at):
     """Cut at every wait, frozen, thawed and gone on with."""
     for seed in range(start_at, start_at + 40):

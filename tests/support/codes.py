@@ -23,22 +23,26 @@ class Found:
 
 def codes_in(files: Iterable[tuple[str, str]]) -> Iterator[Found]:
     """Every code in the files, given as pairs of name and text."""
-    trees = [(name, ast.parse(text)) for name, text in files]
+    trees = [(name, [*filter(_may_have_one, ast.walk(ast.parse(text)))]) for name, text in files]
     takers = dict(KNOWN)
-    for _, tree in trees:
-        takers |= _takers(tree)
-    for name, tree in trees:
-        for node in ast.walk(tree):
+    for _, nodes in trees:
+        takers |= _takers(nodes)
+    for name, nodes in trees:
+        for node in nodes:
             for value in _given(node, takers):
                 for code in _literals(value):
                     if code and set(code) <= _KEBAB:
                         yield Found(code, f"{name}:{value.lineno}")
 
 
-def _takers(tree: ast.AST) -> dict[str, int]:
+def _may_have_one(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Call, ast.Dict, ast.FunctionDef, ast.AsyncFunctionDef))
+
+
+def _takers(nodes: Iterable[ast.AST]) -> dict[str, int]:
     """Functions with a parameter `code`, and its position in a call of them."""
     found = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             names = [arg.arg for arg in node.args.args if arg.arg not in ("self", "cls")]
             if "code" in names:

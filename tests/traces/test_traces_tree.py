@@ -14,10 +14,12 @@ from sexplang.runtime.traces.tree import Trace
 PROGRAMS, SCHEDULES = 100, 10
 
 
-@pytest.mark.parametrize("tens", range(PROGRAMS // 10))
+@pytest.mark.parametrize(
+    "tens", [0, 1, 2, *[pytest.param(at, marks=pytest.mark.long) for at in range(3, 10)]]
+)
 def test_spans_are_the_effects_in_a_thousand_schedules(tens):
     """Each request that was performed has one span; each branch, task and named piece of work has
-    one; nothing else has; and each stands where the program says."""
+    one; nothing else has; and each stands where the program says. All thousand with -m long."""
     for seed in range(10 * tens, 10 * tens + 10):
         program = made(Random(seed))
         compiled = program.program

@@ -81,7 +81,7 @@ def test_who_ends_the_input_gives_no_answer():
     child.sendeof()
     assert ("\n`ask-user`: the person gave no answer\n", 0) == ended(child)
 
-    child = begun("run", "-e", '(try (with-timeout 1 (ask-user "Tea?")) (catch (err seconds) 1))')
+    child = begun("run", "-e", '(try (with-timeout 0.3 (ask-user "Tea?")) (catch (err seconds) 1))')
     child.expect_exact("? ")
     assert ("1\n", 0) == ended(child)
 

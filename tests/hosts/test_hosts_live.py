@@ -11,7 +11,7 @@ from support.recorded import PLAN, diamond, recorded
 
 WIDE = """(import "look-up.xml")
 (print "begun")
-(length (par-map (lambda (at) (begin (sleep (if (< at 30) 1 2)) at)) (range 300)))"""
+(length (par-map (lambda (at) (begin (sleep (if (< at 30) 0.6 1.2)) at)) (range 300)))"""
 
 
 def in_terminal(folder, *words, **environment):

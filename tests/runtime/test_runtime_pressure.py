@@ -405,7 +405,7 @@ def test_a_call_that_nobody_wants_any_more_holds_up_none_that_waits():
 def test_what_fails_for_reasons_of_its_own_fails_for_nobody_else():
     """A call's deadline is not that of those that wait for it."""
     replies = [{"fail": "hang"}, "x"]
-    body = 'messages: [{role: "user" content: "tea"}] timeout: 2'
+    body = 'messages: [{role: "user" content: "tea"}] timeout: 1'
     program = f"(par (attempt (model {{{body}}})) (model {{{body}}}))"
     with MessagesServer(*replies) as server:
         performers = table(model=f"{server.url}#m", endpoint=Endpoint(silence=30, total=30))

@@ -217,7 +217,7 @@ def test_every_one_that_hangs_is_ended():
     names = [f"t{at}" for at in range(6)]
     with MessagesServer(answer) as server:
         result = sexplang.run(
-            several(names, "timeout: 3"), model=server.url, tools=[wait], limits=Limits(places=6)
+            several(names, "timeout: 2"), model=server.url, tools=[wait], limits=Limits(places=6)
         )
 
     assert 6 == result["failure_count"]
@@ -226,7 +226,7 @@ def test_every_one_that_hangs_is_ended():
             "success": False,
             "content": "so far",
             "sources": [],
-            "error": "the subagent timed out after 3 seconds",
+            "error": "the subagent timed out after 2 seconds",
             "token_usage": {"input": 11, "output": 5},
         } == each["result"]
 
@@ -276,7 +276,7 @@ def test_one_fails_one_hangs_one_succeeds():
     names = ["fails", "hangs", "succeeds"]
     with MessagesServer(answer) as server:
         result = sexplang.run(
-            several(names, "timeout: 3"),
+            several(names, "timeout: 2"),
             model=server.url,
             tools=[look],
             on_event=events.append,

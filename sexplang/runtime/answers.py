@@ -7,7 +7,7 @@ from sexplang.runtime.events import Event
 from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.secrets import KNOWN, redact, redacted
-from sexplang.terms.effect import Part, Request, with_sent
+from sexplang.terms.effect import UNCOUNTED, UNMADE, Part, Request, with_sent
 from sexplang.terms.node import define
 from sexplang.terms.task import cut_off, error_of, error_record
 from sexplang.terms.text import value_of
@@ -69,19 +69,22 @@ def settled(reply: Any, operation: str) -> tuple[Value, bool, int]:
 
 
 def failure(error: BaseException, operation: str) -> Record:
-    """The error record for whatever a performer raised."""
+    """The error record for whatever a performer raised. Of a model, where that does not say what it
+    took, nobody knows."""
     if isinstance(error, Refusal):
         return redact(error.error)  # type: ignore[no-any-return]
+    part = with_sent(UNCOUNTED if operation == "model" else UNMADE)
     if isinstance(error, Fault):
         words = redacted(f"the reply to `{operation}`: {error.message}")
-        return error_of(Fault(error.code, words, hint=error.hint))
-    return error_record(
+        return cut_off(error_of(Fault(error.code, words, hint=error.hint)), part)
+    failed = error_record(
         "TASK_FAILURE",
         "unexpected_error",
         clean(f"what answers `{operation}` failed: {type(error).__name__}: {error}"),
         details={"code": "performer-failed", "operation": operation},
         hint="correct the function; to fail on purpose, it raises sexplang.error(reason, message)",
     )
+    return cut_off(failed, part)
 
 
 def interrupted(request: Request, part: Part) -> Record:

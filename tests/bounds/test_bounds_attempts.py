@@ -10,11 +10,13 @@ from io import StringIO
 
 import anyio
 import pytest
-from support.command import SEXPLANG, sexplang
+from support.command import SEXPLANG
+from support.command import sexplang as command
 from support.messages_server import MessagesServer
 from support.running import built
 from support.spent import price
 
+import sexplang
 from sexplang.hosts.progress import Progress
 from sexplang.hosts.spending import spending
 from sexplang.machine import start
@@ -100,6 +102,23 @@ def test_where_nobody_listens_nothing_was_sent():
     ended, asked, _ = ran(["ok"], "(say)", {"tokens": 1_000}, "http://127.0.0.1:1")
 
     assert (0, 0) == (asked, ended.accounts["0"].spent_tokens)
+
+
+def test_a_function_that_breaks_may_have_sent_something():
+    """One that fails on purpose says what it took."""
+
+    def broken(payload):
+        raise ValueError("the line is dead")
+
+    def failing(payload):
+        raise sexplang.error("busy", "later")
+
+    for model, said in ((broken, {"uncounted": 1}), (failing, None)):
+        with pytest.raises(sexplang.Failed) as raised:
+            sexplang.run(SAY + "(say)", model=model, budget={"tokens": 1_000})
+        assert said == raised.value.details.get("usage")
+        spent = raised.value.accounts["0"].spent_tokens
+        assert (0 if said is None else input_of_one()) == spent
 
 
 def test_a_reply_comes_after_attempts_that_nobody_counted():
@@ -209,7 +228,7 @@ def test_the_command_tells_what_was_sent_of_a_run_that_is_interrupted(tmp_path):
     rows = [json.loads(line) for line in record.read_text().splitlines()]
     cut = [row["id"] for row in rows if row.get("operation") == "cut"]
     assert (3, 3) == (len(cut), len(set(cut)))
-    report = json.loads(sexplang("runs", "report", record, "--json").stdout)
+    report = json.loads(command("runs", "report", record, "--json").stdout)
     assert (0, 3, 3) == (report["calls"], report["withdrawn"], report["uncounted"])
 
 

@@ -176,6 +176,16 @@ class _Freezer:
     def _each(self, items: Any) -> list[Any]:
         return [self._reference(item) for item in items]
 
+    def _keys(self, table: dict[Any, Any]) -> Any:
+        """The keys as they are written; where two become one, the later is numbered."""
+        if self._written is str:
+            return table
+        made: dict[Any, None] = {}
+        for key in table:
+            name = self._written(key) if type(key) is str else key
+            made[f"{name} ({len(made) + 1})" if name in made else name] = None
+        return made
+
     def _node(self, item: Any) -> list[Any]:
         kind = type(item)
         if item is BOTTOM:
@@ -195,7 +205,7 @@ class _Freezer:
         if kind is list:
             return ["list", *self._each(item)]
         if kind is dict:
-            return ["dict", len(item), *item, *self._each(item.values())]
+            return ["dict", len(item), *self._keys(item), *self._each(item.values())]
         if kind is float:
             return ["float", repr(item)]
         if kind is Record:

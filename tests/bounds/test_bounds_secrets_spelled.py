@@ -182,3 +182,16 @@ def test_an_index_that_python_makes_holds_no_credential(tmp_path, monkeypatch):
 
     assert "The token is [redacted]" in told and "canary" not in told
     assert {str(tmp_path / "b.md"): "see [redacted]"}.items() <= memory.entries().items()
+
+
+def test_the_keys_of_a_frozen_table_are_no_credentials(known):
+    """Of the program's own text; none of them is lost."""
+    known(A_TOKEN="canary-7f3a9c", B_TOKEN="canary-8g4b0d")
+    text = '(define-effect (ask)) (define t {"canary-7f3a9c": 1 "canary-8g4b0d": 2}) (ask) t'
+    program = sexplang.build(text)
+    run = sexplang.start(program)
+    frozen = sexplang.freeze(run)
+    run = sexplang.thaw(program, frozen)
+
+    assert "canary" not in json.dumps(frozen)
+    assert [1, 2] == [*sexplang.result(run.resume(run.requests[0].id)).values()]

@@ -38,9 +38,17 @@ def parse(value: Value) -> Value:
         odd, decode = _quick()
         if odd(text) is None:
             return _tupled(decode(text))
-    except (ValueError, RecursionError):
-        pass  # the reader here knows whether it can be read, and what is wrong with it
+    except (ValueError, RecursionError) as wrong:
+        # The reader here knows whether it can be read, and what is wrong with it. Where that
+        # would take long, the place is enough.
+        at = getattr(wrong, "pos", None)
+        if at is not None and len(text) > _LONG:
+            raise _Reader(text, at).bad("something else has to stand here") from None
     return _Reader(text).document()
+
+
+_LONG = 100_000
+"""Characters of a text that is read in a tenth of a second."""
 
 
 @cache
@@ -82,7 +90,7 @@ class _Reader:
     `outer` holds the same two for those around it.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, at: int = 0) -> None:
         # Programs that read no JSON start without it.
         from json import decoder
 
@@ -90,7 +98,7 @@ class _Reader:
         self.after_space = json.WHITESPACE.match
         self.scan = json.scanstring
         self.text = text
-        self.at = 0
+        self.at = at
         self.made: Any = None
         self.key = ""
         self.outer: list[tuple[Any, str]] = []
@@ -106,7 +114,7 @@ class _Reader:
                     break
             else:
                 if self._next():
-                    raise self._bad("the document ended before this")
+                    raise self.bad("the document ended before this")
                 return value
 
     def _next(self) -> str:
@@ -127,14 +135,14 @@ class _Reader:
         if match := number_pattern().match(self.text, self.at):
             value = number_of("json-parse", match.group(), match)
             if value is False:
-                raise self._bad("this number is larger than any float")
+                raise self.bad("this number is larger than any float")
             self.at = match.end()
             return value
-        raise self._bad("a value is missing here")
+        raise self.bad("a value is missing here")
 
     def _opened(self, char: str) -> Value:
         if len(self.outer) == DEEPEST:
-            raise self._bad(f"this is nested deeper than {DEEPEST} levels")
+            raise self.bad(f"this is nested deeper than {DEEPEST} levels")
         self.at += 1
         if self._next() == _CLOSING[char]:
             self.at += 1
@@ -159,17 +167,17 @@ class _Reader:
                 self._read_key()
             return _OPENED
         if char != ("]" if type(made) is list else "}"):
-            raise self._bad(f"a comma or a `{']' if type(made) is list else '}'}` is missing here")
+            raise self.bad(f"a comma or a `{']' if type(made) is list else '}'}` is missing here")
         self.at += 1
         self.made, self.key = self.outer.pop()
         return tuple(made) if type(made) is list else made
 
     def _read_key(self) -> None:
         if self._next() != '"':
-            raise self._bad("a key in double quotes is missing here")
+            raise self.bad("a key in double quotes is missing here")
         self.key = self._string()
         if self._next() != ":":
-            raise self._bad("a colon is missing here")
+            raise self.bad("a colon is missing here")
         self.at += 1
 
     def _string(self) -> str:
@@ -178,15 +186,15 @@ class _Reader:
             made: str = string
             made.encode()
         except UnicodeEncodeError:
-            raise self._bad("half of a surrogate pair stands alone in this string") from None
+            raise self.bad("half of a surrogate pair stands alone in this string") from None
         except ValueError:
-            raise self._bad(
+            raise self.bad(
                 "this string has no end, or a bad escape or a raw line break in it"
             ) from None
         self.at = end
         return made
 
-    def _bad(self, why: str) -> Fault:
+    def bad(self, why: str) -> Fault:
         line = self.text.count("\n", 0, self.at) + 1
         column = self.at - self.text.rfind("\n", 0, self.at)
         near = self.text[self.at : self.at + 20]

@@ -193,6 +193,16 @@ def test_bad_json_names_the_place_and_what_is_missing(text, words):
     assert words in fault.message
 
 
+@pytest.mark.parametrize(("end", "column"), [("x", 120_002), ("1]]", 120_004), ("", 120_002)])
+def test_a_long_text_that_is_not_json_is_not_read_again(end, column):
+    """The place is told, and not what is missing there: that would take seconds."""
+    fault = refused("json-parse", "[" + "1," * 60_000 + end)
+
+    assert fault.code == "bad-json"
+    assert "something else has to stand here" in fault.message
+    assert fault.details == {"line": 1, "column": column}
+
+
 def test_json_may_be_10000_levels_deep():
     """One level more is refused, and so is nothing at the default recursion limit."""
     text = "[" * 10_000 + "]" * 10_000

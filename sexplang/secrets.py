@@ -12,7 +12,7 @@ from typing import Any
 from sexplang.process import ADDRESSES, CREDENTIALS, HEADERS, is_named
 from sexplang.terms.address import is_credential, split_credentials
 from sexplang.terms.node import define, evolve, field
-from sexplang.terms.value import Record, Value
+from sexplang.terms.value import Record, Symbol, Value, distinct, symbol
 
 MARK = "[redacted]"
 
@@ -33,32 +33,34 @@ TELLING = 20
 
 @define(eq=False)
 class Secret:
-    """A credential, and how it is found. What its parts may look like is made when it is looked
-    for in a text that has its `word`, the longest part that is spelled alike everywhere."""
+    """A credential, and how it is found: in a text in which no plain character is escaped by its
+    `word`, the longest part of plain characters. What its parts may look like is made when it is
+    looked for in a text that has this word, or in one in which plain characters are escaped."""
 
     value: str
     word: str
-    _pattern: "re.Pattern[str] | None" = None
+    _patterns: "dict[bool, re.Pattern[str]]" = field(factory=dict)
 
-    @property
-    def pattern(self) -> "re.Pattern[str]":
-        if self._pattern is None:
+    def pattern(self, plain: bool) -> "re.Pattern[str]":
+        """Whether it has the escapes of `plain` characters, too."""
+        if plain not in self._patterns:
             from sexplang.terms.spellings import parts_of
 
-            self._pattern = re.compile("".join(parts_of(self.value)))
-        return self._pattern
+            self._patterns[plain] = re.compile("".join(parts_of(self.value, plain=plain)))
+        return self._patterns[plain]
 
-    def is_in(self, text: str) -> bool:
-        return self.word in text and (
-            self.word == self.value or self.pattern.search(text) is not None
-        )
+    def is_in(self, text: str, plain: bool) -> bool:
+        """Whether it is in a text, in which `plain` characters are escaped, or are not."""
+        if not plain and (self.word not in text or self.word == self.value):
+            return self.word in text
+        return self.pattern(plain).search(text) is not None
 
-    def taken_out(self, text: str) -> str:
-        if self.word not in text:
+    def taken_out(self, text: str, plain: bool) -> str:
+        if not plain and self.word not in text:
             return text
-        if self.word == self.value:
+        if not plain and self.word == self.value:
             return text.replace(self.value, MARK)
-        return self.pattern.sub(MARK, text)
+        return self.pattern(plain).sub(MARK, text)
 
 
 @define(eq=False)
@@ -161,17 +163,21 @@ def longest() -> int:
 
 def redacted(text: str) -> str:
     """The text with `[redacted]` in the place of every credential."""
+    if not KNOWN.secrets:
+        return text
+    plain = _escapes_plain(text)
     for each in KNOWN.secrets:
-        text = each.taken_out(text)
+        text = each.taken_out(text, plain)
     return text
 
 
 def masked(text: str) -> str:
     """The text with a `*` in the place of each character of a credential: it is as long as before,
     and has the same lines."""
+    plain = bool(KNOWN.secrets) and _escapes_plain(text)
     for each in KNOWN.secrets:
-        if each.word in text:
-            text = each.pattern.sub(lambda found: re.sub("[^\r\n]", "*", found[0]), text)
+        if each.is_in(text, plain):
+            text = each.pattern(plain).sub(lambda found: re.sub("[^\r\n]", "*", found[0]), text)
     return text
 
 
@@ -179,8 +185,9 @@ def silent(text: str) -> str:
     """The text without credentials, and without their beginnings, which are left of what was
     shortened."""
     text = redacted(text)
+    plain = bool(KNOWN.secrets) and _escapes_plain(text)
     for each in KNOWN.secrets:
-        text = _without_begun(text, each.value)
+        text = _without_begun(text, each.value, plain)
     return text
 
 
@@ -189,7 +196,8 @@ def redact(value: Value) -> Value:
     if not KNOWN.secrets:
         return value
     texts = value if isinstance(value, str) else "\0".join(_texts_in(value))
-    if not any(each.is_in(texts) for each in KNOWN.secrets):
+    plain = _escapes_plain(texts)
+    if not any(each.is_in(texts, plain) for each in KNOWN.secrets):
         return value
     return redacted(value) if isinstance(value, str) else _rebuilt(value, redacted)
 
@@ -199,28 +207,16 @@ def silence(value: Value) -> Value:
     return _rebuilt(value, silent) if KNOWN.secrets else value
 
 
-def distinct(table: dict[str, Any], written: Callable[[str], str]) -> dict[str, Any]:
-    """The table with its keys as they are `written`; where two become one, the later is numbered,
-    so that no value is lost."""
-    made: dict[str, Any] = {}
-    counts: dict[str, int] = {}
-    for name, part in table.items():
-        key = word = written(name)
-        while key in made or (key != name and key in table):
-            counts[word] = counts.get(word, 1) + 1
-            key = f"{word} ({counts[word]})"
-        made[key] = part
-    return made
-
-
 def _texts_in(value: Value) -> list[str]:
-    """All texts of a value, keys too."""
+    """All texts of a value, keys and symbols too."""
     texts: list[str] = []
     work = [value]
     for item in work:  # it grows meanwhile
         kind = item.__class__
         if kind is str:
             texts.append(item)
+        elif kind is Symbol:
+            texts.append(item.name)
         elif kind is tuple or kind is list:
             work += item
         elif kind is dict:
@@ -242,6 +238,8 @@ def _rebuilt(value: Value, written: Callable[[str], str]) -> Value:
         item = place[key]
         if isinstance(item, str):
             place[key] = written(item)
+        elif isinstance(item, Symbol):
+            place[key] = symbol(written(item.name))
         elif isinstance(item, dict):
             place[key] = table = distinct(item, written)
             work.extend((table, name) for name in table)
@@ -264,9 +262,14 @@ def _rebuilt(value: Value, written: Callable[[str], str]) -> Value:
 
 def redacted_bytes(data: bytes) -> bytes:
     """The same of what need be no text, before it is encoded."""
-    if not any(each.word.encode() in data for each in KNOWN.secrets):
+    if not KNOWN.secrets:
         return data
-    return redacted(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
+    is_escaped = b"%" in data or b"\\" in data
+    if not is_escaped and not any(each.word.encode() in data for each in KNOWN.secrets):
+        return data
+    text = data.decode(errors="surrogateescape")
+    made = redacted(text)
+    return data if made == text else made.encode(errors="surrogateescape")
 
 
 def _of_environment() -> Iterator[str]:
@@ -350,16 +353,22 @@ def _is_text(value: str) -> bool:
     return True
 
 
-def _without_begun(text: str, secret: str) -> str:
+def _escapes_plain(text: str) -> bool:
+    from sexplang.terms.spellings import escapes_plain
+
+    return escapes_plain(text)
+
+
+def _without_begun(text: str, secret: str, plain: bool) -> str:
     """The text without beginnings of the secret: of one word, since those of an address or of a
     file of a key stand in other texts, too."""
     if len(secret) <= TELLING or "://" in secret or " " in secret:
         return text
     from sexplang.terms.spellings import parts_of, word_in
 
-    if word_in(secret[:TELLING]) not in text:
+    if not plain and word_in(secret[:TELLING]) not in text:
         return text
-    parts = parts_of(secret)
+    parts = parts_of(secret, plain=plain)
     made, at = "", 0
     for begun in re.finditer("".join(parts[:TELLING]), text):
         if begun.start() < at:

@@ -20,7 +20,8 @@ class Concealing:
         raised: BaseException | None,
         where: TracebackType | None,
     ) -> None:
-        if KNOWN.secrets and isinstance(raised, Diagnostics):
+        if isinstance(raised, Diagnostics):
+            look()
             raise Diagnostics(concealed(raised.diagnostics)) from None
 
 

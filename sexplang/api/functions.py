@@ -8,11 +8,12 @@ import inspect
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, TypeAlias
 
+from sexplang.api.findings import concealed
 from sexplang.api.values import python, value
 from sexplang.machine import Failed
 from sexplang.runtime import Refusal
 from sexplang.runtime.answers import closed
-from sexplang.secrets import redact, redacted
+from sexplang.secrets import look, redact, redacted
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.node import frozen
@@ -160,12 +161,10 @@ def checked_names(functions: Functions, *, taken: Mapping[str, Any]) -> None:
 
 def bad_function(name: str, why: str, hint: str | None = None) -> Diagnostics:
     """A Python function that cannot be registered."""
-    return Diagnostics(
-        [
-            Diagnostic(
-                "bad-function",
-                f"`{name}` cannot be registered: {why}",
-                hint=hint or "wrap it in a function that a program can call",
-            )
-        ]
+    look()
+    found = Diagnostic(
+        "bad-function",
+        f"`{name}` cannot be registered: {why}",
+        hint=hint or "wrap it in a function that a program can call",
     )
+    return Diagnostics(concealed([found]))

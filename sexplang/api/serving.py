@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from sexplang.api.findings import Concealing
 from sexplang.api.functions import bad_function
 from sexplang.machine import Failed, Suspended
 from sexplang.runtime import Permissions, Refusal
@@ -64,7 +65,8 @@ def serving(given: Mapping[str, Any] | None, permissions: Permissions) -> Servin
         return Serving(None)
     from sexplang.runtime.mcp import Servers, servers_of
 
-    return Serving(Servers(servers_of(given), permissions))
+    with Concealing():
+        return Serving(Servers(servers_of(given), permissions))
 
 
 def _allowed(program: Program) -> list[str]:

@@ -30,7 +30,17 @@ from sexplang.terms.rope import PLAIN, Rope, Text, whole_text
 from sexplang.terms.sequences import Long, Middle, View, long, view
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
-from sexplang.terms.value import Fault, Higher, Operation, Primitive, Record, Symbol, Task, symbol
+from sexplang.terms.value import (
+    Fault,
+    Higher,
+    Operation,
+    Primitive,
+    Record,
+    Symbol,
+    Task,
+    distinct,
+    symbol,
+)
 from sexplang.terms.work import Work
 
 _VERSION = 9
@@ -180,11 +190,7 @@ class _Freezer:
         """The keys as they are written; where two become one, the later is numbered."""
         if self._written is str:
             return table
-        made: dict[Any, None] = {}
-        for key in table:
-            name = self._written(key) if type(key) is str else key
-            made[f"{name} ({len(made) + 1})" if name in made else name] = None
-        return made
+        return distinct(table, lambda key: self._written(key) if type(key) is str else key)
 
     def _node(self, item: Any) -> list[Any]:
         kind = type(item)
@@ -212,7 +218,7 @@ class _Freezer:
             parts = [item.fields, item.answer, item.conversation]
             return ["record", item.kind, *self._each(parts)]
         if isinstance(item, Symbol):
-            return ["symbol", item.name]
+            return ["symbol", self._written(item.name)]
         if kind is Map:
             pairs = sorted(item.items(), key=lambda pair: repr(pair[0]))
             return ["map", *self._each([part for pair in pairs for part in pair])]

@@ -5,7 +5,8 @@ Law: whatever is recorded, written, printed or put into an error passes here fir
 
 from typing import Any
 
-from sexplang.secrets import distinct, redacted
+from sexplang.secrets import redacted
+from sexplang.terms.value import distinct
 
 
 def shorten(text: str, most: int) -> str:

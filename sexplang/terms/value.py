@@ -169,3 +169,17 @@ def symbol(name: str) -> Symbol:
 def truth(value: Value) -> bool:
     """Only false and nil are false."""
     return value is not False and value is not None
+
+
+def distinct(table: dict[str, Any], written: Callable[[str], str]) -> dict[str, Any]:
+    """The table with its keys as they are `written`; where two become one, the later is numbered,
+    so that no value is lost."""
+    made: dict[str, Any] = {}
+    counts: dict[str, int] = {}
+    for name, part in table.items():
+        key = word = written(name)
+        while key in made or (key != name and key in table):
+            counts[word] = counts.get(word, 1) + 1
+            key = f"{word} ({counts[word]})"
+        made[key] = part
+    return made

@@ -53,6 +53,44 @@ def test_a_credential_is_found_as_others_spell_it(text, known):
     assert [MARK] == sexplang.run("(told)", effects={"told": lambda: [text]})
 
 
+def in_json(text):
+    return "".join(f"\\u{ord(each):04x}" for each in text)
+
+
+def in_address(text):
+    return "".join(f"%{each:02x}" for each in text.encode())
+
+
+def escaped(key):
+    """With plain characters escaped, which nobody needs to do: one, or all of them."""
+    whole = [in_json(key), in_json(key).upper().replace("U", "u"), inside(in_json(key))]
+    whole += [in_address(key), in_address(key).replace("%", "%25")]
+    return [*whole, in_json(key[0]) + key[1:], key[:-1] + in_address(key[-1])]
+
+
+PLAIN = "canary-8g4b0dXYZ"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [*escaped(PLAIN), PLAIN.replace("-", "%2D"), *escaped(KEY), KEY.replace("-", "%2d")],
+)
+def test_a_credential_is_found_though_plain_characters_are_escaped(text, known):
+    """Wherever it may be: in a text, in bytes, in a place of a program, or as a beginning."""
+    known(SHOP_TOKEN=KEY, PLAIN_KEY=PLAIN)
+
+    assert f"<{MARK}>%41" == redact(f"<{text}>%41") == silent(f"<{text}>%41")
+    assert f"\0{MARK}".encode() + b"\xff" == redacted_bytes(f"\0{text}".encode() + b"\xff")
+    assert f"({'*' * len(text)})" == masked(f"({text})")
+    assert [MARK] == sexplang.run("(told)", effects={"told": lambda: [text]})
+
+
+def test_a_shortened_credential_with_plain_characters_escaped_is_found(known):
+    known(SHOP_KEY="begins-here-0123456789-0123456789")
+
+    assert f"{MARK}…" == silent(f"{in_address('begins-here-0123456789-01')}…")
+
+
 @pytest.mark.parametrize("given", [PEM, PEM.replace("\n", "\\n"), PEM.replace("\n", "\r\n")])
 def test_each_line_of_a_credential_is_one(given, known):
     """However lines are broken; what every such key has in it is none."""
@@ -84,9 +122,11 @@ def test_what_was_shortened_holds_no_beginning_of_a_credential(known):
 def test_to_look_for_a_credential_takes_linear_time(known):
     """Backslashes in a row are the worst there is: each place is looked at, and left soon."""
     known(SHOP_KEY='\\\\\\"/\\\\é"\\' + "\\" * 20 + "\nabc", OTHER_KEY='"""///"""\\\\\\"\'end')
+    known(THIRD_KEY="%25" * 8 + "abc-1")
     text = ("\\" * 50_000 + '"' + "/" * 50_000) + "abc end"
+    escaped = f"{text}{'%25' * 50_000}{in_json('abc-') * 5_000}%41"
 
-    assert text == redact(text)
+    assert (text, escaped) == (redact(text), redact(escaped))
 
 
 def test_keys_of_a_table_that_become_one_are_numbered(known):
@@ -154,6 +194,37 @@ def test_a_result_in_python_holds_no_credential(known):
     assert MARK == sexplang.run(program, inputs={"x": ["canary-7", "f3a9cXY"]})
 
 
+def test_a_symbol_that_is_a_credential_is_taken_out(known):
+    """From a value, the details of an error, and a frozen run."""
+    known(SHOP_TOKEN=LONG)
+    program = sexplang.build(f"(define-effect (ask)) (define x '{LONG}) (ask) x")
+    frozen = sexplang.freeze(sexplang.start(program))
+    run = sexplang.thaw(program, frozen)
+
+    assert [[MARK], {"a": MARK}, "other"] == sexplang.run(f"[(list '{LONG}) {{a: '{LONG}}} 'other]")
+    assert {"value": MARK} == raised(f"(raise '{LONG})").details
+    assert "canary" not in json.dumps(frozen)
+    assert MARK == sexplang.result(run.resume(run.requests[0].id))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"mcp": {PLAIN: {"colour": 1}}},
+        {"mcp": {"shop": {PLAIN: 1}}},
+        {"effects": {PLAIN: 1}},
+        {"tools": {PLAIN: 1}},
+    ],
+)
+def test_what_is_wrong_with_what_a_host_gives_holds_no_credential(given, known):
+    """Names of servers and of functions."""
+    known(SHOP_TOKEN=PLAIN)
+    error = raised("1", **given)
+
+    assert MARK in str(error)
+    assert "canary" not in f"{error}{error.diagnostics[0].plain()}"
+
+
 def test_who_embeds_is_told_of_a_plain_word(known, caplog):
     """Once, by the log of this package."""
     KNOWN.doubted.clear()
@@ -187,11 +258,12 @@ def test_an_index_that_python_makes_holds_no_credential(tmp_path, monkeypatch):
 def test_the_keys_of_a_frozen_table_are_no_credentials(known):
     """Of the program's own text; none of them is lost."""
     known(A_TOKEN="canary-7f3a9c", B_TOKEN="canary-8g4b0d")
-    text = '(define-effect (ask)) (define t {"canary-7f3a9c": 1 "canary-8g4b0d": 2}) (ask) t'
+    table = '{"[redacted] (2)": 0 "canary-7f3a9c": 1 "canary-8g4b0d": 2}'
+    text = f"(define-effect (ask)) (define t {table}) (ask) t"
     program = sexplang.build(text)
     run = sexplang.start(program)
     frozen = sexplang.freeze(run)
     run = sexplang.thaw(program, frozen)
 
     assert "canary" not in json.dumps(frozen)
-    assert [1, 2] == [*sexplang.result(run.resume(run.requests[0].id)).values()]
+    assert [0, 1, 2] == [*sexplang.result(run.resume(run.requests[0].id)).values()]

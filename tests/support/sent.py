@@ -41,7 +41,7 @@ def server() -> MessagesServer:
     """The one server of all runs of this process, which ends with it."""
     random = Random(0)
     whole = {"content": [], "usage": USAGE}
-    odd = [{"status": 400}, {"fail": "close"}, {"cut": 1, "then": "end", **whole}]
+    odd = [{"status": 400}, {"fail": "close"}, {"cut": 1, "then": "torn", **whole}]
     found = MessagesServer(lambda body: random.choice(odd) if random.random() < 0.2 else whole)
     atexit.register(found.__enter__().__exit__)
     return found

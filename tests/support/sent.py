@@ -57,6 +57,8 @@ class Watched:
     """A run, and what has arrived at the server since it began."""
 
     server: MessagesServer
+    name: str
+    """The model's, which no other run asks: what arrives late of another one does not count."""
     before: int
     begun: int = 0
     """Model calls that have been started."""
@@ -73,7 +75,7 @@ class Watched:
 
     @property
     def arrived(self) -> int:
-        return len(self.server.journal) - self.before
+        return sum(body["model"] == self.name for body in self.server.journal[self.before :])
 
     @property
     def told(self) -> int:
@@ -119,9 +121,9 @@ class Watched:
 def sent(seed: int) -> str | None:
     """The calls that arrive at a server are those that are allowed and reported."""
     budget, text = allowed(seed), paying(seed)
-    watched, journal = Watched(server(), len(server().journal)), Journal()
+    watched, journal = Watched(server(), f"m{seed}", len(server().journal)), Journal()
     retries = THRICE if seed % 4 == 1 else ONCE
-    models = worded(f"{server().url}#m")
+    models = worded(f"{server().url}#{watched.name}")
     given = Settings(run_id=str(seed), models=models, retries=retries, on_event=watched.event)
     table = {**performers(given), **_world(Random(seed))}
     table |= {name: watched.in_turn(table[name]) for name in ("model", "timer", *NAMES)}

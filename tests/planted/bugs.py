@@ -50,6 +50,7 @@ BUGS = [
         "steps",
         "machine/weave.py",
         (("before + _STRETCH if rest is None else before", "before + _STRETCH"),),
+        seed=5,  # under others it never ends
     ),
     Bug(
         "the return clause also runs for the value of another clause",

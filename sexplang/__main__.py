@@ -17,9 +17,6 @@ def main() -> None:
             from sexplang.process import heed
 
             heed()
-            from sexplang.loading import find_quickly
-
-            find_quickly()
             from sexplang.hosts import main as command
 
             status = command()

@@ -1,9 +1,8 @@
 """Classes as attrs makes them, without attrs: what a class costs at import is its layout alone.
 
-`__eq__` and `__hash__` of a class are written when they are first looked up, `__init__` when it has
-made some objects, each as attrs writes it; most classes of a run need none of them. `attrs.fields`,
-`attrs.evolve` and `attrs.asdict` find attrs' own description of a class, made when they look for
-it.
+`__init__`, `__eq__` and `__hash__` of a class are written when they are first looked up, each as
+attrs writes it; most classes of a run need none of them. `attrs.fields`, `attrs.evolve` and
+`attrs.asdict` find attrs' own description of a class, made when they look for it.
 
 Understood are `eq`, `unsafe_hash`, `kw_only` and `repr=False` of a class; `default`, `factory`,
 `converter`, `init`, `eq`, `repr`, `kw_only` and the decorator `default` of a field; exceptions,
@@ -20,7 +19,6 @@ from sexplang.terms.methods import (
     ABSENT,
     Field,
     attributes,
-    fill,
     given_fields,
     restored,
     shown,
@@ -31,9 +29,6 @@ from sexplang.terms.methods import (
 )
 
 _UNDERSTOOD = frozenset(("converter", "default", "eq", "factory", "init", "kw_only", "repr"))
-FEW = 3
-"""Objects that are made field by field before `__init__` is written, which takes as long as to make
-some twenty in this way: most classes have fewer, and the others many more."""
 
 
 def field(**settings: Any) -> Any:
@@ -97,7 +92,7 @@ def _made(
         [each.name for each in every if each.is_("init") and not each.settings.get("kw_only")]
     )
     body["__attrs_attrs__"], body["__given__"] = _Later(_described), _Later(given_fields)
-    body.setdefault("__init__", _Init(written_init))
+    body.setdefault("__init__", _Later(written_init))
     if eq and "__eq__" not in body:
         body["__eq__"] = _Later(written_eq)
         if unsafe_hash or is_guarded:
@@ -155,27 +150,6 @@ class _Later:
         made = self._make(self._owner)
         setattr(self._owner, self._name, made)
         return made.__get__(item, kind) if hasattr(made, "__get__") else made
-
-
-class _Init(_Later):
-    """Stands in a class for `__init__`, and takes its place after the first few objects."""
-
-    __slots__ = ("_few",)
-
-    def __init__(self, make: Callable[[Any], Any]) -> None:
-        super().__init__(make)
-        self._few = FEW
-
-    def __get__(self, item: Any, kind: Any) -> Any:
-        if item is None or self._few < 1:
-            return super().__get__(item, kind)
-        self._few -= 1
-
-        def fill_or_refuse(*given: Any, **named: Any) -> None:
-            if not fill(self._owner, item, given, dict(named)):
-                self._owner.__init__(item, *given, **named)
-
-        return fill_or_refuse
 
 
 def _described(cls: Any) -> Any:

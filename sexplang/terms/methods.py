@@ -4,8 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 ABSENT: Any = object()
-_MADE = frozenset(("computed", "default", "factory"))
-"""What says of a field what it is if nobody gives it."""
 
 
 class Field:
@@ -81,43 +79,6 @@ def _initial(each: Field, known: dict[str, Any]) -> tuple[str | None, str | None
     return given, value
 
 
-def fill(cls: Any, item: Any, given: tuple[Any, ...], named: dict[str, Any]) -> bool:
-    """Does for one object what the written `__init__` does; False where that refuses it."""
-    chosen: dict[str, Any] = {}
-    at = 0
-    for each in cls.__fields__:
-        said = each.settings
-        if said.get("init", True):
-            if at < len(given) and not said.get("kw_only"):
-                chosen[each.name] = given[at]
-                at += 1
-            elif each.argument in named:
-                chosen[each.name] = named.pop(each.argument)
-            elif _MADE.isdisjoint(said):
-                return False
-    if named or at < len(given):
-        return False
-    put = object.__setattr__ if cls.__setattr__ is unchanged else setattr
-    for each in cls.__fields__:
-        name, said = each.name, each.settings
-        if name in chosen:
-            value = chosen[name]
-        elif "default" in said:
-            value = said["default"]
-        elif "factory" in said:
-            value = said["factory"]()
-        elif "computed" in said:
-            value = said["computed"](item)
-        else:
-            continue
-        put(item, name, said["converter"](value) if "converter" in said else value)
-    if hasattr(cls, "__attrs_post_init__"):
-        item.__attrs_post_init__()
-    if isinstance(item, BaseException):
-        BaseException.__init__(item, *[getattr(item, name) for name, _ in cls.__given__])
-    return True
-
-
 def written_eq(cls: Any) -> Any:
     """The `__eq__` of a class."""
     same = [f"self.{each.name} == other.{each.name}" for each in _compared(cls)]
@@ -143,7 +104,7 @@ def _written(
 ) -> Any:
     text = f"def {name}({', '.join(arguments)}):\n " + "\n ".join(lines)
     # Not by `compile`, whose first use makes the classes of all syntax trees.
-    exec(text, known)
+    exec(text, known)  # noqa: S102 - the text is made of names of fields alone
     method = known[name]
     file = f"<{cls.__module__}.{cls.__qualname__}.{name}>"
     method.__code__ = method.__code__.replace(co_filename=file)

@@ -1,7 +1,6 @@
-"""XML text to what the whole XSD 1.1 says of it: the second opinion.
+"""XML text to the verdict of the whole XSD 1.1 on it: the oracle for `templates/structure.py`.
 
-Slow (xmlschema takes a third of a second to import), so nothing that runs a program asks for it;
-`structure` is held against it by the tests.
+Slow: xmlschema takes a third of a second to import.
 """
 
 from functools import cache
@@ -10,7 +9,7 @@ from typing import Any
 from sexplang.data import shipped
 
 
-def second_opinion(text: str) -> str | None:
+def first_breach(text: str) -> str | None:
     """The first breach of the schema in a well-formed `text`; None when there is none."""
     breach = next(_schema().iter_errors(text, use_location_hints=False), None)
     return None if breach is None else str(breach.reason)

@@ -3,6 +3,8 @@
 import gc
 import sys
 
+from sexplang.process import begin, heed, leave
+
 INTERRUPTED = 130
 
 
@@ -10,38 +12,15 @@ def main() -> None:
     """Runs the command and exits with its status."""
     # What is loaded now stays: looking for garbage in it is a tenth of the start.
     gc.disable()
-    status = INTERRUPTED
     try:
-        try:
-            sys.unraisablehook = _dropped
-            from sexplang.process import heed
+        begin()
+        from sexplang.hosts import main as command
 
-            heed()
-            from sexplang.hosts import main as command
-
-            status = command()
-        except KeyboardInterrupt:  # before there is anything to interrupt, or after
-            pass  # nothing is loaded yet, not even `suppress`
-        status = _left(status)
-    except KeyboardInterrupt:  # while we were leaving
-        status = _left(INTERRUPTED)
-    sys.exit(status)
-
-
-def _left(status: int) -> int:
-    from sexplang.process import leave
-
-    return leave(status)
-
-
-def _dropped(lost: "sys.UnraisableHookArgs") -> None:
-    """Ctrl-C where nothing can be raised comes again; anything else is told as always."""
-    if lost.exc_type is not KeyboardInterrupt:
-        sys.__unraisablehook__(lost)
-        return
-    from sexplang.process import ended_by, press_again
-
-    press_again(ended_by())
+        heed()
+        status = command()
+    except KeyboardInterrupt:  # before there is anything to interrupt, or after
+        status = INTERRUPTED
+    sys.exit(leave(status))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ anything else; one that waits is cancelled by its event loop; all else is interr
 """
 
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -15,7 +14,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from sexplang.machine import SETTLING, STEPPING, STOPPED, Interruption
-from sexplang.process import ENDING, end, note, press_again
+from sexplang.process import ENDING, end, note
 from sexplang.terms.node import define
 
 GRACE = 5.0
@@ -27,38 +26,38 @@ _PATIENCE = 1.0
 
 @define(eq=False)
 class Interrupt:
-    """Whether Ctrl-C was pressed, until when there is time to clean up, and what ends a wait."""
+    """How often Ctrl-C was pressed, the time left to clean up, and the event loop to cancel."""
 
     cancel: Callable[[], object] | None = None
     """Tells the event loop that is at work, which hears of it when it comes to it."""
-    pressed: bool = False
+    presses: int = 0
     until: float = 0.0
-    untold: float = 0.0
-    """Since when the loop has not heard what it was told; 0 where it has."""
-    hurried: float = 0.0
-    """When it was pressed again; 0 before that."""
+    unheard: float = 0.0
+    """Since when the loop has been told and has not obeyed; 0 where it has."""
+
+    @property
+    def pressed(self) -> bool:
+        return self.presses > 0
 
     def left(self, grace: float) -> float:
         """The seconds that are left of a grace time, which begins now unless it has begun."""
         return max(0.0, self.until - monotonic()) if self.pressed else grace
 
     def tell(self) -> bool:
-        """Whether a loop is at work that is told of a press. Nothing may be raised in the midst of
-        it; but one that does not hear, or does not end, has to be torn."""
+        """Whether a loop at work is told of a press. Nothing may be raised in the midst of it; one
+        that has not obeyed for a second has to be torn."""
         now = monotonic()
-        late = min([since for since in (self.untold, self.hurried) if since], default=now)
-        if self.cancel is None or now - late > _PATIENCE:
+        if self.cancel is None or (self.unheard and now - self.unheard > _PATIENCE):
             return False
-        self.untold = self.untold or now
+        self.unheard = self.unheard or now
         self.cancel()
         return True
 
-    def hurry(self) -> bool:
-        """Whether a loop at work is told that the time to clean up is over."""
-        self.until = monotonic()
-        is_told = self.tell()
-        self.hurried = self.hurried or self.until
-        return is_told
+    def hear(self) -> bool:
+        """The loop has heard of a press; whether it is to end without cleaning up."""
+        if self.presses < 2:
+            self.unheard = 0.0
+        return self.presses > 1
 
 
 class GraceOver(BaseException):
@@ -85,28 +84,23 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
         return
     interrupt = Interrupt()
     alarm = ExitStack()
-    around = sys._getframe(2)  # whoever enters this
 
     def press(number: int, frame: FrameType | None) -> None:
         note(number)
-        if _is_delicate(frame, around):
-            press_again(number)
-            return
-        if interrupt.pressed:
-            if not interrupt.hurry():
-                raise KeyboardInterrupt
-            alarm.close()
-            alarm.enter_context(ending(0.0))
-            if _is_in(frame, SETTLING):
-                raise GraceOver
-            return
-        interrupt.pressed, interrupt.until = True, monotonic() + grace
-        alarm.enter_context(ending(grace))
+        interrupt.presses += 1
+        is_first = interrupt.presses == 1
+        interrupt.until = monotonic() + (grace if is_first else 0.0)
         is_told = interrupt.tell()
-        if _is_in(frame, STEPPING):
+        alarm.close()
+        alarm.enter_context(ending(interrupt.left(grace)))
+        if is_first and _is_in(frame, STEPPING):
             raise Interruption
-        if not is_told and not _is_in(frame, SETTLING):
+        if is_first and _is_in(frame, SETTLING):
+            return  # it sees the flag
+        if not is_told:
             raise KeyboardInterrupt
+        if _is_in(frame, SETTLING):
+            raise GraceOver
 
     kept = _CURRENT.set(interrupt), STOPPED.set(lambda: interrupt.pressed)
     for number in ours:
@@ -163,18 +157,6 @@ def _is_in(frame: FrameType | None, codes: frozenset[CodeType]) -> bool:
     """Whether one of these is at work in a frame."""
     while frame is not None:
         if frame.f_code in codes:
-            return True
-        frame = frame.f_back
-    return False
-
-
-def _is_delicate(frame: FrameType | None, around: FrameType) -> bool:
-    """Whether nothing may be raised now, by what is at work inside of `around`: an import, which
-    may drop what is raised, make another error of it, or leave a lock taken for which other threads
-    wait; or half an event loop is there."""
-    while frame is not None and frame is not around:
-        code = frame.f_code
-        if code.co_filename.startswith("<frozen importlib") or code.co_name == "new_event_loop":
             return True
         frame = frame.f_back
     return False

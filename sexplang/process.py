@@ -2,11 +2,10 @@
 
 import _signal as signal  # type: ignore[import-not-found]  # without enums
 import sys
-from _thread import get_ident, start_new_thread
 from collections.abc import Callable
 from io import FileIO
+from posix import _exit
 from resource import getpagesize
-from time import sleep
 
 _PAGE = getpagesize()
 _DUMPABLE = 4
@@ -26,10 +25,6 @@ HEADERS = ("_HEADERS",)
 def is_named(name: str, endings: tuple[str, ...]) -> bool:
     """Whether a variable has such a name, in large or small letters; `TOKEN` alone is one, too."""
     return f"_{name.upper()}".endswith(endings)
-
-
-_SOON = 0.01
-"""Seconds until Ctrl-C comes again."""
 
 
 def growth() -> Callable[[], int]:
@@ -56,26 +51,23 @@ def hide() -> None:
         ctypes.CDLL(None).prctl(_DUMPABLE, 0, 0, 0, 0)
 
 
-def press_again(number: int = signal.SIGINT) -> None:
-    """The signal once more in this thread, very soon: where it came now, nothing can be raised."""
-    pressed = get_ident()
-
-    def press() -> None:
-        sleep(_SOON)
-        signal.pthread_kill(pressed, number)  # which also wakes it up where it waits
-
-    start_new_thread(press, ())
-
-
 ENDING: dict[int, str] = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 """Signals that end the command as Ctrl-C does, and what it says then."""
 
 _ended_by: list[int] = []
 
 
+def begin() -> None:
+    """From here on Ctrl-C ends this process at once: nothing is there yet that would be left."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda number, frame: _exit(128 + number))
+
+
 def heed() -> None:
-    """From here on SIGTERM and SIGHUP raise KeyboardInterrupt, unless they are ignored."""
+    """From here on Ctrl-C, SIGTERM and SIGHUP raise KeyboardInterrupt, unless they are ignored."""
     _ended_by.clear()
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in ENDING:
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, end)
@@ -87,9 +79,6 @@ def leave(status: int) -> int:
     if status > 128:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         status = 128 + ended_by()
-        # What is raised in a text that runs, such as a method's, Python keeps in mind, and ends
-        # itself by SIGINT after all else; another text that runs makes it forget.
-        exec("")  # noqa: S102 - there is nothing in it
     unheed()
     return status
 

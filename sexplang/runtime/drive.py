@@ -50,7 +50,8 @@ def drive(
             if interrupt.pressed:
                 raise KeyboardInterrupt
         except (KeyboardInterrupt, OutputLost) as raised:
-            _abandon_now(run, grace)
+            with suppress(KeyboardInterrupt):  # pressed again before a loop is there
+                _abandon_now(run, grace)
             run.give_up()
             failed = run.outcome if isinstance(run.outcome, Failed) else None
             raise raised.error if isinstance(raised, OutputLost) else raised from failed

@@ -192,13 +192,12 @@ def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
         with anyio.CancelScope() as scope, _woken():
 
             def hear() -> None:
-                interrupt.untold = 0.0
-                for each in (scope, *run.cleaning) if interrupt.hurried else (scope,):
+                for each in (scope, *run.cleaning) if interrupt.hear() else (scope,):
                     each.cancel()
 
             loop = asyncio.get_running_loop()
             told.append(lambda: loop.call_soon_threadsafe(hear))
-            if interrupt.untold:
+            if interrupt.unheard:
                 hear()
             await main()
 

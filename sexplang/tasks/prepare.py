@@ -1,12 +1,12 @@
 """A template to what every call of it shares: its texts taken apart, its tools, its payload."""
 
 from sexplang.tasks.context import sections
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.session import HandlerPayload, Rules, Setup
 from sexplang.tasks.settings import ContextSettings, effective
 from sexplang.tasks.substitute import Parts, parts, plain
 from sexplang.tasks.tools import offered, owned, unprovided
 from sexplang.tasks.window import tokens_in
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.node import node
 from sexplang.terms.template import FILES, OutputFormat, Template
 from sexplang.terms.value import Fault, Value

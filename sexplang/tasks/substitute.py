@@ -3,7 +3,7 @@
 import re
 from typing import TypeAlias
 
-from sexplang.tasks.json_text import json_text
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.node import node
 from sexplang.terms.text import text
 from sexplang.terms.value import Procedure, Record, Value

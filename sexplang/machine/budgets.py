@@ -14,6 +14,7 @@ from sexplang.machine.scopes import Accounts, Held, Scope
 from sexplang.terms.allowance import GREATEST
 from sexplang.terms.brief import shown
 from sexplang.terms.effect import Part
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import node
 from sexplang.terms.value import Fault, Record, Value
 
@@ -87,12 +88,9 @@ def _is_amount(value: Value, name: str) -> bool:
 
 
 def _unfit(message: str, name: str = "") -> Fault:
-    from difflib import get_close_matches  # only where there is a slip
-
-    near = get_close_matches(name[:20], _WHOLE + _MEASURED, 1)
-    guess = f"did you mean `{near[0]}`? " if near else ""
+    guess = did_you_mean(name[:20], _WHOLE + _MEASURED)
     example = "for example (with-budget {calls: 20 tokens: 50000 usd: 0.5 seconds: 60} …)"
-    return Fault("wrong-type", message, hint=f"{guess}{example}")
+    return Fault("wrong-type", message, hint=f"{guess} {example}".lstrip())
 
 
 _NOTHING: Learned = Map()

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Any
 from sexplang.templates.attribute import gaps_in, names_in
 from sexplang.templates.naming import check_name, check_params
 from sexplang.templates.parse import Document
-from sexplang.templates.placeholders import NAME
 from sexplang.templates.vocabulary import normal
 from sexplang.terms.diagnostic import Diagnostic
 from sexplang.terms.json.reader import NotJson
 from sexplang.terms.json.strict import certain
 from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import frozen
-from sexplang.terms.template import ArgumentNode, FunctionCallNode, ParameterPath, TemplateNode
+from sexplang.terms.template import (
+    NAME,
+    ArgumentNode,
+    FunctionCallNode,
+    ParameterPath,
+    TemplateNode,
+)
 from sexplang.terms.text import value_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.models import Models
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
-from sexplang.terms.value import Value
+from sexplang.terms.value import Fault, Value
 
 if TYPE_CHECKING:
     from sexplang.machine import Limits
@@ -77,26 +77,26 @@ def check_index(path: str) -> None:
 _MEASURE = "([0-9]{1,18}([.][0-9]*)?|[.][0-9]+)(e[-+]?[0-9]{1,2})?"
 
 
+_BUDGET = "for example --budget calls=20,tokens=50000,usd=0.5,seconds=60"
+
+
 def budget_of(text: str) -> dict[str, Value]:
     """`calls=20,usd=0.5` as the table of a budget. Raises Diagnostics."""
+    from sexplang.machine.budgets import allowed, no_bound
+
     budget: dict[str, Value] = {}
-    for part in text.split(","):
-        name, _, amount = part.partition("=")
-        value: float = -1
-        if name in ("usd", "seconds") and re.fullmatch(_MEASURE, amount):
-            value = int(amount) if amount.isdigit() else float(amount)
-        elif re.fullmatch("[0-9]{1,18}", amount):
-            value = int(amount)
-        wrong = ""
-        if name not in ("calls", "tokens", "usd", "seconds") or value < 0:
-            wrong = f"`{part}` is no bound of a budget"
-        elif name in budget:
-            wrong = f"the bound `{name}` of the budget is given twice"
-        if wrong:
-            hint = "for example --budget calls=20,tokens=50000,usd=0.5,seconds=60"
-            raise Diagnostics([Diagnostic("bad-input", wrong, hint=hint)])
-        budget[name] = value
-    return budget
+    try:
+        for part in text.split(","):
+            name, _, amount = part.partition("=")
+            if not re.fullmatch(_MEASURE, amount):
+                raise no_bound(part, _BUDGET)
+            if name in budget:
+                raise Fault("wrong-type", f"the bound `{name}` of the budget is given twice")
+            budget[name] = int(amount) if amount.isdigit() else float(amount)
+        return allowed(budget, _BUDGET)
+    except Fault as fault:
+        hint = fault.hint or _BUDGET
+        raise Diagnostics([Diagnostic("bad-input", fault.message, hint=hint)]) from None
 
 
 def outcome_of(

@@ -101,15 +101,16 @@ def _group() -> None:
     """A language for work done by language models."""
 
 
+_UNINSTALLED = "from a checkout that is not installed"
+
+
 def _version(wanted: bool) -> None:
     """Show the version and exit."""
     if wanted:
-        from importlib.metadata import PackageNotFoundError, version
+        from sexplang.terms.run import installed_version
 
-        try:
-            click.echo(f"sexplang {version('sexplang')}")
-        except PackageNotFoundError:
-            click.echo("sexplang, from a checkout that is not installed")
+        version = installed_version()
+        click.echo(f"sexplang {version}" if version else f"sexplang, {_UNINSTALLED}")
         raise click.exceptions.Exit(DONE)
 
 

@@ -20,8 +20,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import sexplang
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.window import tokens_in
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.text import value_of
 
 ROOT = Path(__file__).resolve().parent.parent

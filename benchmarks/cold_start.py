@@ -27,7 +27,6 @@ HEAVY = (
     "lark",
     "lxml",
     "pydantic",
-    "rapidfuzz",
     "xllamacpp",
     "xmlschema",
 )

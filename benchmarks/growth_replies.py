@@ -5,11 +5,11 @@ from contextlib import suppress
 
 from benchmarks.growth import Routine
 from sexplang.tasks.continuation import continuation
-from sexplang.tasks.json_text import read_json
 from sexplang.templates import read_reply
 from sexplang.templates.fences import fenced
-from sexplang.templates.jsontext import NotJson
 from sexplang.templates.mending import GaveUp, Mender
+from sexplang.terms.json.reader import NotJson
+from sexplang.terms.json.strict import read_json
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.thoughts import ahead, is_open
 

@@ -10,6 +10,7 @@ from typing import Any
 from sexplang.terms.core import Call, CallKnown, Const, Core, Known, Local
 from sexplang.terms.core import Path as PathInto
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import define, evolve, field
 from sexplang.terms.program import Export, Function, Parameter, Unit
 from sexplang.terms.template import ArgumentNode, FunctionCallNode, ParameterPath, TemplateNode
@@ -89,15 +90,12 @@ class _Making:
 
 
 def _unknown(call: FunctionCallNode, library: Iterable[str]) -> Diagnostic:
-    from difflib import get_close_matches
-
-    near = get_close_matches(call.template, sorted(library), 1)
     hint = "define it in this file, or import its file into the program too"
     return Diagnostic(
         "unbound-name",
         f"there is no template called `{call.template}`",
         (Label(call.span),),
-        hint=f"did you mean {near[0]}?" if near else hint,
+        hint=did_you_mean(call.template, sorted(library), hint, "{}"),
     )
 
 

@@ -14,6 +14,7 @@ from sexplang.machine.budgets import Meter, Price
 from sexplang.machine.estimating import rough_estimate
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.models import Models
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import evolve, frozen
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -172,15 +173,11 @@ class Plans:
 
 
 def _unknown(name: str, known: frozenset[str]) -> Fault:
-    from difflib import get_close_matches
-
-    like = get_close_matches(name, sorted(known), 1)
+    as_task = f"a task of the program is allowed so: '(task {written(name)})"
     return Fault(
         "unknown-effect",
         f"`allow:` names `{name}`, and there is no such operation",
-        hint=f"did you mean `{like[0]}`?"
-        if like
-        else f"a task of the program is allowed so: '(task {written(name)})",
+        hint=did_you_mean(name, sorted(known), as_task),
     )
 
 

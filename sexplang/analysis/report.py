@@ -1,7 +1,6 @@
 """A program to its report: findings, effects of each function, the most model calls of a run."""
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 import sexplang.analysis.delegating
@@ -25,6 +24,7 @@ from sexplang.analysis.values import ANY, functions
 from sexplang.analysis.work import ANYTHING, NOTHING, Work, together
 from sexplang.terms.core import Clause
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import field, frozen
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.source import Made, Span
@@ -295,10 +295,10 @@ def _why(name: str, names: Collection[str], known: Collection[str]) -> str:
 
 
 def _like(name: str, known: Collection[str]) -> str:
-    like = get_close_matches(name, sorted(known), 1)
-    if not like and name.startswith("_"):
-        return f"call it `{name.lstrip('_')}`: only public tasks can be asked for"
-    return f"did you mean `{like[0]}`?" if like else "name a task of this program that is public"
+    otherwise = "name a task of this program that is public"
+    if name.startswith("_"):
+        otherwise = f"call it `{name.lstrip('_')}`: only public tasks can be asked for"
+    return did_you_mean(name, sorted(known), otherwise)
 
 
 def _missing(program: Program, tool: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sexplang import machine, pipeline
+from sexplang import assembly, machine
 from sexplang.api import misuse
 from sexplang.api.answering import Model, answering, models_of
 from sexplang.api.building import build
@@ -18,12 +18,11 @@ from sexplang.api.serving import Described, Serving
 from sexplang.api.tools import Tool, tools_of
 from sexplang.api.values import value
 from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
-from sexplang.process import growth
 from sexplang.runtime import Journal, Permissions, Refusal
 from sexplang.runtime.events import Event
 from sexplang.runtime.memory.places import discovered
 from sexplang.runtime.models import check_models, completed, warm_up
-from sexplang.runtime.prices import prices, sized
+from sexplang.runtime.prices import sized
 from sexplang.runtime.redact import clean
 from sexplang.runtime.traces import Target, Tracing, is_wanted, traced
 from sexplang.runtime.traces.notes import Notes
@@ -218,25 +217,22 @@ def started(
         bounds = value(dict(budget)) if budget else None
     except Fault as fault:
         raise Failed(error_of(fault)) from None
-    models = models_of(model)
-    limits = _watched(limits or Limits())
-    system = pipeline.tasks(
-        tools,
-        models=sized(models) if has_default and not callable(model) else models,
-        memory=memory,
-        has_own_memory=program.handles("search-memory"),
+    models, is_function = models_of(model), callable(model)
+    terms = assembly.terms_of(
+        program,
+        values,
+        limits=limits,
+        budget=bounds,
+        tools=dict(tools),
+        models=models,
+        windows=sized(models) if has_default and not is_function else None,
+        prices="function" if is_function else "table",
         folder=folder,
-        all_tools=all_tools and not program.handles("tool"),
-        max_task_depth=limits.max_task_depth,
+        memory=memory,
+        all_tools=all_tools,
     )
-    costs = pipeline.meter(prices(models, function=callable(model), is_replayed=True))
-    given = program, values, system, limits, bounds, costs
-    return machine.start(*given, traced=is_traced, conceal=silence, slice=slice)
-
-
-def _watched(limits: Limits) -> Limits:
-    """Limits that know how much memory the process holds."""
-    return limits if limits.held is not None else evolve(limits, held=growth())
+    held = None if limits is None else limits.held
+    return assembly.begin(program, terms, held=held, traced=is_traced, conceal=silence, slice=slice)
 
 
 def _trace(

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sexplang.compiler.names import nearest
 from sexplang.compiler.scope import Signature
 from sexplang.compiler.state import Lowering
 from sexplang.terms.form import Form, Label, ListForm, Name
+from sexplang.terms.nearest import fewest_letters_off
 
 
 def operands(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, ...], bool]:
@@ -169,7 +169,7 @@ def places_of(
 
 
 def _unknown_label(c: Lowering, form: ListForm, shape: Signature, text: str) -> None:
-    close = nearest(text, shape.params)
+    close = fewest_letters_off(text, shape.params)
     listed = ", ".join(f"`{name}`" for name in shape.params) or "no parameters"
     hint = f"did you mean `{close}:`?" if close else f"it has {listed}"
     if shape.is_task and text in _OF_CALLS:

@@ -7,7 +7,6 @@ checked where XML is checked too.
 from collections.abc import Callable
 from typing import Any
 
-from sexplang.compiler.names import nearest
 from sexplang.compiler.settings import (
     Read,
     chosen,
@@ -25,6 +24,7 @@ from sexplang.compiler.settings import (
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.nearest import fewest_letters_off
 from sexplang.terms.node import frozen
 from sexplang.terms.template import (
     ContextManagement,
@@ -125,7 +125,7 @@ def _tools(clause: Clause, c: Lowering, form: ListForm) -> tuple[str, ...]:
 def _tool(c: Lowering, form: Form, read: Read) -> Any:
     head = unquoted(form)
     if type(head) is ListForm and head is form:
-        near = nearest(word_of(head), ("in-order",))
+        near = fewest_letters_off(word_of(head), ("in-order",))
         hint = "did you mean `in-order`?" if near else "write a name, or `(in-order name …)`"
         return expected(c, form, "the name of a tool", hint)
     return read(c, form)

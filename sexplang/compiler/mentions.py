@@ -5,6 +5,7 @@ from typing import Any
 
 from sexplang.terms.core import Const, Forward, PerformOp
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import fields, has
 from sexplang.terms.program import Unit
 from sexplang.terms.source import Span
@@ -32,12 +33,9 @@ _NODES = ("sexplang.terms.core", "sexplang.terms.program")
 
 def unknown_effect(name: str, span: Span, known: Collection[str]) -> Diagnostic:
     """The error for an operation that is none of those `known`."""
-    from difflib import get_close_matches
-
-    like = get_close_matches(name, sorted(known), 1)
     return Diagnostic(
         "unknown-effect",
         f"nobody declares or handles an operation called `{name}`",
         (Label(span, "performed here"),),
-        hint=f"did you mean `{like[0]}`?" if like else f"declare it: (define-effect ({name} …))",
+        hint=did_you_mean(name, sorted(known), f"declare it: (define-effect ({name} …))"),
     )

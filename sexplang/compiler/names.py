@@ -19,6 +19,7 @@ from sexplang.terms.core import Const, Core, Known, Local, MakeTable, Path
 from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import MARK, Name
 from sexplang.terms.macro import Macro
+from sexplang.terms.nearest import fewest_letters_off, misspelled
 from sexplang.terms.program import Export
 from sexplang.terms.source import Span
 from sexplang.terms.value import Task
@@ -117,7 +118,7 @@ def _path(c: Lowering, form: Name, position: int) -> Core:
 
 
 def _not_exported(c: Lowering, form: Name, head: str, field: str, space: Namespace) -> Const:
-    close = nearest(field, space.exports)
+    close = fewest_letters_off(field, space.exports)
     return c.report(
         "unbound-name",
         form.span,
@@ -185,7 +186,7 @@ def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
     ]
     # Only where a form may begin can a special form be meant.
     words = SHAPES if position & AT_HEAD else ()
-    close = _misspelled(name, bound, [*c.scope, *words])
+    close = _meant(name, bound, [*c.scope, *words])
     if close is None:
         return None
     binding = c.find(close)
@@ -197,12 +198,8 @@ def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
     return f"did you mean `{close}`{what}?"
 
 
-_LONG = 6
-"""Letters from which on two may be wrong."""
-
-
-def _misspelled(name: str, bound: Iterable[str], words: Iterable[str]) -> str | None:
-    """The name that `name` is a slip of the pen for: one letter off, or two where both are long.
+def _meant(name: str, bound: Iterable[str], words: Iterable[str]) -> str | None:
+    """The name that `name` is a slip of the pen for.
 
     What differs in a sign, as `string<?` and `string=?`, is another name; and a short word of the
     language is near to too many others.
@@ -211,23 +208,8 @@ def _misspelled(name: str, bound: Iterable[str], words: Iterable[str]) -> str | 
         return None
     known = [one for one in words if len(one) > 4]
     near = [one for one in (*bound, *known) if _signs(one) == _signs(name)]
-    close = nearest(name, near, 1)
-    if close is None and len(name) >= _LONG:
-        close = nearest(name, [one for one in near if len(one) >= _LONG], 2)
-    return close
+    return misspelled(name, near)
 
 
 def _signs(name: str) -> str:
     return "".join([character for character in name if character in "<=>+*/"])
-
-
-def nearest(name: str, names: Iterable[str], most: int | None = None) -> str | None:
-    """Of a few names the one that `name` was probably meant to be, `most` letters off."""
-    from rapidfuzz.distance import DamerauLevenshtein
-
-    best, least = None, (min(3, (len(name) + 1) // 3) if most is None else most) + 1
-    for candidate in names:
-        distance = DamerauLevenshtein.distance(name, candidate, score_cutoff=least)
-        if distance < least:
-            best, least = candidate, distance
-    return best

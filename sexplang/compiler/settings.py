@@ -6,7 +6,6 @@ Law: nothing is evaluated. What is not of its kind is reported, and its value is
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sexplang.compiler.names import nearest
 from sexplang.compiler.quoting import datum, entries
 from sexplang.compiler.shapes import word_of
 from sexplang.compiler.state import Lowering
@@ -14,6 +13,7 @@ from sexplang.compiler.types import schema_of
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.diagnostic import Label as Place
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm
+from sexplang.terms.nearest import fewest_letters_off
 from sexplang.terms.text import plain
 from sexplang.terms.value import Fault
 
@@ -57,7 +57,7 @@ def word(*choices: str) -> Read:
             return expected(c, form, _listed(choices) if choices else "a word or a string")
         found = " ".join(found.split())
         if choices and found not in choices:
-            close = nearest(found, choices)
+            close = fewest_letters_off(found, choices)
             hint = f"did you mean `{close}`?" if close else None
             return expected(c, form, _listed(choices), hint)
         return found
@@ -183,6 +183,6 @@ def unknown(
     known: tuple[str, ...],
     hint: Hint | None = None,
 ) -> None:
-    close = nearest(key, known)
+    close = fewest_letters_off(key, known)
     words = f"did you mean `{close}`?" if close else "there are " + ", ".join(known)
     c.report("unknown-clause", at.span, title, hint=hint(key) if hint else words)

@@ -9,6 +9,7 @@ from typing import Any
 from sexplang.compiler.shapes import word_of
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.source import Span
 
 Schema = dict[str, Any]
@@ -63,11 +64,7 @@ def _of_word(word: str, span: Span) -> Schema:
     name = word.rstrip("[]") or "any"
     count = word.count("[]")
     if name not in WORDS or word not in (name + "[]" * count, "[]" * count):
-        from difflib import get_close_matches
-
-        near = get_close_matches(word, WORDS, 1)
-        hint = f"did you mean `{near[0]}`?" if near else _FORMS
-        raise _bad(span, f"`{word[:40]}` is not a type", hint)
+        raise _bad(span, f"`{word[:40]}` is not a type", did_you_mean(word, WORDS, _FORMS))
     schema = WORDS[name]
     for _ in range(count):
         schema = {"type": "array", "items": schema} if schema else {"type": "array"}

@@ -128,9 +128,9 @@ def _is_below(path: str, folder: str) -> bool:
 
 def _show(found: list[Diagnostic], files: tuple[str, ...]) -> None:
     if found:
-        from sexplang.hosts.telling import told
+        from sexplang.hosts.messages import diagnostics_text
 
-        print(told(found, sys.stderr), end="\n\n", file=sys.stderr)
+        print(diagnostics_text(found, sys.stderr), end="\n\n", file=sys.stderr)
     errors = sum(each.severity == "error" for each in found)
     counted = [_count(errors, "error"), _count(len(found) - errors, "warning")]
     print(f"{_count(len(files), 'file')}: {', '.join(counted)}", file=sys.stderr)

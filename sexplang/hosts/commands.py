@@ -101,15 +101,16 @@ def _group() -> None:
     """A language for work done by language models."""
 
 
+_UNINSTALLED = "from a checkout that is not installed"
+
+
 def _version(wanted: bool) -> None:
     """Show the version and exit."""
     if wanted:
-        from importlib.metadata import PackageNotFoundError, version
+        from sexplang.terms.run import installed_version
 
-        try:
-            click.echo(f"sexplang {version('sexplang')}")
-        except PackageNotFoundError:
-            click.echo("sexplang, from a checkout that is not installed")
+        version = installed_version()
+        click.echo(f"sexplang {version}" if version else f"sexplang, {_UNINSTALLED}")
         raise click.exceptions.Exit(DONE)
 
 
@@ -204,7 +205,7 @@ def _fmt(files: tuple[str, ...], only_check: bool, diff: bool) -> int:
 @click.argument("code", required=False)
 def _explain(code: str | None) -> int:
     """Explain an error CODE; without one, list them all."""
-    from sexplang.hosts.explain import codes, nearest, page
+    from sexplang.hosts.explain import codes, nearest_code, page
 
     if code is None:
         click.echo("\n".join(codes()))
@@ -213,7 +214,7 @@ def _explain(code: str | None) -> int:
     if found is not None:
         click.echo(found, nl=False)
         return DONE
-    like = nearest(code)
+    like = nearest_code(code)
     did = f"did you mean: sexplang explain {like}" if like else "sexplang explain lists them all"
     click.echo(f"there is no code `{code}`; {did}", err=True)
     return FAILED

@@ -12,6 +12,7 @@ from sexplang.hosts.options import Settings
 from sexplang.hosts.streams import wrap
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.models import ALL, Models, is_played, shown, spelled
+from sexplang.terms.nearest import nearest
 from sexplang.terms.node import evolve
 
 NAME = "sexplang.toml"
@@ -68,9 +69,7 @@ def _with(models: Models, said: dict[str, str], path: str) -> Models:
 
 
 def _check_model(key: str, named: Any, path: str) -> None:
-    from difflib import get_close_matches  # only where there is a name
-
-    if key not in _MODELS and get_close_matches(key, _MODELS, 1, 0.85):
+    if key not in _MODELS and nearest(key, _MODELS, 0.85) is not None:
         words = f"`models` has no `{key}`; it holds {' and '.join(_MODELS)}, and names of models"
         raise wrong(path, words)
     if not key or not isinstance(named, str) or not named:

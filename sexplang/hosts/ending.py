@@ -1,7 +1,6 @@
 """How a command ends that runs something: its value on standard output, or what went wrong on
 standard error and, with --json, as the one document on standard output."""
 
-import os
 import sys
 from contextlib import suppress
 from typing import Any
@@ -26,9 +25,9 @@ def say_all(
     diagnostics: tuple[Diagnostic, ...], status: int, settings: Settings | None = None
 ) -> int:
     """Tells diagnostics, which are the end where there are settings. Gives the status."""
-    from sexplang.hosts.telling import told
+    from sexplang.hosts.messages import diagnostics_text
 
-    print(told(diagnostics, sys.stderr), file=sys.stderr)
+    print(diagnostics_text(diagnostics, sys.stderr), file=sys.stderr)
     if settings is not None:
         _write_findings(diagnostics, settings)
     return status
@@ -118,17 +117,14 @@ def failure_of(value: Value) -> Record | None:
 
 def say_failure(error: Record, program: Program, source: Source, trail: Any = None) -> int:
     """Tells an error that is the end, or in what came out. Gives the status."""
-    from sexplang.hosts.calls import told
-    from sexplang.hosts.explain import has_page
-    from sexplang.hosts.show import paint_for, show_error
+    from sexplang.hosts.messages import error_text
 
     # Only texts of this program: an error that the program made up may name any file.
     sources = {source.name: source}
     for unit in program.units:
         for part in (*unit.items, *unit.functions):
             sources.setdefault(part.span.source.name, part.span.source)
-    paint = paint_for(sys.stderr, os.environ)
-    print(show_error(error, sources.get, paint, has_page, told(trail)), file=sys.stderr)
+    print(error_text(error, sys.stderr, sources.get, trail), file=sys.stderr)
     return FAILED
 
 

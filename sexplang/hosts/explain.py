@@ -1,8 +1,7 @@
 """A code to the page that explains it."""
 
-from difflib import get_close_matches
-
 from sexplang.data import names, shipped
+from sexplang.terms.nearest import nearest
 
 
 def codes() -> list[str]:
@@ -19,7 +18,6 @@ def page(code: str) -> str | None:
     return shipped(f"errors/{code}.md") if has_page(code) else None
 
 
-def nearest(code: str) -> str | None:
+def nearest_code(code: str) -> str | None:
     """The known code that a mistyped one most resembles."""
-    found = get_close_matches(code.lower().replace("_", "-"), codes(), n=1, cutoff=0.5)
-    return found[0] if found else None
+    return nearest(code.lower().replace("_", "-"), codes(), 0.5)

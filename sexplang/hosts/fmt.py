@@ -97,6 +97,6 @@ def _failed(path: str, why: str, hint: str = _AS_IT_WAS) -> Diagnostics:
 
 
 def _show(found: Diagnostics) -> None:
-    from sexplang.hosts.telling import told
+    from sexplang.hosts.messages import diagnostics_text
 
-    print(told(found.diagnostics, sys.stderr), end="\n\n", file=sys.stderr)
+    print(diagnostics_text(found.diagnostics, sys.stderr), end="\n\n", file=sys.stderr)

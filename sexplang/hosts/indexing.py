@@ -95,11 +95,11 @@ def _near(path: str) -> str:
 
 
 def _refused(error: dict[str, Any]) -> int:
-    from sexplang.hosts.telling import told
+    from sexplang.hosts.messages import diagnostics_text
 
     code = str(error["reason"])
     found = Diagnostic(code, str(error["message"]), hint=error["hint"])
-    print(told((found,), sys.stderr), file=sys.stderr)
+    print(diagnostics_text((found,), sys.stderr), file=sys.stderr)
     return MISUSE if code in _MISUSES else FAILED
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from sexplang.hosts.files import folder_of
 from sexplang.hosts.options import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
-from sexplang.terms.models import Models
 from sexplang.terms.program import Program
+from sexplang.terms.run import Terms
 from sexplang.terms.source import Source
-from sexplang.terms.value import Value
+from sexplang.terms.value import Fault, Value
 
 if TYPE_CHECKING:
     from sexplang.machine import Limits
@@ -77,26 +77,54 @@ def check_index(path: str) -> None:
 _MEASURE = "([0-9]{1,18}([.][0-9]*)?|[.][0-9]+)(e[-+]?[0-9]{1,2})?"
 
 
+_BUDGET = "for example --budget calls=20,tokens=50000,usd=0.5,seconds=60"
+
+
 def budget_of(text: str) -> dict[str, Value]:
     """`calls=20,usd=0.5` as the table of a budget. Raises Diagnostics."""
+    from sexplang.machine.budgets import allowed, no_bound
+
     budget: dict[str, Value] = {}
-    for part in text.split(","):
-        name, _, amount = part.partition("=")
-        value: float = -1
-        if name in ("usd", "seconds") and re.fullmatch(_MEASURE, amount):
-            value = int(amount) if amount.isdigit() else float(amount)
-        elif re.fullmatch("[0-9]{1,18}", amount):
-            value = int(amount)
-        wrong = ""
-        if name not in ("calls", "tokens", "usd", "seconds") or value < 0:
-            wrong = f"`{part}` is no bound of a budget"
-        elif name in budget:
-            wrong = f"the bound `{name}` of the budget is given twice"
-        if wrong:
-            hint = "for example --budget calls=20,tokens=50000,usd=0.5,seconds=60"
-            raise Diagnostics([Diagnostic("bad-input", wrong, hint=hint)])
-        budget[name] = value
-    return budget
+    try:
+        for part in text.split(","):
+            name, _, amount = part.partition("=")
+            if not re.fullmatch(_MEASURE, amount):
+                raise no_bound(part, _BUDGET)
+            if name in budget:
+                raise Fault("wrong-type", f"the bound `{name}` of the budget is given twice")
+            budget[name] = int(amount) if amount.isdigit() else float(amount)
+        return allowed(budget, _BUDGET)
+    except Fault as fault:
+        hint = fault.hint or _BUDGET
+        raise Diagnostics([Diagnostic("bad-input", fault.message, hint=hint)]) from None
+
+
+def terms_of(
+    program: Program,
+    inputs: dict[str, Value],
+    settings: Settings,
+    limits: "Limits | None" = None,
+    budget: dict[str, Value] | None = None,
+    tools: dict[str, Any] | None = None,
+) -> Terms:
+    """The terms of a run that the settings of a command ask for. `tools` describes those that
+    models may have beside the language's own."""
+    from sexplang import assembly
+
+    if inputs:
+        from sexplang.secrets import redact
+
+        inputs = redact(inputs)
+    given: dict[str, Any] = {"limits": limits, "budget": budget, "tools": tools}
+    if has_tasks(program):
+        from sexplang.runtime.memory.places import discovered
+        from sexplang.runtime.prices import sized
+
+        start = settings.folder or (folder_of(settings.file) if settings.file else os.getcwd())
+        given["windows"] = sized(settings.models)
+        given["memory"] = settings.index is not None or discovered(start) is not None
+        given["folder"] = start
+    return assembly.terms_of(program, inputs, models=settings.models, all_tools=True, **given)
 
 
 def outcome_of(
@@ -109,31 +137,14 @@ def outcome_of(
     *,
     traced: bool = False,
 ) -> Any:
-    """Done, Failed or Suspended: the program has run until it ended or waits. `tools` describes
-    those that models may have beside the language's own."""
-    from sexplang.machine import Limits, Slice, start
-    from sexplang.pipeline import meter
-    from sexplang.process import growth
+    """Done, Failed or Suspended: the program has run until it ended or waits."""
+    from sexplang.assembly import begin
+    from sexplang.machine import Slice
 
-    if inputs:
-        from sexplang.secrets import redact
-
-        inputs = redact(inputs)
-    settings = settings or Settings()
-    limits = limits or Limits(held=growth())
-    system = system_of(program, settings, limits, tools)
-    costs = meter(_price(settings.models))
-    return start(program, inputs, system, limits, budget, costs, traced=traced, slice=Slice())
-
-
-def _price(models: Models) -> Callable[..., float | None]:
-    def price(*asked: Any) -> float | None:
-        # Most programs have no budget in dollars, and start without the runtime.
-        from sexplang.runtime.prices import prices
-
-        return prices(models, is_replayed=True)(*asked)
-
-    return price
+    terms = terms_of(program, inputs, settings or Settings(), limits, budget, tools)
+    held = None if limits is None else limits.held
+    uses = has_tasks(program)
+    return begin(program, terms, has_tasks=uses, held=held, traced=traced, slice=Slice())
 
 
 def has_tasks(program: Program) -> bool:
@@ -148,18 +159,6 @@ def system_of(
     """The TaskSystem of a run; None for a program without tasks."""
     if not has_tasks(program):
         return None
-    from sexplang.pipeline import tasks
-    from sexplang.runtime.memory.places import discovered
-    from sexplang.runtime.prices import sized
+    from sexplang.assembly import task_system
 
-    start = settings.folder or (folder_of(settings.file) if settings.file else os.getcwd())
-    has_index = settings.index is not None or discovered(start) is not None
-    return tasks(
-        tools,
-        models=sized(settings.models),
-        memory=has_index,
-        has_own_memory=program.handles("search-memory"),
-        folder=start,
-        all_tools=not program.handles("tool"),
-        max_task_depth=limits.max_task_depth,
-    )
+    return task_system(program, terms_of(program, {}, settings, limits, tools=tools))

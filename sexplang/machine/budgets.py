@@ -14,6 +14,7 @@ from sexplang.machine.scopes import Accounts, Held, Scope
 from sexplang.terms.allowance import GREATEST
 from sexplang.terms.brief import shown
 from sexplang.terms.effect import Part
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import node
 from sexplang.terms.value import Fault, Record, Value
 
@@ -59,17 +60,30 @@ def corrected(guess: int, learned: tuple[int, int]) -> int:
 _WHOLE, _MEASURED = ("calls", "tokens"), ("seconds", "usd")
 
 
-def allowed(given: Value) -> dict[str, Value]:
-    """What `with-budget` is given, checked. Raises Fault."""
+_EXAMPLE = "for example (with-budget {calls: 20 tokens: 50000 usd: 0.5 seconds: 60} …)"
+
+
+def allowed(given: Value, example: str = _EXAMPLE) -> dict[str, Value]:
+    """A budget as a program, a command or a caller gives it, checked; `example` is what its hint
+    shows. Raises Fault."""
     if not isinstance(given, dict) or not given:
-        raise _unfit(f"{shown(given)} is no budget")
+        raise Fault("wrong-type", f"{shown(given)} is no budget", hint=example)
     for name, value in given.items():
         if name not in _WHOLE + _MEASURED:
-            raise _unfit(f"a budget has no `{name}`", name)
+            raise no_bound(name, example)
         if not _is_amount(value, name):
             kind = "an integer" if name in _WHOLE else "a number"
-            raise _unfit(f"`{name}` of a budget is {kind} from 0 on, not {shown(value)}")
+            words = f"`{name}` of a budget is {kind} from 0 on, not {shown(value)}"
+            raise Fault("wrong-type", words, hint=example)
     return given
+
+
+def no_bound(name: str, example: str) -> Fault:
+    """What is raised for a bound that no budget has."""
+    guess = did_you_mean(name[:20], _WHOLE + _MEASURED)
+    return Fault(
+        "wrong-type", f"`{name}` is no bound of a budget", hint=f"{guess} {example}".lstrip()
+    )
 
 
 def timeout(given: Value) -> dict[str, Value]:
@@ -84,15 +98,6 @@ def timeout(given: Value) -> dict[str, Value]:
 def _is_amount(value: Value, name: str) -> bool:
     is_number = type(value) is int or (type(value) is float and name in _MEASURED)
     return is_number and 0 <= value <= GREATEST
-
-
-def _unfit(message: str, name: str = "") -> Fault:
-    from difflib import get_close_matches  # only where there is a slip
-
-    near = get_close_matches(name[:20], _WHOLE + _MEASURED, 1)
-    guess = f"did you mean `{near[0]}`? " if near else ""
-    example = "for example (with-budget {calls: 20 tokens: 50000 usd: 0.5 seconds: 60} …)"
-    return Fault("wrong-type", message, hint=f"{guess}{example}")
 
 
 _NOTHING: Learned = Map()

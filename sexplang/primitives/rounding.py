@@ -198,12 +198,6 @@ def _decimal_pattern() -> re.Pattern[str]:
     return re.compile(r"[+-]?(?:[0-9]+(\.[0-9]*)?|(\.[0-9]+))([eE][+-]?[0-9]+)?")
 
 
-@cache
-def number_pattern() -> re.Pattern[str]:
-    """JSON's number syntax; a group that matched makes it a float. Compiled when first needed."""
-    return re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-
-
 def number_of(name: str, text: str, match: re.Match[str]) -> int | float | bool:
     """The number that `match` found in `text`, for the primitive `name`; false for one beyond the
     floats."""

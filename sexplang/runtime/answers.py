@@ -8,6 +8,7 @@ from sexplang.runtime.redact import clean
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.secrets import KNOWN, redact, redacted
 from sexplang.terms.effect import UNCOUNTED, UNMADE, Part, Request, with_sent
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import define
 from sexplang.terms.task import cut_off, error_of, error_record
 from sexplang.terms.text import value_of
@@ -100,17 +101,14 @@ def attempts_of(error: BaseException) -> int:
 
 def unhandled(operation: str, performers: Performers) -> Refusal:
     """Nobody answers this operation."""
-    from difflib import get_close_matches
-
     names = sorted(performers.keys() - {"timer"})  # what a deadline asks, and no program
     known = ", ".join(names) or "none"
-    near = get_close_matches(operation, names, 1)
-    guess = f"did you mean `{near[0]}`? " if near else ""
+    guess = did_you_mean(operation, names)
     around = _AROUND.get(operation, f"(handle … (({operation} …) resume …))")
     return refused(
         "unhandled-effect",
         f"nobody answers `{operation}`",
-        hint=f"{guess}put a handler around it: {around}; this host answers: {known}",
+        hint=f"{guess} put a handler around it: {around}; this host answers: {known}".lstrip(),
         operation=operation,
     )
 

@@ -11,12 +11,12 @@ from contextlib import suppress
 from time import time
 from typing import Any
 
-from sexplang.runtime.pack import dumped, packed
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.shared import Shared
 from sexplang.secrets import redact
 from sexplang.terms.allowance import STEPS
 from sexplang.terms.effect import Part, Request, SoFar
+from sexplang.terms.json.tagged import dump, pack
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
 
@@ -85,10 +85,10 @@ class Row:
             "id": self.id,
             "operation": self.operation,
             "digest": self.digest,
-            "arguments": packed(self.arguments),
+            "arguments": pack(self.arguments),
             "attempts": self.attempts,
-            "error" if self.failed else "reply": packed(self.reply),
-            "usage": packed(self.usage),
+            "error" if self.failed else "reply": pack(self.reply),
+            "usage": pack(self.usage),
             "started": self.started,
             "ended": self.ended,
             "clock": self.clock,
@@ -143,7 +143,7 @@ class Journal:
 
     def _write(self, data: dict[str, Any]) -> None:
         assert self._file is not None
-        said = dumped(redact(data)).encode("utf-8", LONE)
+        said = dump(redact(data)).encode("utf-8", LONE)
         size = os.fstat(self._file).st_size
         start, old, new = self._last
         # What was interrupted, or found no room, may have left no line.
@@ -214,7 +214,7 @@ def digest(operation: str, arguments: tuple[Value, ...]) -> str:
     """The sha256 of a request's canonical JSON: keys sorted, no white space."""
     from hashlib import sha256
 
-    asked = dumped([operation, packed(arguments)], canonical=True)
+    asked = dump([operation, pack(arguments)], canonical=True)
     return sha256(asked.encode("utf-8", LONE)).hexdigest()
 
 
@@ -277,8 +277,8 @@ def mismatch(row: Row, requests: Iterable[Request]) -> Refusal | None:
             "journal-mismatch",
             f"request {row.id} was recorded as another one",
             hint="replay with the program and inputs that were recorded",
-            expected=dumped(packed((row.operation, row.arguments))),
-            got=dumped(packed((request.operation, request.arguments))),
+            expected=dump(pack((row.operation, row.arguments))),
+            got=dump(pack((request.operation, request.arguments))),
         )
     return None
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from sexplang.runtime.chain import KEY, read_checksum
 from sexplang.runtime.journal import ATTEMPT, CUT, FIRST_OF_EDITION, VERSION, Row
-from sexplang.runtime.pack import unpacked
 from sexplang.runtime.prices import Answered, Rates
 from sexplang.runtime.refusal import Refusal, refused
 from sexplang.runtime.shared import Whole
 from sexplang.terms.brief import shown
+from sexplang.terms.json.tagged import unpack
 from sexplang.terms.node import define, field
 from sexplang.terms.value import Record
 
@@ -308,11 +308,11 @@ class _Reading:
             entry.above.below.append(entry)
 
     def _row(self, line: dict[str, Any]) -> None:
-        given = unpacked(self._whole.arguments(line))
+        given = unpack(self._whole.arguments(line))
         if not isinstance(given, tuple):
             raise TypeError(given)
         failed = "error" in line
-        reply = _error(line["error"]) if failed else unpacked(line["reply"])
+        reply = _error(line["error"]) if failed else unpack(line["reply"])
         attempts, times = _count(line["attempts"]), (_time(line["started"]), _time(line["ended"]))
         row = Row(str(line["id"]), str(line["operation"]), given, reply, failed, attempts, *times)
         check_usage(row)
@@ -348,7 +348,7 @@ def _order(entry: Entry) -> tuple[float, int]:
 
 
 def _error(data: Any) -> Record:
-    error = unpacked(data)
+    error = unpack(data)
     if not isinstance(error, Record):
         raise TypeError(data)
     return error

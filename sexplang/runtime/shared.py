@@ -6,7 +6,7 @@ grow with the square of its turns.
 
 from typing import Any
 
-from sexplang.runtime.pack import dumped
+from sexplang.terms.json.tagged import dump
 from sexplang.terms.node import define, field
 
 LIKE = "like"
@@ -26,7 +26,7 @@ class Shared:
         payload = _payload(row)
         if payload is None:
             return row
-        first = dumped(payload["messages"][0])
+        first = dump(payload["messages"][0])
         before = self._last.get(first)
         self._last[first] = (row["id"], payload)
         if before is None or not before[1].keys() <= payload.keys():
@@ -82,4 +82,4 @@ def _common(old: list[Any], new: list[Any]) -> int:
 
 def _same(one: Any, other: Any) -> bool:
     """As JSON: to Python, 1 and true are the same."""
-    return one is other or dumped(one) == dumped(other)
+    return one is other or dump(one) == dump(other)

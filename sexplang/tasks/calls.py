@@ -9,7 +9,6 @@ from typing import Any
 
 from sexplang.tasks.cutting import plan_words
 from sexplang.tasks.definitions import misfit
-from sexplang.tasks.json_text import json_text, read_json, unfit
 from sexplang.tasks.media import media_in
 from sexplang.tasks.operations import NAMES, arguments_of
 from sexplang.tasks.outcomes import halting, outcome
@@ -21,6 +20,8 @@ from sexplang.tasks.request import SubtaskRequest, fields_of, subtask_request
 from sexplang.tasks.session import Block, Calls, HandlerSession, Setup
 from sexplang.tasks.settings import accumulates
 from sexplang.tasks.window import tokens_of
+from sexplang.terms.json.strict import read_json, unfit
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.node import evolve, node
 from sexplang.terms.payload import choice_of
 from sexplang.terms.task import Ask, task_result

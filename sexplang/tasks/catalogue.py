@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from sexplang.tasks.candidates import candidates
 from sexplang.tasks.definitions import line_of
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.window import tokens_in
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.node import frozen
 from sexplang.terms.template import Template
 from sexplang.terms.value import Value

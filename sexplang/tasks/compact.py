@@ -9,11 +9,11 @@ from math import ceil
 
 from sexplang.tasks.ending import sources_of
 from sexplang.tasks.history import flaw_of, is_history, messages_of
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import NOTHING_LEFT_OUT, Block, HandlerSession
 from sexplang.tasks.window import tokens_of
 from sexplang.terms.brief import shown
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.node import evolve
 from sexplang.terms.value import Fault, Value
 

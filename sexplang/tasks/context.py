@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from operator import itemgetter
 
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.paths import beneath
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Gathering
 from sexplang.tasks.substitute import value_text
 from sexplang.tasks.window import tokens_in
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.node import node
 from sexplang.terms.task import Conversation, signed
 from sexplang.terms.text import text

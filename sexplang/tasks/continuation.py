@@ -7,10 +7,10 @@ from typing import Any, Literal, TypeAlias
 
 from sexplang.tasks.candidates import reached_by
 from sexplang.tasks.inputs import fits
-from sexplang.tasks.json_text import is_large, read_json, unfit
 from sexplang.tasks.plans.artifacts import body_of, object_in
 from sexplang.tasks.plans.proposal import Proposal, proposal
 from sexplang.tasks.request import SubtaskRequest, fields_of, snake, subtask_request
+from sexplang.terms.json.strict import is_large, read_json, unfit
 from sexplang.terms.node import evolve
 from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.thoughts import ahead

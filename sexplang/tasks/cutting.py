@@ -4,11 +4,11 @@ It gets half of what is left of the window, so that the conversation can go on. 
 cut: a prompt or a file that does not fit is refused. What was cut is whole in the result's notes.
 """
 
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.media import texts_of, with_text, without_media
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import NOTHING_LEFT_OUT, Block, HandlerSession
 from sexplang.tasks.window import BYTES_IN_TOKEN, tokens_in, tokens_of
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.node import evolve
 from sexplang.terms.value import Value
 

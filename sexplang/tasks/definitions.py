@@ -2,8 +2,9 @@
 
 import re
 
-from sexplang.tasks.json_text import json_text, unfit
 from sexplang.terms.core import Const, Core
+from sexplang.terms.json.strict import unfit
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.program import Function, Parameter
 from sexplang.terms.template import Param, Template
 from sexplang.terms.value import Fault, Value

@@ -4,10 +4,10 @@ from itertools import chain
 
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.history import flaw_of
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.opening import check_depth
 from sexplang.tasks.session import Block, HandlerSession, Rules
 from sexplang.tasks.turns import ask_again
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.node import evolve
 from sexplang.terms.task import Conversation, Want, signed
 from sexplang.terms.value import Value

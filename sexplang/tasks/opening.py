@@ -10,7 +10,6 @@ from sexplang.tasks.failures import halted
 from sexplang.tasks.gathering import AUTOMATIC, naming, own_items, searching
 from sexplang.tasks.history import configured, shown
 from sexplang.tasks.inputs import bound
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.matching import taken_by
 from sexplang.tasks.media import given
 from sexplang.tasks.overrides import NO_OVERRIDES, Overrides
@@ -30,6 +29,7 @@ from sexplang.tasks.tools import with_tools
 from sexplang.tasks.turns import ask_for_room, started
 from sexplang.tasks.window import check_room, filled, tokens_in, tokens_of
 from sexplang.terms.allowance import MOST_DEPTH
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.node import evolve
 from sexplang.terms.task import Ask, Conversation, Want, signed
 from sexplang.terms.template import OutputFormat

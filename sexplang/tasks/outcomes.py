@@ -1,10 +1,10 @@
 """What answered a tool call or a subtask to what is said of it: to the model, in the notes."""
 
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.matching import taken_by
 from sexplang.tasks.plans.keeping import results_of, strip_error
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.substitute import value_text
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.task import MISTAKES
 from sexplang.terms.text import text
 from sexplang.terms.value import Fault, Record, Value

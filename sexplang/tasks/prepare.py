@@ -1,14 +1,14 @@
 """A template to what every call of it shares: its texts taken apart, its tools, its payload."""
 
 from sexplang.tasks.context import sections
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.session import HandlerPayload, Rules, Setup
 from sexplang.tasks.settings import ContextSettings, effective
-from sexplang.tasks.substitute import Parts, parts, plain
+from sexplang.tasks.substitute import plain
 from sexplang.tasks.tools import offered, owned, unprovided
 from sexplang.tasks.window import tokens_in
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.node import node
-from sexplang.terms.template import FILES, OutputFormat, Template
+from sexplang.terms.template import FILES, OutputFormat, Template, Text, parse_text
 from sexplang.terms.value import Fault, Value
 
 
@@ -32,13 +32,13 @@ class Prepared:
     """Of the parameters."""
     usual: tuple[type, ...]
     """What they are given as a rule: values of these types fit at a glance."""
-    instructions: Parts
-    system: Parts
-    description: Parts
-    criteria: Parts
+    instructions: Text | str
+    system: Text | str
+    description: Text | str
+    criteria: Text | str
     """Not sent, but its slots must lead somewhere all the same; empty if it has none."""
     paths: tuple[str, ...]
-    files_text: Parts
+    files_text: Text | str
     files: tuple[str, ...]
     """The parameters that are files."""
     still: Body | None
@@ -70,17 +70,17 @@ def prepare(rules: Rules, template: Template) -> Prepared:
     format_ = template.output_format
     schema = rules.json_schema(format_) if format_.type == "json" else None
     has_instructions = template.instructions.strip() != ""
-    description, criteria = parts(template.description), parts(template.criteria)
+    description, criteria = parse_text(template.description), parse_text(template.criteria)
     source = template.file_paths.source
     literal = source == "literal"
-    system, format_words = parts(template.system), _format_words(rules, template, schema)
+    system, format_words = parse_text(template.system), _format_words(rules, template, schema)
     payload = _payload(rules, template, tools, schema)
     if isinstance(system, str):
         payload["system"] = sections(rules.base_prompt, system, format_words)
     named = template.file_paths.paths if literal else ()
     paths = tuple(dict.fromkeys([plain(path) for path in named]))
     looked_for = "" if literal else template.file_paths.text
-    files_text = plain(looked_for) if source == "command" else parts(looked_for)
+    files_text = plain(looked_for) if source == "command" else parse_text(looked_for)
     criteria = "" if isinstance(criteria, str) else criteria
     tool_tokens = tokens_in(json_text(tools)) if tools else 0
 
@@ -94,7 +94,7 @@ def prepare(rules: Rules, template: Template) -> Prepared:
         template=template,
         names=tuple([param.name for param in template.params]),
         usual=tuple([_USUAL.get(param.type, object) for param in template.params]),
-        instructions=parts(template.instructions) if has_instructions else description,
+        instructions=parse_text(template.instructions) if has_instructions else description,
         system=system,
         description=description,
         criteria=criteria,
@@ -118,7 +118,11 @@ def prepare(rules: Rules, template: Template) -> Prepared:
 
 
 def _still(
-    system: Parts, paths: tuple[str, ...], files_text: Parts, description: Parts, criteria: Parts
+    system: Text | str,
+    paths: tuple[str, ...],
+    files_text: Text | str,
+    description: Text | str,
+    criteria: Text | str,
 ) -> Body | None:
     if (
         isinstance(system, str)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from sexplang.tasks.failures import bad_reply
-from sexplang.tasks.json_text import unfit
 from sexplang.tasks.request import fields_of
 from sexplang.tasks.session import Block
+from sexplang.terms.json.strict import unfit
 from sexplang.terms.node import node
 from sexplang.terms.value import Fault, Value
 

@@ -1,8 +1,8 @@
 """What a model or a program asks for to a SubtaskRequest: snake_case, checked field by field."""
 
 import re
-from difflib import get_close_matches
 
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import evolve, field, node
 from sexplang.terms.value import Record, Symbol, Value
 
@@ -101,9 +101,9 @@ def programmed(read: SubtaskRequest) -> SubtaskRequest:
     problems = dict.fromkeys(unknown, "there is no such field")
     if unknown:
         last = unknown[-1]
-        near = get_close_matches(snake(last)[:_LONGEST], _OF_PROGRAMS, 1)
         there = f"there are {', '.join((*FIELDS, *_OF_PROGRAMS))}"
-        problems[last] += f": did you mean `{near[0]}`?" if near else f"; {there}"
+        guess = did_you_mean(snake(last)[:_LONGEST], _OF_PROGRAMS)
+        problems[last] += f": {guess}" if guess else f"; {there}"
         if snake(last) in _OF_CALLS:
             problems[last] += f". A call has it: (call-atomic-task 'name inputs: {{…}} {last}: …)"
     return evolve(read, problems={**read.problems, **problems}, unknown=())
@@ -129,9 +129,9 @@ def subtask_request(value: Value) -> SubtaskRequest:
             continue
         if rule is None:
             looked_at = len(problems) + len(unknown) < _MOST_NAMED
-            near = get_close_matches(name, _MEANT, 1) if looked_at and len(name) < _LONGEST else []
-            if near:
-                problems[key] = f"there is no such field: did you mean `{near[0]}`?"
+            guess = did_you_mean(name, _MEANT) if looked_at and len(name) < _LONGEST else ""
+            if guess:
+                problems[key] = f"there is no such field: {guess}"
             else:
                 unknown.append(key)
         elif name in given and name != key:

@@ -1,59 +1,11 @@
-"""Text with `{{param}}` and values to text: strictly, once, and all that is missing together."""
+"""Text with slots and values to text: strictly, once, and all that is missing together."""
 
-import re
-from typing import TypeAlias
-
-from sexplang.tasks.json_text import json_text
-from sexplang.terms.node import node
+from sexplang.terms.json.writer import json_text
+from sexplang.terms.template import Text
 from sexplang.terms.text import text
 from sexplang.terms.value import Procedure, Record, Value
 
-
-@node
-class Slot:
-    """`{{a[0].b}}`: a parameter and the way into its value. A slot whose text is no path has
-    no name and is always missing."""
-
-    written: str
-    name: str
-    steps: tuple[str | int, ...]
-
-
-@node
-class Form:
-    """A text with slots: its literal parts, empty where a slot stands, and the slots by place."""
-
-    literal: tuple[str, ...]
-    slots: tuple[tuple[int, Slot], ...]
-
-
-Parts: TypeAlias = str | Form
-"""A text taken apart; the text itself where it has no slots."""
-
-# `{{{x}}}` is a brace, a slot and a brace: hence the look-ahead of the last branch.
-_MARK = re.compile(r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{(?!\{)")
-_PATH = re.compile(r"\s*[\w-]+(?:\.[\w-]+|\[\d+\])*\s*")
-_STEP = re.compile(r"[\w-]+")
 _MISSING = object()
-
-
-def parts(source: str) -> Parts:
-    """The text taken apart: `{{{{` writes `{{`; any other `{{` opens a slot."""
-    found: list[str | Slot] = []
-    at = 0
-    for mark in _MARK.finditer(source):
-        found.append(source[at : mark.start()])
-        at = mark.end()
-        if mark[0] == "{{{{":
-            found.append("{{")
-        elif mark[1] is None:
-            found.append(Slot(source[mark.start() : mark.start() + 20], "", ()))
-        else:
-            found.append(Slot(mark[1].strip(), *_path(mark[1])))
-    found.append(source[at:])
-    literal = tuple(["" if isinstance(part, Slot) else part for part in found])
-    slots = tuple([(at, part) for at, part in enumerate(found) if isinstance(part, Slot)])
-    return Form(literal, slots) if slots else "".join(literal)
 
 
 def plain(source: str) -> str:
@@ -61,14 +13,7 @@ def plain(source: str) -> str:
     return source.replace("{{{{", "{{")
 
 
-def _path(path: str) -> tuple[str, tuple[str | int, ...]]:
-    if _PATH.fullmatch(path) is None:
-        return "", ()
-    head, *rest = _STEP.findall(path)
-    return head, tuple(int(step) if step.isdecimal() else step for step in rest)
-
-
-def rendered(source: Parts, values: dict[str, Value], missing: list[str]) -> str:
+def rendered(source: Text | str, values: dict[str, Value], missing: list[str]) -> str:
     """The text with its slots filled; the slots that lead nowhere are added to `missing`."""
     if isinstance(source, str):
         return source

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from math import ceil, floor
 
 from sexplang.tasks.failures import exhausted
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.replies import Reply
 from sexplang.tasks.session import Block, HandlerSession
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.models import Models
 from sexplang.terms.node import evolve
 from sexplang.terms.value import Value

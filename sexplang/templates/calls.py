@@ -6,14 +6,21 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sexplang.templates.attribute import gaps_in, names_in
-from sexplang.templates.jsontext import NotJson, certain
 from sexplang.templates.naming import check_name, check_params
 from sexplang.templates.parse import Document
-from sexplang.templates.placeholders import NAME
 from sexplang.templates.vocabulary import normal
 from sexplang.terms.diagnostic import Diagnostic
+from sexplang.terms.json.reader import NotJson
+from sexplang.terms.json.strict import certain
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import frozen
-from sexplang.terms.template import ArgumentNode, FunctionCallNode, ParameterPath, TemplateNode
+from sexplang.terms.template import (
+    NAME,
+    ArgumentNode,
+    FunctionCallNode,
+    ParameterPath,
+    TemplateNode,
+)
 from sexplang.terms.text import value_of
 
 if TYPE_CHECKING:
@@ -84,13 +91,11 @@ class _Reading:
             return None
 
     def _undeclared(self, argument: "_Element", name: str) -> None:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, self.params, 1)
         title = f"`{name}` is no parameter of this template"
         if not self.params:
             title = f"`{name}` is no parameter: there are none here"
-        hint = f"did you mean {near[0]}?" if near else f'write <arg>"{name}"</arg> for the text'
+        as_text = f'write <arg>"{name}"</arg> for the text'
+        hint = did_you_mean(name, self.params, as_text, "{}")
         self._wrong(argument, "unbound-name", title, hint)
 
     def _wrong(self, argument: "_Element", code: str, title: str, hint: str) -> None:

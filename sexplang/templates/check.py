@@ -10,6 +10,7 @@ from sexplang.templates.placeholders import Placeholder, placeholders
 from sexplang.templates.schema import WORDS, schema_problem
 from sexplang.terms.diagnostic import Diagnostic
 from sexplang.terms.listing import KNOWN, Listing, listing, meant_for_shell, words_of
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.source import Span
 from sexplang.terms.template import FilePaths, Param, Template, tool_alias
 
@@ -330,7 +331,4 @@ def _shown(placeholder: Placeholder) -> str:
 
 
 def _near(word: str, known: Any) -> str | None:
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, known, 1)
-    return f"did you mean {near[0]}?" if near else None
+    return did_you_mean(word, known, shape="{}") or None

@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 from sexplang.templates.account import MOST_STEPS, Account
-from sexplang.templates.jsontext import MAX_DEPTH, is_deep
 from sexplang.templates.patterns import BadPattern, bytes_of, check_patterns, pattern
 from sexplang.templates.speaking import Part, Speaking
+from sexplang.terms.json.strict import MAX_DEPTH, is_deep
 from sexplang.terms.node import define, field
 from sexplang.terms.schemas import BESIDE, SCHEMAS, Bound, References, Unbounded, bound_of
 

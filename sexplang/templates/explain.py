@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sexplang.templates.parse import Document
 from sexplang.templates.vocabulary import Vocabulary, normal
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import frozen
 
 if TYPE_CHECKING:
@@ -174,15 +175,11 @@ def _as_element(name: str, text: str) -> str:
 
 
 def _nearest(word: str, known: "list[str] | set[str]", shape: str) -> str:
-    from difflib import get_close_matches
-
     choice = [each for each in word.split("|") if each in known]
     if len(choice) > 1:  # copied from what tells the words apart
         return f"write one of them: {_words(choice, shape)}"
-    near = get_close_matches(word.lower(), sorted(known), 1)
-    if near:
-        return f"did you mean {shape.format(near[0])}?"
-    return f"expected {_words(sorted(known), shape)} here"
+    expected = f"expected {_words(sorted(known), shape)} here"
+    return did_you_mean(word.lower(), sorted(known), expected, shape)
 
 
 def _words(words: list[str], shape: str) -> str:

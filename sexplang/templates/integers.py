@@ -3,8 +3,8 @@
 from decimal import Decimal
 from typing import Any
 
-from sexplang.templates.jsontext import is_whole
 from sexplang.templates.speaking import Part, Speaking
+from sexplang.terms.json.strict import is_whole
 from sexplang.terms.schemas import References
 
 _BESIDE = frozenset(("allOf", "anyOf", "oneOf", "then", "else"))

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from sexplang.templates.jsontext import MAX_DEPTH, NotJson, each_key_once, same, strict, twice
+from sexplang.terms.json.reader import NotJson
+from sexplang.terms.json.strict import MAX_DEPTH, each_key_once, same, strict, twice
 
 MOST_STEPS = 10_000
 """A value, a key or a comment is a step, of five microseconds; and so are these characters:"""

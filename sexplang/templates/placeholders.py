@@ -1,21 +1,13 @@
-"""Text to its placeholders: `{{name}}`, `{{name.path[0]}}`, and what only looks like one.
-
-`{{{{` writes two braces as they are and begins nothing.
-"""
+"""Slots of a text to what their writer meant: a parameter, a call, or what only looks like one."""
 
 import re
 from collections.abc import Iterator
 from typing import Literal
 
 from sexplang.terms.node import frozen
-
-NAME = r"[^\W\d][\w-]*"
+from sexplang.terms.template import NAME, slots_of
 
 _NAME = re.compile(NAME)
-# `{{{x}}}` is a brace, a placeholder and a brace: hence the look-ahead of the last branch. The
-# tasks room reads the same marks when it fills them.
-_MARK = re.compile(r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{(?!\{)")
-_PATH = re.compile(rf"\s*({NAME})(?:\.[\w-]+|\[\d+\])*\s*")
 _CALL = re.compile(rf"\s*({NAME}(?:[.:]{NAME})*)\s*\((.*)\)\s*", re.DOTALL)
 _ARGUMENT = re.compile(r"""\s*(?:(\w+)\s*=(?!=)\s*)?("[^"]*"|'[^']*'|[^,"']+)\s*(?:,|$)""")
 
@@ -38,23 +30,15 @@ def is_name(text: str) -> bool:
 
 def placeholders(text: str) -> Iterator[Placeholder]:
     """All placeholders of `text`, in order."""
-    for mark in _MARK.finditer(text) if "{{" in text else ():
-        if mark[0] == "{{{{":
-            continue
-        if mark[1] is None:
-            yield Placeholder("unclosed", text[mark.start() : mark.start() + 40].split("\n", 1)[0])
+    for slot in slots_of(text):
+        if slot.inside is None:
+            yield Placeholder("unclosed", slot.raw.split("\n", 1)[0])
+        elif slot.name:
+            yield Placeholder("name", slot.raw, slot.name)
+        elif call := _CALL.fullmatch(slot.inside):
+            yield Placeholder("call", slot.raw, _form(call[1], call[2]))
         else:
-            yield _placeholder(mark[0], mark[1])
-
-
-def _placeholder(raw: str, inside: str) -> Placeholder:
-    path = _PATH.fullmatch(inside)
-    if path:
-        return Placeholder("name", raw, path[1])
-    call = _CALL.fullmatch(inside)
-    if call:
-        return Placeholder("call", raw, _form(call[1], call[2]))
-    return Placeholder("bad", raw)
+            yield Placeholder("bad", slot.raw)
 
 
 def _form(name: str, arguments: str) -> str:

@@ -14,18 +14,18 @@ from sexplang.templates.account import Account, TooMuch
 from sexplang.templates.answers import Fitting, bare, may_be_text
 from sexplang.templates.fences import fenced, outside
 from sexplang.templates.integers import with_integers
-from sexplang.templates.jsontext import (
-    NotJson,
-    begins,
-    each_key_once,
-    rounded,
-    same,
-    strict,
-    whole_characters,
-)
 from sexplang.templates.mending import GaveUp, mended
 from sexplang.templates.reading import Reading
 from sexplang.templates.schema import fits, json_schema, misfit, opening, resolved
+from sexplang.terms.json.reader import NotJson
+from sexplang.terms.json.strict import (
+    begins,
+    each_key_once,
+    same,
+    strict,
+    whole_characters,
+    with_floats,
+)
 from sexplang.terms.node import frozen
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.text import value_of
@@ -88,7 +88,7 @@ def read_reply(text: str, output_format: OutputFormat) -> Reading:
             return _unparsed(NotJson(_EITHER), schema)
     if wrong is None:
         data = with_integers(data, json_schema(output_format) if typed is None else typed)
-    data = rounded(data, notes.append)
+    data = with_floats(data, notes.append)
     repairs = _shortened(tuple(dict.fromkeys(notes)))
     if wrong is None:
         return Reading(value_of(data), repairs)

@@ -10,9 +10,10 @@ from typing import Any
 
 from sexplang.templates.account import Account, TooMuch
 from sexplang.templates.checking import BAD, check_of
-from sexplang.templates.jsontext import NotJson, certain
 from sexplang.templates.kinds import is_of, type_name
 from sexplang.templates.misfits import misfits
+from sexplang.terms.json.reader import NotJson
+from sexplang.terms.json.strict import certain
 from sexplang.terms.node import frozen
 from sexplang.terms.template import OutputFormat
 

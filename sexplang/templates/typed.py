@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sexplang.templates.attribute import names_in
-from sexplang.templates.jsontext import NotJson, certain
 from sexplang.templates.prose import prose
 from sexplang.templates.schema import resolved
 from sexplang.templates.vocabulary import normal
+from sexplang.terms.json.reader import NotJson
+from sexplang.terms.json.strict import certain
 from sexplang.terms.source import Span
 from sexplang.terms.template import (
     ContextManagement,

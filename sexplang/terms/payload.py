@@ -6,6 +6,7 @@ The settings among them, `OPTIONS`, stand in `(options …)` of a task and in `o
 from collections.abc import Callable
 from typing import Any, TypeGuard
 
+from sexplang.terms.nearest import nearest
 from sexplang.terms.node import frozen
 from sexplang.terms.template import tool_alias
 
@@ -228,12 +229,10 @@ def _closed(provider: dict[str, Any]) -> str | None:
 
 def meant(key: str, known: tuple[str, ...] = tuple(PAYLOAD)) -> str:
     """What to write instead of a key that there is not."""
-    from difflib import get_close_matches
-
     said = key.lower().replace("-", "_")[: 2 * SHOWN]
-    near = [_MEANT[said]] if said in _MEANT else get_close_matches(said, known, 1)
-    if near and near[0] in known:
-        return f"did you mean `{near[0]}`?"
+    near = _MEANT[said] if said in _MEANT else nearest(said, known)
+    if near in known:
+        return f"did you mean `{near}`?"
     return (
         f"there are {', '.join(known)}; what only its provider knows stands in "
         f"`provider: {{{said[:SHOWN]}: …}}`"

@@ -7,7 +7,7 @@ Fields and defaults follow inventory 2.1 to 2.5 and decisions.md. Immutable.
 import re
 from typing import Any, Literal, TypeAlias
 
-from sexplang.terms.node import evolve, field, frozen
+from sexplang.terms.node import evolve, field, frozen, node
 from sexplang.terms.source import Span
 
 ParamType = Literal[
@@ -17,6 +17,78 @@ ParamType = Literal[
 FILES = ("image", "file")
 """The types of parameters that a model sees as blocks, or as a file: each is given by its path or
 as a content block."""
+
+
+NAME = r"[^\W\d][\w-]*"
+"""What a parameter may be called."""
+
+# `{{{x}}}` is a brace, a slot and a brace: hence the look-ahead of the last branch.
+_MARK = re.compile(r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{(?!\{)")
+_PATH = re.compile(rf"\s*({NAME})((?:\.[\w-]+|\[\d+\])*)\s*")
+_STEP = re.compile(r"[\w-]+")
+_UNCLOSED = 40
+
+
+@node
+class Slot:
+    """`{{a[0].b}}`: a parameter and the way into its value.
+
+    `raw` is as written, of a slot that is never closed its first characters; `inside` is what
+    stands between the braces, None where they are never closed. `name` is empty where that is no
+    path.
+    """
+
+    raw: str
+    inside: str | None
+    name: str = ""
+    steps: tuple[str | int, ...] = ()
+
+    @property
+    def written(self) -> str:
+        """What stands between the braces, or behind those that are never closed."""
+        return self.raw[:20] if self.inside is None else self.inside.strip()
+
+
+@node
+class Text:
+    """A text with slots: its literal parts, empty where a slot stands, and the slots by place."""
+
+    literal: tuple[str, ...]
+    slots: tuple[tuple[int, Slot], ...]
+
+
+def parse_text(source: str) -> Text | str:
+    """The text taken apart, or what it says if it has no slots: `{{{{` writes `{{`; any other `{{`
+    opens a slot."""
+    if "{{" not in source:
+        return source
+    found: list[str | Slot] = []
+    at = 0
+    for mark in _MARK.finditer(source):
+        found.append(source[at : mark.start()])
+        at = mark.end()
+        found.append("{{" if mark[0] == "{{{{" else _slot(source, mark))
+    found.append(source[at:])
+    literal = tuple(["" if isinstance(part, Slot) else part for part in found])
+    slots = tuple([(at, part) for at, part in enumerate(found) if isinstance(part, Slot)])
+    return Text(literal, slots) if slots else "".join(literal)
+
+
+def slots_of(source: str) -> tuple[Slot, ...]:
+    """All slots of a text, in order."""
+    text = parse_text(source)
+    return () if isinstance(text, str) else tuple([slot for _, slot in text.slots])
+
+
+def _slot(source: str, mark: re.Match[str]) -> Slot:
+    inside = mark[1]
+    if inside is None:
+        return Slot(source[mark.start() : mark.start() + _UNCLOSED], None)
+    path = _PATH.fullmatch(inside)
+    if path is None:
+        return Slot(mark[0], inside)
+    steps = [int(step) if step.isdecimal() else step for step in _STEP.findall(path[2])]
+    return Slot(mark[0], inside, path[1], tuple(steps))
 
 
 @frozen

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import isinf, isnan
+from sys import maxsize
 from typing import Any
 
 from sexplang.terms.border import (
@@ -89,9 +90,17 @@ def spelled(
     label: Callable[[str], str],
     comma: str,
     most: int,
+    most_parts: int = maxsize,
+    *,
+    is_sorted: bool = False,
+    contents: bool = False,
 ) -> str:
     """A value in brackets and braces, with `comma` between its parts, which `atom` and `label`
-    write. Of a text of more than `most` code points only the beginning, which is longer, too."""
+    write. Of a text of more than `most` code points only the beginning, which is longer, too.
+
+    `is_sorted`: tables have their keys in order. `contents`: a TaskResult is its content. Raises
+    Fault `limit-data` for more than `most_parts` parts.
+    """
     out: list[str] = []
     size = 0
     around: list[tuple[Any, str, bool]] = []
@@ -104,19 +113,29 @@ def spelled(
                 key, part = part
                 words += label(key)
             lead = comma
+            while contents and type(part) is Record and part.kind == "TaskResult":
+                part = part.fields["content"]
             kind = type(part)
             is_open = False
-            if kind in LISTS and len(part) > _MANY and set(map(type, part)) == _INTEGERS:
-                words += repr([*part]).replace(", ", comma)
-            elif kind in LISTS:
-                around.append((parts, closing, is_table))
-                words, is_open = words + "[", True
-                parts, closing, lead, is_table = iter(part), "]", "", False
+            if kind in _SEQUENCES:
+                most_parts -= len(part) + 1
+                if most_parts < 0:
+                    raise too_large()
+                if len(part) > _MANY and set(map(type, part)) == _INTEGERS:
+                    words += repr([*part]).replace(", ", comma)
+                else:
+                    around.append((parts, closing, is_table))
+                    words, is_open = words + "[", True
+                    parts, closing, lead, is_table = iter(part), "]", "", False
             elif kind is dict or kind is Record:
+                fields = part if kind is dict else part.fields
+                most_parts -= len(fields) + 1
+                if most_parts < 0:
+                    raise too_large()
                 around.append((parts, closing, is_table))
                 words, is_open = words + "{", True
-                fields = part if kind is dict else part.fields
-                parts, closing, lead, is_table = iter(fields.items()), "}", "", True
+                items = sorted(fields.items()) if is_sorted else fields.items()
+                parts, closing, lead, is_table = iter(items), "}", "", True
             else:
                 words += atom(part)
             out.append(words)
@@ -134,6 +153,7 @@ def spelled(
             lead = comma
 
 
+_SEQUENCES = LISTS | {list}
 _MANY = 100
 """Elements of a list from which on it pays to see whether all are integers."""
 _INTEGERS = {int}

@@ -6,9 +6,9 @@ import sexplang
 from benchmarks.growth_replies import JSON, REQUESTED
 from sexplang.tasks.continuation import continuation
 from sexplang.templates import read_reply
-from sexplang.templates.jsontext import MAX_PARTS
 from sexplang.templates.mending import MOST_STEPS
 from sexplang.templates.reply import MOST_SEARCHED
+from sexplang.terms.json.strict import MOST_PARTS
 from sexplang.terms.template import OutputFormat
 
 ARRAY = OutputFormat("json", "array")
@@ -50,9 +50,9 @@ def test_what_is_given_up_has_a_name_for_the_person_and_a_place_for_the_model():
 
 def test_json_has_so_many_parts_at_most():
     """Commas and brackets are counted before the first is read."""
-    assert read_reply(f"[{'1,' * (MAX_PARTS - 1)}1]", ARRAY).problem is None
-    problem = read_reply(f"[{'1,' * MAX_PARTS}1]", ARRAY).problem or ""
-    assert f"it has more than {MAX_PARTS:,} brackets and commas" in problem
+    assert read_reply(f"[{'1,' * (MOST_PARTS - 1)}1]", ARRAY).problem is None
+    problem = read_reply(f"[{'1,' * MOST_PARTS}1]", ARRAY).problem or ""
+    assert f"it has more than {MOST_PARTS:,} brackets and commas" in problem
 
 
 def test_a_long_text_that_is_json_is_taken_and_one_with_words_around_is_not():

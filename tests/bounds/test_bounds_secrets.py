@@ -17,11 +17,11 @@ from support.messages_server import MessagesServer
 import sexplang
 from sexplang import Failed, Permissions
 from sexplang.runtime.journal import Row, replay
-from sexplang.runtime.pack import unpacked
 from sexplang.runtime.recording import lines
 from sexplang.runtime.scripts.performing import Kept
 from sexplang.secrets import KNOWN, MARK, credentials_of, is_plausible, look, redact
 from sexplang.terms.address import split_credentials
+from sexplang.terms.json.tagged import unpack
 from sexplang.terms.value import Record
 
 SHAPES = (
@@ -282,7 +282,7 @@ def test_a_run_is_the_fold_over_what_was_recorded(key, tmp_path):
     allowed = Permissions(folder=tmp_path)
     made = sexplang.run(program, permissions=allowed, record=record)
     rows = [
-        Row(each["id"], each["operation"], *map(unpacked, said), False, 1, 0.0, 0.0)
+        Row(each["id"], each["operation"], *map(unpack, said), False, 1, 0.0, 0.0)
         for _, each in lines(str(record))
         if "reply" in each and (said := (each["arguments"], each["reply"]))
     ]

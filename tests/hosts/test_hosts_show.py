@@ -5,8 +5,8 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sexplang.hosts.messages import diagnostics_text
 from sexplang.hosts.show import coloured, drawn, paint_for, show, show_error
-from sexplang.hosts.telling import told
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import error_record
@@ -162,7 +162,7 @@ def test_a_flood_is_cut_errors_first():
         Diagnostic("unused-binding", f"w{n}", (Label(span),), severity="warning") for n in range(60)
     ]
     error = Diagnostic("unbound-name", "the error", (Label(span),))
-    shown = told([*warnings, error], io.StringIO())
+    shown = diagnostics_text([*warnings, error], io.StringIO())
 
     assert shown.startswith("error[unbound-name]: the error\n")
     assert 49 == shown.count("warning[")

@@ -317,3 +317,12 @@ def test_check_reads_tests_as_tests(folder):
 
     assert (0, 1) == (good.returncode, bad.returncode)
     assert 1 == bad.stderr.count("error[unbound-name]")
+
+
+def test_a_test_that_fails_shows_the_calls_that_its_program_failed_in():
+    """As the command shows them."""
+    text = '(test "one" (define (f x) (nth x 9)) (define (g y) (+ 1 (f y))) (g [1]) expect: 1)'
+    said = findings(text)
+
+    assert "= calls: `f` at some.test.sexp:1:27" in said and "`g` at" in said
+    assert "= values: x = [1]" in said

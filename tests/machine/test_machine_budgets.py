@@ -315,5 +315,5 @@ def test_a_misspelt_bound_has_the_one_that_was_meant():
     """In the hint."""
     error = begun("(with-budget {cals: 1} 1)").error.fields
 
-    assert ("wrong-type", "a budget has no `cals`") == (error["reason"], error["message"])
+    assert ("wrong-type", "`cals` is no bound of a budget") == (error["reason"], error["message"])
     assert error["hint"].startswith("did you mean `calls`? for example (with-budget {calls: 20 ")

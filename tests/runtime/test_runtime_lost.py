@@ -12,10 +12,10 @@ from sexplang.pipeline import build, meter, tasks
 from sexplang.runtime import Endpoint, Journal, Retries, drive
 from sexplang.runtime.events import Finished, Withdrawn
 from sexplang.runtime.journal import replay
-from sexplang.runtime.pack import unpacked
 from sexplang.runtime.recording import lines
 from sexplang.runtime.running import Run
 from sexplang.runtime.waiting import finish
+from sexplang.terms.json.tagged import unpack
 from sexplang.terms.source import Source
 from sexplang.terms.text import plain
 
@@ -375,7 +375,7 @@ def test_a_model_that_is_a_function_is_in_the_recording_when_it_is_withdrawn(tmp
 
     assert 7 == sexplang.run(program, model=slow, record=path)
     (cut,) = [row for _, row in lines(path) if row.get("operation") == "cut"]
-    assert ("0.0.0", True) == (cut["id"], unpacked(cut["reply"])["uncounted"])
+    assert ("0.0.0", True) == (cut["id"], unpack(cut["reply"])["uncounted"])
     assert 7 == sexplang.run(program, model=f"replay:{path}")
 
 

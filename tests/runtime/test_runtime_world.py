@@ -13,9 +13,9 @@ from runtime_support import begun, error_of, finally_, perform, repeat, request,
 from sexplang.machine import Done
 from sexplang.runtime import Journal, Refusal, drive
 from sexplang.runtime.journal import digest
-from sexplang.runtime.pack import dumped, packed
 from sexplang.runtime.redact import clean_data
 from sexplang.runtime.world import drawn
+from sexplang.terms.json.tagged import dump, pack
 from sexplang.terms.task import task_result
 from sexplang.terms.value import symbol
 
@@ -187,7 +187,7 @@ def test_a_reply_that_cannot_be_recorded_ends_the_run(tmp_path):
 def test_what_json_has_no_word_for_is_packed_apart():
     """Symbols, records, infinities and a table with the mark itself."""
     value = (symbol("s"), task_result("x"), float("inf"), {"$": 1}, {"k": None})
-    text = dumped(packed(value))
+    text = dump(pack(value))
 
     assert ["symbol", "record", "float", "table"] == [item["$"] for item in json.loads(text)[:4]]
     assert digest("op", ({"a": 1, "b": 2},)) == digest("op", ({"b": 2, "a": 1},))

@@ -22,7 +22,7 @@ from importlib import import_module
 LOADED = (
     *("sexplang.hosts.run", "sexplang.hosts.options", "sexplang.hosts.commands"),
     *("sexplang.runtime.recording", "sexplang.runtime.traces", "click", "lxml.etree"),
-    *("xmlschema", "jsonschema_rs", "rapidfuzz.fuzz", "anyio", "asyncio", "aiohttp", "anthropic"),
+    *("xmlschema", "jsonschema_rs", "anyio", "asyncio", "aiohttp", "anthropic"),
     *("mcp", "genai_prices", "pygments", "sexplang.hosts.language_server.server"),
 )
 USED = (

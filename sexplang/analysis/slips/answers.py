@@ -2,7 +2,6 @@
 TaskResult that they stand in."""
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import Any
 
 from sexplang.analysis.following import Follower
@@ -21,6 +20,7 @@ from sexplang.analysis.values import Abstract, Answer, Attempted, Exact
 from sexplang.terms.brief import shown
 from sexplang.terms.core import And, Attempt, CallPrimitive, Const, If, Or, Path
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.source import Made, Span
 from sexplang.terms.value import Task
 
@@ -265,11 +265,10 @@ def _misspelled(values: Iterable[Abstract], node: Path) -> Iterator[Diagnostic]:
         return
     type_ = type_of(task)
     if kind_of_type(type_) == "table" and not has_field(type_, field):
-        close = get_close_matches(field, type_["properties"], 1)
         yield Diagnostic(
             "answer-as-result",
             f"the answer of `{task.name}` has no field `{field}`",
             (Label(node.span, "always nil"),),
-            hint=f"did you mean `{close[0]}`?" if close else None,
+            hint=did_you_mean(field, type_["properties"]) or None,
             severity="warning",
         )

@@ -1,7 +1,6 @@
 """The words of `catch` to those that no error has."""
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -19,6 +18,7 @@ from sexplang.terms.core import (
     PerformOp,
 )
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.nearest import nearest
 from sexplang.terms.program import Program
 from sexplang.terms.source import Made
 from sexplang.terms.value import Higher, Operation, Symbol, Task
@@ -63,9 +63,9 @@ def never_raised(program: Program) -> Iterator[Diagnostic]:
 
 def _is_slip(clause: Clause, word: str, ours: frozenset[str]) -> bool:
     """Whether it is nearly one of the language's own words, or such a word stands as the name."""
-    close = get_close_matches(word, sorted(ours), 1, SAME)
-    near = bool(close) and abs(len(close[0]) - len(word)) <= NEAR
-    return near or clause.params[0] in ours
+    close = nearest(word, sorted(ours), SAME)
+    is_near = close is not None and abs(len(close) - len(word)) <= NEAR
+    return is_near or clause.params[0] in ours
 
 
 def _may_raise_any(program: Program, node: Any) -> bool:
@@ -133,10 +133,10 @@ def _finding(clause: Clause, word: str, known: frozenset[str]) -> Diagnostic:
         title = f"no error is called `{word}`, and `{param}` is one"
     else:
         title = f"nothing raises `{word}`"
-        close = get_close_matches(word, sorted(known), 1, LIKE)
+        close = nearest(word, sorted(known), LIKE)
         hint = "a word here is the type or the reason of an error: `sexplang explain` lists them"
-        if close:
-            hint = f"did you mean `{close[0]}`?"
+        if close is not None:
+            hint = f"did you mean `{close}`?"
     return Diagnostic(
         "never-raised",
         title,

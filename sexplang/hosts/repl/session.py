@@ -1,6 +1,5 @@
 """Texts that are entered to what they give: definitions are kept, values and errors are shown."""
 
-import os
 import sys
 from typing import Any, TextIO
 
@@ -10,7 +9,7 @@ from sexplang.hosts.options import Settings
 from sexplang.hosts.programs import permissions_of, system_of
 from sexplang.hosts.repl.growing import Growing, beginning, in_pieces
 from sexplang.hosts.serving import described, servers_of
-from sexplang.hosts.show import Paint, drawn, paint_for
+from sexplang.hosts.show import drawn
 from sexplang.machine import Standing
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm, Name
@@ -49,10 +48,6 @@ class Session:
 
     def __attrs_post_init__(self) -> None:
         self.growing = beginning(self._find)
-
-    @property
-    def paint(self) -> Paint:
-        return paint_for(self.err, os.environ)
 
     def enter(self, text: str) -> None:
         """Runs the forms of a text, one after the other, up to the first that fails."""
@@ -138,7 +133,7 @@ class Session:
             if hasattr(outcome, "requests"):
                 outcome = self._driven(outcome)
         if hasattr(outcome, "error"):
-            self._fail(outcome.error)
+            self._fail(outcome.error, outcome.trail)
             return False
         self.before.append((self.growing, self.standing))
         self.growing, self.standing = grown, outcome.value
@@ -170,19 +165,17 @@ class Session:
             shown = f"{shown[:LONGEST]} … ({len(shown):,} characters)"
         print(shown, file=self.out, flush=True)
 
-    def _fail(self, error: Record) -> None:
-        from sexplang.hosts.explain import has_page
-        from sexplang.hosts.show import show_error
+    def _fail(self, error: Record, trail: Any = None) -> None:
+        from sexplang.hosts.messages import error_text
 
         self.failures += 1
-        shown = show_error(error, self._sources.get, self.paint, has_page)
-        print(shown, file=self.err, flush=True)
+        print(error_text(error, self.err, self._sources.get, trail), file=self.err, flush=True)
 
     def _show(self, found: tuple[Diagnostic, ...]) -> None:
-        from sexplang.hosts.telling import told
+        from sexplang.hosts.messages import diagnostics_text
 
         if found:
-            print(told(found, self.err), file=self.err, flush=True)
+            print(diagnostics_text(found, self.err), file=self.err, flush=True)
 
     # -- the world
 

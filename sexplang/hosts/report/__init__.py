@@ -72,7 +72,7 @@ def _put(path: str, text: str) -> None:
 
 
 def _told(diagnostic: Diagnostic) -> int:
-    from sexplang.hosts.telling import told
+    from sexplang.hosts.messages import diagnostics_text
 
-    print(told((diagnostic,), sys.stderr), file=sys.stderr)
+    print(diagnostics_text((diagnostic,), sys.stderr), file=sys.stderr)
     return FAILED

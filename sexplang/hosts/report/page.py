@@ -11,9 +11,9 @@ from sexplang.hosts.report.graph import drawing, graph, mermaid
 from sexplang.hosts.report.markup import Html, digest, inlined, start, tag
 from sexplang.hosts.report.rows import Run, answered, model_of, named_of
 from sexplang.hosts.report.talk import SAYING, conversation, data, error_of, turn
-from sexplang.runtime.pack import dumped
 from sexplang.runtime.recording import Entry
 from sexplang.terms.brief import shortened
+from sexplang.terms.json.tagged import dump
 from sexplang.terms.models import spelled
 
 DEEPEST = 24
@@ -41,7 +41,7 @@ def page(run: Run) -> str:
         tag("title", f"{run.root.name}: {run.state}"),
         tag("style", Html(style)),
     )
-    rows = dumped([entry.plain for entry in run.recording.rows])
+    rows = dump([entry.plain for entry in run.recording.rows])
     body = tag(
         "body",
         *_top(run),

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from sexplang.runtime import events
-from sexplang.runtime.pack import dumped, packed
 from sexplang.runtime.prices import FREE, rates
 from sexplang.runtime.recording import Entry, Recording
+from sexplang.terms.json.tagged import dump, pack
 from sexplang.terms.node import define, field
 
 USAGE = (
@@ -157,7 +157,7 @@ def as_data(run: Run) -> str:
     """The rows as one JSON document; half surrogate pairs, which no file takes, are escaped."""
     rows = [_plain(run, each) for each in run.recording.rows]
     total = run.sums[run.root.number]
-    text = dumped(
+    text = dump(
         {
             "run": run.recording.run,
             "name": run.root.name,
@@ -188,13 +188,13 @@ def _plain(run: Run, entry: Entry) -> dict[str, Any]:
         "ended": row.ended,
         "seconds": run.seconds(entry),
         "attempts": row.attempts,
-        "retries": packed(entry.retries),
+        "retries": pack(entry.retries),
         "named": named_of(entry),
         "answered": answered(run, entry),
         "model": model_of(entry),
         "tokens_in": own.tokens_in,
         "tokens_out": own.tokens_out,
         "usd": own.usd,
-        "arguments": packed(row.arguments),
-        "error" if row.failed else "reply": packed(row.reply),
+        "arguments": pack(row.arguments),
+        "error" if row.failed else "reply": pack(row.reply),
     }

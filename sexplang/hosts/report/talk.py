@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sexplang.hosts.report.markup import Html, tag
-from sexplang.runtime.pack import packed
 from sexplang.runtime.recording import Entry
+from sexplang.terms.json.tagged import pack
 from sexplang.terms.value import Record, Value
 
 SAYING = ("request", "compaction")
@@ -71,7 +71,7 @@ def turn(entry: Entry) -> Html | None:
 
 def data(value: Value) -> Html:
     """A value as text, or as JSON that is laid out."""
-    return tag("pre", value if isinstance(value, str) else laid_out(packed(value)))
+    return tag("pre", value if isinstance(value, str) else laid_out(pack(value)))
 
 
 def laid_out(json: Any) -> str:
@@ -104,9 +104,9 @@ def laid_out(json: Any) -> str:
 
 
 def _flat(part: Any) -> str:
-    from sexplang.runtime.pack import dumped
+    from sexplang.terms.json.tagged import dump
 
-    return dumped(part)
+    return dump(part)
 
 
 def _payload(entry: Entry) -> dict[str, Any] | None:

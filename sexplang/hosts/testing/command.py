@@ -96,17 +96,17 @@ def _run(tests: list[Test], dots: bool) -> Iterator[Result]:
 
 
 def _report(failed: list[Result], broken: list[Diagnostic]) -> None:
+    from sexplang.hosts.messages import diagnostics_text
     from sexplang.hosts.show import drawn, paint_for
-    from sexplang.hosts.telling import told
 
     paint = paint_for(sys.stdout, os.environ)
     if broken:
-        print(told(broken, sys.stdout), end="\n\n")
+        print(diagnostics_text(broken, sys.stdout), end="\n\n")
     for result in failed:
         place = f"{result.test.source.name}:{result.test.span.begin.line}"
         print(f"{paint('FAILED', 'error')} {drawn(result.test.name)}  {drawn(place)}")
         if result.findings:
-            print(told(result.findings, sys.stdout), end="\n\n")
+            print(diagnostics_text(result.findings, sys.stdout), end="\n\n")
 
 
 def _summary(passed: int, failed: int, broken: int, seconds: float) -> str:

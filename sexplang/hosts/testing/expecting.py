@@ -38,6 +38,11 @@ class Played:
     def error(self) -> Record | None:
         return getattr(self.outcome, "error", None)
 
+    @property
+    def trail(self) -> Any:
+        """The calls that it failed in, where they are known."""
+        return getattr(self.outcome, "trail", None)
+
 
 def compared(test: Test, played: Played, inputs: dict[str, Value]) -> tuple[Diagnostic, ...]:
     """Every expectation that is not met."""
@@ -53,7 +58,7 @@ def compared(test: Test, played: Played, inputs: dict[str, Value]) -> tuple[Diag
 
 
 def _fails(test: Test, played: Played) -> Diagnostic:
-    from sexplang.hosts.show import show_error
+    from sexplang.hosts.messages import error_note
 
     assert played.error is not None
     place = next((part for part in ("expect", "match") if part in test.parts), None)
@@ -62,7 +67,7 @@ def _fails(test: Test, played: Played) -> Diagnostic:
         "test-failed",
         "the program fails",
         (Label(span, "in this test" if place is None else "expected here"),),
-        (show_error(played.error, played.sources.get),),
+        (error_note(played.error, played.sources.get, played.trail),),
         'if it should fail, say so: error: "reason"',
     )
 
@@ -112,32 +117,40 @@ def _error(
     wanted, parts = _word(reason), [_word(word) for word in words]
     if wanted is None or None in parts:
         raise Diagnostics([malformed(form.span, 'write error: "reason", or ["reason" "words"]')])
-    codes, message, said = _failure(played)
+    codes, message = _failure(played)
     if not codes:
         given = f"the value is {_cut(written(played.outcome.value))}"
         yield _differs("the program does not fail", form, given)
     elif wanted not in codes:
-        yield _differs("the program fails for another reason", form, f"expected {wanted}", said)
+        yield _differs(
+            "the program fails for another reason", form, f"expected {wanted}", _said(played)
+        )
     elif not all(part in message for part in parts if part):
-        yield _differs("the error says something else", form, said)
+        yield _differs("the error says something else", form, _said(played))
 
 
-def _failure(played: Played) -> tuple[set[str], str, str]:
-    """What an error may be called, its message, and all that it says."""
-    from sexplang.hosts.show import show, show_error
-
+def _failure(played: Played) -> tuple[set[str], str]:
+    """What an error may be called, and its message."""
     if played.refused:
         messages = [f"{each.title} {each.hint or ''}" for each in played.refused]
-        shown = "\n".join(show(each) for each in played.refused)
-        return {each.code for each in played.refused}, "\n".join(messages), shown
+        return {each.code for each in played.refused}, "\n".join(messages)
     if played.error is None:
-        return set(), "", ""
+        return set(), ""
     fields = played.error.fields
     details = fields["details"] if isinstance(fields["details"], dict) else {}
     named = (fields["type"], fields["reason"], details.get("code"), details.get("limit_kind"))
     message = f"{fields['message']} {fields['hint'] or ''}"
-    shown = show_error(played.error, played.sources.get)
-    return {str(each) for each in named if each}, message, shown
+    return {str(each) for each in named if each}, message
+
+
+def _said(played: Played) -> str:
+    """All that a failure says."""
+    from sexplang.hosts.messages import error_note
+    from sexplang.hosts.show import show
+
+    if played.error is None:
+        return "\n".join(show(each) for each in played.refused)
+    return error_note(played.error, played.sources.get, played.trail)
 
 
 def _word(form: Form) -> str | None:

@@ -35,6 +35,7 @@ from sexplang.runtime.mcp.specs import Server
 from sexplang.runtime.mcp.stdio import speaking
 from sexplang.runtime.refusal import Refusal, broken, refused
 from sexplang.runtime.scripts.process import Command
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import define, field, frozen
 from sexplang.terms.value import Value
 
@@ -236,15 +237,12 @@ class Connection:
 
 def unknown(name: str, known: Any, server: str) -> Refusal:
     """There is no such tool."""
-    from difflib import get_close_matches
-
     listed = sorted(known)
-    near = get_close_matches(name.partition(":")[2], listed, 1)
-    guess = f"did you mean `{server}:{near[0]}`? " if near else ""
+    guess = did_you_mean(name.partition(":")[2], listed, shape=f"`{server}:{{}}`")
     return refused(
         "unknown-tool",
         f"there is no tool `{name}`",
-        hint=f"{guess}the server has {', '.join(listed) or 'none'}",
+        hint=f"{guess} the server has {', '.join(listed) or 'none'}".lstrip(),
         tool=name,
     )
 

@@ -13,6 +13,7 @@ from sexplang.runtime.refusal import Refusal, broken
 from sexplang.runtime.world import Log
 from sexplang.terms.effect import Request
 from sexplang.terms.models import Answer, Models, is_id, spelled
+from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.node import evolve, frozen
 
 if TYPE_CHECKING:
@@ -300,7 +301,4 @@ def unknown(name: str, names: Sequence[str] = ()) -> Refusal:
 def _instead(name: str, names: Sequence[str]) -> str:
     if name in names:
         return f"`{name}` leads back to itself: say which model it is, as in {name}=local"
-    from difflib import get_close_matches  # only where there is a slip
-
-    near = get_close_matches(name, names, 1)
-    return f"did you mean `{near[0]}`?" if near else f"name one: {WAYS}"
+    return did_you_mean(name, names, f"name one: {WAYS}")

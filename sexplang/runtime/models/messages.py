@@ -28,9 +28,9 @@ from sexplang.runtime.models.failures import (
 from sexplang.runtime.models.growing import Growing
 from sexplang.runtime.models.payload import bad
 from sexplang.runtime.refusal import Refusal, broken
-from sexplang.tasks.json_text import unfit
 from sexplang.tasks.window import output
 from sexplang.terms.effect import Request
+from sexplang.terms.json.strict import unfit
 from sexplang.terms.node import field, frozen
 from sexplang.terms.payload import BETAS, choice_of, kept
 

@@ -9,7 +9,6 @@ from sexplang.runtime.deadlines import Deadlines
 from sexplang.runtime.journal import CANCEL, CUT, PASSED, Row
 from sexplang.runtime.models.scripted import last_message
 from sexplang.runtime.order import Recorded, Said
-from sexplang.runtime.pack import unpacked
 from sexplang.runtime.prices import Answered
 from sexplang.runtime.recording import (
     TORN,
@@ -27,6 +26,7 @@ from sexplang.runtime.world import Log
 from sexplang.secrets import redact
 from sexplang.terms.allowance import STEPS
 from sexplang.terms.effect import Request
+from sexplang.terms.json.tagged import unpack
 from sexplang.terms.node import define
 from sexplang.terms.value import Record
 
@@ -117,7 +117,7 @@ def recorded(path: str) -> Recorded:
 
 def _said(line: dict[str, Any]) -> Said:
     failed, operation, attempts = "error" in line, line["operation"], line["attempts"]
-    value = redact(unpacked(line["error" if failed else "reply"]))
+    value = redact(unpack(line["error" if failed else "reply"]))
     check_usage(Row(line["id"], operation, (), value, failed, attempts, 0, 0))
     if operation == "model" and not failed:
         value, failed, _ = settled(clean_data(value), operation)
@@ -141,7 +141,7 @@ def _place(path: str, at: str, steps: int, version: int) -> tuple[str, int]:
 
 def _cut(found: Recorded, line: dict[str, Any], is_interrupted: bool) -> None:
     """A call that was withdrawn; `is_interrupted` when the whole run was."""
-    (asked,), part = line["arguments"], redact(unpacked(line["reply"]))
+    (asked,), part = line["arguments"], redact(unpack(line["reply"]))
     check_usage(Row(line["id"], CUT, (), part, False, 1, 0, 0))
     if is_interrupted and part:  # of what is no model nothing is said: it waits for its end
         found.interrupted.add(asked)

@@ -8,9 +8,9 @@ from typing import Any
 
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as genai
 
-from sexplang.runtime.pack import dumped, packed
 from sexplang.runtime.redact import clean
 from sexplang.terms.effect import Request
+from sexplang.terms.json.tagged import dump, pack
 from sexplang.terms.value import Value
 
 VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -23,7 +23,7 @@ def is_wanted() -> bool:
 
 def written(value: Value) -> str:
     """A value as JSON, without secrets; text as it is."""
-    return clean(value if isinstance(value, str) else dumped(packed(value)))
+    return clean(value if isinstance(value, str) else dump(pack(value)))
 
 
 def inputs_of(request: Request) -> str:

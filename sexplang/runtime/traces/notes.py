@@ -9,9 +9,9 @@ from typing import Any
 
 from sexplang.runtime.events import Retrying, named_of
 from sexplang.runtime.journal import CUT, Journal, Row
-from sexplang.runtime.pack import packed
 from sexplang.runtime.prices import FREE, Rates, rates, table
 from sexplang.terms.effect import Request
+from sexplang.terms.json.tagged import pack
 from sexplang.terms.models import Models
 from sexplang.terms.node import attributes, define, field
 from sexplang.terms.value import Record
@@ -64,7 +64,7 @@ class Notes:
         return self._begins(facts, parent, at)
 
     def retried(self, span: int, event: Retrying, at: float) -> None:
-        error = packed(event.error)
+        error = pack(event.error)
         self.journal.note({"retries": span, "attempt": event.attempt, "error": error, "at": at})
 
     def replied(self, span: int, row: Row) -> None:
@@ -96,7 +96,7 @@ class Notes:
         if span in self._answered:
             self._answered.discard(span)
             return
-        how = {"error": packed(error)} if error is not None else {"cut": True} if cut else {}
+        how = {"error": pack(error)} if error is not None else {"cut": True} if cut else {}
         self.journal.note({"ends": span, **how, "at": at})
 
     def ids(self, span: int) -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 import re
 
-from sexplang.tasks.json_text import read_json
 from sexplang.tasks.request import fields_of
+from sexplang.terms.json.strict import read_json
 from sexplang.terms.value import Fault, Record, Value
 
 _FENCE = "```"

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from sexplang.tasks.json_text import json_text
 from sexplang.tasks.plans.artifacts import artifacts_of, fitting_artifacts
 from sexplang.tasks.plans.meaning import Meant, amount, flag, index, indexes, letters
 from sexplang.tasks.plans.schema import KINDS, REASONS
 from sexplang.tasks.request import FIELDS as REQUEST
 from sexplang.tasks.request import fields_of
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.value import Symbol, Value
 
 CAPS = ("seconds", "calls", "tokens", "usd")

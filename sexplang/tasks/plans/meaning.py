@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sexplang.tasks.json_text import read_json
 from sexplang.terms.allowance import GREATEST
+from sexplang.terms.json.strict import read_json
 from sexplang.terms.node import frozen
 from sexplang.terms.text import number
 from sexplang.terms.value import Fault, Symbol, Value

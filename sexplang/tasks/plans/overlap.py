@@ -3,7 +3,7 @@
 import re
 from unicodedata import normalize
 
-from sexplang.tasks.json_text import json_text
+from sexplang.terms.json.writer import json_text
 from sexplang.terms.value import Value
 
 ALIKE = 0.8

@@ -4,13 +4,13 @@ What is written in another way and can mean only one thing is understood, and a 
 what.
 """
 
-from difflib import get_close_matches
 from typing import Any
 
 from sexplang.tasks.plans.fields import PLAN, SUBTASK, Read, Unfit
 from sexplang.tasks.plans.meaning import Meant, from_json, letters, names_of
 from sexplang.tasks.plans.schema import KINDS, REASONS
 from sexplang.tasks.request import fields_of
+from sexplang.terms.nearest import nearest
 from sexplang.terms.node import field, frozen
 from sexplang.terms.value import Value
 
@@ -166,9 +166,9 @@ def _fields(
         read = known.get(name)
         if read is None:
             looked_at = len(problems) + len(warnings) < _MOST_NAMED and len(name) < _LONGEST
-            near = get_close_matches(name, known, 1, _NEAR) if looked_at else []
-            if near:  # what it holds would be missing, such as a bound
-                said = f"there is no such field: did you mean `{near[0]}`?"
+            near = nearest(name, known, _NEAR) if looked_at else None
+            if near is not None:  # what it holds would be missing, such as a bound
+                said = f"there is no such field: did you mean `{near}`?"
                 problems[f"{place}{name}"] = said
             else:
                 warnings.append(f"a subplan has no field `{place}{name}`; it was left out")

@@ -1,17 +1,22 @@
-"""JSON text to plain data, strictly: what JSON does not have, and what nobody could hold, is
-refused with a sentence."""
+"""JSON text of models and people to plain data, strictly: what JSON does not have, and what nobody
+could hold, is refused with a sentence."""
 
 import json
-import math
 import re
+from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
+from math import isfinite, isinf, isnan
 from typing import Any, NoReturn
 
 from sexplang.terms.border import INTEGER_BITS
+from sexplang.terms.extent import text_size
+from sexplang.terms.json.reader import NotJson
+from sexplang.terms.text import LONGEST, value_of
+from sexplang.terms.value import Record, Value
 
 MAX_DEPTH = 128
-MAX_PARTS = 100_000
+MOST_PARTS = 100_000
 """How many brackets and commas a text may hold; each value of a list or table has one."""
 
 _ALWAYS_EXACT = 15
@@ -25,19 +30,15 @@ _NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class NotJson(Exception):
-    """Says why a text is not JSON. `final` where it is too much of it to be looked at any further;
-    `given_up` says to a person which work on it was not done to the end."""
-
-    def __init__(self, message: str, *, final: bool = False, given_up: str = "") -> None:
-        super().__init__(message)
-        self.final, self.given_up = final, given_up
+def is_large(text: str) -> bool:
+    """Whether a text in JSON is more than anybody can have meant to be read."""
+    return sum(map(text.count, "[{,")) > MOST_PARTS
 
 
 def strict(text: str, decoder: json.JSONDecoder | None = None) -> Any:
     """The data that `text` denotes. Raises NotJson."""
-    if sum(map(text.count, "[{,")) > MAX_PARTS:
-        raise NotJson(f"it has more than {MAX_PARTS:,} brackets and commas", final=True)
+    if is_large(text):
+        raise NotJson(f"it has more than {MOST_PARTS:,} brackets and commas", final=True)
     if is_deep(text):
         raise NotJson(f"it is nested more than {MAX_DEPTH} levels deep", final=True)
     try:
@@ -77,7 +78,7 @@ def whole_characters(data: Any) -> tuple[Any, bool]:
     return _changed(data, lambda leaf: _whole(leaf) if isinstance(leaf, str) else leaf), True
 
 
-def rounded(data: Any, note: Callable[[str], None]) -> Any:
+def with_floats(data: Any, note: Callable[[str], None]) -> Any:
     """`data` with floats for the numbers that were kept as they were written."""
 
     def to_float(leaf: Any) -> Any:
@@ -126,7 +127,7 @@ def _int(text: str) -> int:
 
 def _float(text: str) -> float:
     number = float(text)
-    if math.isinf(number):
+    if isinf(number):
         raise ValueError(f"the number {text[:20]} is too large")
     return number
 
@@ -187,7 +188,7 @@ def certain(text: str) -> Any:
     data = strict(text, each_key_once(_unnoted))
     if whole_characters(data)[1]:
         raise NotJson("a text holds half of a surrogate pair")
-    return rounded(data, _unnoted)
+    return with_floats(data, _unnoted)
 
 
 def _unnoted(_: str) -> None:
@@ -208,3 +209,45 @@ def same(one: Any, other: Any) -> bool:
 def twice(key: str) -> str:
     """What is wrong with a key that has two values."""
     return f"the key `{key[:40]}` stands twice, with two values"
+
+
+def read_json(text: str, twice: list[str]) -> Value:
+    """The value of a text in JSON that a model wrote; `twice` is given the keys that stand twice in
+    one of its objects. Half of a surrogate pair, which it may have escaped, becomes `?`, as in all
+    that a model says. Raises ValueError, RecursionError and Fault."""
+
+    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            often = Counter([name for name, _ in pairs])
+            again = next(name for name in made if often[name] > 1)
+            twice.append(again[:40].encode("utf-8", "replace").decode())
+        return made
+
+    if is_large(text):
+        raise ValueError(f"it has more than {MOST_PARTS:,} brackets and commas")
+    read = json.loads(text, object_pairs_hook=table)
+    return value_of(json.loads(json.dumps(read, ensure_ascii=False).encode("utf-8", "replace")))
+
+
+DEEPEST = 190
+"""How deep what a model wrote may nest. The conversation that it is a part of nests about it, and
+the whole may nest 200 deep."""
+
+
+def unfit(value: Value) -> str | None:
+    """Why a value that a model wrote can be no part of a conversation; None if it can."""
+    if text_size(value, LONGEST) > LONGEST:
+        return f"it has more than {LONGEST:,} characters"
+    work = [(value, 0)]
+    while work:
+        item, depth = work.pop()
+        if isinstance(item, float) and not isfinite(item):
+            return "it holds NaN" if isnan(item) else "a number in it is larger than any float"
+        if isinstance(item, (tuple, list, dict, Record)):
+            if depth == DEEPEST:
+                return f"it nests more than {DEEPEST} levels deep"
+            fields = item.fields if isinstance(item, Record) else item
+            parts = fields.values() if isinstance(fields, dict) else fields
+            work += [(part, depth + 1) for part in parts]
+    return None

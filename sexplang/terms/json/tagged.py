@@ -3,14 +3,14 @@
 import json
 from typing import Any
 
-from sexplang.terms.text import number
+from sexplang.terms.json.writer import plain_label, plain_quote, write
 from sexplang.terms.value import Record, Symbol, Value, symbol
 
 TAG = "$"
 """The key that marks what JSON has no word for; a table that has it itself is packed as pairs."""
 
 
-def packed(value: Value) -> Any:
+def pack(value: Value) -> Any:
     """A value as JSON data: records and symbols as tables with the key `$`."""
     root: list[Any] = [None]
     work: list[tuple[Any, Any, Value]] = [(root, 0, value)]
@@ -41,27 +41,27 @@ def packed(value: Value) -> Any:
     return root[0]
 
 
-def unpacked(data: Any) -> Any:
+def unpack(data: Any) -> Any:
     """The value that JSON data stand for. Raises ValueError, TypeError or KeyError for none."""
     if isinstance(data, list):
-        return tuple([unpacked(part) for part in data])
+        return tuple([unpack(part) for part in data])
     if not isinstance(data, dict):
         return data
     kind = data.get(TAG)
     if kind is None:
-        return {name: unpacked(part) for name, part in data.items()}
+        return {name: unpack(part) for name, part in data.items()}
     if kind == "float":
         return float(data["text"])
     if kind == "symbol":
         return symbol(_text(data["name"]))
     if kind == "record":
-        fields = unpacked(data["fields"])
+        fields = unpack(data["fields"])
         if not isinstance(fields, dict):
             raise TypeError(fields)
-        answer = unpacked(data["answer"]) if "answer" in data else None
+        answer = unpack(data["answer"]) if "answer" in data else None
         return Record(_text(data["kind"]), fields, answer)
     if kind == "table":
-        return {_text(name): unpacked(part) for name, part in data["pairs"]}
+        return {_text(name): unpack(part) for name, part in data["pairs"]}
     raise ValueError(kind)
 
 
@@ -71,7 +71,7 @@ def _text(data: Any) -> str:
     return data
 
 
-def dumped(data: Any, *, canonical: bool = False) -> str:
+def dump(data: Any, *, canonical: bool = False) -> str:
     """JSON data as text on one line; canonical text has its keys sorted and no white space."""
     try:
         return _CANONICAL(data) if canonical else _WRITTEN(data)
@@ -85,33 +85,17 @@ _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",
 
 
 def _deep(data: Any, canonical: bool) -> str:
-    comma, colon = (",", ":") if canonical else (", ", ": ")
-    out: list[str] = []
-    work: list[Any] = [(data,)]
-    while work:
-        item = work.pop()
-        if isinstance(item, str):
-            out.append(item)
-            continue
-        (item,) = item
-        if isinstance(item, list):
-            parts: list[Any] = ["["]
-            for at, part in enumerate(item):
-                parts += [comma, (part,)] if at else [(part,)]
-            work.extend(reversed([*parts, "]"]))
-        elif isinstance(item, dict):
-            parts = ["{"]
-            names = sorted(item) if canonical else list(item)
-            for at, name in enumerate(names):
-                key = json.dumps(name, ensure_ascii=False) + colon
-                parts += [comma, key, (item[name],)] if at else [key, (item[name],)]
-            work.extend(reversed([*parts, "}"]))
-        else:
-            out.append(_atom(item))
-    return "".join(out)
+    comma, label = (",", _label) if canonical else (", ", plain_label)
+    return write(
+        data,
+        TypeError,
+        quote=plain_quote(),
+        label=label,
+        comma=comma,
+        is_sorted=canonical,
+        any_number=True,
+    )
 
 
-def _atom(item: Any) -> str:
-    if isinstance(item, (int, float)) and not isinstance(item, bool):
-        return number(item)
-    return json.dumps(item, ensure_ascii=False)
+def _label(key: str) -> str:
+    return plain_quote()(key) + ":"

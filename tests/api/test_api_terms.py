@@ -1,0 +1,46 @@
+"""The terms of a run: one noun, of plain data, without credentials."""
+
+import json
+
+import sexplang
+from sexplang.assembly import begin, terms_of
+from sexplang.machine import Done, Limits
+from sexplang.terms.json.tagged import dump, pack, unpack
+from sexplang.terms.models import worded
+
+
+def test_a_run_begins_from_its_terms():
+    """Inputs, limits and budget are those of the terms."""
+    program = sexplang.build("(define-input n type: integer) (* n 2)")
+    terms = terms_of(program, {"n": 21}, limits=Limits(steps=1_000), budget={"calls": 3})
+
+    outcome = begin(program, terms)
+
+    assert isinstance(outcome, Done) and outcome.value == 42
+    assert (1_000, {"calls": 3}) == (terms.limits["steps"], terms.budget)
+    assert "held" not in terms.limits
+
+
+def test_the_terms_can_be_written_down():
+    """Each part is data, and comes back as it was."""
+    program = sexplang.build("(define-input n) n")
+    terms = terms_of(program, {"n": (1, "a")}, limits=Limits(), tools={"t": {"description": "d"}})
+
+    for part in (terms.inputs, terms.limits, terms.budget, terms.tools):
+        assert part == unpack(json.loads(dump(pack(part))))
+
+
+def test_no_credentials_are_in_the_terms():
+    """Of an address that a person gave, they hold what is shown."""
+    models = worded("http://user:secret@example.org/v1#one")
+    terms = terms_of(sexplang.build("1"), {}, models=models, windows=models)
+
+    assert models.credentials and "secret" not in repr(terms)
+
+
+def test_a_program_is_told_by_its_digest():
+    """The same files have the same; where one begins and another ends matters."""
+    one, same, other = [terms_of(sexplang.build(each), {}) for each in ("1", "1", "2")]
+
+    assert one.program == same.program != other.program
+    assert 64 == len(one.program) and one.version == same.version

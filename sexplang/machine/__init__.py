@@ -15,7 +15,7 @@ from sexplang.machine.outcome import (
     start,
     state_of,
 )
-from sexplang.machine.slicing import Pause, Slice
+from sexplang.machine.scheduler.slices import Pause, Slice
 
 __all__ = [
     "HIGHER",

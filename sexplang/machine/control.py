@@ -116,9 +116,11 @@ def _offered(value: Value, k: Frame, s: Segment) -> Step:
 
 def _with_held(error: Record, s: Segment, node: Segment) -> Record:
     """The error of a clause that holds conversations."""
-    from sexplang.machine.had import with_held  # errors outside of conversations need none of it
+    from sexplang.machine.scheduler.partial_results import (
+        add_held_sessions,  # errors outside of conversations need none of it
+    )
 
-    return with_held(error, s, node)
+    return add_held_sessions(error, s, node)
 
 
 def is_handled(operation: str, node: Segment) -> bool:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from immutables import Map
 
-from sexplang.machine import branch, crossing, exits, places, scopes, stack, suppressing
+from sexplang.machine import crossing, exits, scopes, stack, suppressing
 from sexplang.machine.budgets import METER, Meter
 from sexplang.machine.ends import Conceal, as_it_is
 from sexplang.machine.link import linked_program
@@ -22,6 +22,7 @@ from sexplang.machine.loop import Limits
 from sexplang.machine.outcome import MISMATCH, Setting, State, Suspended, mismatch, state_of
 from sexplang.machine.plans import narrowed, planned
 from sexplang.machine.points import Points
+from sexplang.machine.scheduler import branches, permits
 from sexplang.machine.stack import BOTTOM, Closure, Continuation, Ctx, Linked
 from sexplang.terms import effect, plan, task, template
 from sexplang.terms.node import attributes, fields, has
@@ -43,11 +44,19 @@ from sexplang.terms.value import (
 )
 from sexplang.terms.work import Work
 
-_VERSION = 9
+_VERSION = 10
 
 _NOUNS: tuple[type, ...] = (
-    *(branch.Weave, branch.Times, branch.Waiting, branch.Forked, branch.Queued, branch.Ready),
-    *(places.Places, scopes.Scope, scopes.Bounds, scopes.Held, stack.Parent),
+    *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),
+    *(
+        branches.Queued,
+        branches.Ready,
+        permits.Permits,
+        scopes.Scope,
+        scopes.Bounds,
+        scopes.Held,
+        stack.Parent,
+    ),
     *(suppressing.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work),
     *(task.Context, task.Conversation, task.Ask),
     *(template.Template, template.Param, template.OutputFormat, template.ContextManagement),
@@ -68,7 +77,7 @@ def freeze(
         "sexplang-frozen": _VERSION,
         "program": digest(setting.program),
         "limits": {k: v for k, v in attributes(limits).items() if k != "held"},
-        "nodes": _Freezer(setting.program, setting.tasks, written).nodes(state.weave),
+        "nodes": _Freezer(setting.program, setting.tasks, written).nodes(state.scheduler),
         "opened": [request.id for request in state.opened],
     }
     return {**frozen, "seal": _seal(frozen, key)}
@@ -94,13 +103,13 @@ def thaw(
         _check_seal(frozen["seal"], sealed, key)
         if frozen["program"] != digest(program):
             raise mismatch("it was frozen from another program")
-        weave = _Thawer(program, tasks, frozen["nodes"]).root()
+        root = _Thawer(program, tasks, frozen["nodes"]).root()
         limits = Limits(**frozen["limits"], held=held)
         setting = Setting(program, tasks, limits, meter, thawed=True, conceal=conceal)
-        requests = Suspended(State(weave, setting)).requests
+        requests = Suspended(State(root, setting)).requests
         opened = set(frozen["opened"])
         fresh = tuple([each for each in requests if each.id in opened])
-        return Suspended(State(weave, setting, fresh))
+        return Suspended(State(root, setting, fresh))
     except Fault as fault:
         if fault.code == MISMATCH:
             raise

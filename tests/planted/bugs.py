@@ -48,7 +48,7 @@ BUGS = [
     Bug(
         "a branch that goes on after a slice is taken up anew",
         "steps",
-        "machine/weave.py",
+        "machine/scheduler/scheduler.py",
         (("before + _STRETCH if rest is None else before", "before + _STRETCH"),),
         seed=5,  # under others it never ends
     ),
@@ -135,7 +135,7 @@ BUGS = [
     Bug(
         "a fork takes no ordinal of its branch, so identities come again",
         "agrees",
-        "machine/branch.py",
+        "machine/scheduler/branches.py",
         (
             (
                 "        branch.ordinal + 1,\n",
@@ -147,7 +147,7 @@ BUGS = [
     Bug(
         "the values of a par come in the order in which its branches end",
         "any_order",
-        "machine/weave.py",
+        "machine/scheduler/forks.py",
         (
             (
                 "forked.values.set(branch.path[-1], value)",
@@ -159,7 +159,7 @@ BUGS = [
     Bug(
         "branches begin with the last",
         "agrees",
-        "machine/weave.py",
+        "machine/scheduler/forks.py",
         (("for index in reversed(indexes):", "for index in indexes:"),),
         seed=18,
     ),
@@ -250,11 +250,11 @@ BUGS = [
     Bug(
         "a branch that is cancelled is dropped without leaving its scopes",
         "cancelled",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            return branch, abandon_all(k, s, around, met)",
-                "            return branch, (BOTTOM[0], None, BOTTOM, base_of(s))",
+                "        return branch, abandon_all(k, s, around, met)",
+                "        return branch, (k[0], None, (base_of(s)[0].leave, None), base_of(s))",
             ),
         ),
         seed=44,
@@ -262,11 +262,11 @@ BUGS = [
     Bug(
         "a branch whose error nobody takes is left where it began",
         "agrees",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            self._stand(branch, left)\n            self._fail(self._telling(left.error",
-                "            self._fail(self._telling(left.error",
+                "        scheduler.park(branch, left)\n        root = ",
+                "        root = ",
             ),
         ),
         within=3_000,
@@ -275,11 +275,11 @@ BUGS = [
     Bug(
         "a race is decided by a branch that fails",
         "agrees",
-        "machine/weave.py",
+        "machine/scheduler/forks.py",
         (
             (
-                "        elif parent.race and not isinstance(value, exits.Lost):",
-                "        elif parent.race:",
+                "    elif parent.race and not isinstance(value, exits.Lost):",
+                "    elif parent.race:",
             ),
         ),
         seed=13,
@@ -287,22 +287,22 @@ BUGS = [
     Bug(
         "a deadline that broke breaks the cleaning up too",
         "agrees",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            around = around.sparing(broken)",
-                "            around = around.but()",
+                "        around = around.sparing(broken)",
+                "        around = around.but()",
             ),
         ),
     ),
     Bug(
         "an outer deadline waits for what cleans up already",
         "agrees",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            if child is None or (child.leaving and scope is None):",
-                "            if child is None or child.leaving:",
+                "        if child is None or (child.leaving and scope is None):",
+                "        if child is None or child.leaving:",
             ),
         ),
         seed=276,
@@ -321,11 +321,11 @@ BUGS = [
     Bug(
         "a budget that is spent is an error of the request, not of its form",
         "agrees",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            self._break(branch, left, scope, refused.error)",
-                "            self._go(branch, (raise_error, refused.error, left.k, left.s))",
+                "        break_scope(scheduler, branch, left, scope, refused.error)",
+                "        scheduler.table.schedule(branch, (raise_error, refused.error, left.k, left.s))",
             ),
         ),
         seed=13,
@@ -333,7 +333,7 @@ BUGS = [
     Bug(
         "a deadline that passes ends only the first branch that waits under it",
         "agrees",
-        "machine/weave.py",
+        "machine/scheduler/scheduler.py",
         (
             (
                 "        self._expired[:0] = [(branch, id, error) for branch in found]",
@@ -345,42 +345,42 @@ BUGS = [
     Bug(
         "a time of grace is named after how many there were before",
         "replayed",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            id = identity(branch.path, branch.ordinal)\n",
-                "            Cutting.graces = getattr(Cutting, 'graces', 1_000) + 1\n"
-                "            id = identity(branch.path, Cutting.graces)\n",
+                "        id = request_id(branch.path, branch.ordinal)\n",
+                "        _unwind.graces = getattr(_unwind, 'graces', 1_000) + 1\n"
+                "        id = request_id(branch.path, _unwind.graces)\n",
             ),
         ),
     ),
     Bug(
         "a job keeps its place when nobody works in it any more",
         "placed",
-        "machine/places.py",
+        "machine/scheduler/permits.py",
         (("            if waiting:\n", "            if waiting or len(job) == 1:\n"),),
     ),
     Bug(
         "who came last has the next place",
         "placed",
-        "machine/places.py",
+        "machine/scheduler/permits.py",
         (("    return line[0], (job, line[1])", "    return (job, line[0]), line[1]"),),
         seed=3,
     ),
     Bug(
         "a child never works in the place of its parent",
         "placed",
-        "machine/places.py",
-        (("        more = not held or self._there[held][1] > 0", "        more = True"),),
+        "machine/scheduler/permits.py",
+        (("        more = not held or self._active[held][1] > 0", "        more = True"),),
     ),
     Bug(
         "what cleans up while others go on needs a place",
         "placed",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            around = around.within(id).but(jobs=None)",
-                "            around = around.within(id)",
+                "        around = around.within(id).but(jobs=None)",
+                "        around = around.within(id)",
             ),
         ),
         seed=11,
@@ -426,13 +426,13 @@ BUGS = [
     Bug(
         "whoever ends a plan leaves its siblings as if they had not begun",
         "graphs",
-        "machine/weave.py",
+        "machine/scheduler/forks.py",
         (
             (
-                "            results = so_far(parent, self._had(parent))\n"
-                "            self._end_with(parent, (parent.k[0], results, parent.k, parent.s))",
-                "            results = so_far(parent, {})\n"
-                "            self._go(parent, (parent.k[0], results, parent.k, parent.s))",
+                "        results = values_so_far(parent, errors_of_nodes(scheduler, parent))\n"
+                "        end_fork(scheduler, parent, (parent.k[0], results, parent.k, parent.s))",
+                "        results = values_so_far(parent, {})\n"
+                "        table.schedule(parent, (parent.k[0], results, parent.k, parent.s))",
             ),
         ),
     ),

@@ -14,12 +14,20 @@ from weakref import WeakKeyDictionary
 
 from immutables import Map
 
-from sexplang.machine import crossing, exits, scopes, stack, suppressing
+from sexplang.machine import accounts, exits, handlers, stack, suppression
 from sexplang.machine.budgets import METER, Meter
-from sexplang.machine.ends import Conceal, as_it_is
+from sexplang.machine.limits import Limits
 from sexplang.machine.link import linked_program
-from sexplang.machine.loop import Limits
-from sexplang.machine.outcome import MISMATCH, Setting, State, Suspended, mismatch, state_of
+from sexplang.machine.outcome import (
+    MISMATCH,
+    Conceal,
+    Setting,
+    State,
+    Suspended,
+    as_it_is,
+    mismatch,
+    state_of,
+)
 from sexplang.machine.plans import narrowed, planned
 from sexplang.machine.points import Points
 from sexplang.machine.scheduler import branches, permits
@@ -52,12 +60,12 @@ _NOUNS: tuple[type, ...] = (
         branches.Queued,
         branches.Ready,
         permits.Permits,
-        scopes.Scope,
-        scopes.Bounds,
-        scopes.Held,
+        accounts.Scope,
+        accounts.Bounds,
+        accounts.Held,
         stack.Parent,
     ),
-    *(suppressing.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work),
+    *(suppression.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work),
     *(task.Context, task.Conversation, task.Ask),
     *(template.Template, template.Param, template.OutputFormat, template.ContextManagement),
     *(template.FilePaths, template.Limits, template.HistoryConfig),
@@ -240,7 +248,7 @@ class _Freezer:
         if kind is Continuation:
             place = self._each([item.segments, item.origin])
             return ["continuation", *place, item.cleanup, item.resumable]
-        if kind is crossing.Crossing:
+        if kind is handlers.Crossing:
             place = self._each([item.k, item.s, item.node])
             return ["crossing", *place, item.level, item.resumable]
         if kind is Span:
@@ -249,7 +257,7 @@ class _Freezer:
             return [kind.__name__.lower(), *self._each(_procedure(item))]
         if isinstance(item, Task):
             return ["task", item.name, *self._each(self._key_of(item))]
-        if item is crossing.ACROSS:
+        if item is handlers.ACROSS:
             return ["across"]
         name = self._nouns.get(kind)
         if name is not None and has(kind):
@@ -365,7 +373,7 @@ class _Thawer:
         if word == "continuation":
             return Continuation(*map(self._get, parts[:2]), *parts[2:])
         if word == "crossing":
-            return crossing.Crossing(*map(self._get, parts))
+            return handlers.Crossing(*map(self._get, parts))
         if word == "span":
             return Span(self._sources.get(parts[0]) or Source(parts[0], ""), *parts[1:])
         if word in ("primitive", "higher"):
@@ -380,7 +388,7 @@ class _Thawer:
         if word == "bottom":
             return BOTTOM
         if word == "across":
-            return crossing.ACROSS
+            return handlers.ACROSS
         if word == "noun":
             return self._nouns[parts[0]](*[self._get(part) for part in parts[1:]])
         if word == "plan":

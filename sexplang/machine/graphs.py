@@ -7,15 +7,15 @@ their values; one that says so ends the whole, and those that have none give nil
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeGuard
 
+from sexplang.machine.accounts import Accounts
 from sexplang.machine.apply import apply
 from sexplang.machine.budgets import allowed
 from sexplang.machine.collect import items_of
-from sexplang.machine.control import fail
 from sexplang.machine.exits import Entered, Proposed, Settled
 from sexplang.machine.exits import Forked as Fork
-from sexplang.machine.loop import Limits
+from sexplang.machine.handlers import fail
+from sexplang.machine.limits import Limits
 from sexplang.machine.scheduler.branches import Branch, Forked
-from sexplang.machine.scopes import Accounts
 from sexplang.machine.stack import Ctx, Frame, Segment, Step
 from sexplang.terms.node import evolve
 from sexplang.terms.plan import PlanLimits, PlanNode, Standing

@@ -4,7 +4,6 @@ from typing import Any
 
 from sexplang.machine.apply import ENTRIES, LABELLED, apply
 from sexplang.machine.collect import items_of
-from sexplang.machine.control import fail, let_go
 from sexplang.machine.delegating import (
     answer,
     as_work,
@@ -21,6 +20,7 @@ from sexplang.machine.delegating import (
 from sexplang.machine.errors import raised, user_error
 from sexplang.machine.exits import Forked
 from sexplang.machine.graphs import check_outputs, fork_graph, in_node, judge_plan, task_bids
+from sexplang.machine.handlers import fail, let_go
 from sexplang.machine.plans import run_plan
 from sexplang.machine.scheduler.jobs import call_with_permit
 from sexplang.machine.simple import at

@@ -1,29 +1,112 @@
 """A program to its outcome: done, failed, or suspended with all its open requests."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sexplang.machine.accounts import NO_ACCOUNTS, Accounts
 from sexplang.machine.budgets import METER, Meter, allowed, regrown
-from sexplang.machine.control import fail
-from sexplang.machine.ends import Conceal, Done, Failed, Told, as_it_is
 from sexplang.machine.exits import Entered
+from sexplang.machine.handlers import fail
+from sexplang.machine.limits import Limits
 from sexplang.machine.link import Standing, link, link_onward
-from sexplang.machine.loop import Limits
 from sexplang.machine.scheduler.branches import SchedulerState, Waiting, path_of, sort_key
 from sexplang.machine.scheduler.cancellation import cancel, make_cancelled
 from sexplang.machine.scheduler.scheduler import Scheduler
 from sexplang.machine.scheduler.slices import Pause, Slice
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.machine.stood import Stood
+from sexplang.terms.brief import shown
 from sexplang.terms.effect import Request, SoFar, unknown
-from sexplang.terms.node import define, evolve, frozen, node
+from sexplang.terms.node import define, evolve, field, frozen, node
 from sexplang.terms.program import Program
 from sexplang.terms.settling import settled
 from sexplang.terms.task import TaskSystem, error_of
-from sexplang.terms.text import written_value
+from sexplang.terms.text import plain, written_value
 from sexplang.terms.value import Fault, Record, Value
-from sexplang.terms.work import RUN
+from sexplang.terms.work import RUN, Begins, Ends
+
+Told: TypeAlias = tuple[Begins | Ends, ...]
+
+Conceal: TypeAlias = Callable[[Any], Any]
+"""What leaves a run with its error → the same without what nobody is to see."""
+
+
+def as_it_is(value: Any) -> Any:
+    """Conceals nothing."""
+    return value
+
+
+@frozen
+class Done:
+    """The program has its value."""
+
+    value: Value
+    withdrawn: tuple[str, ...] = ()
+    _told: Told = field(default=(), eq=False)
+    accounts: Accounts = field(default=NO_ACCOUNTS, eq=False)
+    """What each deadline and budget of the run ended with."""
+
+    def __repr__(self) -> str:
+        return f"Done({shown(self.value)})"
+
+
+@frozen(eq=False)
+class Failed(Exception):
+    """The program ended with an error record that nothing took. `run` raises it."""
+
+    error: Record
+    withdrawn: tuple[str, ...] = ()
+    _told: Told = ()
+    accounts: Accounts = NO_ACCOUNTS
+
+    _stood: Any = field(default=None, init=False)
+    """Where the program failed, and what it is; another process is not told."""
+
+    def __repr__(self) -> str:
+        return f"Failed({shown(str(self))})"
+
+    @property
+    def trail(self) -> "Trail":
+        """The calls that the program was in when it failed, and its variables there; nothing
+        where that is not known."""
+        from sexplang.machine.trail import Trail, trail_of  # a run that succeeds needs none
+
+        if self._stood is None:
+            return Trail()
+        stood, setting = self._stood
+        if stood is None:
+            return Trail()
+        trail = trail_of(stood, self.error, setting)
+        return Trail(*setting.conceal((trail.calls, trail.variables)))
+
+    def __str__(self) -> str:
+        fields = self.error.fields
+        return f"{fields['type']} {fields['reason']}: {fields['message']}"
+
+    @property
+    def reason(self) -> str:
+        """The error's reason: a word such as `division-by-zero`."""
+        return str(self.error.fields["reason"])
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The error's details, as plain data."""
+        try:
+            found: dict[str, Any] = plain(self.error.fields["details"])
+        except Fault:  # they hold a function
+            return {}
+        return found
+
+
+def told_of(outcome: Any) -> Told:
+    """The work that began and ended by the last delivery, in a run that is traced."""
+    told: Told = outcome._told
+    return told
+
+
+if TYPE_CHECKING:
+    from sexplang.machine.trail import Trail
 
 _SHOWN = 5
 """How many open requests stand in one line."""

@@ -55,7 +55,7 @@ BUGS = [
     Bug(
         "the return clause also runs for the value of another clause",
         "agrees",
-        "machine/control.py",
+        "machine/handlers.py",
         (
             (
                 "        return finish(then, environment(node), node[1], node[2])",
@@ -66,7 +66,7 @@ BUGS = [
     Bug(
         "handlers are shallow: a resumption stands outside its handler",
         "agrees",
-        "machine/control.py",
+        "machine/handlers.py",
         (
             (
                 "    for kind, frames, context, data in placed(continuation, _around(k, s)):\n",
@@ -81,7 +81,7 @@ BUGS = [
     Bug(
         "a finally in the body of a try runs after the catch instead of before it",
         "agrees",
-        "machine/control.py",
+        "machine/handlers.py",
         (
             (
                 "            return abandon(continuation, node[1], node[2], then)",
@@ -109,7 +109,7 @@ BUGS = [
     Bug(
         "a clause that ends without calling its continuation forgets it",
         "agrees",
-        "machine/leaving.py",
+        "machine/unwinding.py",
         (
             (
                 '    return abandon(s[4], s[1], s[2], ("value", value))',
@@ -121,7 +121,7 @@ BUGS = [
     Bug(
         "the second call of a continuation goes on where the first one stood",
         "agrees",
-        "machine/control.py",
+        "machine/handlers.py",
         (
             (
                 "    k, s = _push(continuation, k, s)\n    return went, value, k, s",
@@ -166,7 +166,7 @@ BUGS = [
     Bug(
         "forward searches from the innermost handler again",
         "agrees",
-        "machine/control.py",
+        "machine/handlers.py",
         (
             (
                 "    return perform(operation, arguments, above, top, span, start=s, resumable=resumable)",
@@ -178,14 +178,14 @@ BUGS = [
     Bug(
         "the WORD of a catch is looked at when everything has been left",
         "agrees",
-        "machine/leaving.py",
+        "machine/unwinding.py",
         (
             ("        if not self.words:\n            return True\n", "        return True\n"),
             (
                 "    return clause.body, (*env, *values, None), k, s",
                 "    fields = values[0].fields if clause.words else {}\n"
                 "    if clause.words and not {fields['type'], fields['reason']} & {*clause.words}:\n"
-                "        from sexplang.machine.control import fail\n"
+                "        from sexplang.machine.handlers import fail\n"
                 "        return fail(values[0], k, s)\n"
                 "    return clause.body, (*env, *values, None), k, s",
             ),
@@ -238,7 +238,7 @@ BUGS = [
     Bug(
         "a clause in a branch that ends without resuming gives its value to the branch",
         "agrees",
-        "machine/crossing.py",
+        "machine/handlers.py",
         (
             (
                 '    raise Aborted(data.level, data.node, ("value", value), data.k, data.s)',
@@ -254,7 +254,8 @@ BUGS = [
         (
             (
                 "        return branch, abandon_all(k, s, around, met)",
-                "        return branch, (k[0], None, (base_of(s)[0].leave, None), base_of(s))",
+                "        from sexplang.machine.stack import BOTTOM\n"
+                "        return branch, (BOTTOM[0], None, BOTTOM, base_of(s))",
             ),
         ),
         seed=44,
@@ -310,7 +311,7 @@ BUGS = [
     Bug(
         "what is resumed is not under the deadlines and budgets around the call",
         "agrees",
-        "machine/leaving.py",
+        "machine/unwinding.py",
         (
             (
                 "    if origin is around or _bounds(origin) == _bounds(around):",
@@ -485,7 +486,7 @@ BUGS = [
     Bug(
         "a clause that gives the body up works for whoever performed",
         "working_for",
-        "machine/control.py",
+        "machine/handlers.py",
         (
             (
                 "        return finish(then, environment(node), node[1], node[2])",
@@ -501,7 +502,7 @@ BUGS = [
         "machine/converse.py",
         (
             (
-                'CONVERSATION = HandlerKind({"error": (Taking(_fail, 1, "never", ()),)}, None)',
+                'CONVERSATION = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, None)',
                 "CONVERSATION = HandlerKind({}, None)",
             ),
         ),

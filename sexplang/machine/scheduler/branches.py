@@ -7,11 +7,11 @@ from typing import Any, Protocol
 from immutables import Map
 
 from sexplang.machine import exits
+from sexplang.machine.accounts import Accounts, Held, Scope
 from sexplang.machine.budgets import Learned
 from sexplang.machine.scheduler.permits import Permits
-from sexplang.machine.scopes import Accounts, Held, Scope
 from sexplang.machine.stack import Frame, Segment, Step
-from sexplang.machine.suppressing import NOTHING, Unwinding
+from sexplang.machine.suppression import NOTHING, Unwinding
 from sexplang.terms.effect import Request
 from sexplang.terms.node import node
 from sexplang.terms.value import Record, Value

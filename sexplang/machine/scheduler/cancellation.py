@@ -12,16 +12,8 @@ from sexplang.machine import exits
 from sexplang.machine.bound import with_bound
 from sexplang.machine.budgets import Refused
 from sexplang.machine.converse import conversations
+from sexplang.machine.deadlines import find_form, is_cleaning, pending_error
 from sexplang.machine.graphs import add_finished, is_graph, values_so_far
-from sexplang.machine.leaving import (
-    abandon,
-    abandon_all,
-    base_of,
-    capture,
-    environment,
-    finish,
-    raise_error,
-)
 from sexplang.machine.scheduler.branches import (
     Branch,
     Forked,
@@ -39,7 +31,15 @@ from sexplang.machine.scheduler.partial_results import (
     errors_of_cancelled,
 )
 from sexplang.machine.stack import Ctx, Segment, Step
-from sexplang.machine.timing import find_form, is_cleaning, pending_error
+from sexplang.machine.unwinding import (
+    abandon,
+    abandon_all,
+    base_of,
+    capture,
+    environment,
+    finish,
+    raise_error,
+)
 from sexplang.terms.node import evolve
 from sexplang.terms.task import cut_off, error_record, with_part
 from sexplang.terms.value import Record

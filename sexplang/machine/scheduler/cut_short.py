@@ -8,11 +8,12 @@ What ends the whole run is told by them before all is left.
 
 from typing import Any
 
-from sexplang.machine.control import perform
 from sexplang.machine.exits import Uncaught
-from sexplang.machine.leaving import HandlerKind, Taking
-from sexplang.machine.loop import STOPPED, Limits, run
+from sexplang.machine.handlers import perform
+from sexplang.machine.limits import Limits
+from sexplang.machine.loop import STOPPED, run
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Segment, Step
+from sexplang.machine.unwinding import ClauseCode, HandlerKind
 from sexplang.terms.value import Record, Value
 
 _CUT_SHORT = "std:cut-short"
@@ -44,7 +45,7 @@ def report_cut_now(error: Record, s: Segment) -> Record:
     return told if told.fields["reason"] == error.fields["reason"] else error
 
 
-def _clauses(s: Segment, node: Segment) -> tuple[tuple[Taking, Any], ...]:
+def _clauses(s: Segment, node: Segment) -> tuple[tuple[ClauseCode, Any], ...]:
     """The clauses that tell, with their environments, from `s` down to `node`, innermost first."""
     found = []
     while s is not node:
@@ -77,7 +78,7 @@ def _report(error: Value, k: Frame, s: Segment) -> Step:
     return clause.body, (*env, *values, None), (_report, below, tuple(further)), s
 
 
-CUT_SHORT = HandlerKind({"error": (Taking(_begin_report, 2, "never", ()),)}, None)
+CUT_SHORT = HandlerKind({"error": (ClauseCode(_begin_report, 2, "never", ()),)}, None)
 """Never on a stack: a name for its clause, so that a run can be frozen meanwhile."""
 
 (_REPORT,) = CUT_SHORT.clauses["error"]

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 from sexplang.machine import exits
 from sexplang.machine.errors import all_failed
 from sexplang.machine.graphs import start_of, unblocked, values_so_far
-from sexplang.machine.leaving import add_refusals, raise_error
-from sexplang.machine.reached import too_many_branches
+from sexplang.machine.limits import too_many_branches
 from sexplang.machine.scheduler.branches import Branch, Forked, Path, branch_id, make_fork
 from sexplang.machine.scheduler.cancellation import end_fork
 from sexplang.machine.scheduler.partial_results import errors_of_nodes
 from sexplang.machine.scheduler.termination import reach_limit
 from sexplang.machine.stack import BASE, BOTTOM, Ended, Parent, Step
-from sexplang.machine.suppressing import Unwinding, suppressing
+from sexplang.machine.suppression import Unwinding, suppress
+from sexplang.machine.unwinding import add_refusals, raise_error
 from sexplang.terms.node import evolve
 from sexplang.terms.settling import settled
 from sexplang.terms.value import Record
@@ -76,7 +76,7 @@ def end_branch(scheduler: "Scheduler", branch: Branch, left: Ended) -> None:
         refusals, value = value.suppressed, None
     if not branch.path:
         if scheduler.failing is not None:
-            scheduler.failing = suppressing(scheduler.failing, refusals)
+            scheduler.failing = suppress(scheduler.failing, refusals)
         scheduler.ended, scheduler.value = True, value
         return
     table.remove(branch.path, None)

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.machine.apply import apply
 from sexplang.machine.exits import Asked, Broken, Placed
-from sexplang.machine.leaving import JOB
-from sexplang.machine.reached import too_many_scopes
+from sexplang.machine.limits import too_many_scopes
 from sexplang.machine.scheduler.branches import Branch, Path, Queued, request_id
 from sexplang.machine.scheduler.cancellation import break_scope
 from sexplang.machine.scheduler.permits import Job
 from sexplang.machine.simple import at
 from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
+from sexplang.machine.unwinding import JOB
 from sexplang.terms.source import Span
 from sexplang.terms.value import Fault, Value
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from sexplang.machine.bound import with_bound
 from sexplang.machine.converse import CONVERSATION
-from sexplang.machine.crossing import CROSS
 from sexplang.machine.exits import Lost, Settled
 from sexplang.machine.graphs import is_graph
+from sexplang.machine.handlers import CROSS
 from sexplang.machine.scheduler.branches import (
     Branch,
     Forked,

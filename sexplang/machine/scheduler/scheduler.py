@@ -11,11 +11,11 @@ from typing import Any
 
 from sexplang.machine import exits
 from sexplang.machine.budgets import Meter
+from sexplang.machine.deadlines import Ledger
 from sexplang.machine.errors import too_many_subtasks
 from sexplang.machine.graphs import judge
-from sexplang.machine.leaving import leave_scope, raise_error
-from sexplang.machine.loop import STOPPED, Limits, look, run
-from sexplang.machine.reached import too_many_model_calls
+from sexplang.machine.limits import Limits, too_many_model_calls
+from sexplang.machine.loop import STOPPED, look, run
 from sexplang.machine.scheduler.branches import (
     Branch,
     BranchTable,
@@ -45,7 +45,7 @@ from sexplang.machine.scheduler.termination import (
 )
 from sexplang.machine.stack import BOTTOM, Ended, Exit, give
 from sexplang.machine.stood import Stood
-from sexplang.machine.timing import Ledger
+from sexplang.machine.unwinding import leave_scope, raise_error
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, known, unknown
 from sexplang.terms.node import evolve
 from sexplang.terms.settling import settled

@@ -8,10 +8,10 @@ deadline can pass though nothing waits.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sexplang.machine.accounts import Scope
+from sexplang.machine.deadlines import Ledger
 from sexplang.machine.scheduler.branches import Branch, Path, Queued, Ready, request_id
 from sexplang.machine.scheduler.permits import Job
-from sexplang.machine.scopes import Scope
-from sexplang.machine.timing import Ledger
 from sexplang.terms.node import field, frozen, node
 from sexplang.terms.value import Record
 

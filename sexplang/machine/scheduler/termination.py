@@ -7,9 +7,10 @@ withdrawn all the same.
 from typing import TYPE_CHECKING, Any
 
 from sexplang.machine import exits
+from sexplang.machine.deadlines import find_form, find_plan
 from sexplang.machine.errors import limit
 from sexplang.machine.finding import place_of
-from sexplang.machine.reached import plan_too_long, too_many_scopes
+from sexplang.machine.limits import plan_too_long, too_many_scopes
 from sexplang.machine.scheduler.branches import (
     Branch,
     Forked,
@@ -21,7 +22,6 @@ from sexplang.machine.scheduler.branches import (
 from sexplang.machine.scheduler.partial_results import add_all_partial_results
 from sexplang.machine.stack import Segment, Step
 from sexplang.machine.stood import Stood
-from sexplang.machine.timing import find_form, find_plan
 from sexplang.terms.value import Record
 from sexplang.terms.work import Ends
 

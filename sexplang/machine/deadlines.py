@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from sexplang.machine.accounts import Accounts, Bounds, Held, Scope
 from sexplang.machine.budgets import Meter, Refused, refund, reserve, settle, take_back
 from sexplang.machine.exits import Asked, Entered
-from sexplang.machine.leaving import CLEANING, SCOPE, UNWINDING
 from sexplang.machine.scheduler.branches import Times, Waiting
 from sexplang.machine.scheduler.cut_short import waiting_error
-from sexplang.machine.scopes import Accounts, Bounds, Held, Scope
 from sexplang.machine.stack import Segment
+from sexplang.machine.unwinding import CLEANING, SCOPE, UNWINDING
 from sexplang.terms.effect import Part, Request
 from sexplang.terms.node import evolve
 from sexplang.terms.value import Record, Value

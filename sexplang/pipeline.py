@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from sexplang.builder import Builder, Find
 from sexplang.compiler import operations_in
 from sexplang.data import STANDARD
-from sexplang.machine.budgets import Meter, Price
-from sexplang.machine.estimating import rough_estimate
+from sexplang.machine.budgets import Meter, Price, rough_estimate
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.models import Models
 from sexplang.terms.nearest import did_you_mean

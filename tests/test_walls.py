@@ -87,6 +87,36 @@ def test_pages_have_their_parts():
             assert heading in text, f"{page.name} lacks {heading}"
 
 
+ROOTS = {
+    "machine.stack.Exit": "each way out of the loop is a class of its own",
+    "machine.stack.Kind": "each kind of segment that has code of the program is a class of its own",
+    "machine.generate.Maker": "the same code is made again, by a maker that remembers for whom",
+}
+"""The classes that others in their folder inherit from, and why."""
+
+
+def test_no_class_is_divided_by_inheritance():
+    """What is too large for a file has parts: no class inherits from one in another file of its
+    folder, or of a folder in it, but for what is a kind of it."""
+    divided = []
+    for file in SOURCES:
+        tree = ast.parse(file.read_text())
+        taken = {
+            alias.asname or alias.name: f"{node.module}.{alias.name}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("sexplang.")
+            for alias in node.names
+        }
+        room = file.relative_to(ROOT).parts[1]
+        for each in ast.walk(tree):
+            for base in each.bases if isinstance(each, ast.ClassDef) else ():
+                whole = taken.get(ast.unparse(base).partition("[")[0], "").removeprefix("sexplang.")
+                if whole.startswith(f"{room}.") and whole not in ROOTS:
+                    divided.append(f"{file.relative_to(ROOT)}: {each.name}({whole})")
+
+    assert divided == []
+
+
 def test_nothing_is_left_to_do_in_the_tree():
     """An open thought goes to the tracker or to spec/decisions."""
     words = ("TO" + "DO", "FIX" + "ME", "XX" + "X:")

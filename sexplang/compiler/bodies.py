@@ -70,7 +70,7 @@ def statements(
         is_last = at == len(items) - 1
         at += 1
         if isinstance(item, Syntax):
-            item.keyword.mark = len(c.trail)
+            item.keyword.mark = len(c.names.trail)
         elif not isinstance(item, Definition):
             out.append((yield c.lower(item, position if is_last else 0)))
             continue
@@ -92,7 +92,7 @@ def _joins(c: Lowering, item: Statement, group: list[Definition]) -> bool:
     """Whether an item stands next to the functions of the group; a macro between them does not
     part them."""
     if isinstance(item, Syntax):
-        item.keyword.mark = len(c.trail)
+        item.keyword.mark = len(c.names.trail)
         return True
     if isinstance(item, Definition) and item.params is not None and not item.again:
         group.append(item)
@@ -114,8 +114,8 @@ def _announce(c: Lowering, items: list[Statement]) -> None:
         seen.setdefault(name, item.name.span)
         if isinstance(item, Syntax):
             macros.add(name)
-        elif not item.again or c.find(name) is None:
-            c.bind(name, Later(item.name.span, item.params is not None))
+        elif not item.again or c.names.find(name) is None:
+            c.names.bind(name, Later(item.name.span, item.params is not None))
 
 
 def _defined_twice(c: Lowering, name: Name, first: Span) -> None:
@@ -135,9 +135,9 @@ def _functions(c: Lowering, group: list[Definition]) -> Steps:
         assert item.params is not None
         made = draft(c, item.name.text, item.params, item.body, item.form.span)
         drafts.append(made)
-        later = c.table.get(item.name.text)
-        c.bind(item.name.text, Named(c.level, made.index, made.signature))
-        c.define(item.name.text, later)
+        later = c.names.table.get(item.name.text)
+        c.names.bind(item.name.text, Named(c.level, made.index, made.signature))
+        c.names.define(item.name.text, later)
     for made in drafts:
         yield finish(c, made, body)
     return Const(None, span=group[0].form.span)
@@ -147,9 +147,9 @@ def _value(c: Lowering, item: Definition) -> Generator[Any, Any, Bind]:
     made = c.lower(item.value) if not callable(item.value) else item.value(c)
     value = yield made
     name = item.name.text
-    later = c.table.get(name)
+    later = c.names.table.get(name)
     c.place(name, shape_of(c, value))
-    c.define(name, later)
+    c.names.define(name, later)
     return Bind(spelled(name), value, span=item.form.span)
 
 
@@ -166,7 +166,7 @@ def shape_of(c: Lowering, core: Core) -> Any:
 
 def _result(c: Lowering, last: Definition) -> Core:
     """A body that ends in `bind` gives the value; one that ends in `define` gives nil."""
-    binding = c.find(last.name.text)
+    binding = c.names.find(last.name.text)
     if last.again and type(binding) is Named:
         return Known(0, binding.function, span=last.form.span)
     if last.again and binding is not None and not isinstance(binding, (Named, Later, Export)):

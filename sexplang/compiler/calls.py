@@ -100,7 +100,7 @@ def called(c: Lowering, form: ListForm, head: Form, arguments: tuple[Core, ...])
     """A call of what `head` names or gives, with arguments that are core already."""
     binding: Binding | None = None
     if type(head) is Name:
-        binding = c.find(head.text) or c.namespaced(head.text)
+        binding = c.names.find(head.text) or c.names.namespaced(head.text)
     if binding is None or type(binding) is Continuation:
         return Call((yield c.lower(head)), arguments, span=form.span)
     shape = shape_of(binding)

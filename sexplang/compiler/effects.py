@@ -48,7 +48,7 @@ def forward(c: Lowering, form: ListForm, position: int) -> Steps:
     target, operation = form.items[1], form.items[2]
     if type(operation) is not Name:
         return c.malformed(form, operation, "I expected the name of an operation here")
-    binding = c.find(target.text) if type(target) is Name else None
+    binding = c.names.find(target.text) if type(target) is Name else None
     if type(binding) is not Continuation:
         return c.malformed(form, target, "I expected the continuation of the clause here")
     if binding is not c.clause or not position & IN_CLAUSE or c.fence > binding.fence:
@@ -92,7 +92,7 @@ def abandon(c: Lowering, form: ListForm, callee: Core) -> Core:
     """`(abandon resume)` ends a continuation: that does not keep it."""
     target = form.items[1]
     assert isinstance(target, Name)
-    binding = c.find(target.text)
+    binding = c.names.find(target.text)
     assert isinstance(binding, Continuation)
     c.note(binding, CALLS)
     return Call(callee, (_local(c, binding, target),), span=form.span)
@@ -186,7 +186,7 @@ def _clause(
     k = Continuation(c.level, c.size, target.text, fence=c.fence)
     c.size += 1
     if target.text != "_":
-        c.bind(target.text, k)
+        c.names.bind(target.text, k)
     c.clause = k
     inner = yield body(c, tuple(forms), IN_CLAUSE, item.span)
     c.back(place)

@@ -28,7 +28,7 @@ def exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
             _close(c, item)
         if isinstance(item, (Definition, Syntax)) and is_public(item.name.text):
             name = item.name.text
-            export = _export(c, name, c.table.get(name), item.name.span)
+            export = _export(c, name, c.names.table.get(name), item.name.span)
             if export is not None:
                 found[name] = export
     return found
@@ -37,7 +37,7 @@ def exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
 def session_exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
     """All that has a name after an input of a session: private and imported names too."""
     found = exports(c, statements)
-    for name, binding in c.table.items():
+    for name, binding in c.names.table.items():
         if type(binding) is Namespace:
             found[name] = Export(name, Const(None, span=_NOWHERE), binding)
         elif MARK not in name:
@@ -51,15 +51,17 @@ def recall(c: Lowering, before: Mapping[str, Export]) -> None:
     """Binds what earlier inputs of a session gave names to; this one may hide it."""
     for name, export in before.items():
         space = type(export.shape) is Namespace
-        c.bind(name, export.shape if space else export)
+        c.names.bind(name, export.shape if space else export)
 
 
 def functions_called(c: Lowering, names: Iterable[str]) -> dict[str, Function]:
     """The functions of programs that names stand for at the top level of the module."""
     found: dict[str, Function] = {}
     for name in dict.fromkeys(names):
-        binding = c.find(name)
-        export = c.namespaced(name) if binding is None else _export(c, name, binding, _NOWHERE)
+        binding = c.names.find(name)
+        export = (
+            c.names.namespaced(name) if binding is None else _export(c, name, binding, _NOWHERE)
+        )
         shape = None if export is None else export.shape
         if isinstance(shape, Function) and not shape.span.source.is_library:
             found[name] = shape
@@ -87,7 +89,7 @@ def _close(c: Lowering, item: Syntax) -> None:
     """Tells those who import a macro what the names in its templates stand for here."""
     macro = item.keyword.macro
     for name in macro.rules.names if macro.rules is not None else ():
-        binding = c.meant(name, item.keyword)
+        binding = c.names.meant(name, item.keyword)
         named = binding if type(binding) is Namespace else _export(c, name, binding, macro.span)
         if named is not None:
             macro.names[name] = named

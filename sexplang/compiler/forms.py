@@ -93,7 +93,7 @@ def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
     word = head.text
     if word in RESERVED:
         return _special(c, form, word, position)
-    binding = c.find(word) or c.namespaced(word)
+    binding = c.names.find(word) or c.names.namespaced(word)
     if type(binding) is Export:
         if type(binding.shape) is Macro:
             return use(c, form, binding.shape, position)
@@ -111,7 +111,7 @@ def _is_abandon(c: Lowering, form: ListForm, function: Higher) -> bool:
     if function.name != "abandon" or len(form.items) != 2:
         return False
     target = form.items[1]
-    return type(target) is Name and type(c.find(target.text)) is Continuation
+    return type(target) is Name and type(c.names.find(target.text)) is Continuation
 
 
 def _special(c: Lowering, form: ListForm, word: str, position: int) -> Lowered:

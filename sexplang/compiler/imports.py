@@ -103,11 +103,11 @@ def import_all(c: Lowering, forms: list[ListForm], load: Load) -> None:
             continue
         if alias:
             if _is_first(c, alias, path, form.items[3].span, spans):
-                c.bind(alias, Namespace(path, exports))
+                c.names.bind(alias, Namespace(path, exports))
             continue
         for name, export in exports.items():
             if _is_first(c, name, path, target.span, spans):
-                c.bind(name, export)
+                c.names.bind(name, export)
                 c.origins[name] = path
 
 
@@ -171,7 +171,7 @@ def declare(c: Lowering, top: Top, check: CheckTemplate, load: LoadSchema | None
             c.operations[name.text] = value
         elif value is not None:
             c.tasks[name.text] = value
-        c.bind(name.text, Export(name.text, Const(value, span=form.span), value))
+        c.names.bind(name.text, Export(name.text, Const(value, span=form.span), value))
     for item in top.statements:
         if isinstance(item, Definition) and item.name.text in spans:
             _defined_twice(c, item.name, spans[item.name.text])

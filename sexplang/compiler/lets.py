@@ -115,7 +115,7 @@ def _named_let(c: Lowering, form: ListForm, name: Name) -> Steps:
     made: Draft = draft(c, name.text, (), form.items[3:], form.span)
     made.params = [(param.text, None) for param, _ in pairs]
     place = c.here()
-    c.bind(name.text, Named(c.level, made.index, made.signature))
+    c.names.bind(name.text, Named(c.level, made.index, made.signature))
     yield finish(c, made, body)
     c.back(place)
     return CallKnown(0, made.index, inits, span=form.span)
@@ -149,7 +149,7 @@ def _is_bindings(c: Lowering, form: Form) -> bool:
         return type(form) is ListForm
     head, *rest = form.items  # type: ignore[union-attr]
     if type(head) is Name:
-        is_new = c.find(head.text) is None and c.namespaced(head.text) is None
+        is_new = c.names.find(head.text) is None and c.names.namespaced(head.text) is None
         return len(rest) == 1 and is_new and head.text not in RESERVED
     return type(head) is ListForm and type(form) is ListForm
 

@@ -31,7 +31,7 @@ class Syntax:
 def macro_named(c: Lowering, head: Form, binding: Binding | None) -> Keyword | Macro | None:
     """The macro that is used where `head`, which stands for `binding`, opens a form."""
     if binding is None and type(head) is Name and "." in head.text:
-        binding = c.namespaced(head.text)
+        binding = c.names.namespaced(head.text)
     if type(binding) is Keyword:
         return binding
     if type(binding) is Export and type(binding.shape) is Macro:
@@ -44,7 +44,7 @@ def macro_of(c: Lowering, form: Form) -> Keyword | Macro | None:
     head = form.items[0] if type(form) is ListForm and form.items else None
     if type(head) is not Name or head.text in RESERVED:
         return None
-    return macro_named(c, head, c.find(head.text))
+    return macro_named(c, head, c.names.find(head.text))
 
 
 def define_syntax(c: Lowering, form: ListForm) -> Syntax | None:
@@ -66,7 +66,7 @@ def define_syntax(c: Lowering, form: ListForm) -> Syntax | None:
         except Diagnostics as failed:
             _keep(c, failed)
     keyword = Keyword(Macro(name.spelling, rules, name.span))
-    c.bind(name.text, keyword)
+    c.names.bind(name.text, keyword)
     c.opening.add(keyword)
     return Syntax(form, name, keyword)
 
@@ -103,14 +103,14 @@ def expanded(c: Lowering, form: ListForm, owner: Keyword | Macro) -> Form:
         spelling = spelled(text)
         rest = text[len(spelling) :]
         if rest not in marks:
-            marks[rest] = f"{MARK}{len(c.brought)}"
-            c.brought.append((rest, owner))
+            marks[rest] = f"{MARK}{len(c.names.brought)}"
+            c.names.brought.append((rest, owner))
         return spelling + marks[rest]
 
     def same(text: str, literal: str) -> bool:
         if text in RESERVED or literal in RESERVED:
             return text == literal
-        here, there = c.find(text), c.meant(literal, owner)
+        here, there = c.names.find(text), c.names.meant(literal, owner)
         if here is None or there is None:
             return here is there and spelled(text) == spelled(literal)
         return bool(_identity(here) == _identity(there))

@@ -91,7 +91,7 @@ def _bind(c: Lowering, test: Test, caught: list[str], found: Local | None) -> tu
         if part.inner:
             continue
         if type(part.core) is Local:
-            c.bind(name, Place(c.level - part.core.depth, part.core.index, name))
+            c.names.bind(name, Place(c.level - part.core.depth, part.core.index, name))
         else:
             values.append(part.core)
             c.place(name)
@@ -111,7 +111,7 @@ def _show_guard(c: Lowering, test: Test) -> None:
     for name, part in list(test.names.items()):
         shown = test.slot(c, part, name)
         assert isinstance(shown.core, Local)
-        c.bind(name, Place(c.level - shown.core.depth, shown.core.index, name))
+        c.names.bind(name, Place(c.level - shown.core.depth, shown.core.index, name))
         if part.inner:
             test.names[name] = shown
 
@@ -146,6 +146,6 @@ def _no_match(c: Lowering, form: ListForm, value: Core) -> Core:
     }
     fields["details"] = MakeTable(("value",), (value,), span=form.span)
     error = MakeTable(tuple(fields), tuple(fields.values()), span=form.span)
-    export = c.scope["raise"]
+    export = c.names.scope["raise"]
     assert isinstance(export.core, Const)
     return Call(Const(export.core.value, span=form.span), (error,), span=form.span)

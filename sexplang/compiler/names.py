@@ -27,7 +27,7 @@ from sexplang.terms.value import Task
 
 def mention(c: Lowering, form: Name, position: int) -> Core:
     """A name as a value."""
-    binding = c.find(form.text)
+    binding = c.names.find(form.text)
     if binding is None:
         return _path(c, form, position)
     if type(binding) is Continuation:
@@ -103,7 +103,7 @@ def used_before_defined(c: Lowering, form: Name, later: Later) -> Const:
 def _path(c: Lowering, form: Name, position: int) -> Core:
     """`plan.notes.success` where no such name is bound but `plan` is."""
     head, fields = reached(form.text)
-    binding = c.find(head) if head and all(fields) and fields else None
+    binding = c.names.find(head) if head and all(fields) and fields else None
     if binding is None:
         return unbound(c, form, position)
     if type(binding) is Namespace:
@@ -182,18 +182,20 @@ def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
     if c.suggested > _MOST_SUGGESTED:
         return None
     bound = [
-        key for key, binding in c.table.items() if type(binding) is not Later and MARK not in key
+        key
+        for key, binding in c.names.table.items()
+        if type(binding) is not Later and MARK not in key
     ]
     # Only where a form may begin can a special form be meant.
     words = SHAPES if position & AT_HEAD else ()
-    close = _meant(name, bound, [*c.scope, *words])
+    close = _meant(name, bound, [*c.names.scope, *words])
     if close is None:
         return None
-    binding = c.find(close)
+    binding = c.names.find(close)
     what = ""
     if isinstance(binding, Export) and isinstance(binding.shape, Task):
         what = ", a task"
-    if close in c.origins and close in c.table:
+    if close in c.origins and close in c.names.table:
         what += f', from "{c.origins[close]}"'
     return f"did you mean `{close}`{what}?"
 

@@ -94,7 +94,7 @@ def _task(c: Lowering, form: Form) -> Task | None:
     """The task that `name` or `'name` stands for."""
     if word_of(form) == "quote":
         form = form.items[-1]  # type: ignore[union-attr]
-    shape = shape_of(c.find(form.text)) if type(form) is Name else None
+    shape = shape_of(c.names.find(form.text)) if type(form) is Name else None
     return shape if type(shape) is Task else None
 
 
@@ -113,7 +113,7 @@ def _pairs(
 def _paired(c: Lowering, item: ListForm, params: tuple[str, ...]) -> str | None:
     """The parameter that `(name value)` means."""
     name = word_of(item)
-    if not name or len(item.items) != 2 or c.find(name) is not None:
+    if not name or len(item.items) != 2 or c.names.find(name) is not None:
         return None
     label = CLAUSES.get(name, name).replace("-", "_")
     return next((param for param in (name, label) if param in params), None)

@@ -76,8 +76,8 @@ def _hide(c: Lowering, item: Definition | Syntax, used: dict[str, Name]) -> None
     name = item.name.text
     if name in used:
         used_before_defined(c, used.pop(name), Later(item.name.span, False))
-    if isinstance(item, Definition) and macro_named(c, item.name, c.find(name)):
-        c.bind(name, Later(item.name.span, item.params is not None))
+    if isinstance(item, Definition) and macro_named(c, item.name, c.names.find(name)):
+        c.names.bind(name, Later(item.name.span, item.params is not None))
 
 
 def _definitions(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from types import GeneratorType
 from typing import Any, TypeAlias
 
-from sexplang.compiler.naming import Names
+from sexplang.compiler.name_table import NameTable
 from sexplang.compiler.readable import readable
 from sexplang.compiler.scope import (
     CALLS,
@@ -59,8 +59,8 @@ def run(step: Any) -> Any:
                 return value
 
 
-class Lowering(Names):
-    """What a lowering function reads and writes."""
+class Lowering:
+    """What a lowering function reads and writes; `names` says what names stand for here."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Lowering(Names):
         main: bool = True,
         expander: Expander,
     ) -> None:
-        super().__init__(scope)
+        self.names = NameTable(scope)
         self.by_type = by_type
         self.main = main
         self.expander = expander
@@ -129,17 +129,17 @@ class Lowering(Names):
         place = Place(self.level, self.size, spelled(name), shape)
         self.size += 1
         if name != "_":
-            self.bind(name, place)
+            self.names.bind(name, place)
         return place
 
     def here(self) -> tuple[int, int, int, int, Continuation | None]:
         """The place to come `back` to."""
-        return self.level, self.size, len(self.trail), self.fence, self.clause
+        return self.level, self.size, len(self.names.trail), self.fence, self.clause
 
     def back(self, place: tuple[int, int, int, int, Continuation | None]) -> None:
         """Forgets every name and slot since `place`."""
         self.level, self.size, mark, self.fence, self.clause = place
-        self.forget(mark)
+        self.names.forget(mark)
 
     def activate(self, fence: int = 0) -> None:
         """Enters a new activation, behind a fence if it is a function's."""
@@ -158,7 +158,7 @@ class Lowering(Names):
 
     def primitive(self, name: str) -> Primitive:
         """A primitive of the prelude, whatever the program calls so."""
-        core = self.scope[name].core
+        core = self.names.scope[name].core
         assert isinstance(core, Const)
         assert isinstance(core.value, Primitive)
         return core.value
@@ -168,7 +168,7 @@ class Lowering(Names):
         found = self.operations.get(name)
         if found is not None:
             return found
-        export = self.find(name) or self.namespaced(name)
+        export = self.names.find(name) or self.names.namespaced(name)
         shape = export.shape if isinstance(export, Export) else None
         return shape if isinstance(shape, Operation) else None
 

@@ -5,12 +5,12 @@ run's state, so a run that is repeated refuses the same calls.
 """
 
 from collections.abc import Callable
+from marshal import dumps
 from typing import Any, Protocol
 
 from immutables import Map
 
-from sexplang.machine.estimating import rough_estimate
-from sexplang.machine.scopes import Accounts, Held, Scope
+from sexplang.machine.accounts import Accounts, Held, Scope
 from sexplang.terms.allowance import GREATEST
 from sexplang.terms.brief import shown
 from sexplang.terms.effect import Part
@@ -43,6 +43,31 @@ def _no_price(
     model: str, taken: int, given: int, written: int = 0, read: int = 0, /
 ) -> float | None:
     return None
+
+
+def rough_estimate(payload: Any) -> int:
+    """Input tokens from the length of the payload as bytes: one for every three of them."""
+    try:
+        return len(dumps(payload, 2)) // 3 + 1  # 2: the same for what is equal, shared or not
+    except ValueError:
+        return _deep_estimate(payload)
+
+
+def _deep_estimate(payload: Any) -> int:
+    """About the same for what nests deeper than that goes."""
+    length = 0
+    work = [payload]
+    while work:
+        item = work.pop()
+        if isinstance(item, dict):
+            length += sum([len(repr(key)) for key in item]) + max(2, 4 * len(item))
+            work.extend(item.values())
+        elif isinstance(item, (list, tuple)):
+            length += 2 * max(1, len(item))
+            work.extend(item)
+        else:
+            length += len(repr(item))
+    return length // 3 + 1
 
 
 METER = Meter(rough_estimate, _no_price)

@@ -7,10 +7,10 @@ function is called where the conversation asks for it.
 from typing import Any
 
 from sexplang.machine.apply import fill
-from sexplang.machine.control import plain_arguments
 from sexplang.machine.converse import FUNCTION, TOLD
 from sexplang.machine.exits import Asked
 from sexplang.machine.finding import returned
+from sexplang.machine.handlers import plain_arguments
 from sexplang.machine.stack import Closure, Code, Frame, Linked, Segment, Step, leave
 from sexplang.terms.value import Fault
 

@@ -8,7 +8,6 @@ from sexplang.machine import operands
 from sexplang.machine import simple as pure
 from sexplang.machine.apply import apply, apply_labelled, inputs_order
 from sexplang.machine.binary import both
-from sexplang.machine.control import perform, resume
 from sexplang.machine.converse import Wants, call_task
 from sexplang.machine.finding import calling, returned
 from sexplang.machine.gather import enter, gather
@@ -23,6 +22,7 @@ from sexplang.machine.generate import (
     low,
     simply,
 )
+from sexplang.machine.handlers import perform, resume
 from sexplang.machine.misfits import misfit, tasks_of, telling
 from sexplang.machine.simple import at
 from sexplang.machine.stack import Closure, Code, Continuation, Frame, Run, Segment, Step

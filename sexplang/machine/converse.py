@@ -6,11 +6,11 @@ between two replies, so a continuation captured here captures the conversation.
 
 from typing import Any, Literal, TypeAlias
 
-from sexplang.machine.control import fail, is_handled, perform
 from sexplang.machine.exits import Closed, Entered, Forked, Spawned
 from sexplang.machine.finding import returned
-from sexplang.machine.leaving import HandlerKind, Taking
+from sexplang.machine.handlers import fail, is_handled, perform
 from sexplang.machine.stack import BOTTOM, Closure, Code, Ctx, Frame, Segment, Step, leave
+from sexplang.machine.unwinding import ClauseCode, HandlerKind
 from sexplang.terms.node import evolve
 from sexplang.terms.settling import settled
 from sexplang.terms.task import (
@@ -209,7 +209,7 @@ _COMPACT.body = _compact
 COMPACTION = Closure(_COMPACT, ({},))
 """What answers `compact` where no handler of the program does."""
 
-CONVERSATION = HandlerKind({"error": (Taking(_fail, 1, "never", ()),)}, None)
+CONVERSATION = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, None)
 """A conversation: data is its session, what it is in traces, whether its template has a timeout,
 whose segment is the next one below, and the task if the call gives its TaskResult."""
 
@@ -231,17 +231,19 @@ def _give_failed(env: Any, k: Frame, s: Segment) -> Step:
     return k[0], failed_result(error), k, s
 
 
-ATTEMPT = HandlerKind({"error": (Taking(_give_failed, 1, "never", ()),)}, None)
+ATTEMPT = HandlerKind({"error": (ClauseCode(_give_failed, 1, "never", ()),)}, None)
 """`(attempt e)`: an error becomes a FAILED TaskResult."""
 
 LIBRARY_ATTEMPT = HandlerKind(
-    {"error": (Taking(_give_failed, 1, "never", (), spares=is_refusal),)}, None
+    {"error": (ClauseCode(_give_failed, 1, "never", (), spares=is_refusal),)}, None
 )
 """The same in the library: what the host refuses passes it."""
 
-TOLD = HandlerKind({"error": (Taking(_give_failed, 1, "never", (), spares=is_mistake),)}, None)
+TOLD = HandlerKind({"error": (ClauseCode(_give_failed, 1, "never", (), spares=is_mistake),)}, None)
 """The same around what a conversation asks for, whose errors its model is told: a mistake of the
 program passes it."""
 
-FUNCTION = HandlerKind({"error": (Taking(_give_failed, 1, "never", (), spares=is_mistake),)}, None)
+FUNCTION = HandlerKind(
+    {"error": (ClauseCode(_give_failed, 1, "never", (), spares=is_mistake),)}, None
+)
 """The same around a tool that is a function of the program."""

@@ -3,7 +3,6 @@
 from typing import Any
 
 from sexplang.machine.budgets import allowed, timeout
-from sexplang.machine.control import forward, perform
 from sexplang.machine.converse import ATTEMPT, LIBRARY_ATTEMPT
 from sexplang.machine.exits import Entered, Forked, Lost
 from sexplang.machine.finding import calling
@@ -18,9 +17,10 @@ from sexplang.machine.generate import (
     height,
     makes,
 )
-from sexplang.machine.leaving import FinallyKind, HandlerKind, Taking
+from sexplang.machine.handlers import forward, perform
 from sexplang.machine.simple import at
 from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
+from sexplang.machine.unwinding import ClauseCode, FinallyKind, HandlerKind
 from sexplang.terms import core
 from sexplang.terms.task import is_refusal
 from sexplang.terms.value import Fault, Value
@@ -57,12 +57,12 @@ def _forward(maker: Maker, node: core.Forward, loop: LoopCode | None) -> Making:
 @makes(core.Handle)
 def _handle(maker: Maker, node: core.Handle, loop: LoopCode | None) -> Making:
     body = (yield node.body, None).run
-    clauses: dict[str, tuple[Taking, ...]] = {}
+    clauses: dict[str, tuple[ClauseCode, ...]] = {}
     for clause in node.clauses:
         code = (yield clause.body, None).run
         is_catch = clause.operation == "error" and clause.kind == "never"
         spares = is_refusal if is_catch and node.span.source.is_library else None
-        taking = Taking(code, len(clause.params), clause.kind, clause.words, spares)
+        taking = ClauseCode(code, len(clause.params), clause.kind, clause.words, spares)
         clauses[clause.operation] = (*clauses.get(clause.operation, ()), taking)
     returns = None if node.returns is None else (yield node.returns, None).run
     kind = HandlerKind(clauses, returns)
@@ -99,7 +99,7 @@ def _lose(env: Any, k: Frame, s: Segment) -> Step:
     return k[0], Lost(env[-2]), k, s
 
 
-LOSER = HandlerKind({"error": (Taking(_lose, 1, "never", (), spares=is_refusal),)}, None)
+LOSER = HandlerKind({"error": (ClauseCode(_lose, 1, "never", (), spares=is_refusal),)}, None)
 """Around each branch of a race: an error ends only that branch, unless the host refuses it."""
 
 

@@ -114,3 +114,28 @@ def all_failed(values: tuple[Value, ...]) -> Record:
         f"every branch of the race failed: {words}",
         details={"errors": errors},
     )
+
+
+def not_resumable() -> Fault:
+    """The fault of whoever resumes where a primitive failed."""
+    return Fault(
+        "not-resumable",
+        "this error was raised inside a primitive and can be caught, but not resumed",
+        hint="resume where `raise` or a task failed, or catch it",
+    )
+
+
+def cannot_resume_across(operation: str, span: Span | None, is_tool: bool) -> Record:
+    """The error of a clause beyond a branch's base that would resume and go on."""
+    where, instead = "a `par`", "branches share no state: what one has is its value"
+    if is_tool:
+        where = "a conversation, which calls its tools in branches,"
+        instead = "a tool that keeps state is called in order: (allowed_tools (in-order name))"
+    return error_record(
+        "PROGRAM_ERROR",
+        "resume-across-par",
+        f"a handler around {where} takes `{operation}` and does more with its continuation than "
+        "resume it last",
+        span=span.plain() if span is not None else None,
+        hint=f"resume in tail position, forward, or put the handler inside the branch; {instead}",
+    )

@@ -14,14 +14,23 @@ from weakref import WeakKeyDictionary
 
 from immutables import Map
 
-from sexplang.machine import branch, crossing, exits, places, scopes, stack, suppressing
+from sexplang.machine import accounts, exits, handlers, stack, suppression
 from sexplang.machine.budgets import METER, Meter
-from sexplang.machine.ends import Conceal, as_it_is
+from sexplang.machine.limits import Limits
 from sexplang.machine.link import linked_program
-from sexplang.machine.loop import Limits
-from sexplang.machine.outcome import MISMATCH, Setting, State, Suspended, mismatch, state_of
+from sexplang.machine.outcome import (
+    MISMATCH,
+    Conceal,
+    Setting,
+    State,
+    Suspended,
+    as_it_is,
+    mismatch,
+    state_of,
+)
 from sexplang.machine.plans import narrowed, planned
 from sexplang.machine.points import Points
+from sexplang.machine.scheduler import branches, permits
 from sexplang.machine.stack import BOTTOM, Closure, Continuation, Ctx, Linked
 from sexplang.terms import effect, plan, task, template
 from sexplang.terms.node import attributes, fields, has
@@ -43,12 +52,20 @@ from sexplang.terms.value import (
 )
 from sexplang.terms.work import Work
 
-_VERSION = 9
+_VERSION = 10
 
 _NOUNS: tuple[type, ...] = (
-    *(branch.Weave, branch.Times, branch.Waiting, branch.Forked, branch.Queued, branch.Ready),
-    *(places.Places, scopes.Scope, scopes.Bounds, scopes.Held, stack.Parent),
-    *(suppressing.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work),
+    *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),
+    *(
+        branches.Queued,
+        branches.Ready,
+        permits.Permits,
+        accounts.Scope,
+        accounts.Bounds,
+        accounts.Held,
+        stack.Parent,
+    ),
+    *(suppression.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work),
     *(task.Context, task.Conversation, task.Ask),
     *(template.Template, template.Param, template.OutputFormat, template.ContextManagement),
     *(template.FilePaths, template.Limits, template.HistoryConfig),
@@ -68,7 +85,7 @@ def freeze(
         "sexplang-frozen": _VERSION,
         "program": digest(setting.program),
         "limits": {k: v for k, v in attributes(limits).items() if k != "held"},
-        "nodes": _Freezer(setting.program, setting.tasks, written).nodes(state.weave),
+        "nodes": _Freezer(setting.program, setting.tasks, written).nodes(state.scheduler),
         "opened": [request.id for request in state.opened],
     }
     return {**frozen, "seal": _seal(frozen, key)}
@@ -94,13 +111,13 @@ def thaw(
         _check_seal(frozen["seal"], sealed, key)
         if frozen["program"] != digest(program):
             raise mismatch("it was frozen from another program")
-        weave = _Thawer(program, tasks, frozen["nodes"]).root()
+        root = _Thawer(program, tasks, frozen["nodes"]).root()
         limits = Limits(**frozen["limits"], held=held)
         setting = Setting(program, tasks, limits, meter, thawed=True, conceal=conceal)
-        requests = Suspended(State(weave, setting)).requests
+        requests = Suspended(State(root, setting)).requests
         opened = set(frozen["opened"])
         fresh = tuple([each for each in requests if each.id in opened])
-        return Suspended(State(weave, setting, fresh))
+        return Suspended(State(root, setting, fresh))
     except Fault as fault:
         if fault.code == MISMATCH:
             raise
@@ -231,7 +248,7 @@ class _Freezer:
         if kind is Continuation:
             place = self._each([item.segments, item.origin])
             return ["continuation", *place, item.cleanup, item.resumable]
-        if kind is crossing.Crossing:
+        if kind is handlers.Crossing:
             place = self._each([item.k, item.s, item.node])
             return ["crossing", *place, item.level, item.resumable]
         if kind is Span:
@@ -240,7 +257,7 @@ class _Freezer:
             return [kind.__name__.lower(), *self._each(_procedure(item))]
         if isinstance(item, Task):
             return ["task", item.name, *self._each(self._key_of(item))]
-        if item is crossing.ACROSS:
+        if item is handlers.ACROSS:
             return ["across"]
         name = self._nouns.get(kind)
         if name is not None and has(kind):
@@ -356,7 +373,7 @@ class _Thawer:
         if word == "continuation":
             return Continuation(*map(self._get, parts[:2]), *parts[2:])
         if word == "crossing":
-            return crossing.Crossing(*map(self._get, parts))
+            return handlers.Crossing(*map(self._get, parts))
         if word == "span":
             return Span(self._sources.get(parts[0]) or Source(parts[0], ""), *parts[1:])
         if word in ("primitive", "higher"):
@@ -371,7 +388,7 @@ class _Thawer:
         if word == "bottom":
             return BOTTOM
         if word == "across":
-            return crossing.ACROSS
+            return handlers.ACROSS
         if word == "noun":
             return self._nouns[parts[0]](*[self._get(part) for part in parts[1:]])
         if word == "plan":

@@ -1,4 +1,4 @@
-"""Plans in the weave: a fork whose branches begin after others, and what a proposal is judged by.
+"""Plans as graphs of branches: forks whose branches begin after others; judging a proposal.
 
 `stdlib/subplans.sexp` is written with this. A node of a graph begins when all it comes after have
 their values; one that says so ends the whole, and those that have none give nil.
@@ -7,15 +7,15 @@ their values; one that says so ends the whole, and those that have none give nil
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeGuard
 
+from sexplang.machine.accounts import Accounts
 from sexplang.machine.apply import apply
-from sexplang.machine.branch import Branch, Forked
 from sexplang.machine.budgets import allowed
 from sexplang.machine.collect import items_of
-from sexplang.machine.control import fail
 from sexplang.machine.exits import Entered, Proposed, Settled
 from sexplang.machine.exits import Forked as Fork
-from sexplang.machine.loop import Limits
-from sexplang.machine.scopes import Accounts
+from sexplang.machine.handlers import fail
+from sexplang.machine.limits import Limits
+from sexplang.machine.scheduler.branches import Branch, Forked
 from sexplang.machine.stack import Ctx, Frame, Segment, Step
 from sexplang.terms.node import evolve
 from sexplang.terms.plan import PlanLimits, PlanNode, Standing
@@ -66,7 +66,7 @@ def _settled(value: Value, k: Frame, s: Segment) -> Step:
     return below[0], Settled(value[1], value[0] not in (False, None)), below, s
 
 
-def free(branch: Forked, ended: int | None) -> list[int]:
+def unblocked(branch: Forked, ended: int | None) -> list[int]:
     """The nodes that begin because `ended` has its value now; with None those that come first."""
     assert branch.after is not None
     return [
@@ -84,7 +84,7 @@ def start_of(branch: Forked, index: int) -> tuple[Any, Any]:
     return fn, (*a, tuple([branch.values[each].value for each in branch.after[index]]))
 
 
-def so_far(branch: Forked, cut: Mapping[int, Record]) -> tuple[Value, ...]:
+def values_so_far(branch: Forked, cut: Mapping[int, Record]) -> tuple[Value, ...]:
     """The values of a graph's nodes, or what `cut` holds of them; nil for those that have none."""
     found = [branch.values.get(at) for at in range(branch.width)]
     return tuple(
@@ -97,7 +97,7 @@ def is_graph(branch: Branch) -> TypeGuard[Forked]:
     return isinstance(branch, Forked) and branch.after is not None and branch.cut is None
 
 
-def with_finished(error: Record, finished: tuple[Value, ...]) -> Record:
+def add_finished(error: Record, finished: tuple[Value, ...]) -> Record:
     """The error of a deadline that breaks a graph, with what was finished."""
     details = {**error.fields["details"], "finished": finished}
     return Record(error.kind, {**error.fields, "details": details})
@@ -170,7 +170,7 @@ def _call(function: Value, k: Frame, s: Segment) -> Step:
     return apply(function, (), k, s)
 
 
-def judged(
+def judge(
     left: Proposed, branches: Iterable[Branch], accounts: Accounts, planned: int, most: Limits
 ) -> tuple[int, dict[str, Value]]:
     """How many nodes a proposal adds to the run, and what is said about it."""

@@ -4,7 +4,6 @@ from typing import Any
 
 from sexplang.machine.apply import ENTRIES, LABELLED, apply
 from sexplang.machine.collect import items_of
-from sexplang.machine.control import fail, let_go
 from sexplang.machine.delegating import (
     answer,
     as_work,
@@ -21,8 +20,9 @@ from sexplang.machine.delegating import (
 from sexplang.machine.errors import raised, user_error
 from sexplang.machine.exits import Forked
 from sexplang.machine.graphs import check_outputs, fork_graph, in_node, judge_plan, task_bids
-from sexplang.machine.jobs import in_place
+from sexplang.machine.handlers import fail, let_go
 from sexplang.machine.plans import run_plan
+from sexplang.machine.scheduler.jobs import call_with_permit
 from sexplang.machine.simple import at
 from sexplang.machine.sorting import sort, sort_by
 from sexplang.machine.stack import Continuation, Frame, Segment, Step
@@ -109,7 +109,7 @@ _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
     ("in-node", 3, 3, in_node, "(in-node node budget f): calls f as the work of a plan's node"),
     ("check-outputs", 2, 2, check_outputs, "(check-outputs node result): {artifacts missing}"),
     ("run-plan", 4, 4, run_plan, "(run-plan text inputs allow budget): a model's program"),
-    ("in-place", 1, 1, in_place, "(in-place f): calls f, as one of at most 3 at a time"),
+    ("in-place", 1, 1, call_with_permit, "(in-place f): calls f, as one of at most 3 at a time"),
     ("match-task", 1, 1, match_task, "(match-task request): the task that takes it"),
     ("task-of", 1, 1, task_of, "(task-of subtype): the one task of a subtype, or nil"),
     ("run-task", 3, 3, run_task, "(run-task task inputs overrides): calls a task"),

@@ -21,12 +21,12 @@ from types import FunctionType
 from typing import Any
 
 from sexplang.machine.answered import told
-from sexplang.machine.control import fail
 from sexplang.machine.exits import ENDS, Broken, Interrupted, Paused
 from sexplang.machine.finding import blamed
-from sexplang.machine.leaving import SCOPE
-from sexplang.machine.reached import (
+from sexplang.machine.handlers import fail
+from sexplang.machine.limits import (
     NO_MEMORY,
+    Limits,
     plan_too_deep,
     too_many_frames,
     too_many_steps,
@@ -35,8 +35,8 @@ from sexplang.machine.reached import (
 )
 from sexplang.machine.stack import BOTTOM, Exit, Frame, Segment, Step
 from sexplang.machine.stood import Failure
+from sexplang.machine.unwinding import SCOPE
 from sexplang.terms.allowance import ACCOUNT, TICKS
-from sexplang.terms.node import frozen
 from sexplang.terms.task import error_of
 from sexplang.terms.value import Fault, Record
 
@@ -62,47 +62,6 @@ class Interruption(KeyboardInterrupt):
 
 STOPPED: ContextVar[Callable[[], bool]] = ContextVar("stopped", default=lambda: False)
 """Whether the host wants the run to be cancelled: it is asked before a branch goes on."""
-
-
-@frozen
-class Limits:
-    """What bounds a run from inside. A program cannot catch reaching them.
-
-    `steps` counts calls of functions, turns of loops and elements, over all branches; `frames`
-    bounds the stack of each branch and is looked at every now and then, so a run may pass it by a
-    little.
-    `allocation` bounds the elements and characters of all larger lists, tables and strings made
-    between two waits, whether or not they are still there; `branches` those that have begun and
-    not ended; `model_calls` the model calls that the host is asked for, failed ones too, and
-    `subtasks` the requests for subtasks, whoever answers them. A task is no deeper than
-    `max_task_depth`, at most 10, the outermost counted. `places` (at least 1) is how many
-    jobs are done at a time: others wait, and nothing fails because of it. A subagent has
-    `subagent_seconds` and, at most 10, `subagent_calls` of a model; of the `subplan_` limits
-    `PlanLimits` speaks. `memory` bounds the bytes that `held`, if given, says the run holds: a
-    safety valve, which depends on what else the process does. A program from a model has
-    `plan_steps` and `plan_frames`: any limit reached there ends that program and not the run.
-    """
-
-    steps: int = 100_000_000
-    frames: int = 2_000_000
-    allocation: int = 2_000_000_000
-    branches: int = 100_000
-    model_calls: int = 10_000
-    subtasks: int = 100
-    max_task_depth: int = 5
-    places: int = 3
-    subagent_seconds: float = 60
-    subagent_calls: int = 10
-    subplan_subtasks: int = 10
-    subplan_depth: int = 3
-    subplan_nodes: int = 100
-    subplan_decompositions: int = 3
-    subplan_seconds: float = 300
-    subplan_factor: int = 2
-    memory: int = 2_000_000_000
-    plan_steps: int = 10_000_000
-    plan_frames: int = 100_000
-    held: Callable[[], int] | None = None
 
 
 class Account:

@@ -1,28 +1,112 @@
 """A program to its outcome: done, failed, or suspended with all its open requests."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sexplang.machine.branch import Waiting, Weave, order, path_of
+from sexplang.machine.accounts import NO_ACCOUNTS, Accounts
 from sexplang.machine.budgets import METER, Meter, allowed, regrown
-from sexplang.machine.control import fail
-from sexplang.machine.ends import Conceal, Done, Failed, Told, as_it_is
 from sexplang.machine.exits import Entered
+from sexplang.machine.handlers import fail
+from sexplang.machine.limits import Limits
 from sexplang.machine.link import Standing, link, link_onward
-from sexplang.machine.loop import Limits
-from sexplang.machine.slicing import Pause, Slice
+from sexplang.machine.scheduler.branches import SchedulerState, Waiting, path_of, sort_key
+from sexplang.machine.scheduler.cancellation import cancel, make_cancelled
+from sexplang.machine.scheduler.scheduler import Scheduler
+from sexplang.machine.scheduler.slices import Pause, Slice
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.machine.stood import Stood
-from sexplang.machine.weave import Turn
+from sexplang.terms.brief import shown
 from sexplang.terms.effect import Request, SoFar, unknown
-from sexplang.terms.node import define, evolve, frozen, node
+from sexplang.terms.node import define, evolve, field, frozen, node
 from sexplang.terms.program import Program
 from sexplang.terms.settling import settled
 from sexplang.terms.task import TaskSystem, error_of
-from sexplang.terms.text import written_value
+from sexplang.terms.text import plain, written_value
 from sexplang.terms.value import Fault, Record, Value
-from sexplang.terms.work import RUN
+from sexplang.terms.work import RUN, Begins, Ends
+
+Told: TypeAlias = tuple[Begins | Ends, ...]
+
+Conceal: TypeAlias = Callable[[Any], Any]
+"""What leaves a run with its error → the same without what nobody is to see."""
+
+
+def as_it_is(value: Any) -> Any:
+    """Conceals nothing."""
+    return value
+
+
+@frozen
+class Done:
+    """The program has its value."""
+
+    value: Value
+    withdrawn: tuple[str, ...] = ()
+    _told: Told = field(default=(), eq=False)
+    accounts: Accounts = field(default=NO_ACCOUNTS, eq=False)
+    """What each deadline and budget of the run ended with."""
+
+    def __repr__(self) -> str:
+        return f"Done({shown(self.value)})"
+
+
+@frozen(eq=False)
+class Failed(Exception):
+    """The program ended with an error record that nothing took. `run` raises it."""
+
+    error: Record
+    withdrawn: tuple[str, ...] = ()
+    _told: Told = ()
+    accounts: Accounts = NO_ACCOUNTS
+
+    _stood: Any = field(default=None, init=False)
+    """Where the program failed, and what it is; another process is not told."""
+
+    def __repr__(self) -> str:
+        return f"Failed({shown(str(self))})"
+
+    @property
+    def trail(self) -> "Trail":
+        """The calls that the program was in when it failed, and its variables there; nothing
+        where that is not known."""
+        from sexplang.machine.trail import Trail, trail_of  # a run that succeeds needs none
+
+        if self._stood is None:
+            return Trail()
+        stood, setting = self._stood
+        if stood is None:
+            return Trail()
+        trail = trail_of(stood, self.error, setting)
+        return Trail(*setting.conceal((trail.calls, trail.variables)))
+
+    def __str__(self) -> str:
+        fields = self.error.fields
+        return f"{fields['type']} {fields['reason']}: {fields['message']}"
+
+    @property
+    def reason(self) -> str:
+        """The error's reason: a word such as `division-by-zero`."""
+        return str(self.error.fields["reason"])
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The error's details, as plain data."""
+        try:
+            found: dict[str, Any] = plain(self.error.fields["details"])
+        except Fault:  # they hold a function
+            return {}
+        return found
+
+
+def told_of(outcome: Any) -> Told:
+    """The work that began and ended by the last delivery, in a run that is traced."""
+    told: Told = outcome._told
+    return told
+
+
+if TYPE_CHECKING:
+    from sexplang.machine.trail import Trail
 
 _SHOWN = 5
 """How many open requests stand in one line."""
@@ -51,7 +135,7 @@ class State:
     run has lost it.
     """
 
-    weave: Weave
+    scheduler: SchedulerState
     setting: Setting
     opened: tuple[Request, ...] = ()
     told: Told = ()
@@ -75,12 +159,12 @@ class Suspended:
     @cached_property
     def requests(self) -> tuple[Request, ...]:
         """All open requests of all branches, in the order of their identities."""
-        weave = self._state.weave
+        before = self._state.scheduler
         try:
-            every = weave.branches.values()
+            every = before.branches.values()
             waiting = [each.request for each in every if isinstance(each, Waiting)]
-            waiting.extend([scope.timer() for scope in weave.times.timers.values()])
-            return tuple(sorted(waiting, key=lambda request: order(request.id)))
+            waiting.extend([scope.timer() for scope in before.times.timers.values()])
+            return tuple(sorted(waiting, key=lambda request: sort_key(request.id)))
         except Exception as broken:
             raise _damage(broken, self._state.setting) from broken
 
@@ -106,11 +190,11 @@ class Suspended:
         `so_far` tells what the model calls had got that are withdrawn for it: it is charged, and
         stands in the error of a deadline. Raises LookupError if `id` is not open, and Failed,
         reason `not-data`, `not-text` or `limit-…`, for a reply that no program can be given."""
-        turn, setting = _turn(self._state, so_far, slice), self._state.setting
-        if isinstance(id, str) and id in self._state.weave.times.timers:
+        scheduler, setting = _make_scheduler(self._state, so_far, slice), self._state.setting
+        if isinstance(id, str) and id in self._state.scheduler.times.timers:
             try:
-                turn.fire(id)
-                return _settled(turn, setting)
+                scheduler.fire(id)
+                return _settle(scheduler, setting)
             except Exception as broken:
                 raise _damage(broken, setting) from broken
         branch = self._waiting(id)
@@ -123,8 +207,8 @@ class Suspended:
             raise Failed(error) from None
         try:
             k = branch.k
-            turn.answer(branch, (k[0], reply, k, branch.s), reply, False)
-            return _settled(turn, setting)
+            scheduler.answer(branch, (k[0], reply, k, branch.s), reply, False)
+            return _settle(scheduler, setting)
         except Exception as broken:
             raise _damage(broken, setting) from broken
 
@@ -133,15 +217,15 @@ class Suspended:
     ) -> "Outcome":
         """The request fails: raises `error` where it was made, resumably. `so_far` as above.
         Raises LookupError if `id` is not open, and TypeError if it is a timer's."""
-        turn = _turn(self._state, so_far, slice)
-        if isinstance(id, str) and id in self._state.weave.times.timers:
+        scheduler = _make_scheduler(self._state, so_far, slice)
+        if isinstance(id, str) and id in self._state.scheduler.times.timers:
             raise TypeError(f"the request {id!r} is a timer, which cannot fail: it is resumed")
         branch = self._waiting(id)
         _check_error("a request fails with", error)
         try:
             step = (_fail, _placed(error, branch.request), branch.k, branch.s)
-            turn.answer(branch, step, error, True)
-            return _settled(turn, self._state.setting)
+            scheduler.answer(branch, step, error, True)
+            return _settle(scheduler, self._state.setting)
         except Exception as broken:
             raise _damage(broken, self._state.setting) from broken
 
@@ -155,12 +239,12 @@ class Suspended:
         """Abandons everything: `finally` bodies run, then the program fails with `error`, by
         default TASK_FAILURE, reason `cancelled`. Nothing in the program can catch it; where it is
         failing already, it goes on with that. `so_far` as above."""
-        turn = _turn(self._state, so_far, slice)
+        scheduler = _make_scheduler(self._state, so_far, slice)
         if error is not None:
             _check_error("a run is cancelled with", error)
         try:
-            turn.cancel(error)
-            return _settled(turn, self._state.setting, answered=0)
+            cancel(scheduler, error)
+            return _settle(scheduler, self._state.setting, answered=0)
         except Exception as broken:
             raise _damage(broken, self._state.setting) from broken
 
@@ -168,7 +252,7 @@ class Suspended:
         if not isinstance(id, str):
             raise TypeError(f"the id of a request is a str, not {type(id).__name__}")
         try:
-            branch = self._state.weave.branches[path_of(id)]
+            branch = self._state.scheduler.branches[path_of(id)]
         except (KeyError, ValueError):
             branch = None
         if not isinstance(branch, Waiting) or branch.request.id != id:
@@ -208,18 +292,18 @@ def state_of(outcome: Suspended) -> State:
     return outcome._state
 
 
-def _turn(state: State, so_far: SoFar, slice: Slice | None) -> Turn:
+def _make_scheduler(state: State, so_far: SoFar, slice: Slice | None) -> Scheduler:
     if not callable(so_far):
         kind = type(so_far).__name__
         raise TypeError(f"so_far is a function from the id of a call to its part, not {kind}")
     try:
-        turn = Turn(state.weave, state.setting.limits, state.setting.meter, so_far)
+        scheduler = Scheduler(state.scheduler, state.setting.limits, state.setting.meter, so_far)
     except Exception as broken:
         raise _damage(broken, state.setting) from broken
-    turn.stood, turn.slice = state.stood, slice
+    scheduler.failure_site, scheduler.slice = state.stood, slice
     if state.pause is not None:
-        turn.go_on(state.pause)
-    return turn
+        scheduler.resume_slice(state.pause)
+    return scheduler
 
 
 def advance(
@@ -228,13 +312,13 @@ def advance(
     """A run that computes goes on: its next slice. The deadline of the scope `fired` passes first,
     in the midst of it."""
     state = outcome._state
-    turn = _turn(state, so_far, slice)
+    scheduler = _make_scheduler(state, so_far, slice)
     if fired is not None:
-        if fired in state.weave.times.timers:
-            turn.withdrawn.append(fired)
-        turn.fire(fired)
+        if fired in state.scheduler.times.timers:
+            scheduler.withdrawn.append(fired)
+        scheduler.fire(fired)
     try:
-        return _settled(turn, state.setting, answered=0)
+        return _settle(scheduler, state.setting, answered=0)
     except Exception as broken:
         raise _damage(broken, state.setting) from broken
 
@@ -246,15 +330,16 @@ def halt(outcome: Outcome, error: Record | None = None, so_far: SoFar = unknown)
         error = error or outcome.error if isinstance(outcome, Failed) else error
         assert error is not None
         return Failed(error, accounts=outcome.accounts)
-    turn, setting = _turn(outcome._state, so_far, None), outcome._state.setting
+    scheduler, setting = _make_scheduler(outcome._state, so_far, None), outcome._state.setting
     try:
-        error = settled(error or turn.failing or turn.cancelled())
-        gone = sorted([*turn.withdrawn, *turn.left_open(), *turn.timing.timers], key=order)
+        error = settled(error or scheduler.failing or make_cancelled(scheduler))
+        gone = [*scheduler.withdrawn, *scheduler.withdraw_all(), *scheduler.ledger.timers]
+        gone.sort(key=sort_key)
     except Fault as fault:
-        return Failed(error_of(fault), accounts=turn.timing.accounts)
+        return Failed(error_of(fault), accounts=scheduler.ledger.accounts)
     except Exception as broken:
         raise _damage(broken, setting) from broken
-    return Failed(setting.conceal(error), tuple(gone), (), turn.timing.accounts)
+    return Failed(setting.conceal(error), tuple(gone), (), scheduler.ledger.accounts)
 
 
 def hold_attempt(outcome: Suspended, id: str, usage: dict[str, Value]) -> Suspended | None:
@@ -262,16 +347,16 @@ def hold_attempt(outcome: Suspended, id: str, usage: dict[str, Value]) -> Suspen
     which the call's budgets hold that beside what the next attempt may take; None if one of them
     has no room for it. Raises LookupError if `id` is not open."""
     branch, state = outcome._waiting(id), outcome._state
-    times, held = state.weave.times, branch.held
+    times, held = state.scheduler.times, branch.held
     if held is None or not any(times.accounts[name].is_metered for name in held.scopes):
         return outcome
     grown = regrown(times.accounts, held, usage, state.setting.meter)
     if grown is None:
         return None
     accounts, held = grown
-    branches = state.weave.branches.set(branch.path, evolve(branch, held=held))
-    weave = evolve(state.weave, branches=branches, times=evolve(times, accounts=accounts))
-    return Suspended(State(weave, state.setting, stood=state.stood, pause=state.pause))
+    branches = state.scheduler.branches.set(branch.path, evolve(branch, held=held))
+    before = evolve(state.scheduler, branches=branches, times=evolve(times, accounts=accounts))
+    return Suspended(State(before, state.setting, stood=state.stood, pause=state.pause))
 
 
 def start(
@@ -297,9 +382,9 @@ def start(
     run, linked = link(program, tasks)
     base = (BASE, BOTTOM, None, Ctx(linked, work=RUN if traced else None), None)
     setting = Setting(program, tasks, limits or Limits(), meter, conceal=conceal)
-    turn = _turn(State(Weave(), setting), unknown, slice)
-    turn.start((_under(budget, run) if budget else run, (inputs or {},), BOTTOM, base))
-    return _settled(turn, setting, 0)
+    scheduler = _make_scheduler(State(SchedulerState(), setting), unknown, slice)
+    scheduler.start((_under(budget, run) if budget else run, (inputs or {},), BOTTOM, base))
+    return _settle(scheduler, setting, 0)
 
 
 def proceed(
@@ -315,9 +400,9 @@ def proceed(
     run, linked = link_onward(program, standing, tasks)
     base = (BASE, BOTTOM, None, Ctx(linked), None)
     setting = Setting(program, tasks, limits or Limits(), meter)
-    turn = _turn(State(Weave(), setting), unknown, slice)
-    turn.start((run, standing.env, BOTTOM, base))
-    return _settled(turn, setting, 0)
+    scheduler = _make_scheduler(State(SchedulerState(), setting), unknown, slice)
+    scheduler.start((run, standing.env, BOTTOM, base))
+    return _settle(scheduler, setting, 0)
 
 
 def _under(budget: dict[str, Value], run: Run) -> Run:
@@ -344,50 +429,55 @@ def _fail(error: Record, k: Frame, s: Segment) -> Step:
     return fail(error, k, s)
 
 
-def _settled(turn: Turn, setting: Setting, answered: int = 1) -> Outcome:
-    turn.settle()
-    if turn.ended:
-        error = turn.broken or turn.failing
-        unheard = {request.id for request in turn.opened}
-        gone = [id for id in [*turn.withdrawn, *turn.left_open()] if id not in unheard]
-        withdrawn = tuple(sorted([*gone, *turn.timing.timers.keys()], key=order))
-        known = withdrawn, tuple(turn.told), turn.timing.accounts
-        try:
-            value, error = settled(turn.value), settled(error)
-        except Fault as fault:  # what the lists in it share is too much outside
-            error = error_of(fault)
-        if error is None:
-            return Done(value, *known)
-        failed = Failed(setting.conceal(error), *known)
-        object.__setattr__(failed, "_stood", (turn.stood, setting))
-        return failed
-    before, timed, placed = turn.weave, turn.timed, turn.placed
-    gone, opened = turn.withdrawn, turn.opened
+def _settle(scheduler: Scheduler, setting: Setting, answered: int = 1) -> Outcome:
+    scheduler.settle()
+    if scheduler.ended:
+        return _end(scheduler, setting)
+    gone, opened = scheduler.withdrawn, scheduler.opened
     timers: Sequence[Request] = ()
-    if timed is not None:
-        timers, closed = timed.changed()
+    before, ledger, permits = scheduler.state, scheduler.used_ledger, scheduler.used_permits
+    if ledger is not None:
+        timers, closed = ledger.move_timers()
         gone = [*gone, *closed]
     count = before.count - answered + len(opened) + len(timers) - len(gone)
     if gone:
         over, unheard = {*gone}, {request.id for request in opened}
         opened = [request for request in opened if request.id not in over]
-        gone = sorted([id for id in gone if id not in unheard], key=order)
-    weave = Weave(
-        turn.branches.finish(),
-        before.times if timed is None else timed.times,
-        turn.failing,
-        turn.steps,
-        turn.requested,
-        turn.called,
-        turn.planned,
-        turn.begun,
+        gone = sorted([id for id in gone if id not in unheard], key=sort_key)
+    after = SchedulerState(
+        scheduler.table.finish(),
+        before.times if ledger is None else ledger.times,
+        scheduler.failing,
+        scheduler.steps,
+        scheduler.requested,
+        scheduler.called,
+        scheduler.planned,
+        scheduler.begun,
         count,
-        before.places if placed is None else placed.places,
+        before.permits if permits is None else permits.permits,
     )
-    told = tuple(turn.told)
-    state = State(weave, setting, (*opened, *timers), told, turn.stood, turn.pause)
+    events, fresh = tuple(scheduler.events), (*opened, *timers)
+    state = State(after, setting, fresh, events, scheduler.failure_site, scheduler.pause)
     return Suspended(state, tuple(gone))
 
 
-SETTLING = frozenset([_settled.__code__, Turn.fire.__code__])
+def _end(scheduler: Scheduler, setting: Setting) -> Outcome:
+    """The run has ended: with its value, or with the error that nothing took."""
+    error = scheduler.broken or scheduler.failing
+    unheard = {request.id for request in scheduler.opened}
+    gone = [*scheduler.withdrawn, *scheduler.withdraw_all()]
+    gone = [*[id for id in gone if id not in unheard], *scheduler.ledger.timers.keys()]
+    known = tuple(sorted(gone, key=sort_key)), tuple(scheduler.events), scheduler.ledger.accounts
+    try:
+        value, error = settled(scheduler.value), settled(error)
+    except Fault as fault:  # what the lists in it share is too much outside
+        error = error_of(fault)
+    if error is None:
+        return Done(value, *known)
+    failed = Failed(setting.conceal(error), *known)
+    object.__setattr__(failed, "_stood", (scheduler.failure_site, setting))
+    return failed
+
+
+SETTLING = frozenset([_settle.__code__, _end.__code__, Scheduler.fire.__code__])
 """The code in whose frames a delivery is at work, which STOPPED ends by itself."""

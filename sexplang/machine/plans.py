@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 from sexplang.machine.budgets import allowed
 from sexplang.machine.exits import Entered
-from sexplang.machine.leaving import HandlerKind, Taking
 from sexplang.machine.link import link
 from sexplang.machine.stack import BOTTOM, Frame, Linked, Segment, Step
+from sexplang.machine.unwinding import ClauseCode, HandlerKind
 from sexplang.terms.allowance import work
 from sexplang.terms.border import without_functions
 from sexplang.terms.brief import shown
@@ -238,7 +238,7 @@ def _named(operation: str, arguments: tuple[Value, ...]) -> str:
     return name if isinstance(name, str) else ""
 
 
-PLAN = HandlerKind({"error": (Taking(_failed, 1, "never", ()),)}, _done)
+PLAN = HandlerKind({"error": (ClauseCode(_failed, 1, "never", ()),)}, _done)
 """Around a plan: data holds the operations that it may perform."""
 
 PLAN.guard = _guard

@@ -11,8 +11,8 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from sexplang.machine.generate import LoopCode, Piece
-from sexplang.machine.leaving import Taking
 from sexplang.machine.stack import Code, Kind, Linked, Run
+from sexplang.machine.unwinding import ClauseCode
 
 _PACKAGE = __name__.rpartition(".")[0] + "."
 
@@ -92,7 +92,7 @@ _PARTS: dict[type, Callable[[Any], list[Any] | None]] = {
     FunctionType: _closed_over,
     MethodType: lambda item: [item.__self__],
     Code: lambda item: [item.body, item.pure, item.defaults],
-    Taking: lambda item: [item.body],
+    ClauseCode: lambda item: [item.body],
     Piece: lambda item: [item.simple, item.code],
     LoopCode: lambda item: [item.body],
     tuple: list,

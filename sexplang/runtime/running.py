@@ -8,12 +8,15 @@ from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sexplang.machine import Outcome, Suspended, advance, halt, hold_attempt, state_of
+from sexplang.interrupt import Interrupt
+from sexplang.machine import Done, Failed, Outcome, Suspended, advance, halt, hold_attempt, state_of
 from sexplang.runtime.answers import (
     FLAT,
     Later,
+    Performers,
+    Watch,
     attempts_of,
     closed,
     failure,
@@ -23,9 +26,10 @@ from sexplang.runtime.answers import (
 )
 from sexplang.runtime.deadlines import Deadlines
 from sexplang.runtime.events import Finished, Queued, Started, Withdrawn
-from sexplang.runtime.flights import Flights
+from sexplang.runtime.flights import Flights, Flown
 from sexplang.runtime.journal import (
     ATTEMPT,
+    Journal,
     Row,
     attempted,
     cancellation,
@@ -34,18 +38,57 @@ from sexplang.runtime.journal import (
     withdrawn,
 )
 from sexplang.runtime.refusal import Refusal, Unrecorded
-from sexplang.runtime.standing import Standing
+from sexplang.runtime.request_queue import RequestQueue
 from sexplang.terms.effect import Part, Request
-from sexplang.terms.node import define
+from sexplang.terms.node import define, field
 from sexplang.terms.value import Record, Value
 
 if TYPE_CHECKING:
     from sexplang.runtime.order import Order
+    from sexplang.runtime.traces.tree import Trace
+
+
+def no_timer(seconds: float) -> None:
+    """Where a host answers timers itself, nothing waits."""
 
 
 @define(eq=False)
-class Run(Standing):
-    """A run that is driven."""
+class Run:
+    """A run that is driven. Mutable, as everything that touches the world is; the outcome in it
+    is not, so an interruption at any point leaves the last consistent one."""
+
+    outcome: Outcome
+    performers: Performers
+    journal: Journal
+    on_event: Watch | None = None
+    interrupt: Interrupt = field(factory=Interrupt)
+    parallel: int = 16
+    """How many model calls are in flight at most."""
+    single_flight: bool = False
+    """Whether equal model calls that are open at the same time are sent once."""
+    trace: "Trace | None" = None
+    deadlines: Deadlines = field(factory=lambda: Deadlines(no_timer))
+    abandoned: bool = False
+    """Whether the run has been cancelled from outside."""
+    waiting: list[tuple[Request, Any]] = field(factory=list)
+    """Awaitables that nobody awaits yet."""
+    withdrawn: list[str] = field(factory=list)
+    """Ids of requests whose awaitables shall end."""
+    cleaning: list[Any] = field(factory=list)
+    """Scopes of an event loop in which the run has some time to clean up."""
+    flown: Flown = field(factory=Flown)
+    """What model calls have got that are in flight."""
+    _queue: RequestQueue = field(factory=RequestQueue)
+    """Requests that nobody has started yet."""
+    _open: dict[str, Started] = field(factory=dict)
+    _arrived: "deque[tuple[str, Value, bool, int]]" = field(factory=deque)
+    _flights: Flights = field(factory=Flights)
+    _told: Row | None = None
+    """The reply that is being delivered."""
+    _since: float = field(factory=monotonic)
+    """Where the run's clock began."""
+    _order: "Order | None" = None
+    """What the run waits for that is in recordings, once it asks one."""
 
     def __attrs_post_init__(self) -> None:
         timer = self.performers.get("timer")
@@ -53,6 +96,24 @@ class Run(Standing):
             self.deadlines = timer
         self.deadlines.begin()
         self._open_all()
+
+    @property
+    def ended(self) -> bool:
+        return not isinstance(self.outcome, Suspended)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the run is to be abandoned before it goes on."""
+        return self.interrupt.pressed and not self.abandoned
+
+    def end(self) -> Done | Failed:
+        """How the run ended, once it has."""
+        assert not isinstance(self.outcome, Suspended)
+        return self.outcome
+
+    def arrive(self, id: str, value: Value, failed: bool, attempts: int) -> None:
+        """An awaited reply is there."""
+        self._arrived.append((id, value, failed, attempts))
 
     def step(self) -> bool:
         """Deliver one reply, or start what can be started; False when all that is open waits, or
@@ -86,7 +147,7 @@ class Run(Standing):
     def _is_asked(self) -> bool:
         """Whether all model calls have been started: what follows in a recording was told when
         they had been. They come first, since nothing of the world shows their order."""
-        return not self._fresh or self._fresh[0].operation != "model"
+        return not self._queue.is_at_model()
 
     def _tell(self, *, exactly: bool) -> bool:
         """Deliver what comes next in a recording, if that can be delivered now."""
@@ -127,24 +188,24 @@ class Run(Standing):
             from sexplang.runtime.order import Order
 
             self._order = Order()
-            self._fresh = deque(models_first(self._fresh))
+            self._queue.put_models_first()
         self._order.follow(later.recorded, [each.request for each in self._open.values()])
         return self._order
 
     def _next(self) -> Request | None:
         """The next request to perform, those that wait for a place first and in their order."""
-        if self._queue and len(self.flown.made) < self.parallel:
-            return self._queue.popitem(last=False)[1]
-        while self._fresh:
-            request = self._fresh.popleft()
-            if request.id in self._gone:
+        queue = self._queue
+        if queue.calls and len(self.flown.made) < self.parallel:
+            return queue.take_call()
+        while (request := queue.take()) is not None:
+            if queue.is_withdrawn(request.id):
                 self._forget(request)
             elif request.operation != "model":
                 return request
             elif self.single_flight and self._order is None and self._flights.joins(request):
                 self._opened(request)
             elif len(self.flown.made) >= self.parallel:
-                self._queue[request.id] = request
+                queue.calls[request.id] = request
                 if self.on_event is not None:
                     self.on_event(Queued(request))
             else:
@@ -155,7 +216,7 @@ class Run(Standing):
         """Nobody wants the reply to a request any more that was not begun."""
         if request.operation == "model":
             self.journal.note({"withdrawn": request.id})
-        self._gone.discard(request.id)
+        self._queue.forget(request.id)
         return self.flown.cut.pop(request.id, None)
 
     def _told_gone(self, request: Request, is_begun: bool = False) -> None:
@@ -184,10 +245,9 @@ class Run(Standing):
             with suppress(Refusal):  # what is cleaned up matters more than its recording
                 self.journal.append(cancellation())
             after = after.cancel(so_far=self._so_far, slice=self.deadlines.slice)
-        begun, queued = dict(self._open), dict(self._queue)
+        begun, queued = dict(self._open), dict(self._queue.calls)
         self._let_go()
-        self._fresh.clear()
-        self._gone.clear()
+        self._queue.clear()
         self._flights = Flights()
         if after is not self.outcome:
             self.outcome, self._told = after, None
@@ -197,7 +257,7 @@ class Run(Standing):
                 self.journal.extend(self._cut(over))
             if self.trace is not None:
                 self.trace.moved(self.outcome, self.flown.cut)
-            self._order = None
+            self._order, self._queue.models_first = None, False
             self._open_all()
             self._keep(begun, queued)
             self.flown.made.clear()
@@ -216,7 +276,7 @@ class Run(Standing):
     def _end(self, error: Record | None) -> None:
         """Nothing of the run goes on, and what is open is withdrawn; with an error, without being
         recorded."""
-        begun, queued = dict(self._open), dict(self._queue)
+        begun, queued = dict(self._open), dict(self._queue.calls)
         self._let_go()
         self.outcome = halt(self.outcome, error, self._so_far)
         if error is None:
@@ -226,10 +286,20 @@ class Run(Standing):
             self.trace.moved(self.outcome, self.flown.cut)
         self._all_gone(begun, queued)
 
+    def _let_go(self) -> None:
+        """Nobody wants what is on its way any more."""
+        self.withdrawn.extend(self._open)
+        for _, awaitable in self.waiting:
+            closed(awaitable)
+        self.waiting.clear()
+        self._open.clear()
+        self._queue.calls.clear()
+        self._arrived.clear()
+
     def _all_gone(self, begun: dict[str, Started], queued: dict[str, Request]) -> None:
         """Of these, nobody wants those any more that are not open again."""
         for id, request in {**queued, **{id: each.request for id, each in begun.items()}}.items():
-            if id not in self._open and id not in self._queue:
+            if id not in self._open and id not in self._queue.calls:
                 self._told_gone(request, id in begun)
 
     def _so_far(self, id: str) -> Part:
@@ -242,21 +312,22 @@ class Run(Standing):
 
     def _open_all(self) -> None:
         if isinstance(self.outcome, Suspended):
-            self._fresh.extend(self.outcome.requests)
+            self._queue.add(self.outcome.requests)
 
     def _keep(self, begun: dict[str, Started], queued: dict[str, Request]) -> None:
         """What was cut short for somebody who goes on, who was ending already, has failed: it
         may have been done, and is not done again. Deadlines begin anew; calls stay in line."""
-        fresh, self._fresh = self._fresh, deque()
-        for request in fresh:
+        again = []
+        for request in self._queue.take_all():
             if request.id in begun and request.operation != "timer":
                 self._open[request.id] = begun[request.id]
                 error = interrupted(request, self.flown.part(request.id)[1])
                 self.arrive(request.id, error, True, 1)
             elif request.id in queued:
-                self._queue[request.id] = request
+                self._queue.calls[request.id] = request
             else:
-                self._fresh.append(request)
+                again.append(request)
+        self._queue.add(again)
 
     def _opened(self, request: Request) -> None:
         opened = self._open[request.id] = Started(request)
@@ -351,10 +422,9 @@ class Run(Standing):
         for each in gone:
             self._withdraw(each)
         if isinstance(after, Suspended):
-            fresh = state_of(after).opened
-            self._fresh.extend(fresh if self._order is None else models_first(fresh))
+            self._queue.add(state_of(after).opened)
         else:
-            for request in self._fresh:
+            for request in self._queue.take_all():
                 self._forget(request)
 
     def _recorded(self, *rows: Row) -> bool:
@@ -381,17 +451,16 @@ class Run(Standing):
     def _landed(self, id: str) -> None:
         """A model call is over; of equal ones that have waited for it, the next may be made."""
         if (heir := self._flights.left(id)) is not None:
-            self._queue[heir.id] = heir
-            self._queue.move_to_end(heir.id, last=False)
+            self._queue.put_call_first(heir)
 
     def _withdraw(self, id: str) -> None:
-        queued, opened = self._queue.pop(id, None), self._open.pop(id, None)
+        queued, opened = self._queue.calls.pop(id, None), self._open.pop(id, None)
         if self._order is not None:
             self._order.gone(id)
         self._landed(id)
         if opened is None:
             if queued is None:
-                self._gone.add(id)
+                self._queue.withdraw(id)
             else:
                 self._told_gone(queued)
             return
@@ -409,7 +478,3 @@ def is_midway(outcome: Suspended) -> bool:
     """Whether nothing but the end of a slice has stopped it."""
     pause = state_of(outcome).pause
     return pause is not None and pause.rest is not None
-
-
-def models_first(requests: Iterable[Request]) -> list[Request]:
-    return sorted(requests, key=lambda request: request.operation != "model")

@@ -210,6 +210,6 @@ def test_large_integers_count_as_steps(work):
         start(built(f"{F}(define-effect (ask)) {defined} (loop 1000 {work}) (ask)"))
         for defined in (large, small)
     )
-    more = state_of(of_large).weave.steps - state_of(of_small).weave.steps
+    more = state_of(of_large).scheduler.steps - state_of(of_small).scheduler.steps
 
     assert 2_000 < more < 1_000_000

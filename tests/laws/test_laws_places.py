@@ -10,7 +10,7 @@ from support.programs import Program, program, programs
 from support.running import begun, limits, seen
 
 from sexplang.machine import Suspended, state_of
-from sexplang.machine.branch import Queued
+from sexplang.machine.scheduler.branches import Queued
 
 SOME = 60
 FEW = 40
@@ -55,7 +55,7 @@ def test_jobs_of_the_programs_do_wait():
         found: set[str] = set()
 
         def look(outcome: Suspended, found: set[str] = found) -> Suspended:
-            branches = state_of(outcome).weave.branches.values()
+            branches = state_of(outcome).scheduler.branches.values()
             depths = [len(each.s[3].jobs) for each in branches if isinstance(each, Queued)]
             found.update(["somewhere"] * (depths != []), ["inside"] * (max(depths, default=0) > 1))
             return outcome

@@ -38,7 +38,7 @@ def steps(text: str) -> int:
     """How many steps a program takes until it asks."""
     outcome = begun(f"(define-effect (ask)) {text} (ask)", Limits())
     assert isinstance(outcome, Suspended), outcome
-    return state_of(outcome).weave.steps
+    return state_of(outcome).scheduler.steps
 
 
 def of(walk: str, function: str, length: int) -> str:

@@ -160,7 +160,9 @@ def test_two_futures_of_a_continuation_spend_from_one_account():
 
 def accounts_of(outcome):
     """The accounts of a run that waits or has ended."""
-    return (state_of(outcome).weave.times if isinstance(outcome, Suspended) else outcome).accounts
+    return (
+        state_of(outcome).scheduler.times if isinstance(outcome, Suspended) else outcome
+    ).accounts
 
 
 def reply_of(taken, given):
@@ -222,7 +224,7 @@ def test_estimates_follow_what_replies_report():
     outcome = begun(text)
     while isinstance(outcome, Suspended):
         held.append(accounts_of(outcome)["0"].held_tokens - 40)
-        learned = state_of(outcome).weave.times.learned
+        learned = state_of(outcome).scheduler.times.learned
         outcome = outcome.resume(outcome.requests[0].id, reply_of(2 * held[0], 1))
 
     guess = held[0]
@@ -237,7 +239,7 @@ def test_what_one_model_reports_says_nothing_about_another():
     outcome = outcome.resume("1", reply_of(500, 1))
     outcome = outcome.resume("2", {"content": [], "usage": None})
 
-    assert {""} == set(state_of(outcome).weave.times.learned)
+    assert {""} == set(state_of(outcome).scheduler.times.learned)
 
 
 def test_an_error_says_what_is_spent_what_is_reserved_and_what_to_do():

@@ -14,7 +14,7 @@ from support.thawing import resealed
 import sexplang
 from sexplang.machine import Done, Failed, Suspended, link, start, state_of
 from sexplang.machine.freezing import freeze, thaw
-from sexplang.machine.weave import Turn
+from sexplang.machine.scheduler.scheduler import Scheduler
 from sexplang.pipeline import build, tasks
 from sexplang.terms.source import Source
 from sexplang.terms.value import Fault
@@ -233,7 +233,7 @@ def test_a_bug_of_ours_is_no_damage(monkeypatch):
     def broken(self, *_):
         raise KeyError("a bug")
 
-    monkeypatch.setattr(Turn, "settle", broken)
+    monkeypatch.setattr(Scheduler, "settle", broken)
 
     with pytest.raises(KeyError):
         outcome.resume("0")
@@ -294,6 +294,8 @@ def test_what_was_learned_and_is_held_is_frozen_too():
 
     thawed = thaw(made, json.loads(json.dumps(freeze(waiting))))
 
-    assert state_of(waiting).weave.times.learned == state_of(thawed).weave.times.learned != {}
-    assert state_of(waiting).weave.times.accounts == state_of(thawed).weave.times.accounts
-    assert 2 == state_of(thawed).weave.times.accounts["0"].held_calls
+    assert (
+        state_of(waiting).scheduler.times.learned == state_of(thawed).scheduler.times.learned != {}
+    )
+    assert state_of(waiting).scheduler.times.accounts == state_of(thawed).scheduler.times.accounts
+    assert 2 == state_of(thawed).scheduler.times.accounts["0"].held_calls

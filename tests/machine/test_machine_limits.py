@@ -130,7 +130,7 @@ def test_what_a_cancelled_branch_asked_is_withdrawn():
 
     assert outcome.withdrawn == ("0.1.0", "0.2.0")
     assert [request.arguments for request in outcome.requests] == [(4,)]
-    assert state_of(outcome).weave.count == 1
+    assert state_of(outcome).scheduler.count == 1
 
 
 def test_a_value_that_is_no_data_is_refused_as_an_argument():

@@ -23,7 +23,7 @@ def test_what_is_withdrawn_was_open_and_what_is_opened_was_not(random):
         assert known >= {*outcome.withdrawn} and not known & ({*opened} - {*outcome.withdrawn})
         known = (known - {*outcome.withdrawn}) | {*opened}
         assert known == {request.id for request in outcome.requests}
-        assert state_of(outcome).weave.count == len(known)
+        assert state_of(outcome).scheduler.count == len(known)
         outcome = _next(outcome, known, random)
 
     assert {*outcome.withdrawn} == known
@@ -31,7 +31,7 @@ def test_what_is_withdrawn_was_open_and_what_is_opened_was_not(random):
 
 def _next(outcome: Suspended, known: set[str], random: Random):
     """The outcome after a reply, a deadline or a cancellation; what was answered is not open."""
-    if random.random() < 0.03 and state_of(outcome).weave.failing is None:
+    if random.random() < 0.03 and state_of(outcome).scheduler.failing is None:
         return outcome.cancel()
     request = random.choice(outcome.requests)
     known.discard(request.id)

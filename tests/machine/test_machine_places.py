@@ -11,7 +11,7 @@ from support.running import begun, built, end, in_order, limits, seen
 
 from sexplang.machine import Done, Failed, Limits, Suspended, start, state_of
 from sexplang.machine.freezing import freeze, thaw
-from sexplang.machine.places import Places
+from sexplang.machine.scheduler.permits import Permits
 
 ASK = "(define-effect (ask n)) (define (work n) (in-place (lambda () (ask n))))\n"
 
@@ -42,7 +42,7 @@ def test_a_place_is_free_again(name, last):
     left = []
 
     def look(outcome):
-        left.append(state_of(outcome).weave.places)
+        left.append(state_of(outcome).scheduler.permits)
         return outcome
 
     choose = (lambda waits, asking: len(waits) - 1) if last else (lambda waits, asking: 0)
@@ -50,7 +50,7 @@ def test_a_place_is_free_again(name, last):
 
     assert run.error is None
     assert ("ask", (5,)) == run.trace[-1]
-    assert {0, 1} >= {each.used for each in left} | {len(each.there) for each in left}
+    assert {0, 1} >= {each.used for each in left} | {len(each.active) for each in left}
     assert 1 == left[-1].used
 
 
@@ -71,7 +71,7 @@ def test_thousands_wait_in_line():
     opened = deque(request.id for request in state_of(outcome).opened)
     most = 0
     while isinstance(outcome, Suspended):
-        most = max(most, state_of(outcome).weave.count)
+        most = max(most, state_of(outcome).scheduler.count)
         outcome = outcome.resume(opened.popleft(), 0)
         if isinstance(outcome, Suspended):
             opened.extend(request.id for request in state_of(outcome).opened)
@@ -86,7 +86,7 @@ def test_jobs_in_jobs_need_no_more_places():
 
     outcome = begun(ASK + nest + "(deep 1000)", limits(1))
     assert isinstance(outcome, Suspended)
-    assert 1 == state_of(outcome).weave.places.used
+    assert 1 == state_of(outcome).scheduler.permits.used
     assert Done(7) == outcome.resume(in_order(outcome)[0].id, 7)
 
     failed = begun(ASK + nest + "(deep 3000)", limits(1))
@@ -133,7 +133,7 @@ def test_a_run_without_jobs_has_no_places():
 
     assert isinstance(outcome, Suspended)
     assert (0, {}) == (
-        state_of(outcome).weave.places.used,
-        dict(state_of(outcome).weave.places.there),
+        state_of(outcome).scheduler.permits.used,
+        dict(state_of(outcome).scheduler.permits.active),
     )
-    assert isinstance(state_of(outcome).weave.places, Places)
+    assert isinstance(state_of(outcome).scheduler.permits, Permits)

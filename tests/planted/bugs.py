@@ -48,14 +48,14 @@ BUGS = [
     Bug(
         "a branch that goes on after a slice is taken up anew",
         "steps",
-        "machine/weave.py",
+        "machine/scheduler/scheduler.py",
         (("before + _STRETCH if rest is None else before", "before + _STRETCH"),),
         seed=5,  # under others it never ends
     ),
     Bug(
         "the return clause also runs for the value of another clause",
         "agrees",
-        "machine/control.py",
+        "machine/handlers.py",
         (
             (
                 "        return finish(then, environment(node), node[1], node[2])",
@@ -66,7 +66,7 @@ BUGS = [
     Bug(
         "handlers are shallow: a resumption stands outside its handler",
         "agrees",
-        "machine/control.py",
+        "machine/handlers.py",
         (
             (
                 "    for kind, frames, context, data in placed(continuation, _around(k, s)):\n",
@@ -81,7 +81,7 @@ BUGS = [
     Bug(
         "a finally in the body of a try runs after the catch instead of before it",
         "agrees",
-        "machine/control.py",
+        "machine/handlers.py",
         (
             (
                 "            return abandon(continuation, node[1], node[2], then)",
@@ -109,7 +109,7 @@ BUGS = [
     Bug(
         "a clause that ends without calling its continuation forgets it",
         "agrees",
-        "machine/leaving.py",
+        "machine/unwinding.py",
         (
             (
                 '    return abandon(s[4], s[1], s[2], ("value", value))',
@@ -121,7 +121,7 @@ BUGS = [
     Bug(
         "the second call of a continuation goes on where the first one stood",
         "agrees",
-        "machine/control.py",
+        "machine/handlers.py",
         (
             (
                 "    k, s = _push(continuation, k, s)\n    return went, value, k, s",
@@ -135,7 +135,7 @@ BUGS = [
     Bug(
         "a fork takes no ordinal of its branch, so identities come again",
         "agrees",
-        "machine/branch.py",
+        "machine/scheduler/branches.py",
         (
             (
                 "        branch.ordinal + 1,\n",
@@ -147,7 +147,7 @@ BUGS = [
     Bug(
         "the values of a par come in the order in which its branches end",
         "any_order",
-        "machine/weave.py",
+        "machine/scheduler/forks.py",
         (
             (
                 "forked.values.set(branch.path[-1], value)",
@@ -159,14 +159,14 @@ BUGS = [
     Bug(
         "branches begin with the last",
         "agrees",
-        "machine/weave.py",
+        "machine/scheduler/forks.py",
         (("for index in reversed(indexes):", "for index in indexes:"),),
         seed=18,
     ),
     Bug(
         "forward searches from the innermost handler again",
         "agrees",
-        "machine/control.py",
+        "machine/handlers.py",
         (
             (
                 "    return perform(operation, arguments, above, top, span, start=s, resumable=resumable)",
@@ -178,14 +178,14 @@ BUGS = [
     Bug(
         "the WORD of a catch is looked at when everything has been left",
         "agrees",
-        "machine/leaving.py",
+        "machine/unwinding.py",
         (
             ("        if not self.words:\n            return True\n", "        return True\n"),
             (
                 "    return clause.body, (*env, *values, None), k, s",
                 "    fields = values[0].fields if clause.words else {}\n"
                 "    if clause.words and not {fields['type'], fields['reason']} & {*clause.words}:\n"
-                "        from sexplang.machine.control import fail\n"
+                "        from sexplang.machine.handlers import fail\n"
                 "        return fail(values[0], k, s)\n"
                 "    return clause.body, (*env, *values, None), k, s",
             ),
@@ -238,7 +238,7 @@ BUGS = [
     Bug(
         "a clause in a branch that ends without resuming gives its value to the branch",
         "agrees",
-        "machine/crossing.py",
+        "machine/handlers.py",
         (
             (
                 '    raise Aborted(data.level, data.node, ("value", value), data.k, data.s)',
@@ -250,11 +250,12 @@ BUGS = [
     Bug(
         "a branch that is cancelled is dropped without leaving its scopes",
         "cancelled",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            return branch, abandon_all(k, s, around, met)",
-                "            return branch, (BOTTOM[0], None, BOTTOM, base_of(s))",
+                "        return branch, abandon_all(k, s, around, met)",
+                "        from sexplang.machine.stack import BOTTOM\n"
+                "        return branch, (BOTTOM[0], None, BOTTOM, base_of(s))",
             ),
         ),
         seed=44,
@@ -262,11 +263,11 @@ BUGS = [
     Bug(
         "a branch whose error nobody takes is left where it began",
         "agrees",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            self._stand(branch, left)\n            self._fail(self._telling(left.error",
-                "            self._fail(self._telling(left.error",
+                "        scheduler.park(branch, left)\n        root = ",
+                "        root = ",
             ),
         ),
         within=3_000,
@@ -275,11 +276,11 @@ BUGS = [
     Bug(
         "a race is decided by a branch that fails",
         "agrees",
-        "machine/weave.py",
+        "machine/scheduler/forks.py",
         (
             (
-                "        elif parent.race and not isinstance(value, exits.Lost):",
-                "        elif parent.race:",
+                "    elif parent.race and not isinstance(value, exits.Lost):",
+                "    elif parent.race:",
             ),
         ),
         seed=13,
@@ -287,22 +288,22 @@ BUGS = [
     Bug(
         "a deadline that broke breaks the cleaning up too",
         "agrees",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            around = around.sparing(broken)",
-                "            around = around.but()",
+                "        around = around.sparing(broken)",
+                "        around = around.but()",
             ),
         ),
     ),
     Bug(
         "an outer deadline waits for what cleans up already",
         "agrees",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            if child is None or (child.leaving and scope is None):",
-                "            if child is None or child.leaving:",
+                "        if child is None or (child.leaving and scope is None):",
+                "        if child is None or child.leaving:",
             ),
         ),
         seed=276,
@@ -310,7 +311,7 @@ BUGS = [
     Bug(
         "what is resumed is not under the deadlines and budgets around the call",
         "agrees",
-        "machine/leaving.py",
+        "machine/unwinding.py",
         (
             (
                 "    if origin is around or _bounds(origin) == _bounds(around):",
@@ -321,11 +322,11 @@ BUGS = [
     Bug(
         "a budget that is spent is an error of the request, not of its form",
         "agrees",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            self._break(branch, left, scope, refused.error)",
-                "            self._go(branch, (raise_error, refused.error, left.k, left.s))",
+                "        break_scope(scheduler, branch, left, scope, refused.error)",
+                "        scheduler.table.schedule(branch, (raise_error, refused.error, left.k, left.s))",
             ),
         ),
         seed=13,
@@ -333,7 +334,7 @@ BUGS = [
     Bug(
         "a deadline that passes ends only the first branch that waits under it",
         "agrees",
-        "machine/weave.py",
+        "machine/scheduler/scheduler.py",
         (
             (
                 "        self._expired[:0] = [(branch, id, error) for branch in found]",
@@ -345,42 +346,42 @@ BUGS = [
     Bug(
         "a time of grace is named after how many there were before",
         "replayed",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            id = identity(branch.path, branch.ordinal)\n",
-                "            Cutting.graces = getattr(Cutting, 'graces', 1_000) + 1\n"
-                "            id = identity(branch.path, Cutting.graces)\n",
+                "        id = request_id(branch.path, branch.ordinal)\n",
+                "        _unwind.graces = getattr(_unwind, 'graces', 1_000) + 1\n"
+                "        id = request_id(branch.path, _unwind.graces)\n",
             ),
         ),
     ),
     Bug(
         "a job keeps its place when nobody works in it any more",
         "placed",
-        "machine/places.py",
+        "machine/scheduler/permits.py",
         (("            if waiting:\n", "            if waiting or len(job) == 1:\n"),),
     ),
     Bug(
         "who came last has the next place",
         "placed",
-        "machine/places.py",
+        "machine/scheduler/permits.py",
         (("    return line[0], (job, line[1])", "    return (job, line[0]), line[1]"),),
         seed=3,
     ),
     Bug(
         "a child never works in the place of its parent",
         "placed",
-        "machine/places.py",
-        (("        more = not held or self._there[held][1] > 0", "        more = True"),),
+        "machine/scheduler/permits.py",
+        (("        more = not held or self._active[held][1] > 0", "        more = True"),),
     ),
     Bug(
         "what cleans up while others go on needs a place",
         "placed",
-        "machine/cutting.py",
+        "machine/scheduler/cancellation.py",
         (
             (
-                "            around = around.within(id).but(jobs=None)",
-                "            around = around.within(id)",
+                "        around = around.within(id).but(jobs=None)",
+                "        around = around.within(id)",
             ),
         ),
         seed=11,
@@ -426,13 +427,13 @@ BUGS = [
     Bug(
         "whoever ends a plan leaves its siblings as if they had not begun",
         "graphs",
-        "machine/weave.py",
+        "machine/scheduler/forks.py",
         (
             (
-                "            results = so_far(parent, self._had(parent))\n"
-                "            self._end_with(parent, (parent.k[0], results, parent.k, parent.s))",
-                "            results = so_far(parent, {})\n"
-                "            self._go(parent, (parent.k[0], results, parent.k, parent.s))",
+                "        results = values_so_far(parent, errors_of_nodes(scheduler, parent))\n"
+                "        end_fork(scheduler, parent, (parent.k[0], results, parent.k, parent.s))",
+                "        results = values_so_far(parent, {})\n"
+                "        table.schedule(parent, (parent.k[0], results, parent.k, parent.s))",
             ),
         ),
     ),
@@ -485,7 +486,7 @@ BUGS = [
     Bug(
         "a clause that gives the body up works for whoever performed",
         "working_for",
-        "machine/control.py",
+        "machine/handlers.py",
         (
             (
                 "        return finish(then, environment(node), node[1], node[2])",
@@ -501,7 +502,7 @@ BUGS = [
         "machine/converse.py",
         (
             (
-                'CONVERSATION = HandlerKind({"error": (Taking(_fail, 1, "never", ()),)}, None)',
+                'CONVERSATION = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, None)',
                 "CONVERSATION = HandlerKind({}, None)",
             ),
         ),

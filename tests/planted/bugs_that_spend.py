@@ -8,7 +8,7 @@ SPENDING = [
     Bug(
         "what cleans up when a budget has broken spends from it no more",
         "counted",
-        "machine/timing.py",
+        "machine/deadlines.py",
         (
             (
                 "            budgets += [accounts[id] for id in context.spared if accounts[id].spending()]",
@@ -43,7 +43,7 @@ SPENDING = [
     Bug(
         "a refusal of money in a finally takes the place of the first error",
         "spent",
-        "machine/suppressing.py",
+        "machine/suppression.py",
         (
             (
                 '    return fields.get("type") != "RESOURCE_EXHAUSTION" or fields.get("reason") not in RESOURCES',
@@ -54,7 +54,7 @@ SPENDING = [
     Bug(
         "a refusal of money in a finally breaks the form around it",
         "spent",
-        "machine/timing.py",
+        "machine/deadlines.py",
         (
             (
                 "        if kind in _CLEANING:\n            return True\n",
@@ -66,7 +66,7 @@ SPENDING = [
     Bug(
         "what a handler's clause has ended is a value to the finally around it",
         "spent",
-        "machine/leaving.py",
+        "machine/unwinding.py",
         (
             (
                 "        k = _LEFT if isinstance(kind, FinallyKind) else BOTTOM\n",
@@ -78,7 +78,7 @@ SPENDING = [
     Bug(
         "refusals are forgotten where a body that has met them is left",
         "spent",
-        "machine/leaving.py",
+        "machine/unwinding.py",
         (("        return NOTHING if is_target else data[0]\n", "        return NOTHING\n"),),
         seed=124,
     ),

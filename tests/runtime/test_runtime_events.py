@@ -69,7 +69,7 @@ def watched(outcome, random):
             run.abandon()
             cancel_after = None
             continue
-        made = sorted(id for id in run._open if id not in run._queue)
+        made = sorted(id for id in run._open if id not in run._queue.calls)
         id = random.choice(made)
         request = run._open[id].request
         value = None if request.operation == "timer" else reply(request)

@@ -100,13 +100,13 @@ def test_the_command_leaves_what_it_computes():
     program = '(try (loop 1000000000000 1) (finally (print "left")))'
     wrapped = (
         "import sys, threading, os, signal; from sexplang.__main__ import main\n"
-        "from sexplang.machine import weave\n"
-        "whole = weave.run\n"
+        "from sexplang.machine.scheduler import scheduler\n"
+        "whole = scheduler.run\n"
         "def run(*given):\n"
-        "    weave.run = whole\n"
+        "    scheduler.run = whole\n"
         "    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "    return whole(*given)\n"
-        "weave.run = run\n"
+        "scheduler.run = run\n"
         f"sys.argv = ['sexplang', 'run', '-e', {program!r}]; main()"
     )
     done = subprocess.run(

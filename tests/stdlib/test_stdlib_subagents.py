@@ -456,7 +456,7 @@ def test_a_run_with_subagents_can_be_frozen():
     waited = 0
     while isinstance(outcome, Suspended):
         outcome = thaw(program, json.loads(json.dumps(freeze(outcome))), tasks())
-        waited += state_of(outcome).weave.places.line != (None, None)
+        waited += state_of(outcome).scheduler.permits.line != (None, None)
         asked = [each for each in outcome.requests if each.operation != "timer"]
         assert sum(each.operation == "model" for each in asked) <= 2
         replies = {"now": 5, "log": None}

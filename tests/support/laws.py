@@ -43,7 +43,7 @@ from support.stepping import one_count
 from support.thawing import resealed
 
 from sexplang.machine import Suspended, state_of
-from sexplang.machine.branch import Queued, Waiting
+from sexplang.machine.scheduler.branches import Queued, Waiting
 from sexplang.pipeline import tasks
 from sexplang.runtime import Refusal
 from sexplang.runtime.journal import Row, replay
@@ -161,15 +161,15 @@ def shared_out(seed: int) -> str | None:
     found: list[str] = []
 
     def look(outcome: Suspended) -> Suspended:
-        branches = state_of(outcome).weave.branches.values()
+        branches = state_of(outcome).scheduler.branches.values()
         asking = [each.s[3].jobs or () for each in branches if isinstance(each, Waiting)]
         there = {jobs[:n] for jobs in asking for n in range(1, len(jobs) + 1)}
         works = [jobs for jobs in there if not any(jobs == each[:-1] for each in there)]
         queues = any(isinstance(each, Queued) for each in branches)
-        places = state_of(outcome).weave.places
+        places = state_of(outcome).scheduler.permits
         if len(works) > most or (queues and len(works) < most):
             found.append(f"{most} places, and these work: {works}\n{text}")
-        if {*places.there} != there or places.used != len(works):
+        if {*places.active} != there or places.used != len(works):
             found.append(f"{places}, and {asking} wait\n{text}")
         return outcome
 
@@ -264,7 +264,7 @@ def cancelled(seed: int, more: frozenset[str] = frozenset()) -> str | None:
     for _ in range(cut):
         counts.update([_mark(in_order(outcome)[0])])
         outcome = next_of(outcome)
-    failing = state_of(outcome).weave.failing is not None
+    failing = state_of(outcome).scheduler.failing is not None
     if not failing:
         cut_short = [each for each in outcome.requests if each.operation == "leave"]
         counts.update(map(_mark, cut_short))

@@ -11,7 +11,7 @@ from attrs import frozen
 from support.running import built
 
 from sexplang.machine import Failed, Limits, Suspended, start
-from sexplang.machine.branch import order
+from sexplang.machine.scheduler.branches import sort_key
 from sexplang.pipeline import meter, tasks
 from sexplang.runtime.models.scripted import shaped
 from sexplang.terms.task import error_record, failed_result
@@ -420,5 +420,5 @@ def _next(outcome: Suspended, way: Way, left: dict[str, list[Reply]]) -> Any:
         return outcome.cancel()
     wanted = ("timer", (5,)) if way.then == "fire" else ("pause", ())
     found = [each for each in outcome.requests if (each.operation, each.arguments) == wanted]
-    outermost = min(found, key=lambda each: order(each.id))
+    outermost = min(found, key=lambda each: sort_key(each.id))
     return outcome.resume(outermost.id, None)

@@ -7,7 +7,7 @@ from typing import Any
 from attrs import field, frozen
 
 from sexplang.machine import Done, Failed, Limits, Suspended, start, state_of
-from sexplang.machine.branch import Queued, Waiting, order
+from sexplang.machine.scheduler.branches import Queued, Waiting, sort_key
 from sexplang.pipeline import build
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
@@ -99,14 +99,14 @@ def begun(
 def in_order(outcome: Suspended) -> list[Request]:
     """The open requests in the order of their branches, without deadlines."""
     waiting = [request for request in outcome.requests if request.operation != "timer"]
-    return sorted(waiting, key=lambda request: order(request.id))
+    return sorted(waiting, key=lambda request: sort_key(request.id))
 
 
 def deadlines(outcome: Suspended) -> list[Request]:
     """The open deadlines, shortest first; of equal ones the outermost over the first branch that
     waits, for the host or for a place."""
-    timers = state_of(outcome).weave.times.timers
-    branches = sorted(state_of(outcome).weave.branches.values(), key=lambda branch: branch.path)
+    timers = state_of(outcome).scheduler.times.timers
+    branches = sorted(state_of(outcome).scheduler.branches.values(), key=lambda branch: branch.path)
     above = [each.s[3].scopes for each in branches if isinstance(each, (Waiting, Queued))]
     open_ones = dict.fromkeys(id for scopes in above for id in scopes if id in timers)
     assert {*open_ones} == {r.id for r in outcome.requests if r.operation == "timer"}

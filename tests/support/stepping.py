@@ -152,7 +152,7 @@ def steps(text: str, slice: Slice | None = None) -> tuple[int, Places]:
         places.append((pause.at, pause.steps))
         outcome = advance(outcome, slice)
     assert isinstance(outcome, Suspended), outcome
-    return state_of(outcome).weave.steps, places
+    return state_of(outcome).scheduler.steps, places
 
 
 def one_count(seed: int) -> str | None:

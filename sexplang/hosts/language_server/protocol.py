@@ -16,9 +16,10 @@ from pygls.exceptions import (
     JsonRpcParseError,
     JsonRpcServerNotInitialized,
 )
+from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage
 
-from sexplang.hosts.language_server.silence import Silent
+from sexplang.hosts.language_server.masking import mask_message
 
 UNTOLD = -1
 """The version of a text whose editor says none."""
@@ -55,7 +56,7 @@ class Incoming:
         return self._stream.read(size)
 
 
-class Protocol(Silent):
+class Protocol(LanguageServerProtocol):
     """The protocol as this server keeps it."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
@@ -143,7 +144,10 @@ class Protocol(Silent):
         super()._send_response(msg_id, result=result, error=error)
 
     def _serialize_message(self, data: Any) -> dict[str, Any]:
+        """Everything that is sent passes here as it becomes plain data."""
         message = super()._serialize_message(data)
+        if isinstance(message, dict):
+            message = mask_message(message)
         if isinstance(data, lsp.ResponseErrorMessage):
             message.setdefault("id", None)  # nobody knows which message was meant
         return message

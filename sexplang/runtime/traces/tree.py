@@ -9,7 +9,7 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 from sexplang.machine import Outcome, told_of
-from sexplang.machine.branch import Path, path_of
+from sexplang.machine.scheduler.branches import Path, path_of
 from sexplang.runtime.answers import Watch, failure
 from sexplang.runtime.events import Event, Retrying
 from sexplang.runtime.journal import Row

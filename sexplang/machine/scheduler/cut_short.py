@@ -1,4 +1,4 @@
-"""What a deadline or a budget cuts off that can say how far it had come: clauses of the library.
+"""Hooks of the library (`std:cut-short`) that add partial results to the error that cuts them off.
 
 The library's loops and sequences stand in handle expressions with a clause for `std:cut-short`,
 which nobody performs. When the scope around them breaks and all has been left, these clauses are
@@ -8,11 +8,12 @@ What ends the whole run is told by them before all is left.
 
 from typing import Any
 
-from sexplang.machine.control import perform
 from sexplang.machine.exits import Uncaught
-from sexplang.machine.leaving import HandlerKind, Taking
-from sexplang.machine.loop import STOPPED, Limits, run
+from sexplang.machine.handlers import perform
+from sexplang.machine.limits import Limits
+from sexplang.machine.loop import STOPPED, run
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Segment, Step
+from sexplang.machine.unwinding import ClauseCode, HandlerKind
 from sexplang.terms.value import Record, Value
 
 _CUT_SHORT = "std:cut-short"
@@ -21,14 +22,14 @@ _STEPS = 1_000_000
 """How many steps the clauses may take to tell it."""
 
 
-def telling(error: Record, s: Segment, node: Segment) -> tuple[Any, ...]:
+def report_cut(error: Record, s: Segment, node: Segment) -> tuple[Any, ...]:
     """What is done at the form `node` of a scope that breaks with an error, in place of what is on
     the stack down to it. Without a node the form has been left already, and nothing tells."""
     found = () if node is None else _clauses(s, node)
-    return ("clause", _TOLD, (error, found)) if found else ("error", error)
+    return ("clause", _REPORT, (error, found)) if found else ("error", error)
 
 
-def tell_now(error: Record, s: Segment) -> Record:
+def report_cut_now(error: Record, s: Segment) -> Record:
     """The error of what ends a run from outside, as all these clauses on its stack give it: before
     anything is left, and in a run of their own."""
     found = _clauses(s, None)
@@ -37,14 +38,14 @@ def tell_now(error: Record, s: Segment) -> Record:
     bottom = (BASE, BOTTOM, None, Ctx(s[3].linked), None)
     is_stopped = STOPPED.set(lambda: False)
     try:
-        left, _ = run((_told, error, (_told, BOTTOM, found), bottom), Limits(steps=_STEPS), 0)
+        left, _ = run((_report, error, (_report, BOTTOM, found), bottom), Limits(steps=_STEPS), 0)
     finally:
         STOPPED.reset(is_stopped)
     told = left.error if isinstance(left, Uncaught) else error
     return told if told.fields["reason"] == error.fields["reason"] else error
 
 
-def _clauses(s: Segment, node: Segment) -> tuple[tuple[Taking, Any], ...]:
+def _clauses(s: Segment, node: Segment) -> tuple[tuple[ClauseCode, Any], ...]:
     """The clauses that tell, with their environments, from `s` down to `node`, innermost first."""
     found = []
     while s is not node:
@@ -56,28 +57,28 @@ def _clauses(s: Segment, node: Segment) -> tuple[tuple[Taking, Any], ...]:
     return tuple(found)
 
 
-def error_in(then: tuple[Any, ...]) -> Record | None:
+def waiting_error(then: tuple[Any, ...]) -> Record | None:
     """The error that waits to be raised, if what waits to be done is that."""
     if then[0] == "error":
         return then[1]  # type: ignore[no-any-return]
-    return then[2][0] if then[1] is _TOLD else None
+    return then[2][0] if then[1] is _REPORT else None
 
 
-def _tell(env: Any, k: Frame, s: Segment) -> Step:
-    return _told, env[-3], (_told, k, env[-2]), s
+def _begin_report(env: Any, k: Frame, s: Segment) -> Step:
+    return _report, env[-3], (_report, k, env[-2]), s
 
 
-def _told(error: Value, k: Frame, s: Segment) -> Step:
+def _report(error: Value, k: Frame, s: Segment) -> Step:
     """The error as it is by now, to the next clause."""
     _, below, clauses = k
     if not clauses:
         return perform("error", (error,), below, s, resumable=False)
     (clause, env), *further = clauses
     values = clause.bind(_CUT_SHORT, (error,))
-    return clause.body, (*env, *values, None), (_told, below, tuple(further)), s
+    return clause.body, (*env, *values, None), (_report, below, tuple(further)), s
 
 
-TELLING = HandlerKind({"error": (Taking(_tell, 2, "never", ()),)}, None)
+CUT_SHORT = HandlerKind({"error": (ClauseCode(_begin_report, 2, "never", ()),)}, None)
 """Never on a stack: a name for its clause, so that a run can be frozen meanwhile."""
 
-(_TOLD,) = TELLING.clauses["error"]
+(_REPORT,) = CUT_SHORT.clauses["error"]

@@ -1,16 +1,17 @@
-"""A branch of the weave: where it stands, and what it waits for."""
+"""The branches of a run: where each stands, what it waits for, and the table that holds them."""
 
 import re
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
 
 from immutables import Map
 
 from sexplang.machine import exits
+from sexplang.machine.accounts import Accounts, Held, Scope
 from sexplang.machine.budgets import Learned
-from sexplang.machine.places import Places
-from sexplang.machine.scopes import Accounts, Held, Scope
+from sexplang.machine.scheduler.permits import Permits
 from sexplang.machine.stack import Frame, Segment, Step
-from sexplang.machine.suppressing import NOTHING, Unwinding
+from sexplang.machine.suppression import NOTHING, Unwinding
 from sexplang.terms.effect import Request
 from sexplang.terms.node import node
 from sexplang.terms.value import Record, Value
@@ -65,7 +66,7 @@ class Forked(Branch):
     cut: Step | None = None
     after: tuple[tuple[int, ...], ...] | None = None
 
-    def counted(self, values: Map[int, Value], more: int) -> "Forked":
+    def with_values(self, values: Map[int, Value], more: int) -> "Forked":
         """With these values, and so many more branches that run."""
         return Forked(
             self.path,
@@ -134,7 +135,7 @@ class Times:
 
 
 @node(eq=False)
-class Weave:
+class SchedulerState:
     """The state of a run between two deliveries."""
 
     branches: Map[Path, Branch] = Map()
@@ -152,10 +153,64 @@ class Weave:
     """Pieces of work begun, in a run that is traced."""
     count: int = 0
     """How many requests are open, timers too."""
-    places: Places = Places()
+    permits: Permits = Permits()
 
 
-def forking(branch: Branch, left: exits.Forked) -> Forked:
+class BranchView(Protocol):
+    """The branches by their paths, to be read."""
+
+    def __getitem__(self, path: Path) -> Branch: ...
+
+    def __contains__(self, path: object) -> bool: ...
+
+    def __len__(self) -> int: ...
+
+    def get(self, path: Path) -> Branch | None:
+        """The branch at a path, if one is there."""
+
+
+class BranchTable:
+    """The branches of one delivery, and those of them that are ready. They change here alone.
+
+    `before` are the branches as the delivery found them, `branches` those of now. `put` sets what
+    stands at a path, `remove` takes it away, or gives its second argument, and `finish` gives the
+    branches in the end. These three are methods of the map itself: each branch takes several of
+    them, and a function around them would cost as much as what they do.
+    """
+
+    __slots__ = ("before", "branches", "finish", "put", "ready", "remove")
+
+    def __init__(self, before: Map[Path, Branch]) -> None:
+        self.before = before
+        self.branches: BranchView
+        self.branches = made = before.mutate()
+        self.put: Callable[[Path, Branch], None] = made.__setitem__
+        self.remove: Callable[[Path, None], Branch | None] = made.pop
+        self.finish: Callable[[], Map[Path, Branch]] = made.finish
+        self.ready: list[Path] = []
+        """The branches that go on, the next one last."""
+
+    def schedule(self, branch: Branch, step: Step) -> None:
+        """The branch goes on with `step` before any that became ready earlier."""
+        self.put(branch.path, Ready(branch.path, branch.ordinal, branch.leaving, step))
+        self.ready.append(branch.path)
+
+    def begin(self, steps: Iterable[tuple[Path, Step]]) -> None:
+        """Branches begin, each before any that became ready earlier."""
+        put, ready = self.put, self.ready
+        for path, step in steps:
+            put(path, Ready(path, 0, False, step))
+            ready.append(path)
+
+    def snapshot(self) -> Map[Path, Branch]:
+        """The branches as they are now, in the midst of a delivery."""
+        now = self.finish()
+        self.branches = made = now.mutate()
+        self.put, self.remove, self.finish = made.__setitem__, made.pop, made.finish
+        return now
+
+
+def make_fork(branch: Branch, left: exits.Forked) -> Forked:
     """The branch that forks: it takes an ordinal, and has begun none of its branches yet."""
     return Forked(
         branch.path,
@@ -173,7 +228,7 @@ def forking(branch: Branch, left: exits.Forked) -> Forked:
     )
 
 
-def place(branch: Branch) -> tuple[Frame, Segment]:
+def registers_of(branch: Branch) -> tuple[Frame, Segment]:
     """Where a branch stands, or will stand when its own branches have been cancelled."""
     if isinstance(branch, (Ready, Queued)):
         return branch.step[2], branch.step[3]
@@ -183,18 +238,18 @@ def place(branch: Branch) -> tuple[Frame, Segment]:
     return branch.k, branch.s
 
 
-def refusals(branch: Branch) -> Unwinding:
+def refusals_of(branch: Branch) -> Unwinding:
     """The refusals of money that a branch has met which leaves scopes."""
     step = branch.step if isinstance(branch, Ready) else getattr(branch, "cut", None)
     return step[1] if step is not None and isinstance(step[1], Unwinding) else NOTHING
 
 
-def children(branch: Forked) -> list[Path]:
+def child_paths(branch: Forked) -> list[Path]:
     """The places of a fork's branches, last first."""
     return [(*branch.path, branch.fork, index) for index in range(branch.width - 1, -1, -1)]
 
 
-def identity(path: Path, ordinal: int) -> str:
+def request_id(path: Path, ordinal: int) -> str:
     """A request's id: the path and the ordinal, joined by dots."""
     if not path:
         return str(ordinal)
@@ -224,7 +279,7 @@ def _joined(path: Path) -> str:
 
 def branch_id(path: Path) -> str:
     """The id of the work that a branch is."""
-    return f"b{identity(path[:-1], path[-1])}"
+    return f"b{request_id(path[:-1], path[-1])}"
 
 
 def path_of(identity: str) -> Path:
@@ -233,7 +288,7 @@ def path_of(identity: str) -> Path:
     return tuple(map(int, around.split("."))) if dot else ()
 
 
-def order(identity: str) -> str:
+def sort_key(identity: str) -> str:
     """What identities are sorted by, number by number: it begins each long number with a letter
     for its length. Reading the numbers of deep ones would take a thousand times as long."""
     return _LONG_NUMBER.sub(lambda found: f"{chr(64 + len(found[0]))}{found[0]}", identity)

@@ -1,7 +1,51 @@
-"""What ends a run, or a program from a model in it, that reaches a limit of the interpreter."""
+"""Limits of the interpreter, and the errors of a run or of a program from a model at a limit."""
+
+from collections.abc import Callable
 
 from sexplang.machine.errors import limit
+from sexplang.terms.node import frozen
 from sexplang.terms.value import Record
+
+
+@frozen
+class Limits:
+    """What bounds a run from inside. A program cannot catch reaching them.
+
+    `steps` counts calls of functions, turns of loops and elements, over all branches; `frames`
+    bounds the stack of each branch and is looked at every now and then, so a run may pass it by a
+    little.
+    `allocation` bounds the elements and characters of all larger lists, tables and strings made
+    between two waits, whether or not they are still there; `branches` those that have begun and
+    not ended; `model_calls` the model calls that the host is asked for, failed ones too, and
+    `subtasks` the requests for subtasks, whoever answers them. A task is no deeper than
+    `max_task_depth`, at most 10, the outermost counted. `places` (at least 1) is how many
+    jobs are done at a time: others wait, and nothing fails because of it. A subagent has
+    `subagent_seconds` and, at most 10, `subagent_calls` of a model; of the `subplan_` limits
+    `PlanLimits` speaks. `memory` bounds the bytes that `held`, if given, says the run holds: a
+    safety valve, which depends on what else the process does. A program from a model has
+    `plan_steps` and `plan_frames`: any limit reached there ends that program and not the run.
+    """
+
+    steps: int = 100_000_000
+    frames: int = 2_000_000
+    allocation: int = 2_000_000_000
+    branches: int = 100_000
+    model_calls: int = 10_000
+    subtasks: int = 100
+    max_task_depth: int = 5
+    places: int = 3
+    subagent_seconds: float = 60
+    subagent_calls: int = 10
+    subplan_subtasks: int = 10
+    subplan_depth: int = 3
+    subplan_nodes: int = 100
+    subplan_decompositions: int = 3
+    subplan_seconds: float = 300
+    subplan_factor: int = 2
+    memory: int = 2_000_000_000
+    plan_steps: int = 10_000_000
+    plan_frames: int = 100_000
+    held: Callable[[], int] | None = None
 
 
 def too_many_steps(most: int) -> Record:

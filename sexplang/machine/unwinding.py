@@ -1,4 +1,4 @@
-"""Segments that are left: what is captured, what stands below a clause, what cleans up."""
+"""Unwinding: capturing continuations, leaving them, running finalizers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,12 +14,12 @@ from sexplang.machine.stack import (
     Step,
     give,
 )
-from sexplang.machine.suppressing import NOTHING, Unwinding, is_other, suppressing
+from sexplang.machine.suppression import NOTHING, Unwinding, is_other, suppress
 from sexplang.terms.allowance import charge, work
 from sexplang.terms.value import Fault, Record, Value
 
 
-class Taking:
+class ClauseCode:
     """A clause as code. Its body's environment is the handler's, the parameters, k.
 
     It takes no error that it `spares`.
@@ -80,11 +80,11 @@ def capture(k: Frame, s: Segment, node: Segment, resumable: bool = True) -> Cont
         segments.append((kind, k, s[3], s[4]))
         cleanup = cleanup or kind.cleanup
         k, s = s[1], s[2]
-    carried(len(segments))
+    charge_copied(len(segments))
     return Continuation(tuple(segments), s[3], cleanup, resumable)
 
 
-def carried(count: int) -> None:
+def charge_copied(count: int) -> None:
     """Counts segments that are copied in one step, or put back: four of them in about the time
     that a step takes. Those of a deep stack also as what is made. May end the run."""
     if count > 4:
@@ -235,13 +235,13 @@ def _telling(then: Any, kind: Kind, refusals: tuple[Record, ...]) -> Any:
     """What was to be done when all has been left, where money was refused on the way: the error
     that waits tells it; what waits for no error fails."""
     if then[0] == "error":
-        return "error", suppressing(then[1], refusals)
+        return "error", suppress(then[1], refusals)
     if then[0] == "value" and isinstance(then[1], Unwinding):
         return "value", then[1].beside(Unwinding(refusals))
     if then[0] == "clause" and (kind is SCOPE.stripped or then[1] in kind.clauses.get("error", ())):
         error, *others = then[2]
-        return "clause", then[1], (suppressing(error, refusals), *others)
-    return "error", suppressing(refusals[0], refusals[1:])
+        return "clause", then[1], (suppress(error, refusals), *others)
+    return "error", suppress(refusals[0], refusals[1:])
 
 
 def _leave_own(value: Value, s: Segment) -> Step:
@@ -329,15 +329,7 @@ def _met(data: Any, kind: Kind, is_target: bool) -> Unwinding:
 CLEANING = Kind("cleaning", give)
 """Around the body of a `finally`."""
 
-UNWINDING = HandlerKind({"error": (Taking(_suppress, 1, "never", (), spares=is_other),)}, None)
+UNWINDING = HandlerKind({"error": (ClauseCode(_suppress, 1, "never", (), spares=is_other),)}, None)
 """The same where its `try` is left for something else. Data is what passes there."""
 
 UNWINDING.cleanup = True
-
-
-def not_resumable() -> Fault:
-    return Fault(
-        "not-resumable",
-        "this error was raised inside a primitive and can be caught, but not resumed",
-        hint="resume where `raise` or a task failed, or catch it",
-    )

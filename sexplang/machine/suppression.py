@@ -1,6 +1,6 @@
 """Refusals of money that end `finally` bodies, told in the error that is cleaned up for."""
 
-from sexplang.machine.scopes import RESOURCES
+from sexplang.machine.accounts import RESOURCES
 from sexplang.terms.node import node
 from sexplang.terms.value import Record, Value
 
@@ -14,7 +14,7 @@ def is_other(error: Value) -> bool:
     return fields.get("type") != "RESOURCE_EXHAUSTION" or fields.get("reason") not in RESOURCES
 
 
-def suppressing(error: Record, refusals: tuple[Record, ...]) -> Record:
+def suppress(error: Record, refusals: tuple[Record, ...]) -> Record:
     """The error with the refusals in `details.suppressed`: the first of them, in one flat list."""
     details = error.fields["details"]
     if not refusals or not isinstance(details, dict):

@@ -12,7 +12,7 @@ from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export
 
 
-class Names:
+class NameTable:
     """What names stand for here, and what they stood for around it."""
 
     def __init__(self, scope: Mapping[str, Export]) -> None:

@@ -8,10 +8,10 @@ deadline can pass though nothing waits.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sexplang.machine.branch import Branch, Path, Queued, Ready, identity
-from sexplang.machine.places import Job
-from sexplang.machine.scopes import Scope
-from sexplang.machine.timing import Timing
+from sexplang.machine.accounts import Scope
+from sexplang.machine.deadlines import Ledger
+from sexplang.machine.scheduler.branches import Branch, Path, Queued, Ready, request_id
+from sexplang.machine.scheduler.permits import Job
 from sexplang.terms.node import field, frozen, node
 from sexplang.terms.value import Record
 
@@ -45,7 +45,7 @@ class Pause:
     """How many steps those have taken that go on at once or have no place yet, since they had this
     ordinal."""
     touched: tuple[Job, ...] | None = None
-    """The jobs that were concerned: their places are given on when no branch can go on. None where
+    """The jobs that were concerned: their permits are given on when no branch can go on. None where
     no job was."""
 
 
@@ -62,27 +62,27 @@ class Slicing:
         """The slice ends before the branch goes on: it has entered a form, or is to leave it."""
         self._looks = path
 
-    def until(self, branch: Ready, timing: Timing, steps: int, midway: Pause | None) -> int | None:
+    def until(self, branch: Ready, ledger: Ledger, steps: int, midway: Pause | None) -> int | None:
         """Up to which step of the run a branch goes on; None where no deadline bounds it. At a stop
         it comes back once."""
-        if not timing.running(branch.s[3].scopes):
+        if not ledger.running(branch.s[3].scopes):
             return None
         if branch.path == self._looks:
             return steps
         end = max(self._end, steps)
-        at, taken = identity(branch.path, branch.ordinal), self._of(branch)
+        at, taken = request_id(branch.path, branch.ordinal), self._of(branch)
         is_seen = midway is not None and (midway.at, midway.steps) == (at, taken)
         stops = [stop - taken for stop in self._stops.get(at, ())]
         return min([end, *[steps + left for left in stops if left > (0 if is_seen else -1)]])
 
-    def worked(self, branch: Ready, steps: int) -> None:
+    def count(self, branch: Ready, steps: int) -> None:
         """The branch has taken so many steps."""
         self._taken[branch.path] = branch.ordinal, self._of(branch) + steps
 
     def pause(
         self,
         branch: Ready,
-        timing: Timing,
+        ledger: Ledger,
         rest: tuple[int, int] | None,
         branches: Any,
         ready: list[Path],
@@ -90,7 +90,7 @@ class Slicing:
         touched: tuple[Job, ...] | None,
     ) -> Pause:
         """The slice is over, and the branch goes on another time."""
-        at, scopes = identity(branch.path, branch.ordinal), timing.running(branch.s[3].scopes)
+        at, scopes = request_id(branch.path, branch.ordinal), ledger.running(branch.s[3].scopes)
         go_on = (Ready, Queued)
         taken = {x: steps for x, steps in self._taken.items() if isinstance(branches.get(x), go_on)}
         stands = at, self._of(branch), scopes, branch.path, rest

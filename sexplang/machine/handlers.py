@@ -1,4 +1,4 @@
-"""Handlers at work: perform, resume, forward, abandon.
+"""Handlers at work: perform, resume, forward, cross.
 
 The rules, with the programs that showed them, are in `spec/4-effects.md`.
 """
@@ -6,28 +6,39 @@ The rules, with the programs that showed them, are in `spec/4-effects.md`.
 from typing import Any
 
 from sexplang.machine.bound import telling_bound
-from sexplang.machine.crossing import ACROSS, cross
-from sexplang.machine.errors import raised
-from sexplang.machine.exits import Asked, Requested, Uncaught
+from sexplang.machine.errors import cannot_resume_across, not_resumable, raised
+from sexplang.machine.exits import Aborted, Asked, Requested, Uncaught
 from sexplang.machine.finding import blamed, calling
-from sexplang.machine.leaving import (
+from sexplang.machine.stack import (
+    BASE,
+    BOTTOM,
+    BOUNDARY,
+    Continuation,
+    Ctx,
+    Frame,
+    Kind,
+    Parent,
+    Segment,
+    Step,
+    leave,
+)
+from sexplang.machine.unwinding import (
     OWN,
     USED,
-    Taking,
+    ClauseCode,
     abandon,
+    abandon_all,
+    base_of,
     capture,
-    carried,
+    charge_copied,
     environment,
     finish,
-    not_resumable,
     placed,
 )
-from sexplang.machine.stack import BOTTOM, BOUNDARY, Continuation, Ctx, Frame, Segment, Step, leave
 from sexplang.terms.allowance import work
 from sexplang.terms.source import Span
-from sexplang.terms.task import error_record
 from sexplang.terms.text import plain
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.value import Fault, Procedure, Record, Value
 
 # -- Performing ---------------------------------------------------------------------------------
 
@@ -72,7 +83,9 @@ def perform(
                 if clause.kind in ("never", "tail"):
                     return cross(clause, operation, arguments, node, level, k, s, resumable)
                 if not refusal:
-                    return fail(_across_par(operation, span, bool(s[3].conversations)), k, s)
+                    return fail(
+                        cannot_resume_across(operation, span, bool(s[3].conversations)), k, s
+                    )
         below = node[2]
         if below is None:
             parent = node[4]
@@ -116,9 +129,11 @@ def _offered(value: Value, k: Frame, s: Segment) -> Step:
 
 def _with_held(error: Record, s: Segment, node: Segment) -> Record:
     """The error of a clause that holds conversations."""
-    from sexplang.machine.had import with_held  # errors outside of conversations need none of it
+    from sexplang.machine.scheduler.partial_results import (
+        add_held_sessions,  # errors outside of conversations need none of it
+    )
 
-    return with_held(error, s, node)
+    return add_held_sessions(error, s, node)
 
 
 def is_handled(operation: str, node: Segment) -> bool:
@@ -148,7 +163,7 @@ def plain_arguments(arguments: tuple[Value, ...]) -> tuple[Value, ...]:
 
 
 def _take(
-    clause: Taking,
+    clause: ClauseCode,
     operation: str,
     arguments: tuple[Value, ...],
     node: Segment,
@@ -198,7 +213,7 @@ def went(value: Value, k: Frame, s: Segment) -> Step:
 
 def _push(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:
     if len(continuation.segments) > 1:
-        carried(len(continuation.segments))
+        charge_copied(len(continuation.segments))
     for kind, frames, context, data in placed(continuation, _around(k, s)):
         s = (kind, k, s, context, data)
         k = frames
@@ -262,27 +277,83 @@ def let_go(continuation: Continuation, k: Frame, s: Segment) -> Step:
     return abandon(continuation, k, s, ("value", None), _around(k, s))
 
 
+# -- Handlers around branches ---------------------------------------------------------------------
+#
+# A clause from beyond a branch's base runs in the branch, whose own stack is set aside meanwhile.
+# What a clause may do there is read from its text: one that only ever resumes last, or forwards,
+# may cross; one that never resumes ends the branches first and runs in the branch that forked.
+
+
+class Crossing:
+    """A branch's stack, set aside while a clause from beyond its base runs in the branch."""
+
+    __slots__ = ("k", "level", "node", "resumable", "s")
+
+    def __init__(self, k: Frame, s: Segment, node: Segment, level: int, resumable: bool) -> None:
+        self.k = k
+        self.s = s
+        self.node = node
+        self.level = level
+        self.resumable = resumable
+
+
+class _Across(Procedure):
+    """The continuation of a clause that runs in a branch: only ever called last."""
+
+    __slots__ = ()
+    name = "continuation"
+
+
+ACROSS = _Across()
+
+
+def cross(
+    clause: ClauseCode,
+    operation: str,
+    arguments: tuple[Value, ...],
+    node: Segment,
+    level: int,
+    k: Frame,
+    s: Segment,
+    resumable: bool,
+) -> Step:
+    values = clause.bind(operation, arguments)
+    if clause.kind == "never":
+        raise Aborted(level, node, ("clause", clause, values), k, s)
+    context = s[3].naming(node[2][3])
+    beyond = (BASE, BOTTOM, None, base_of(s)[3], Parent(node[2], level))
+    crossing = (CROSS, BOTTOM, beyond, context, Crossing(k, s, node, level, resumable))
+    return clause.body, (*environment(node), *values, ACROSS), BOTTOM, crossing
+
+
+def resume_across(value: Value, k: Frame, s: Segment) -> Step:
+    """A crossing clause resumes: the branch's own stack is back."""
+    data = s[4]
+    if not data.resumable:
+        raise not_resumable()
+    k = data.k
+    return k[0], value, k, data.s
+
+
+def _leave_cross(value: Value, s: Segment) -> Step:
+    data = s[4]
+    raise Aborted(data.level, data.node, ("value", value), data.k, data.s)
+
+
+def _leave_cut_cross(value: Value, s: Segment) -> Step:
+    return abandon_all(s[4].k, s[4].s, s[2][3], value)
+
+
+CROSS = Kind("cross", _leave_cross, cleanup=True)
+CROSS.stripped = Kind("cut", _leave_cut_cross, cleanup=True)
+
+
 # -- Errors -------------------------------------------------------------------------------------
 
 
 def fail(error: Record, k: Frame, s: Segment, resumable: bool = True) -> Step:
     """Performs `error`."""
     return perform("error", (error,), k, s, resumable=resumable)
-
-
-def _across_par(operation: str, span: Span | None, is_tool: bool) -> Record:
-    where, instead = "a `par`", "branches share no state: what one has is its value"
-    if is_tool:
-        where = "a conversation, which calls its tools in branches,"
-        instead = "a tool that keeps state is called in order: (allowed_tools (in-order name))"
-    return error_record(
-        "PROGRAM_ERROR",
-        "resume-across-par",
-        f"a handler around {where} takes `{operation}` and does more with its continuation than "
-        "resume it last",
-        span=span.plain() if span is not None else None,
-        hint=f"resume in tail position, forward, or put the handler inside the branch; {instead}",
-    )
 
 
 def _error_alone(arguments: tuple[Value, ...], span: Span | None) -> Record:

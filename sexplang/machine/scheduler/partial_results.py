@@ -1,32 +1,46 @@
-"""What branches had come to that are cut short → the errors that tell it."""
+"""Partial results of branches that are cut short, and the errors that tell them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from sexplang.machine.branch import Branch, Forked, Ready, Waiting, place
+from sexplang.machine.bound import with_bound
 from sexplang.machine.converse import CONVERSATION
-from sexplang.machine.crossing import CROSS
 from sexplang.machine.exits import Lost, Settled
 from sexplang.machine.graphs import is_graph
+from sexplang.machine.handlers import CROSS
+from sexplang.machine.scheduler.branches import (
+    Branch,
+    Forked,
+    Path,
+    Ready,
+    Waiting,
+    child_paths,
+    registers_of,
+)
+from sexplang.machine.scheduler.cut_short import report_cut_now
 from sexplang.machine.stack import Continuation, Segment
 from sexplang.terms.effect import Part
 from sexplang.terms.node import node
 from sexplang.terms.task import Cut, Session, cut_off, error_record, together
 from sexplang.terms.value import Record, Value
 
+if TYPE_CHECKING:
+    from sexplang.machine.scheduler.scheduler import Scheduler
+
 
 @node(eq=False)
-class Had:
+class PartialResults:
     """What is cut off in a branch, and what model calls have got that were under way there."""
 
     cut: Cut
     parts: tuple[Part, ...] = ()
 
-    def beside(self, part: Part | None) -> "Had":
+    def without(self, part: Part | None) -> "PartialResults":
         """The same without what a call has got that is told already."""
-        return Had(self.cut, tuple([each for each in self.parts if each is not part]))
+        return PartialResults(self.cut, tuple([each for each in self.parts if each is not part]))
 
-    def telling(self, error: Record, s: Segment, told: Sequence[Session] = ()) -> Record:
+    def add_to(self, error: Record, s: Segment, told: Sequence[Session] = ()) -> Record:
         """The error that tells of these, and what all of this took; of the conversations `told`,
         innermost first, it is their own."""
         if not isinstance(error.fields["details"], dict):
@@ -40,7 +54,7 @@ class Had:
         return linked.tasks.cut_short(error, tuple(told), cut)  # type: ignore[no-any-return]
 
 
-def ended(graph: Forked, had: Mapping[int, Had]) -> dict[int, Record]:
+def errors_of_cancelled(graph: Forked, had: Mapping[int, PartialResults]) -> dict[int, Record]:
     """The errors that nodes of a graph end with which are cancelled, by index; none for those in
     which no conversation was at work."""
     found = {}
@@ -54,18 +68,22 @@ def ended(graph: Forked, had: Mapping[int, Had]) -> dict[int, Record]:
     return found
 
 
-def had_of(branch: Branch, node: Segment, inside: Iterable[Had], part: Part | None = None) -> Had:
+def collect_partial_results(
+    branch: Branch, node: Segment, inside: Iterable[PartialResults], part: Part | None = None
+) -> PartialResults:
     """What a branch has come to down to `node` (None: to its base), with those `inside` of it; what
     is deep in branches of branches is as near as what is in one of them."""
     cuts: list[Cut] = []
     parts = [] if part is None else [part]
-    values = values_of(branch) if isinstance(branch, Forked) else []
+    values = finished_values(branch) if isinstance(branch, Forked) else []
     for had in inside:
         cuts += (had.cut,) if had.cut.sessions else had.cut.inside
         values += () if had.cut.sessions else had.cut.done
         parts += had.parts
-    sessions = sessions_in(place(branch)[1], node)
-    return Had(Cut(tuple(sessions), tuple(cuts), tuple(values), is_graph(branch)), tuple(parts))
+    sessions = sessions_in(registers_of(branch)[1], node)
+    return PartialResults(
+        Cut(tuple(sessions), tuple(cuts), tuple(values), is_graph(branch)), tuple(parts)
+    )
 
 
 def sessions_in(s: Segment, node: Segment) -> list[Session]:
@@ -82,13 +100,13 @@ def sessions_in(s: Segment, node: Segment) -> list[Session]:
     return found
 
 
-def with_held(error: Record, s: Segment, node: Segment) -> Record:
+def add_held_sessions(error: Record, s: Segment, node: Segment) -> Record:
     """The error of a clause that has not resumed what it holds: of conversations, it tells."""
     sessions = sessions_in(s, node) if s[3].conversations else []
-    return Had(Cut(tuple(sessions))).telling(error, s) if sessions else error
+    return PartialResults(Cut(tuple(sessions))).add_to(error, s) if sessions else error
 
 
-def values_of(fork: Forked) -> list[Value]:
+def finished_values(fork: Forked) -> list[Value]:
     """The values of those of its branches that have ended, in their order."""
     found = [fork.values[at] for at in range(fork.width) if at in fork.values]
     return [
@@ -98,13 +116,13 @@ def values_of(fork: Forked) -> list[Value]:
     ]
 
 
-def naming(error: Record, waiting: Sequence[Branch]) -> Record:
+def describe_expired(error: Record, waiting: Sequence[Branch]) -> Record:
     """The error of a deadline that ends several branches: how many wait or compute, and for what
     most of them wait."""
     if len(waiting) < 2:
         return error
     computing = sum(isinstance(branch, Ready) for branch in waiting)
-    things = Counter(map(_awaited, waiting)).most_common()
+    things = Counter(map(_describe_wait, waiting)).most_common()
     listed = [f"{many} for {what}" for what, many in things[:_NAMED]]
     if len(things) > _NAMED:
         listed.append(f"{sum([many for _, many in things[_NAMED:]])} for others")
@@ -119,7 +137,7 @@ _NAMED = 3
 """Of so many things it is said that branches wait for them."""
 
 
-def _awaited(branch: Branch) -> str:
+def _describe_wait(branch: Branch) -> str:
     if isinstance(branch, Ready):
         return "computing"
     if not isinstance(branch, Waiting):
@@ -127,3 +145,66 @@ def _awaited(branch: Branch) -> str:
     payload = branch.request.arguments[0] if branch.request.arguments else None
     task = payload.get("task") if isinstance(payload, dict) else None
     return f"`{branch.request.operation}`" + (f" of task `{task}`" if task else "")
+
+
+# -- What a scheduler's branches have -------------------------------------------------------------
+
+
+def errors_of_nodes(scheduler: "Scheduler", graph: Forked) -> dict[int, Record]:
+    """What the nodes of a graph that are about to be cancelled have said and taken, where
+    there are conversations in them: the errors that these end with, by index."""
+    return errors_of_cancelled(graph, collect_from_branches(scheduler, graph, {}))
+
+
+def collect_from_branches(
+    scheduler: "Scheduler", fork: Forked, known: dict[Path, Part | None]
+) -> dict[int, PartialResults]:
+    """What the branches of a fork have come to that are about to be cancelled, by index. Those
+    that stand already had what is `known`."""
+    branches = scheduler.table.branches
+    there = [branches[path] for path in reversed(child_paths(fork)) if path in branches]
+    return {
+        each.path[-1]: _collect_inside(scheduler, each, None, known)
+        for each in there
+        if not each.leaving
+    }
+
+
+def _collect_inside(
+    scheduler: "Scheduler", branch: Branch, node: Segment, known: dict[Path, Part | None]
+) -> PartialResults:
+    """What a branch has come to down to `node`, with all inside of it, before it is left."""
+    found: list[tuple[Branch, Part | None]] = []
+    work = [branch.path]
+    while work:
+        each = scheduler.table.branches.get(work.pop())
+        if each is None or (each.leaving and each is not branch):
+            continue
+        if isinstance(each, Forked):
+            work.extend(child_paths(each))
+        is_asked = isinstance(each, Waiting)
+        found.append((each, scheduler.park(each, each) if is_asked else known.get(each.path)))
+    inside: dict[Path, list[PartialResults]] = {}
+    for each, part in reversed(found):
+        down_to = node if each is branch else None
+        had = collect_partial_results(each, down_to, inside.pop(each.path, ())[::-1], part)
+        inside.setdefault(each.path[:-2], []).append(had)
+    return had
+
+
+def add_partial_results(
+    scheduler: "Scheduler", error: Record, branch: Branch, node: Segment
+) -> Record:
+    """An error that leaves a branch down to `node`, with what is cut off."""
+    had = _collect_inside(scheduler, branch, node, {})
+    return had.add_to(error, registers_of(branch)[1])
+
+
+def add_all_partial_results(scheduler: "Scheduler", error: Record) -> Record:
+    """An error that ends the run from outside, with all that the program had by then."""
+    root = scheduler.table.branches[()]
+    k, s = registers_of(root)
+    if s[3].linked.tasks is None:
+        return error
+    error = add_partial_results(scheduler, with_bound(error, k, s), root, None)
+    return report_cut_now(error, s)

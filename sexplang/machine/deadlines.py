@@ -1,14 +1,14 @@
-"""What happens in the weave to deadlines and budgets: which are counted down, spent, broken."""
+"""Deadlines and budgets of one delivery: which are counted down, spent, broken."""
 
 from collections.abc import Iterator
 
-from sexplang.machine.branch import Times, Waiting
+from sexplang.machine.accounts import Accounts, Bounds, Held, Scope
 from sexplang.machine.budgets import Meter, Refused, refund, reserve, settle, take_back
 from sexplang.machine.exits import Asked, Entered
-from sexplang.machine.leaving import CLEANING, SCOPE, UNWINDING
-from sexplang.machine.scopes import Accounts, Bounds, Held, Scope
+from sexplang.machine.scheduler.branches import Times, Waiting
+from sexplang.machine.scheduler.cut_short import waiting_error
 from sexplang.machine.stack import Segment
-from sexplang.machine.telling import error_in
+from sexplang.machine.unwinding import CLEANING, SCOPE, UNWINDING
 from sexplang.terms.effect import Part, Request
 from sexplang.terms.node import evolve
 from sexplang.terms.value import Record, Value
@@ -17,17 +17,17 @@ GRACE = 5
 """Seconds that a cancelled branch has for its `finally` bodies."""
 
 
-def form_of(scope: str, s: Segment, level: int) -> tuple[Segment, int]:
+def find_form(scope: str, s: Segment, level: int) -> tuple[Segment, int]:
     """The segment of a scope's form on a stack or on those it stands on, and the level in the
     tree of the branch that has it; (None, 0) if it is on none."""
-    found = (place for id, *place in _forms(s, level) if id == scope)
+    found = (place for id, *place in _iterate_forms(s, level) if id == scope)
     node, level = next(found, (None, 0))
     return node, level
 
 
-def plan_of(s: Segment, accounts: Accounts) -> str | None:
+def find_plan(s: Segment, accounts: Accounts) -> str | None:
     """The innermost plan that work on a stack is done in."""
-    return next((id for id, _, _ in _forms(s, 0) if accounts[id].steps is not None), None)
+    return next((id for id, _, _ in _iterate_forms(s, 0) if accounts[id].steps is not None), None)
 
 
 def is_cleaning(s: Segment, scope: str) -> bool:
@@ -47,18 +47,18 @@ def is_cleaning(s: Segment, scope: str) -> bool:
 _CLEANING = (CLEANING, UNWINDING, UNWINDING.stripped)
 
 
-def pending(s: Segment) -> Record | None:
+def pending_error(s: Segment) -> Record | None:
     """The error that is raised when what cleans up on a stack has ended, if it is one."""
     node = s
     while node is not None:
         kind, data = node[0], node[4]
         if kind.pends and kind.stripped is kind and data[1] is not None:
-            return error_in(data[1])
+            return waiting_error(data[1])
         node = node[2]
     return None
 
 
-def _forms(s: Segment, level: int) -> Iterator[tuple[str, Segment, int]]:
+def _iterate_forms(s: Segment, level: int) -> Iterator[tuple[str, Segment, int]]:
     """The scopes whose forms are on a stack or on those it stands on, innermost first: each with
     its segment, and the level in the tree of the branch that has it."""
     node = s
@@ -73,8 +73,8 @@ def _forms(s: Segment, level: int) -> Iterator[tuple[str, Segment, int]]:
             node = node[2]
 
 
-class Timing:
-    """The accounts of one delivery. Every branch that starts or stops waiting is told."""
+class Ledger:
+    """The accounts of one delivery. It is told of every branch that starts or stops waiting."""
 
     def __init__(self, times: Times, meter: Meter) -> None:
         self.accounts = times.accounts
@@ -87,24 +87,24 @@ class Timing:
 
     @property
     def times(self) -> Times:
-        """As they are, once it is known what has `changed`."""
+        """As they are, once the timers have moved."""
         return Times(self.accounts, self.waiting, self.timers, self.learned)
 
-    def entered(self, id: str, left: Entered, steps: int) -> Segment:
+    def open_scope(self, id: str, left: Entered, steps: int) -> Segment:
         """Opens a scope when so many steps have been taken: the segment that stands for it."""
         scope = Scope(id, Bounds(left.span, **left.settings), began=steps)
         self.accounts = self.accounts.set(id, scope)
         context = left.s[3].within(id, "steps" in left.settings)
         return (SCOPE, left.k, left.s, context, id)
 
-    def grace(self, id: str) -> None:
+    def grant_grace(self, id: str) -> None:
         """A deadline for cleaning up, without a form of its own."""
         more = (
             f"let `finally` bodies do less: where others wait for them, they have {GRACE} seconds"
         )
         self.accounts = self.accounts.set(id, Scope(id, Bounds(seconds=GRACE, more=more)))
 
-    def asked(self, left: Asked) -> tuple[Refused | None, Held | None]:
+    def admit_request(self, left: Asked) -> tuple[Refused | None, Held | None]:
         """A branch is about to wait: whether a scope breaks instead, and what is held. Raises
         Fault for a model call that no budget of tokens can hold."""
         context, accounts = left.s[3], self.accounts
@@ -134,14 +134,14 @@ class Timing:
             self.count(scopes, 1)
         return None, held
 
-    def late(self, scopes: tuple[str, ...]) -> Refused | None:
+    def find_late(self, scopes: tuple[str, ...]) -> Refused | None:
         """The outermost deadline that has passed already."""
         for id in scopes:
             if self.accounts[id].fired:
                 return Refused(id, self.accounts[id].expired())
         return None
 
-    def answered(self, branch: Waiting, reply: Value, failed: bool) -> None:
+    def settle_request(self, branch: Waiting, reply: Value, failed: bool) -> None:
         """A branch has its reply, or the error that its request failed with."""
         self.count(branch.s[3].scopes, -1)
         if branch.held is not None:
@@ -152,7 +152,7 @@ class Timing:
                     self.accounts, branch.held, reply, self._meter, self.learned
                 )
 
-    def withdrawn(self, branch: Waiting, part: Part | None) -> None:
+    def withdraw_request(self, branch: Waiting, part: Part | None) -> None:
         """A branch does not wait any more; `part` is what its call had got by then."""
         self.count(branch.s[3].scopes, -1)
         if branch.held is not None:
@@ -166,13 +166,13 @@ class Timing:
             scope = self.accounts[id]
             assert scope.bounds.steps is not None
             left = scope.bounds.steps - scope.spent_steps
-            if (left > 0 or form_of(id, s, 0)[0] is not None) and (
+            if (left > 0 or find_form(id, s, 0)[0] is not None) and (
                 found is None or left < found[1]
             ):
                 found = id, left
         return found
 
-    def worked(self, s: Segment, steps: int) -> None:
+    def charge_steps(self, s: Segment, steps: int) -> None:
         """Charges the steps that a branch took until the loop was left to the plans that it began
         them in."""
         for id in s[3].plans:
@@ -185,7 +185,7 @@ class Timing:
         known = [self.accounts[id] for id in scopes]
         return tuple([each for each in known if each.seconds is not None and not each.fired])
 
-    def fired(self, id: str) -> Scope:
+    def fire(self, id: str) -> Scope:
         """A deadline has passed."""
         scope = evolve(self.accounts[id], fired=True)
         self.accounts = self.accounts.set(id, scope)
@@ -199,7 +199,7 @@ class Timing:
         for id in scopes:
             begun[id] = begun.get(id, 0) + by
 
-    def changed(self) -> tuple[list[Request], list[str]]:
+    def move_timers(self) -> tuple[list[Request], list[str]]:
         """The timers to open and those to withdraw, now that every branch waits."""
         opened: list[Request] = []
         closed: list[str] = []

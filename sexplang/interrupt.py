@@ -172,9 +172,12 @@ def _is_delicate(frame: FrameType | None, around: FrameType) -> bool:
     """Whether nothing may be raised now, by what is at work inside of `around`: an import, which
     may drop what is raised, make another error of it, or leave a lock taken for which other threads
     wait; or half an event loop is there."""
+    events = sys.modules.get("asyncio.events")
+    new_event_loop = None if events is None else vars(events).get("new_event_loop")
+    making = None if new_event_loop is None else new_event_loop.__code__
     while frame is not None and frame is not around:
         code = frame.f_code
-        if code.co_filename.startswith("<frozen importlib") or code.co_name == "new_event_loop":
+        if code is making or code.co_filename.startswith("<frozen importlib"):
             return True
         frame = frame.f_back
     return False

@@ -7,7 +7,7 @@ from typing import Any
 from sexplang.machine.control import perform, resume
 from sexplang.machine.converse import call_task
 from sexplang.machine.crossing import ACROSS, resume_across
-from sexplang.machine.finding import calling
+from sexplang.machine.error_positions import calling
 from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
 from sexplang.terms.brief import shown
 from sexplang.terms.source import Span

@@ -7,9 +7,9 @@ from typing import Any
 
 from sexplang.machine.bound import telling_bound
 from sexplang.machine.crossing import ACROSS, cross
+from sexplang.machine.error_positions import blamed, calling
 from sexplang.machine.errors import raised
 from sexplang.machine.exits import Asked, Requested, Uncaught
-from sexplang.machine.finding import blamed, calling
 from sexplang.machine.leaving import (
     OWN,
     USED,

@@ -40,7 +40,6 @@ from sexplang.machine.loop import Limits
 from sexplang.machine.places import Placing
 from sexplang.machine.slicing import Pause, Slice, Slicing
 from sexplang.machine.stack import BOTTOM, Ctx, Segment, Step
-from sexplang.machine.stood import Stood
 from sexplang.machine.telling import tell_now, telling
 from sexplang.machine.timing import Timing, form_of, is_cleaning, pending
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, known, unknown
@@ -55,7 +54,7 @@ class Cutting:
 
     ended = False
     broken: Record | None = None
-    stood: Stood | None = None
+    stood: Any = None
     """Where the program failed."""
     value: Value = None
     timed: Timing | None = None

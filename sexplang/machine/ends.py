@@ -11,7 +11,7 @@ from sexplang.terms.value import Fault, Record, Value
 from sexplang.terms.work import Begins, Ends
 
 if TYPE_CHECKING:
-    from sexplang.machine.trail import Trail
+    from sexplang.machine.traceback import Trail
 
 Told: TypeAlias = tuple[Begins | Ends, ...]
 
@@ -57,14 +57,14 @@ class Failed(Exception):
     def trail(self) -> "Trail":
         """The calls that the program was in when it failed, and its variables there; nothing
         where that is not known."""
-        from sexplang.machine.trail import Trail, trail_of  # a run that succeeds needs none
+        from sexplang.machine.traceback import Trail, trail_in  # a run that succeeds needs none
 
         if self._stood is None:
             return Trail()
         stood, setting = self._stood
-        if stood is None:
+        trail = trail_in(stood, self.error, setting.program)
+        if trail is None:
             return Trail()
-        trail = trail_of(stood, self.error, setting)
         return Trail(*setting.conceal((trail.calls, trail.variables)))
 
     def __str__(self) -> str:

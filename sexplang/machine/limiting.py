@@ -8,12 +8,11 @@ from typing import Any
 
 from sexplang.machine import exits
 from sexplang.machine.branch import Branch, Forked, Ready, branch_id, children, place
+from sexplang.machine.error_positions import FailureSite, place_of
 from sexplang.machine.errors import limit
-from sexplang.machine.finding import place_of
 from sexplang.machine.queueing import Queueing
 from sexplang.machine.reached import plan_too_long, too_many_scopes
 from sexplang.machine.stack import Segment, Step
-from sexplang.machine.stood import Stood
 from sexplang.machine.timing import form_of, plan_of
 from sexplang.terms.value import Record
 from sexplang.terms.work import Ends
@@ -62,7 +61,7 @@ class Limiting(Queueing):
         if plan is None or not self._drop(branch, s, plan, error):
             self.branches[branch.path] = Ready(branch.path, branch.ordinal, branch.leaving, step)
             self.broken = self._telling_all(error)
-            self.ended, self.stood = True, Stood(*step)
+            self.ended, self.stood = True, FailureSite(*step)
 
     def _drop(self, branch: Branch, s: Segment, plan: str, error: Record) -> bool:
         """The plan ends as failed, with all that stands on it and all branches in it. False where

@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from sexplang.machine.branch import Waiting, Weave, order, path_of
 from sexplang.machine.budgets import METER, Meter, allowed, regrown
 from sexplang.machine.control import fail
 from sexplang.machine.ends import Conceal, Done, Failed, Told, as_it_is
+from sexplang.machine.error_positions import FailureSite
 from sexplang.machine.exits import Entered
 from sexplang.machine.link import Standing, link, link_onward
 from sexplang.machine.loop import Limits
 from sexplang.machine.slicing import Pause, Slice
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
-from sexplang.machine.stood import Stood
 from sexplang.machine.weave import Turn
 from sexplang.terms.effect import Request, SoFar, unknown
 from sexplang.terms.node import define, evolve, frozen, node
@@ -23,6 +23,9 @@ from sexplang.terms.task import TaskSystem, error_of
 from sexplang.terms.text import written_value
 from sexplang.terms.value import Fault, Record, Value
 from sexplang.terms.work import RUN
+
+if TYPE_CHECKING:
+    from sexplang.machine.traceback import Trail
 
 _SHOWN = 5
 """How many open requests stand in one line."""
@@ -47,15 +50,15 @@ class State:
     """What a run that waits is, for whoever drives it.
 
     `opened` are the requests that the last delivery made. `told` is the work that began and ended
-    by it, in a run that is traced. `stood` is where a program has failed that cleans up; a frozen
-    run has lost it.
+    by it, in a run that is traced. `stood` is where a program has failed that cleans up; a thawed
+    run has its trail.
     """
 
     weave: Weave
     setting: Setting
     opened: tuple[Request, ...] = ()
     told: Told = ()
-    stood: Stood | None = None
+    stood: "FailureSite | Trail | None" = None
     pause: Pause | None = None
     """Where a branch goes on that computes, in a run that does so in slices."""
 

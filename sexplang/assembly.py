@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from sexplang import machine, pipeline
 from sexplang.machine import Limits, Outcome
-from sexplang.machine.ends import Conceal, as_it_is
+from sexplang.machine.outcome import Conceal, as_it_is
 from sexplang.process import growth
 from sexplang.terms.models import Models
 from sexplang.terms.node import attributes, evolve

@@ -18,7 +18,7 @@ from sexplang.terms.text import plain, text, value_of
 from sexplang.terms.value import Fault, Record, Task, Value
 
 if TYPE_CHECKING:
-    from sexplang.machine.trail import Trail
+    from sexplang.machine.traceback import Trail
 
 Path = Literal["s_expression", "subtask_template", "direct_tool"]
 

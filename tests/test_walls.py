@@ -43,6 +43,24 @@ def test_files_stay_readable(files):
     assert {name: lines for name, lines in sizes.items() if lines > 600} == {}
 
 
+REFLECTED = ("cell_contents", "f_locals", "__closure__", "co_name", "co_qualname", "co_varnames")
+CLASS_MAKER = frozenset(f"sexplang/terms/{name}.py" for name in ("making", "methods", "node"))
+
+
+def test_the_names_of_locals_mean_nothing():
+    """Only what makes classes looks into Python's closures, frames and names of code: anything else
+    asks a table."""
+    found = []
+    for file in SOURCES:
+        name = str(file.relative_to(ROOT))
+        for node in ast.walk(ast.parse(file.read_text())) if name not in CLASS_MAKER else ():
+            word = node.attr if isinstance(node, ast.Attribute) else getattr(node, "value", None)
+            if word in REFLECTED:
+                found.append(f"{name}:{node.lineno} {word}")
+
+    assert found == []
+
+
 def test_doors_are_narrow():
     """A room's door exports at most three functions; classes and tables may come along."""
     for door in ROOT.glob("sexplang/*/__init__.py"):

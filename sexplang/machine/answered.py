@@ -23,27 +23,25 @@ def told(fault: Fault, linked: Linked) -> Fault:
     if fault.code != "wrong-type" or fault.span is None or fault.span.source.is_library:
         return fault
     found = _answers(linked).get(fault.span)
-    env = _environment(fault) if found else None
-    if not found or env is None:
+    if not found or fault.env is None:
         return fault
     tasks = tuple([(at, task) for at, (_, task) in enumerate(found)])
-    return misfit(fault, tasks, [_value(env, local) for local, _ in found])
+    return misfit(fault, tasks, [_value(fault.env, local) for local, _ in found])
 
 
 def _answers(linked: Linked) -> dict[Span, Answers]:
     """Which calls of the program take such variables, by their places."""
     if linked not in _known:
-        _known[linked] = _found(linked.program())
+        _known[linked] = _found(linked)
     return _known[linked]
 
 
-def _found(program: Any) -> dict[Span, Answers]:
+def _found(linked: Linked) -> dict[Span, Answers]:
+    program = linked.program()
     if not isinstance(program, Program) or not program.tasks:
         return {}
-    from sexplang.machine.environments import Environments  # a run without such faults needs none
-
     made: dict[Span, Answers] = {}
-    for call, scope in Environments(program).calls():
+    for call, scope in linked.sites.environments.calls():
         answers: list[tuple[Local, Task]] = []
         for each in call.arguments:
             if isinstance(each, Local):
@@ -52,14 +50,6 @@ def _found(program: Any) -> dict[Span, Answers]:
         if answers:
             made[call.span] = tuple(answers)
     return made
-
-
-def _environment(fault: Fault) -> Any:
-    """The environment of the call that failed."""
-    from sexplang.machine.stood import inside
-
-    held = [each.env for each in inside(fault.__traceback__) if each.env is not None]
-    return held[-1] if held else None
 
 
 def _value(env: Any, local: Local) -> Any:

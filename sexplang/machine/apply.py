@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from sexplang.machine.converse import call_task
-from sexplang.machine.finding import calling
+from sexplang.machine.error_positions import calling
 from sexplang.machine.handlers import ACROSS, perform, resume, resume_across
 from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
 from sexplang.terms.brief import shown

@@ -16,13 +16,13 @@ from sexplang.terms.value import Value
 MOST = 1 << 1000
 LEAST = -MOST
 
-Slow = Callable[[Value, Value], Value]
+Slow = Callable[[Value, Value, Env], Value]
 
 
 def add_constant(i: int, c: int, slow: Slow) -> Simple:
     def run(env: Env) -> Value:
         a = env[i]
-        return a + c if a.__class__ is int else slow(a, c)
+        return a + c if a.__class__ is int else slow(a, c, env)
 
     return run
 
@@ -30,7 +30,7 @@ def add_constant(i: int, c: int, slow: Slow) -> Simple:
 def subtract_constant(i: int, c: int, slow: Slow) -> Simple:
     def run(env: Env) -> Value:
         a = env[i]
-        return a - c if a.__class__ is int else slow(a, c)
+        return a - c if a.__class__ is int else slow(a, c, env)
 
     return run
 
@@ -42,7 +42,7 @@ def add_near(i: int, j: int, slow: Slow) -> Simple:
             made = a + b
             if -0x3FFFFFFF < made < 0x3FFFFFFF or LEAST < made < MOST:
                 return made
-        return slow(a, b)
+        return slow(a, b, env)
 
     return run
 
@@ -54,7 +54,7 @@ def subtract_near(i: int, j: int, slow: Slow) -> Simple:
             made = a - b
             if -0x3FFFFFFF < made < 0x3FFFFFFF or LEAST < made < MOST:
                 return made
-        return slow(a, b)
+        return slow(a, b, env)
 
     return run
 
@@ -67,7 +67,7 @@ def multiply_near(i: int, j: int, slow: Slow) -> Simple:
                 return a * b
             if LEAST < a < MOST and LEAST < b < MOST:
                 return a * b
-        return slow(a, b)
+        return slow(a, b, env)
 
     return run
 
@@ -79,7 +79,7 @@ def add_any(left: Simple, right: Simple, slow: Slow) -> Simple:
             made = a + b
             if -0x3FFFFFFF < made < 0x3FFFFFFF or LEAST < made < MOST:
                 return made
-        return slow(a, b)
+        return slow(a, b, env)
 
     return run
 
@@ -91,7 +91,7 @@ def subtract_any(left: Simple, right: Simple, slow: Slow) -> Simple:
             made = a - b
             if -0x3FFFFFFF < made < 0x3FFFFFFF or LEAST < made < MOST:
                 return made
-        return slow(a, b)
+        return slow(a, b, env)
 
     return run
 
@@ -104,7 +104,7 @@ def multiply_any(left: Simple, right: Simple, slow: Slow) -> Simple:
                 return a * b
             if LEAST < a < MOST and LEAST < b < MOST:
                 return a * b
-        return slow(a, b)
+        return slow(a, b, env)
 
     return run
 
@@ -117,7 +117,7 @@ def dividing(divide: Callable[[int, int], int]) -> dict[str, Any]:
             a = env[i]
             if a.__class__ is int and 0 <= a < MOST and c > 0:
                 return divide(a, c)
-            return slow(a, c)
+            return slow(a, c, env)
 
         return run
 
@@ -126,7 +126,7 @@ def dividing(divide: Callable[[int, int], int]) -> dict[str, Any]:
             a, b = left(env), right(env)
             if a.__class__ is int and b.__class__ is int and 0 <= a < MOST and b > 0:
                 return divide(a, b)
-            return slow(a, b)
+            return slow(a, b, env)
 
         return run
 

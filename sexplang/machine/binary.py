@@ -7,22 +7,23 @@ simple value, the shape of most recursion, saves a call.
 from typing import Any
 
 from sexplang.machine.arithmetic import LEAST, MOST
-from sexplang.machine.generate import Piece
+from sexplang.machine.generate import Maker, Piece
 from sexplang.machine.operands import placed
+from sexplang.machine.sites import SECOND
 from sexplang.machine.stack import Frame, Run, Segment, Step
-from sexplang.terms.source import Span
+from sexplang.terms.core import CallPrimitive
 from sexplang.terms.value import Primitive, Value
 
 
-def both(primitive: Primitive, left: Piece, right: Piece, span: Span) -> Run:
+def both(maker: Maker, node: CallPrimitive, primitive: Primitive, left: Piece, right: Piece) -> Run:
     """Code that calls the primitive with both values."""
-    two = placed(primitive.function, span)
+    two = placed(primitive.function, node.span)
     if left.simple is None and right.simple is not None:
-        return _under(_first(two, right.simple), left)
-    second = _added(two) if primitive.name == "+" else _second(two)
+        return _under(maker.enter(node, 0, _first(two, right.simple)), left)
+    second = maker.enter(node, SECOND, _added(two) if primitive.name == "+" else _second(two))
     if left.simple is not None:
         return _with(left, second, right)
-    return _under(_onward(second, right), left)
+    return _under(maker.enter(node, 0, _onward(second, right)), left)
 
 
 def _under(back: Run, piece: Piece) -> Run:
@@ -56,8 +57,8 @@ def _first(two: Any, last: Any) -> Run:
     """The first value comes back; the second is simple."""
 
     def back(value: Value, k: Frame, s: Segment) -> Step:
-        below = k[1]
-        return below[0], two(value, last(k[2])), below, s
+        below, env = k[1], k[2]
+        return below[0], two(value, last(env), env), below, s
 
     return back
 
@@ -85,7 +86,7 @@ def _second(two: Any) -> Run:
 
     def back(value: Value, k: Frame, s: Segment) -> Step:
         below = k[1]
-        return below[0], two(k[2], value), below, s
+        return below[0], two(k[2], value, None), below, s
 
     return back
 
@@ -99,6 +100,6 @@ def _added(two: Any) -> Run:
             made = first + value
             if -0x3FFFFFFF < made < 0x3FFFFFFF or LEAST < made < MOST:
                 return below[0], made, below, s
-        return below[0], two(first, value), below, s
+        return below[0], two(first, value, None), below, s
 
     return back

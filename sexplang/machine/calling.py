@@ -8,8 +8,8 @@ from typing import Any
 
 from sexplang.machine.apply import fill
 from sexplang.machine.converse import FUNCTION, TOLD
+from sexplang.machine.error_positions import returned
 from sexplang.machine.exits import Asked
-from sexplang.machine.finding import returned
 from sexplang.machine.handlers import plain_arguments
 from sexplang.machine.stack import Closure, Code, Frame, Linked, Segment, Step, leave
 from sexplang.terms.value import Fault
@@ -34,7 +34,7 @@ def _environment(linked: Linked, code: Code, k: Frame, s: Segment) -> tuple[Any,
     """What the program has defined: it stands in the frame of the form that is being evaluated."""
     while s is not None:
         while k is not None:
-            if getattr(k[0], "codes", None) is linked.codes:
+            if k[0] is linked.top:
                 return _seen(code, k[2])
             k = k[1]
         if s[2] is None and s[4] is not None:  # goes on where the branch began

@@ -9,7 +9,8 @@ from sexplang.machine import simple as pure
 from sexplang.machine.apply import apply, apply_labelled, inputs_order
 from sexplang.machine.binary import both
 from sexplang.machine.converse import Wants, call_task
-from sexplang.machine.finding import calling, returned
+from sexplang.machine.error_positions import calling, returned
+from sexplang.machine.exits import ERRORS, Uncaught
 from sexplang.machine.gather import enter, gather
 from sexplang.machine.generate import (
     HEAVIEST,
@@ -24,7 +25,7 @@ from sexplang.machine.generate import (
 )
 from sexplang.machine.handlers import perform, resume
 from sexplang.machine.misfits import misfit, tasks_of, telling
-from sexplang.machine.simple import at
+from sexplang.machine.simple import at, called
 from sexplang.machine.stack import Closure, Code, Continuation, Frame, Run, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.allowance import ticks, work
@@ -41,44 +42,42 @@ def _primitive(maker: Maker, node: core.CallPrimitive, pieces: list[Piece]) -> P
         return simply(operands.call(primitive, pieces, span), pieces)
     pieces = capped(pieces)
     if len(pieces) == 2:
-        return Piece(code=both(primitive, pieces[0], pieces[1], span), height=height(pieces))
+        return Piece(code=both(maker, node, primitive, *pieces), height=height(pieces))
     function = primitive.function
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         try:
             return k[0], function(*found), k, s
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
-    return Piece(code=gather(pieces, finish), height=height(pieces) + 1)
+    return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
 
 
 @combines(core.CallKnown, attrgetter("arguments"))
 def _known(maker: Maker, node: core.CallKnown, pieces: list[Piece]) -> Piece:
     code, depth = maker.codes[node.function], node.depth
     if _leads_into_library(code, node.span):
-        return _into_library(_entered(node, code, pieces), node.span)
+        return _into_library(_entered(maker, node, code, pieces), node.span)
     body = maker.pure(node.function)
     if body is not None and low([*pieces, body]):
-        call = _pure_call(body.simple, depth, [piece.simple for piece in pieces])
+        call = _pure_call(code, body.simple, depth, [piece.simple for piece in pieces])
         made = simply(call, [*pieces, body])
         if made.weight <= HEAVIEST:
             made.height = sum(piece.height for piece in [*pieces, body]) + 1
             if made.height < TALL:
                 return made
-    return _entered(node, code, pieces)
+    return _entered(maker, node, code, pieces)
 
 
-def _entered(node: core.CallKnown, code: Code, pieces: list[Piece]) -> Piece:
+def _entered(maker: Maker, node: core.CallKnown, code: Code, pieces: list[Piece]) -> Piece:
     depth, pieces = node.depth, capped(pieces)
     if all(piece.simple is not None for piece in pieces):
         simples = [piece.simple for piece in pieces]
-        run = _known_direct(code, depth, simples)
-        vars(run)["span"] = node.span  # it cannot fail itself, and a limit asks for its place
-        made = Piece(code=run)
+        made = Piece(code=_known_direct(code, depth, simples))
         made.jump = (code, simples) if depth == 1 else None
         return made
-    return Piece(code=enter(pieces, code, depth), height=height(pieces) + 1)
+    return Piece(code=enter(maker, node, pieces, code, depth), height=height(pieces) + 1)
 
 
 def _leads_into_library(code: Code, span: Span) -> bool:
@@ -91,7 +90,7 @@ def _into_library(call: Piece, span: Span) -> Piece:
     return Piece(code=lambda env, k, s: run(env, calling(span, k, env), s), height=call.height + 1)
 
 
-def _pure_call(body: pure.Simple, depth: int, simples: list[Any]) -> pure.Simple:
+def _pure_call(code: Code, body: pure.Simple, depth: int, simples: list[Any]) -> pure.Simple:
     """A call of a function that cannot call back, suspend or capture needs no frame. It counts as
     a step all the same."""
     if depth == 1 and len(simples) == 1:
@@ -103,7 +102,10 @@ def _pure_call(body: pure.Simple, depth: int, simples: list[Any]) -> pure.Simple
                 next(ticks())
             except StopIteration:
                 work(1)
-            return body(inner)
+            try:
+                return body(inner)
+            except Fault as fault:
+                raise called(fault, code) from None
 
         return one
     outer = pure.outer(depth)
@@ -114,7 +116,10 @@ def _pure_call(body: pure.Simple, depth: int, simples: list[Any]) -> pure.Simple
             next(ticks())
         except StopIteration:
             work(1)
-        return body(inner)
+        try:
+            return body(inner)
+        except Fault as fault:
+            raise called(fault, code) from None
 
     return call
 
@@ -141,13 +146,13 @@ def _known_direct(code: Code, depth: int, simples: list[Any]) -> Run:
 
 @combines(core.Call, lambda node: (node.callee, *node.arguments))
 def _call(maker: Maker, node: core.Call, pieces: list[Piece]) -> Piece:
-    made, callee = _applied(node, pieces), node.callee
+    made, callee = _applied(maker, node, pieces), node.callee
     if type(callee) is core.Known and _leads_into_library(maker.codes[callee.function], node.span):
         return _into_library(made, node.span)
     return made
 
 
-def _applied(node: core.Call, pieces: list[Piece]) -> Piece:
+def _applied(maker: Maker, node: core.Call, pieces: list[Piece]) -> Piece:
     pieces = capped(pieces)
     labels, span = node.labels, node.span
     wants: Wants = "result" if _is_call_task(pieces[0]) else "answer"
@@ -155,7 +160,7 @@ def _applied(node: core.Call, pieces: list[Piece]) -> Piece:
     if given and (task := _task_of(given[0])) is not None:
         with suppress(Fault):  # what does not fit its parameters is said when it is called
             order = inputs_order(task, len(given) - 1, labels)
-            return _task_call(task, order, given[1:], wants, span)
+            return _task_call(maker, node, task, order, given[1:], wants)
     if not labels and all(piece.simple is not None for piece in pieces):
         simples = [piece.simple for piece in pieces]
         known = pieces[0].constant
@@ -171,9 +176,11 @@ def _applied(node: core.Call, pieces: list[Piece]) -> Piece:
                 return apply_labelled(found[0], found[1:], labels, k, s, span, env)
             return apply(found[0], found[1:], k, s, span, env)
         except Fault as fault:
-            raise at(misfit(fault, tasks, found[1:]), span) from None
+            raise at(misfit(fault, tasks, found[1:]), span, env) from None
+        except Uncaught as error:
+            raise at(error, span, env) from None
 
-    return Piece(code=gather(pieces, finish), height=height(pieces) + 1)
+    return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
 
 
 def _task_of(callee: Piece) -> Task | None:
@@ -188,9 +195,15 @@ def _is_call_task(callee: Piece) -> bool:
 
 
 def _task_call(
-    task: Task, order: tuple[str, ...], pieces: list[Piece], wants: Wants, span: Span
+    maker: Maker,
+    node: core.Call,
+    task: Task,
+    order: tuple[str, ...],
+    pieces: list[Piece],
+    wants: Wants,
 ) -> Piece:
     """A call of a task that is known, and which of its parameters each argument is for."""
+    span = node.span
     is_library = span.source.is_library
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
@@ -199,9 +212,9 @@ def _task_call(
             below = k if is_library else (returned, k, span, env)
             return call_task(task, inputs, {}, below, s, wants)
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
-    return Piece(code=gather(pieces, finish), height=height(pieces) + 1)
+    return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
 
 
 def _asks(callee: Value, count: int) -> bool:
@@ -213,8 +226,8 @@ def _perform_direct(operation: str, simples: list[Any], span: Span) -> Run:
     def run(env: Any, k: Frame, s: Segment) -> Step:
         try:
             return perform(operation, tuple([simple(env) for simple in simples]), k, s, span)
-        except Fault as fault:
-            raise at(fault, span) from None
+        except ERRORS as error:
+            raise at(error, span, env) from None
 
     return run
 
@@ -237,13 +250,16 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
                         next(ticks())
                     except StopIteration:
                         work(1)
-                    return k[0], body(inner), k, s
+                    try:
+                        return k[0], body(inner), k, s
+                    except Fault as fault:
+                        raise at(called(fault, code), span, env) from None
             try:
                 if function.__class__ is Continuation:
                     return resume(function, only(env), k, s)
                 return apply(function, (only(env),), k, s, span, env)
-            except Fault as fault:
-                raise at(fault, span) from None
+            except ERRORS as error:
+                raise at(error, span, env) from None
 
         return one
 
@@ -257,8 +273,8 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
             if function.__class__ is Continuation:
                 return resume(function, None, k, s)
             return apply(function, (), k, s, span, env)
-        except Fault as fault:
-            raise at(fault, span) from None
+        except ERRORS as error:
+            raise at(error, span, env) from None
 
     def many(env: Any, k: Frame, s: Segment) -> Step:
         function = callee(env)
@@ -269,7 +285,7 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
                 return code.body, (function.env,) + values, k, s
         try:
             return apply(function, values, k, s, span, env)
-        except Fault as fault:
-            raise at(fault, span) from None
+        except ERRORS as error:
+            raise at(error, span, env) from None
 
     return many if size else none

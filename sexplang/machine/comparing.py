@@ -12,7 +12,7 @@ from sexplang.terms.value import Value
 def less_constant(i: int, c: int, slow: Slow) -> Simple:
     def run(env: Env) -> Value:
         a = env[i]
-        return a < c if a.__class__ is int else slow(a, c)
+        return a < c if a.__class__ is int else slow(a, c, env)
 
     return run
 
@@ -20,7 +20,7 @@ def less_constant(i: int, c: int, slow: Slow) -> Simple:
 def more_constant(i: int, c: int, slow: Slow) -> Simple:
     def run(env: Env) -> Value:
         a = env[i]
-        return a > c if a.__class__ is int else slow(a, c)
+        return a > c if a.__class__ is int else slow(a, c, env)
 
     return run
 
@@ -28,7 +28,7 @@ def more_constant(i: int, c: int, slow: Slow) -> Simple:
 def equal_constant(i: int, c: int, slow: Slow) -> Simple:
     def run(env: Env) -> Value:
         a = env[i]
-        return a == c if a.__class__ is int else slow(a, c)
+        return a == c if a.__class__ is int else slow(a, c, env)
 
     return run
 
@@ -36,7 +36,7 @@ def equal_constant(i: int, c: int, slow: Slow) -> Simple:
 def less_near(i: int, j: int, slow: Slow) -> Simple:
     def run(env: Env) -> Value:
         a, b = env[i], env[j]
-        return a < b if a.__class__ is int and b.__class__ is int else slow(a, b)
+        return a < b if a.__class__ is int and b.__class__ is int else slow(a, b, env)
 
     return run
 
@@ -44,7 +44,7 @@ def less_near(i: int, j: int, slow: Slow) -> Simple:
 def more_near(i: int, j: int, slow: Slow) -> Simple:
     def run(env: Env) -> Value:
         a, b = env[i], env[j]
-        return a > b if a.__class__ is int and b.__class__ is int else slow(a, b)
+        return a > b if a.__class__ is int and b.__class__ is int else slow(a, b, env)
 
     return run
 
@@ -52,7 +52,7 @@ def more_near(i: int, j: int, slow: Slow) -> Simple:
 def equal_near(i: int, j: int, slow: Slow) -> Simple:
     def run(env: Env) -> Value:
         a, b = env[i], env[j]
-        return a == b if a.__class__ is int and b.__class__ is int else slow(a, b)
+        return a == b if a.__class__ is int and b.__class__ is int else slow(a, b, env)
 
     return run
 
@@ -63,14 +63,14 @@ def comparing(holds: Callable[[int, int], bool]) -> dict[str, Any]:
     def with_constant(left: Simple, c: int, slow: Slow) -> Simple:
         def run(env: Env) -> Value:
             a = left(env)
-            return holds(a, c) if a.__class__ is int else slow(a, c)
+            return holds(a, c) if a.__class__ is int else slow(a, c, env)
 
         return run
 
     def with_any(left: Simple, right: Simple, slow: Slow) -> Simple:
         def run(env: Env) -> Value:
             a, b = left(env), right(env)
-            return holds(a, b) if a.__class__ is int and b.__class__ is int else slow(a, b)
+            return holds(a, b) if a.__class__ is int and b.__class__ is int else slow(a, b, env)
 
         return run
 
@@ -82,7 +82,7 @@ def is_integer(left: Simple, c: int, slow: Slow) -> Simple:
 
     def run(env: Env) -> Value:
         a = left(env)
-        return a == c if a.__class__ is int else slow(a, c)
+        return a == c if a.__class__ is int else slow(a, c, env)
 
     return run
 

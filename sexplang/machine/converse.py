@@ -6,8 +6,8 @@ between two replies, so a continuation captured here captures the conversation.
 
 from typing import Any, Literal, TypeAlias
 
+from sexplang.machine.error_positions import returned
 from sexplang.machine.exits import Closed, Entered, Forked, Spawned
-from sexplang.machine.finding import returned
 from sexplang.machine.handlers import fail, is_handled, perform
 from sexplang.machine.stack import BOTTOM, Closure, Code, Ctx, Frame, Segment, Step, leave
 from sexplang.machine.unwinding import ClauseCode, HandlerKind

@@ -2,9 +2,9 @@
 
 from sexplang.machine.apply import apply, task_inputs
 from sexplang.machine.converse import call_task, continue_task
+from sexplang.machine.error_positions import calling
 from sexplang.machine.errors import raised
 from sexplang.machine.exits import Closed, Limited, Spawned
-from sexplang.machine.finding import calling
 from sexplang.machine.handlers import fail
 from sexplang.machine.stack import BOTTOM, Frame, Kind, Linked, Segment, Step, give
 from sexplang.terms.brief import shown

@@ -4,8 +4,8 @@ from typing import Any
 
 from sexplang.machine.budgets import allowed, timeout
 from sexplang.machine.converse import ATTEMPT, LIBRARY_ATTEMPT
-from sexplang.machine.exits import Entered, Forked, Lost
-from sexplang.machine.finding import calling
+from sexplang.machine.error_positions import calling
+from sexplang.machine.exits import ERRORS, Entered, Forked, Lost
 from sexplang.machine.gather import gather
 from sexplang.machine.generate import (
     LoopCode,
@@ -19,6 +19,7 @@ from sexplang.machine.generate import (
 )
 from sexplang.machine.handlers import forward, perform
 from sexplang.machine.simple import at
+from sexplang.machine.sites import CLAUSE, KIND, STRIPPED
 from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
 from sexplang.machine.unwinding import ClauseCode, FinallyKind, HandlerKind
 from sexplang.terms import core
@@ -34,10 +35,10 @@ def _perform(maker: Maker, node: core.PerformOp, loop: LoopCode | None) -> Makin
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         try:
             return perform(operation, found, k, s, span)
-        except Fault as fault:
-            raise at(fault, span) from None
+        except ERRORS as error:
+            raise at(error, span, env) from None
 
-    return Piece(code=gather(pieces, finish), height=height(pieces) + 1)
+    return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
 
 
 @makes(core.Forward)
@@ -48,24 +49,29 @@ def _forward(maker: Maker, node: core.Forward, loop: LoopCode | None) -> Making:
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         try:
             return forward(found[0], operation, found[1:], k, s, span)
-        except Fault as fault:
-            raise at(fault, span) from None
+        except ERRORS as error:
+            raise at(error, span, env) from None
 
-    return Piece(code=gather(pieces, finish), height=height(pieces) + 1)
+    return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
 
 
 @makes(core.Handle)
 def _handle(maker: Maker, node: core.Handle, loop: LoopCode | None) -> Making:
-    body = (yield node.body, None).run
+    body = maker.run(node.body, (yield node.body, None))
     clauses: dict[str, tuple[ClauseCode, ...]] = {}
-    for clause in node.clauses:
-        code = (yield clause.body, None).run
+    for number, clause in enumerate(node.clauses):
+        code = maker.run(clause.body, (yield clause.body, None))
         is_catch = clause.operation == "error" and clause.kind == "never"
         spares = is_refusal if is_catch and node.span.source.is_library else None
         taking = ClauseCode(code, len(clause.params), clause.kind, clause.words, spares)
+        maker.enter(node, CLAUSE - number, taking)
         clauses[clause.operation] = (*clauses.get(clause.operation, ()), taking)
-    returns = None if node.returns is None else (yield node.returns, None).run
+    returns = None
+    if node.returns is not None:
+        returns = maker.run(node.returns, (yield node.returns, None))
     kind = HandlerKind(clauses, returns)
+    maker.enter(node, KIND, kind)
+    maker.enter(node, STRIPPED, kind.stripped)
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
         return body, env, BOTTOM, (kind, k, s, s[3], env)
@@ -75,8 +81,9 @@ def _handle(maker: Maker, node: core.Handle, loop: LoopCode | None) -> Making:
 
 @makes(core.Finally)
 def _finally(maker: Maker, node: core.Finally, loop: LoopCode | None) -> Making:
-    body, cleanup = (yield node.body, None).run, (yield node.cleanup, None).run
-    kind = FinallyKind(cleanup)
+    body = maker.run(node.body, (yield node.body, None))
+    kind = FinallyKind(maker.run(node.cleanup, (yield node.cleanup, None)))
+    maker.enter(node, KIND, kind)
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
         return body, env, BOTTOM, (kind, k, s, s[3], env)
@@ -86,7 +93,7 @@ def _finally(maker: Maker, node: core.Finally, loop: LoopCode | None) -> Making:
 
 @makes(core.Attempt)
 def _attempt(maker: Maker, node: core.Attempt, loop: LoopCode | None) -> Making:
-    body = (yield node.body, None).run
+    body = maker.run(node.body, (yield node.body, None))
     kind = LIBRARY_ATTEMPT if node.span.source.is_library else ATTEMPT
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
@@ -108,9 +115,15 @@ def _run(starter: tuple[Any, Any], k: Frame, s: Segment) -> Step:
     return code, env, BOTTOM, (LOSER, k, s, s[3], ())
 
 
+def _branches(maker: Maker, node: core.Par | core.Race) -> Any:
+    pieces = yield from every_one(maker, node.branches)
+    parts = zip(node.branches, pieces, strict=True)
+    return [maker.run(branch, piece) for branch, piece in parts]
+
+
 @makes(core.Race)
 def _race(maker: Maker, node: core.Race, loop: LoopCode | None) -> Making:
-    codes = [piece.run for piece in (yield from every_one(maker, node.branches))]
+    codes = yield from _branches(maker, node)
     span = node.span
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
@@ -122,30 +135,34 @@ def _race(maker: Maker, node: core.Race, loop: LoopCode | None) -> Making:
 
 @makes(core.Timed)
 def _timed(maker: Maker, node: core.Timed, loop: LoopCode | None) -> Making:
-    seconds, body = (yield node.seconds, None), (yield node.body, None).run
-    return _entering(node.span, seconds, timeout, body)
+    seconds, body = (yield node.seconds, None), (yield node.body, None)
+    return _entering(maker, node, seconds, timeout, body)
 
 
 @makes(core.Budgeted)
 def _budgeted(maker: Maker, node: core.Budgeted, loop: LoopCode | None) -> Making:
-    limits, body = (yield node.limits, None), (yield node.body, None).run
-    return _entering(node.span, limits, allowed, body)
+    limits, body = (yield node.limits, None), (yield node.body, None)
+    return _entering(maker, node, limits, allowed, body)
 
 
-def _entering(span: Any, bound: Piece, check: Any, body: Any) -> Piece:
+def _entering(
+    maker: Maker, node: core.Timed | core.Budgeted, bound: Piece, check: Any, body: Piece
+) -> Piece:
+    run, span = maker.run(node.body, body), node.span
+
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         try:
             settings = check(found[0])
         except Fault as fault:
-            raise at(fault, span) from None
-        raise Entered(settings, body, env, k, s, span)
+            raise at(fault, span, env) from None
+        raise Entered(settings, run, env, k, s, span)
 
-    return Piece(code=gather(capped([bound]), finish), height=height([bound]) + 1)
+    return Piece(code=gather(maker, node, capped([bound]), finish), height=height([bound]) + 1)
 
 
 @makes(core.Par)
 def _par(maker: Maker, node: core.Par, loop: LoopCode | None) -> Making:
-    codes = [piece.run for piece in (yield from every_one(maker, node.branches))]
+    codes = yield from _branches(maker, node)
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
         if not codes:

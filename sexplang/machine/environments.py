@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from sexplang.terms import core
 from sexplang.terms.node import attributes, define, field, frozen
-from sexplang.terms.program import Bind, Program
+from sexplang.terms.program import Bind, Function, Unit
 from sexplang.terms.source import Span
 
 _LEVELS = 1_000
@@ -60,24 +60,32 @@ class Scope:
 
 
 class Environments:
-    """The scopes of one program."""
+    """The scopes of the functions and units of one program."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, functions: Iterable[Function], units: Iterable[Unit]) -> None:
         self._found: dict[int | None, list[tuple[Any, Scope]]] = {}
+        self._places: dict[int, tuple[int | None, int]] = {}
         self._known: dict[tuple[int | None, Span, int], Scope | None] = {}
-        self._bodies = {each.index: Activation(each.index) for each in program.functions}
+        self._bodies = {each.index: Activation(each.index) for each in functions}
         top = Scope(Activation(None), ())
-        for unit in program.units:
+        for unit in units:
             for item in unit.items:
                 self._walk(item.value if isinstance(item, Bind) else item, top)
                 if isinstance(item, Bind):
                     name = "_" if item.span.source.is_library else item.name
                     top = top.more([name], is_bound=unit.main, values=[item.value])
         self.top = top
-        for each in program.functions:
-            names = [param.name for param in each.params]
-            names += [each.rest] if each.rest is not None else []
-            self._walk(each.body, Scope(self._bodies[each.index], tuple(names)))
+        for each in functions:
+            own, names = self._bodies[each.index], [param.name for param in each.params]
+            rest = [each.rest] if each.rest is not None else []
+            self._walk(each.body, Scope(own, (*names, *rest)))
+            for at, param in enumerate(each.params):
+                if param.default is not None:
+                    self._walk(param.default, Scope(own, tuple(names[:at])))
+
+    def place(self, node: core.Core) -> tuple[int | None, int]:
+        """The function that a node is in, and its number there. Raises LookupError."""
+        return self._places[id(node)]
 
     def at(self, function: int | None, place: Span, env: tuple[Any, ...]) -> Scope | None:
         """The innermost scope around a place in a function, if it has the slots of `env`."""
@@ -97,10 +105,7 @@ class Environments:
         fitting = [
             scope
             for node, scope in self._found.get(function, ())
-            if node.span.source is place.source
-            and node.span.start <= place.start
-            and place.end <= node.span.end
-            and len(scope.names) == size
+            if len(scope.names) == size and node.span.holds(place)
         ]
         return fitting[-1] if fitting else None
 
@@ -108,7 +113,10 @@ class Environments:
         work = [(root, scope)]
         while work:
             node, scope = work.pop()
-            self._found.setdefault(scope.activation.function, []).append((node, scope))
+            function = scope.activation.function
+            found = self._found.setdefault(function, [])
+            self._places[id(node)] = function, len(found)
+            found.append((node, scope))
             if isinstance(node, core.Local):
                 there = scope.up(node.depth)
                 if there is not None:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from sexplang.machine.error_positions import Failure, FailureSite
 from sexplang.machine.stack import Exit, Frame, Run, Segment, Step
-from sexplang.machine.stood import Failure, Stood, inside
 from sexplang.terms.node import node
-from sexplang.terms.value import Record, Value
+from sexplang.terms.value import Fault, Record, Value
 from sexplang.terms.work import Work
 
 
@@ -166,20 +166,29 @@ class Aborted(Exit):
 
 
 class Uncaught(Exit):
-    """An error that no handler takes. `stood` says where, if that is known."""
+    """An error that no handler takes. `span`, `env` and `calls` are as those of a Fault; `stood`
+    says where, if that is known."""
+
+    span: Any = None
+    env: Any = None
+    calls: tuple[Any, ...] = ()
+    stood: FailureSite | None = None
 
     def __init__(self, error: Record, k: Frame, s: Segment) -> None:
         self.error = error
         self.k = k
         self.s = s
-        self.stood: Stood | None = None
 
     def stand(self, fn: Any, a: Any, k: Frame, s: Segment) -> None:
         """The step that it ends: of one that fails because another did, that one."""
-        traceback = self.__traceback__
+        placed: Fault | Uncaught = self
         if a.__class__ is Failure:
-            fn, a, traceback = a.fn, a.a, a.fault.__traceback__
-        self.stood = Stood(fn, a, self.k, self.s, inside(traceback))
+            fn, a, placed = a.fn, a.a, a.fault
+        self.stood = FailureSite(fn, a, self.k, self.s, placed.env, placed.calls)
+
+
+ERRORS = (Fault, Uncaught)
+"""Errors on Python's stack: a piece of code that they pass says where it is."""
 
 
 class Interrupted(Exit):

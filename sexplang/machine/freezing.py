@@ -1,16 +1,18 @@
 """A Suspended run to plain data, and back in another process: sharing kept, nothing recursive.
 
 A frozen run is a list of nodes, each a list that begins with a word for what it is; a list of one
-number inside of a node refers to another node. Code is referred to by its number in the linked
-program, which is the same wherever the same program is linked; the digest says which that is.
+number inside of a node refers to another node. Code is referred to by its site in the program,
+which is the same wherever the same program is linked, or by the name that it has in a module of
+the machine; the digest says which program that is.
 """
 
 import hashlib
 import hmac
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from immutables import Map
 
@@ -29,9 +31,10 @@ from sexplang.machine.outcome import (
     state_of,
 )
 from sexplang.machine.plans import narrowed, planned
-from sexplang.machine.points import Points
 from sexplang.machine.scheduler import branches, permits
-from sexplang.machine.stack import BOTTOM, Closure, Continuation, Ctx, Linked
+from sexplang.machine.sites import Name
+from sexplang.machine.stack import BOTTOM, Closure, Code, Continuation, Ctx, Kind, Linked
+from sexplang.machine.traceback import Trail, trail_in
 from sexplang.terms import effect, plan, task, template
 from sexplang.terms.node import attributes, fields, has
 from sexplang.terms.program import Program
@@ -56,16 +59,9 @@ _VERSION = 10
 
 _NOUNS: tuple[type, ...] = (
     *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),
-    *(
-        branches.Queued,
-        branches.Ready,
-        permits.Permits,
-        accounts.Scope,
-        accounts.Bounds,
-        accounts.Held,
-        stack.Parent,
-    ),
-    *(suppression.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work),
+    *(branches.Queued, branches.Ready, permits.Permits),
+    *(accounts.Scope, accounts.Bounds, accounts.Held, stack.Parent),
+    *(suppression.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work, Trail),
     *(task.Context, task.Conversation, task.Ask),
     *(template.Template, template.Param, template.OutputFormat, template.ContextManagement),
     *(template.FilePaths, template.Limits, template.HistoryConfig),
@@ -85,7 +81,9 @@ def freeze(
         "sexplang-frozen": _VERSION,
         "program": digest(setting.program),
         "limits": {k: v for k, v in attributes(limits).items() if k != "held"},
-        "nodes": _Freezer(setting.program, setting.tasks, written).nodes(state.scheduler),
+        "nodes": _Freezer(setting.program, setting.tasks, written).nodes(
+            (state.scheduler, trail_in(state.stood, state.scheduler.failing, setting.program))
+        ),
         "opened": [request.id for request in state.opened],
     }
     return {**frozen, "seal": _seal(frozen, key)}
@@ -111,13 +109,13 @@ def thaw(
         _check_seal(frozen["seal"], sealed, key)
         if frozen["program"] != digest(program):
             raise mismatch("it was frozen from another program")
-        root = _Thawer(program, tasks, frozen["nodes"]).root()
+        root, trail = _Thawer(program, tasks, frozen["nodes"]).root()
         limits = Limits(**frozen["limits"], held=held)
         setting = Setting(program, tasks, limits, meter, thawed=True, conceal=conceal)
         requests = Suspended(State(root, setting)).requests
         opened = set(frozen["opened"])
         fresh = tuple([each for each in requests if each.id in opened])
-        return Suspended(State(root, setting, fresh))
+        return Suspended(State(root, setting, fresh, stood=trail))
     except Fault as fault:
         if fault.code == MISMATCH:
             raise
@@ -157,22 +155,50 @@ def digest(program: Program) -> str:
     return made.hexdigest()
 
 
-_points: WeakKeyDictionary[Linked, Points] = WeakKeyDictionary()
+_PACKAGE = __name__.rpartition(".")[0] + "."
 
 
-def _code(program: Program, tasks: TaskSystem | None) -> tuple[Linked, Points]:
-    run, linked, codes = linked_program(program, tasks)
-    points = _points.get(linked)
-    if points is None:
-        points = _points[linked] = Points(run, linked, codes)
-    return linked, points
+def machine_code() -> Iterator[tuple[str, Any]]:
+    """The functions and kinds that the machine's modules define, by module and name. Another thread
+    may be loading modules meanwhile."""
+    for module in sorted(name for name in list(sys.modules) if name.startswith(_PACKAGE)):
+        for name, value in list(vars(sys.modules[module]).items()):
+            if isinstance(value, Kind):
+                yield f"{module}:{name}", value
+                if value.stripped is not value:
+                    yield f"{module}:{name}.stripped", value.stripped
+                for operation, clauses in value.clauses.items():
+                    for at, clause in enumerate(clauses):
+                        yield f"{module}:{name}.{operation}.{at}", clause
+            elif isinstance(value, FunctionType) and value.__module__ == module:
+                yield f"{module}:{name}", value
+
+
+class _Points:
+    """The code of one linked program: that of its functions by index, other code by its site."""
+
+    def __init__(self, program: Program, tasks: TaskSystem | None) -> None:
+        _, self.linked, _ = linked_program(program, tasks)
+        self._sites = self.linked.sites
+
+    def of(self, item: Any) -> int | Name | None:
+        """What a piece of code is called, or None if it is none of the program."""
+        if type(item) is Code:
+            return item.index if self.linked.codes.get(item.index) is item else None
+        return self._sites.name(item)
+
+    def at(self, name: Any) -> Any:
+        """The piece of code of that name. Raises LookupError."""
+        return self.linked.codes[name] if type(name) is int else self._sites.code(tuple(name))
 
 
 class _Freezer:
     def __init__(
         self, program: Program, tasks: TaskSystem | None, written: Callable[[str], str]
     ) -> None:
-        self._linked, self._points = _code(program, tasks)
+        self._points = _Points(program, tasks)
+        self._linked = self._points.linked
+        self._machine = {id(code): name for name, code in machine_code()}
         self._written = written
         self._nouns = {kind: kind.__qualname__ for kind in _nouns(tasks)}
         self._numbers: dict[int, int] = {}
@@ -272,13 +298,16 @@ class _Freezer:
         return found[0] if found else ()
 
     def _code(self, item: Any) -> list[Any]:
-        point = self._points.of(item)
-        if point is not None:
-            return ["code", point]
+        name = self._machine.get(id(item))
+        if name is not None:
+            return ["code", name]
+        found = self._points.of(item)
+        if found is not None:
+            return ["site", *found] if isinstance(found, tuple) else ["function", found]
         for key, made in self._linked.plans.items():
-            point = _code(made, self._linked.tasks)[1].of(item)
-            if point is not None:
-                return ["plan", point, *self._each(key)]
+            found = _Points(made, self._linked.tasks).of(item)
+            if found is not None:
+                return ["plan", self._reference(found), *self._each(key)]
         raise Fault("not-data", f"a {type(item).__name__} cannot be frozen")
 
 
@@ -305,7 +334,9 @@ def _nouns(tasks: TaskSystem | None) -> tuple[type, ...]:
 
 class _Thawer:
     def __init__(self, program: Program, tasks: TaskSystem | None, nodes: list[Any]) -> None:
-        self._linked, self._points = _code(program, tasks)
+        self._points = _Points(program, tasks)
+        self._linked = self._points.linked
+        self._machine = dict(machine_code())
         self._sources = {source.name: source for source in program.sources}
         self._nouns = {kind.__qualname__: kind for kind in _nouns(tasks)}
         self._prelude = program.prelude
@@ -393,9 +424,13 @@ class _Thawer:
             return self._nouns[parts[0]](*[self._get(part) for part in parts[1:]])
         if word == "plan":
             made = planned(self._linked, tuple(map(self._get, parts[1:])))
-            return _code(made, self._linked.tasks)[1].at(parts[0])
+            return _Points(made, self._linked.tasks).at(self._get(parts[0]))
         if word == "code":
+            return self._machine[parts[0]]
+        if word == "function":
             return self._points.at(parts[0])
+        if word == "site":
+            return self._points.at(parts)
         raise mismatch(f"it is damaged (`{word}`)")
 
 

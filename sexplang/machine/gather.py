@@ -1,22 +1,24 @@
 """Arguments from left to right: simple ones directly, the others with a frame each.
 
-`gather(pieces, finish)` is code that evaluates the pieces and then does `finish(values, env, k,
-s)`, where `values` is a tuple. A frame holds the values so far. `enter(pieces, code, depth)` calls
-a function with them instead.
+`gather(maker, node, pieces, finish)` is code that evaluates the pieces and then does
+`finish(values, env, k, s)`, where `values` is a tuple. A frame holds the values so far. `enter`
+calls a function with them instead. The frames are entered by the parts of the node, which the
+pieces are.
 """
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from sexplang.machine.generate import Piece
+from sexplang.machine.generate import Maker, Piece
 from sexplang.machine.simple import outer
 from sexplang.machine.stack import Code, Frame, Run, Segment, Step
+from sexplang.terms.core import Core
 from sexplang.terms.value import Value
 
 Finish: TypeAlias = Callable[[tuple[Value, ...], Any, Frame, Segment], Step]
 
 
-def gather(pieces: list[Piece], finish: Finish) -> Run:
+def gather(maker: Maker, node: Core, pieces: list[Piece], finish: Finish) -> Run:
     """Code that evaluates the pieces in order and finishes with their values."""
     first = _general(pieces, 0)
     if first == len(pieces):
@@ -24,17 +26,17 @@ def gather(pieces: list[Piece], finish: Finish) -> Run:
         return lambda env, k, s: finish(values(env), env, k, s)
     before = _values([piece.simple for piece in pieces[:first]])
     run = pieces[first].run
-    back = _after(pieces, first + 1, lambda between: _last(between, finish))
+    back = _after(maker, node, pieces, first, lambda between: _last(between, finish))
     return lambda env, k, s: run(env, (back, k, env, before(env)), s)
 
 
-def enter(pieces: list[Piece], code: Code, depth: int) -> Run:
+def enter(maker: Maker, node: Core, pieces: list[Piece], code: Code, depth: int) -> Run:
     """Code that evaluates the pieces, of which at least one needs a frame, and calls `code`,
     which was made `depth` levels up."""
     first = _general(pieces, 0)
     simples = [piece.simple for piece in pieces[:first]]
     run = pieces[first].run
-    back = _after(pieces, first + 1, lambda between: _call(between, code))
+    back = _after(maker, node, pieces, first, lambda between: _call(between, code))
     if depth == 1 and not simples:
         return lambda env, k, s: run(env, (back, k, env, (env[0],)), s)
     if depth == 1 and len(simples) == 1:
@@ -71,14 +73,22 @@ def _values(simples: list[Any]) -> Callable[[Any], tuple[Value, ...]]:
     return lambda env: tuple([simple(env) for simple in simples])
 
 
-def _after(pieces: list[Piece], start: int, last: Callable[[list[Any]], Run]) -> Run:
-    """The resume of the frame that waits for the piece before `start`."""
-    ends = [at for at in range(start, len(pieces)) if pieces[at].simple is None]
-    begins = [start, *[at + 1 for at in ends]]
-    back = last([piece.simple for piece in pieces[begins.pop() :]])
-    for begin, end in reversed(list(zip(begins, ends, strict=True))):
-        back = _next([piece.simple for piece in pieces[begin:end]], pieces[end].run, back)
-    return back
+def _after(
+    maker: Maker,
+    node: Core,
+    pieces: list[Piece],
+    first: int,
+    last: Callable[[list[Any]], Run],
+) -> Run:
+    """The resume of the frame that waits for the piece `first`."""
+    waits = [at for at in range(first, len(pieces)) if pieces[at].simple is None]
+    ends = [*waits[1:], len(pieces)]
+    back: Any = None
+    for at, end in reversed(list(zip(waits, ends, strict=True))):
+        between = [piece.simple for piece in pieces[at + 1 : end]]
+        back = last(between) if back is None else _next(between, pieces[end].run, back)
+        maker.enter(node, at, back)
+    return back  # type: ignore[no-any-return]
 
 
 def _last(between: list[Any], finish: Finish) -> Run:

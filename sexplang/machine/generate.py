@@ -11,6 +11,7 @@ yields a node and is sent its piece.
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
+from sexplang.machine.sites import CODE, Sites
 from sexplang.machine.stack import Code, Frame, Run, Segment, Step
 from sexplang.terms.core import Const, Core, Known, Lambda, Local
 from sexplang.terms.value import Value
@@ -93,7 +94,7 @@ def combines(kind: type, parts: Callable[[Any], tuple[Core, ...]]) -> Callable[[
         def make(maker: "Maker", node: Any, loop: LoopCode | None) -> Making | Piece:
             nodes = parts(node)
             if LEAVES.issuperset(map(type, nodes)):
-                pieces = [MAKERS[type(each)](maker, each, None) for each in nodes]
+                pieces = [maker.makers[type(each)](maker, each, None) for each in nodes]
                 return combine(maker, node, pieces)  # type: ignore[arg-type]
             return combined(maker, node, nodes)
 
@@ -111,26 +112,35 @@ def every_one(maker: "Maker", nodes: tuple[Core, ...]) -> Any:
     pieces = []
     for node in nodes:
         if type(node) in LEAVES:
-            pieces.append(MAKERS[type(node)](maker, node, None))
+            pieces.append(maker.makers[type(node)](maker, node, None))
         else:
             pieces.append((yield node, None))
     return pieces
 
 
 class Maker:
-    """Compiles the nodes of one program. `codes` are its functions, by index."""
+    """Compiles the nodes of one program. `codes` are its functions, by index; what a register, a
+    frame or a segment may hold of the code that it makes is entered in `sites`."""
 
     makers = MAKERS
 
-    def __init__(self, codes: dict[int, Code]) -> None:
+    def __init__(self, codes: dict[int, Code], sites: Sites) -> None:
         self.codes = codes
+        self.sites = sites
+        self.enter = sites.enter
         self._bodies: dict[int, Piece] = {}
 
     def function(self, index: int, body: Core) -> None:
         """Compiles a function's body."""
         piece = self._bodies[index] = self.piece(body)
         code = self.codes[index]
-        code.body, code.pure = piece.run, piece.simple
+        code.body, code.pure = self.run(body, piece), piece.simple
+
+    def run(self, node: Core, piece: Piece) -> Run:
+        """The piece of a node as code, where a register may hold it."""
+        run = piece.run
+        self.enter(node, CODE, run)
+        return run
 
     def pure(self, index: int) -> Piece | None:
         """The body of a function that was compiled before and is simple."""

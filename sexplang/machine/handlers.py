@@ -6,9 +6,9 @@ The rules, with the programs that showed them, are in `spec/4-effects.md`.
 from typing import Any
 
 from sexplang.machine.bound import telling_bound
+from sexplang.machine.error_positions import blamed, calling
 from sexplang.machine.errors import cannot_resume_across, not_resumable, raised
 from sexplang.machine.exits import Aborted, Asked, Requested, Uncaught
-from sexplang.machine.finding import blamed, calling
 from sexplang.machine.stack import (
     BASE,
     BOTTOM,

@@ -14,6 +14,7 @@ import sexplang.machine.nodes  # noqa: F401  (all four register their makers)
 from sexplang.machine.calling import TOOL
 from sexplang.machine.converse import COMPACTION
 from sexplang.machine.generate import Maker
+from sexplang.machine.sites import ITEMS, Sites
 from sexplang.machine.stack import (
     BOTTOM,
     Closure,
@@ -29,7 +30,6 @@ from sexplang.machine.stack import (
 from sexplang.terms.core import Known
 from sexplang.terms.node import field, node
 from sexplang.terms.program import Bind, Function, Program, Unit
-from sexplang.terms.source import Span
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Fault, Value
 
@@ -65,22 +65,19 @@ def linked_program(program: Program, tasks: TaskSystem | None) -> _Linking:
     if found is None:
         # The task system is kept, so that no other one can have its id. Of two threads that link
         # at once the first says what the code is: by it, runs are frozen.
-        found = done.setdefault(id(tasks), (tasks, compiled(program, tasks, Maker)))
+        found = done.setdefault(id(tasks), (tasks, _compiled(program, tasks)))
         # The code is found by what it knows of tasks as well: that is at hand where it runs.
         own = found[1][1].tasks
         done.setdefault(id(own), (own, found[1]))
     return found[1]
 
 
-def compiled(
-    program: Program, tasks: TaskSystem | None, kind: Callable[[dict[int, Code]], Maker]
-) -> _Linking:
-    """The program's code, made by a kind of maker: each makes the same of it."""
-    codes = _codes(program.functions)
-    maker = kind(codes)
+def _compiled(program: Program, tasks: TaskSystem | None) -> _Linking:
+    codes, sites = _codes(program.functions), Sites(program.functions, program.units)
+    maker = Maker(codes, sites)
     _functions(program.functions, maker)
-    run = _units(program.units, maker, _value)
-    return run, _known(program, tasks, codes), codes
+    run, top = _units(program.units, maker, _value)
+    return run, _known(program, tasks, codes, sites, top), codes
 
 
 @node(eq=False)
@@ -91,6 +88,7 @@ class Standing:
     value: Value = None
     env: tuple[Any, ...] = ({},)
     codes: dict[int, Code] = field(factory=dict)
+    sites: Sites = field(factory=Sites)
     units: int = 0
 
 
@@ -100,22 +98,33 @@ def link_onward(
     """The code of the units that are new since `standing`; its value is the next Standing."""
     functions = [each for each in program.functions if each.index not in standing.codes]
     codes = {**standing.codes, **_codes(functions)}
-    maker = Maker(codes)
+    sites = Sites(program.functions, program.units, standing.sites.entered)
+    maker = Maker(codes, sites)
     _functions(functions, maker)
 
     def ended(value: Value, env: Any) -> Standing:
-        return Standing(value, env, codes, len(program.units))
+        return Standing(value, env, codes, sites, len(program.units))
 
-    run = _units(program.units[standing.units :], maker, ended)
-    return run, _known(program, tasks, codes)
+    run, top = _units(program.units, maker, ended, standing.units)
+    return run, _known(program, tasks, codes, sites, top)
 
 
-def _known(program: Program, tasks: TaskSystem | None, codes: dict[int, Code]) -> Linked:
+def _known(
+    program: Program, tasks: TaskSystem | None, codes: dict[int, Code], sites: Sites, top: Run
+) -> Linked:
     known = {task.name: task for task in program.tasks}
     if tasks is not None:
         tasks = tasks.knowing(tuple([task.template for task in program.tasks]), program.tools)
     linked = Linked(
-        tasks, known, {}, program.plan, tools=program.tools, codes=codes, program=ref(program)
+        tasks,
+        known,
+        {},
+        program.plan,
+        tools=program.tools,
+        codes=codes,
+        sites=sites,
+        top=top,
+        program=ref(program),
     )
     if program.tools:
         linked.defaults["tool"] = TOOL
@@ -148,7 +157,9 @@ def _functions(functions: Iterable[Function], maker: Maker) -> None:
         maker.function(function.index, function.body)
         code.defaults = tuple(
             [
-                None if param.default is None else maker.piece(param.default).run
+                None
+                if param.default is None
+                else maker.run(param.default, maker.piece(param.default))
                 for param in function.params
             ]
         )
@@ -160,17 +171,19 @@ def _value(value: Value, env: Any) -> Value:
     return value
 
 
-def _units(units: Iterable[Unit], maker: Maker, ended: Callable[[Value, Any], Value]) -> Run:
-    """The items of all units in order; what `ended` makes of the value of the last, and of the
-    environment then, goes to the frame on top."""
-    items: list[tuple[Run, str | None, bool]] = []
-    places: list[Span] = []
-    for unit in units:
+def _units(
+    units: Iterable[Unit], maker: Maker, ended: Callable[[Value, Any], Value], first: int = 0
+) -> tuple[Run, Run]:
+    """The items of all units in order, from the unit `first` on; what `ended` makes of the value
+    of the last, and of the environment then, goes to the frame on top. The second is the resume of
+    the frame in which the program waits for an item."""
+    items: list[tuple[Any, str | None, bool]] = []
+    for at, unit in enumerate(units):
         for item in unit.items:
             node: Any = item.value if isinstance(item, Bind) else item
-            module = None if unit.main else unit.name
-            items.append((maker.piece(node).run, module, isinstance(item, Bind)))
-            places.append(item.span)
+            code = maker.run(node, maker.piece(node)) if at >= first else None
+            items.append((code, None if unit.main else unit.name, isinstance(item, Bind)))
+    before = sum([len(unit.items) for at, unit in enumerate(units) if at < first])
 
     def start(at: int, env: Any, k: Frame, s: Segment) -> Step:
         run, module, _ = items[at]
@@ -187,12 +200,9 @@ def _units(units: Iterable[Unit], maker: Maker, ended: Callable[[Value, Any], Va
             return below[0], ended(value, env), below, s
         return start(at + 1, env, below, s)
 
-    vars(done)["places"] = places
-    vars(done)["codes"] = maker.codes
-
     def run(env: Any, k: Frame, s: Segment) -> Step:
-        if not items:
+        if before == len(items):
             return k[0], ended(None, env), k, s
-        return start(0, env, k, s)
+        return start(before, env, k, s)
 
-    return run
+    return run, maker.enter(None, ITEMS, done)

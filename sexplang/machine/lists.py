@@ -10,7 +10,7 @@ from sexplang.machine.simple import Env, Simple
 from sexplang.terms.sequences import CHUNK, PLAIN, ROOM, Long, View
 from sexplang.terms.value import Value
 
-Slow = Callable[[Value, Value], Value]
+Slow = Callable[[Value, Value, Env], Value]
 
 
 def is_null(i: int, slow: Simple) -> Simple:
@@ -80,7 +80,7 @@ def cons(left: Simple, right: Simple, slow: Slow) -> Simple:
             made.middle = items.middle
             made.tail = items.tail
             return made
-        return slow(item, items)
+        return slow(item, items, env)
 
     return run
 
@@ -96,7 +96,7 @@ def cons_near(i: int, j: int, slow: Slow) -> Simple:
             return made
         if items.__class__ is tuple and len(items) < PLAIN:
             return (env[i],) + items
-        return slow(env[i], items)
+        return slow(env[i], items, env)
 
     return run
 
@@ -118,7 +118,7 @@ def append(left: Simple, right: Simple, slow: Slow) -> Simple:
                 made.middle = items.middle
                 made.tail = items.tail + more
                 return made
-        return slow(items, more)
+        return slow(items, more, env)
 
     return run
 

@@ -21,8 +21,8 @@ from types import FunctionType
 from typing import Any
 
 from sexplang.machine.answered import told
+from sexplang.machine.error_positions import Failure, blamed
 from sexplang.machine.exits import ENDS, Broken, Interrupted, Paused
-from sexplang.machine.finding import blamed
 from sexplang.machine.handlers import fail
 from sexplang.machine.limits import (
     NO_MEMORY,
@@ -34,7 +34,6 @@ from sexplang.machine.limits import (
     too_much_made,
 )
 from sexplang.machine.stack import BOTTOM, Exit, Frame, Segment, Step
-from sexplang.machine.stood import Failure
 from sexplang.machine.unwinding import SCOPE
 from sexplang.terms.allowance import ACCOUNT, TICKS
 from sexplang.terms.task import error_of

@@ -13,6 +13,7 @@ from sexplang.machine.generate import (
     height,
     makes,
 )
+from sexplang.machine.simple import at
 from sexplang.machine.stack import Frame, Run, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.brief import exact_twin, shown
@@ -22,7 +23,7 @@ from sexplang.terms.value import Fault, Value
 @makes(core.Repeat)
 def _repeat(maker: Maker, node: core.Repeat, loop: LoopCode | None) -> Making:
     count, body = (yield node.count, None), (yield node.body, None)
-    run, span = body.run, node.span
+    run, span = maker.run(node.body, body), node.span
 
     def again(value: Value, k: Frame, s: Segment) -> Step:
         left = k[3]
@@ -39,13 +40,13 @@ def _repeat(maker: Maker, node: core.Repeat, loop: LoopCode | None) -> Making:
                 f"`loop` counts with an exact integer from 0 on, not {shown(times)}",
                 hint=exact_twin(times) or "write (loop ((x init) …) …) to loop with variables",
             )
-            fault.span = span
-            raise fault
+            raise at(fault, span, env)
         if times == 0:
             return k[0], (), k, s
         return run, env, (again, k, env, times - 1), s
 
-    return Piece(code=gather(capped([count]), start), height=height([count]) + 1)
+    maker.enter(node, 1, again)
+    return Piece(code=gather(maker, node, capped([count]), start), height=height([count]) + 1)
 
 
 @makes(core.Loop)
@@ -53,12 +54,12 @@ def _loop(maker: Maker, node: core.Loop, loop: LoopCode | None) -> Making:
     inits = yield from every_one(maker, node.inits)
     code = LoopCode()
     body = yield node.body, code
-    code.body = body.run
+    code.body = maker.run(node.body, body)
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         return code.body, (env, *found), k, s
 
-    return Piece(code=gather(capped(inits), finish), height=height(inits) + 1)
+    return Piece(code=gather(maker, node, capped(inits), finish), height=height(inits) + 1)
 
 
 @makes(core.Recur)
@@ -74,7 +75,7 @@ def _recur(maker: Maker, node: core.Recur, loop: LoopCode | None) -> Making:
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         return code.body, (env[0], *found), k, s
 
-    return Piece(code=gather(arguments, finish), height=height(arguments) + 1)
+    return Piece(code=gather(maker, node, arguments, finish), height=height(arguments) + 1)
 
 
 def _recur_direct(code: LoopCode, simples: list[Any]) -> Run:

@@ -58,6 +58,6 @@ def misfit(fault: Fault, tasks: Tasks, values: Sequence[Any]) -> Fault:
             hint = f"`{task.name}` answers with a text; (returns {type_}) in it says what it gives"
         words = f"{fault.message}, which is the answer of `{task.name}`"
         made = Fault(fault.code, words, hint=hint, details=fault.details)
-        made.span = fault.span
+        made.span, made.env, made.calls = fault.span, fault.env, fault.calls
         return made
     return fault

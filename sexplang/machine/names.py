@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sexplang.machine.environments import Environments, Scope, named
-from sexplang.machine.finding import returned
+from sexplang.machine.environments import Scope, named
+from sexplang.machine.error_positions import returned
 from sexplang.machine.link import linked_program
-from sexplang.machine.owners import Owner, owners_of
+from sexplang.machine.sites import ITEMS, SECOND, Sites
 from sexplang.machine.stack import Frame, Linked
 from sexplang.terms.core import (
     Call,
@@ -22,7 +22,7 @@ from sexplang.terms.core import (
     MakeTable,
 )
 from sexplang.terms.node import frozen
-from sexplang.terms.program import Function, Program
+from sexplang.terms.program import Program
 from sexplang.terms.source import Span
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.value import Task, Value
@@ -35,9 +35,7 @@ def names_of(program: Program, tasks: TaskSystem | None) -> "Names":
     _, linked, _ = linked_program(program, tasks)
     found = _known.get(linked)
     if found is None:
-        functions = {each.index: each for each in program.functions}
-        found = Names(functions, owners_of(program, tasks), Environments(program))
-        _known[linked] = found
+        found = _known[linked] = Names(linked.sites)
     return found
 
 
@@ -45,30 +43,32 @@ def names_of(program: Program, tasks: TaskSystem | None) -> "Names":
 class Names:
     """What is known of a program to find them with."""
 
-    functions: dict[int, Function]
-    owners: dict[int, Owner]
-    environments: Environments
+    sites: Sites
 
     def bound(self, frame: Frame) -> Iterator[tuple[str, Value]]:
         """What is bound around the place that waits in a frame, innermost first; and what a call
         that waits there has been given so far, by the name of what is called."""
         if frame[0] is returned:
             _, _, span, env = frame
-            yield from self._around(self._function(span), span, env)
-        elif id(frame[0]) in self.owners and _is_environment(frame[2]):
-            function, node = self.owners[id(frame[0])]
-            if node is None:
-                yield from self._topmost(frame)
-                return
-            if isinstance(node, Let) and len(frame) > 3:  # its values so far
-                yield from zip(node.names, frame[3], strict=False)
-            elif len(frame) > 3 and not self._is_library(function):
-                yield from self._given(node, frame[3])
-            yield from self._around(function, node.span, frame[2])
-        elif id(frame[0]) in self.owners and len(frame) == 3:  # the first of two
-            function, node = self.owners[id(frame[0])]
-            if isinstance(node, CallPrimitive) and not self._is_library(function):
+            yield from self._around(self.sites.function(span), span, env)
+            return
+        site = self.sites.of(frame[0])
+        if site is None:
+            return
+        if site.role == ITEMS:
+            yield from self._topmost(frame)
+            return
+        node, is_library = site.node, self._is_library(site.function)
+        assert node is not None
+        if site.role == SECOND:
+            if not is_library:
                 yield from self._given(node, (frame[2],))
+            return
+        if isinstance(node, Let) and len(frame) > 3:  # its values so far
+            yield from zip(node.names, frame[3], strict=False)
+        elif len(frame) > 3 and not is_library:
+            yield from self._given(node, frame[3])
+        yield from self._around(site.function, node.span, frame[2])
 
     def _given(self, node: Core, values: tuple[Value, ...]) -> Iterator[tuple[str, Value]]:
         """What the parts of a node have come to that call something: of a table by its keys."""
@@ -79,13 +79,15 @@ class Names:
         if isinstance(node, CallPrimitive):
             name, parts = node.primitive.name, node.arguments
         elif isinstance(node, CallKnown):  # the environment is the first value
-            name, parts = self.functions[node.function].name, (node, *node.arguments)
+            name, parts = self.sites.by_index[node.function].name, (node, *node.arguments)
             values = (None, *values[1:])
         elif isinstance(node, Call) and isinstance(node.callee, (Const, Known)):
             callee = node.callee
             is_task = isinstance(callee, Const) and isinstance(callee.value, Task)
             parts = node.arguments if is_task else (callee, *node.arguments)
-            known = callee.value if isinstance(callee, Const) else self.functions[callee.function]
+            known = (
+                callee.value if isinstance(callee, Const) else self.sites.by_index[callee.function]
+            )
             name = getattr(known, "name", "")
         else:
             return
@@ -97,31 +99,19 @@ class Names:
     def _around(
         self, function: int | None, place: Span, env: tuple[Any, ...]
     ) -> Iterator[tuple[str, Value]]:
-        scope = self.environments.at(function, place, env) if env else None
+        scope = self.sites.environments.at(function, place, env) if env else None
         if scope is not None and not self._is_library(function):
             yield from named(scope, env, is_bound=True)
 
     def _topmost(self, frame: Frame) -> Iterator[tuple[str, Value]]:
         """What the program itself has bound, where it waits for one of its items."""
-        if hasattr(frame[0], "places"):
-            top, env = self.environments.top, frame[2]
-            size = len(env) - 1
-            here = {at for at in top.bound if at <= size}
-            yield from named(Scope(top.activation, top.names[:size], frozenset(here)), env, True)
+        top, env = self.sites.environments.top, frame[2]
+        size = len(env) - 1
+        here = {at for at in top.bound if at <= size}
+        yield from named(Scope(top.activation, top.names[:size], frozenset(here)), env, True)
 
     def _is_library(self, function: int | None) -> bool:
-        return function is not None and self.functions[function].span.source.is_library
-
-    def _function(self, place: Span) -> int | None:
-        """The innermost function that a place is in."""
-        around = [
-            (each.span.end - each.span.start, each.index)
-            for each in self.functions.values()
-            if each.span.source is place.source
-            and each.span.start <= place.start
-            and place.end <= each.span.end
-        ]
-        return min(around)[1] if around else None
+        return function is not None and self.sites.by_index[function].span.source.is_library
 
 
 def _is_made(part: Core) -> bool:
@@ -134,10 +124,3 @@ def _is_made(part: Core) -> bool:
         if isinstance(part, (CallPrimitive, MakeTable)):
             work += part.arguments if isinstance(part, CallPrimitive) else part.values
     return False
-
-
-def _is_environment(value: Any) -> bool:
-    """Whether it may be one: they end in the table of the inputs."""
-    while type(value) is tuple and value:
-        value = value[0]
-    return type(value) is dict

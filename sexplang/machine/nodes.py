@@ -54,7 +54,7 @@ def _lambda(maker: Maker, node: core.Lambda, loop: LoopCode | None) -> Piece:
 def _input(maker: Maker, node: core.InputValue, loop: LoopCode | None) -> Making:
     name, span = node.name, node.span
     if node.default is None:
-        return Piece(lambda env: _given(env[0], name, span))
+        return Piece(lambda env: _given(env[0], name, span, env))
     default = yield node.default, None
     run = default.run
 
@@ -66,12 +66,11 @@ def _input(maker: Maker, node: core.InputValue, loop: LoopCode | None) -> Making
     return Piece(code=given, height=height([default]))
 
 
-def _given(inputs: dict[str, Value], name: str, span: Any) -> Value:
+def _given(inputs: dict[str, Value], name: str, span: Any, env: Any) -> Value:
     if name in inputs:
         return inputs[name]
     fault = Fault("missing-input", f"the program needs the input `{name}`", hint=f"give {name}=…")
-    fault.span = span
-    raise fault
+    raise pure.at(fault, span, env)
 
 
 @makes(core.If)
@@ -84,7 +83,8 @@ def _if(maker: Maker, node: core.If, loop: LoopCode | None) -> Making:
         return simply(pure.choose(test.simple, then.simple, otherwise.simple), pieces)
     (test,) = capped([test])
     if test.simple is None:
-        return Piece(code=_if_waiting(test.run, then.run, otherwise.run), height=height([test]))
+        run = _if_waiting(maker, node, test.run, then.run, otherwise.run)
+        return Piece(code=run, height=height([test]))
     return Piece(code=_if_code(test.simple, then, otherwise), height=height([then, otherwise]))
 
 
@@ -125,37 +125,42 @@ def _if_code(test: Any, then: Piece, otherwise: Piece) -> Run:
     return run
 
 
-def _if_waiting(test: Run, then: Run, otherwise: Run) -> Run:
+def _if_waiting(maker: Maker, node: core.If, test: Run, then: Run, otherwise: Run) -> Run:
     def back(value: Value, k: Frame, s: Segment) -> Step:
         if value is not False and value is not None:
             return then(k[2], k[1], s)
         return otherwise(k[2], k[1], s)
 
+    maker.enter(node, 0, back)
     return lambda env, k, s: test(env, (back, k, env), s)
 
 
 @makes(core.And)
 def _and(maker: Maker, node: core.And, loop: LoopCode | None) -> Making:
-    return (yield from _deciding(node.items, loop, pure.every, True))
+    return (yield from _deciding(maker, node, loop, pure.every, True))
 
 
 @makes(core.Or)
 def _or(maker: Maker, node: core.Or, loop: LoopCode | None) -> Making:
-    return (yield from _deciding(node.items, loop, pure.some, False))
+    return (yield from _deciding(maker, node, loop, pure.some, False))
 
 
-def _deciding(items: tuple[Any, ...], loop: LoopCode | None, make: Any, onward: bool) -> Making:
-    pieces = yield from _items(items, loop)
+def _deciding(
+    maker: Maker, node: core.And | core.Or, loop: LoopCode | None, make: Any, onward: bool
+) -> Making:
+    pieces = yield from _items(node.items, loop)
     if low(pieces):
         return simply(make(tuple([piece.simple for piece in pieces])), pieces)
     pieces = capped(pieces)
     run = pieces[-1].run
-    for piece in reversed(pieces[:-1]):
-        run = _decide(piece, run, onward)
+    for part in reversed(range(len(pieces) - 1)):
+        run = _decide(maker, node, part, pieces[part], run, onward)
     return Piece(code=run, height=len(pieces) + height(pieces))
 
 
-def _decide(piece: Piece, rest: Run, onward: bool) -> Run:
+def _decide(
+    maker: Maker, node: core.And | core.Or, part: int, piece: Piece, rest: Run, onward: bool
+) -> Run:
     if piece.simple is not None:
         simple = piece.simple
 
@@ -173,6 +178,7 @@ def _decide(piece: Piece, rest: Run, onward: bool) -> Run:
         below = k[1]
         return below[0], value, below, s
 
+    maker.enter(node, part, back)
     run = piece.run
     return lambda env, k, s: run(env, (back, k, env), s)
 
@@ -184,13 +190,14 @@ def _seq(maker: Maker, node: core.Seq, loop: LoopCode | None) -> Making:
         return simply(pure.sequence(tuple([piece.simple for piece in pieces])), pieces)
     pieces = capped(pieces)
     run, tall = pieces[-1].run, pieces[-1].height
-    for piece in reversed(pieces[:-1]):
-        rest = Piece(code=run, height=tall)
-        run, tall = _then(piece, rest.run), max(rest.height, piece.height) + 1
+    for part in reversed(range(len(pieces) - 1)):
+        rest, piece = Piece(code=run, height=tall), pieces[part]
+        run = _then(maker, node, part, piece, rest.run)
+        tall = max(rest.height, piece.height) + 1
     return Piece(code=run, height=tall)
 
 
-def _then(piece: Piece, rest: Run) -> Run:
+def _then(maker: Maker, node: core.Seq, part: int, piece: Piece, rest: Run) -> Run:
     if piece.simple is not None:
         simple = piece.simple
 
@@ -203,6 +210,7 @@ def _then(piece: Piece, rest: Run) -> Run:
     def back(value: Value, k: Frame, s: Segment) -> Step:
         return rest(k[2], k[1], s)
 
+    maker.enter(node, part, back)
     run = piece.run
     return lambda env, k, s: run(env, (back, k, env), s)
 
@@ -226,7 +234,7 @@ def _let(maker: Maker, node: core.Let, loop: LoopCode | None) -> Making:
     run = body.run
     values = capped(values)
     if len(values) == 1:
-        return Piece(code=_let_one(values[0], run), height=height([values[0], body]))
+        return Piece(code=_let_one(maker, node, values[0], run), height=height([values[0], body]))
     if all(value.simple is not None for value in values):
         made = pure.listing(tuple([value.simple for value in values]))
         return Piece(
@@ -236,10 +244,10 @@ def _let(maker: Maker, node: core.Let, loop: LoopCode | None) -> Making:
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         return run(env + found, k, s)
 
-    return Piece(code=gather(values, finish), height=height([*values, body]) + 1)
+    return Piece(code=gather(maker, node, values, finish), height=height([*values, body]) + 1)
 
 
-def _let_one(value: Piece, body: Run) -> Run:
+def _let_one(maker: Maker, node: core.Let, value: Piece, body: Run) -> Run:
     if value.simple is not None:
         simple = value.simple
         return lambda env, k, s: body(env + (simple(env),), k, s)
@@ -247,6 +255,7 @@ def _let_one(value: Piece, body: Run) -> Run:
     def back(found: Value, k: Frame, s: Segment) -> Step:
         return body(k[2] + (found,), k[1], s)
 
+    maker.enter(node, 0, back)
     run = value.run
     return lambda env, k, s: run(env, (back, k, env), s)
 
@@ -261,7 +270,7 @@ def _table(maker: Maker, node: core.MakeTable, values: list[Piece]) -> Piece:
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         return k[0], dict(zip(keys, found, strict=True)), k, s
 
-    return Piece(code=gather(capped(values), finish), height=height(values) + 1)
+    return Piece(code=gather(maker, node, capped(values), finish), height=height(values) + 1)
 
 
 @makes(core.Path)
@@ -271,6 +280,6 @@ def _path(maker: Maker, node: core.Path, loop: LoopCode | None) -> Making:
         return simply(pure.path(base.simple, fields, span, needed), [base])
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
-        return k[0], pure.follow(found[0], fields, span, needed), k, s
+        return k[0], pure.follow(found[0], fields, span, needed, env), k, s
 
-    return Piece(code=gather(capped([base]), finish), height=height([base]) + 1)
+    return Piece(code=gather(maker, node, capped([base]), finish), height=height([base]) + 1)

@@ -18,6 +18,7 @@ from sexplang.terms.source import Span
 from sexplang.terms.value import Fault, Primitive, Value
 
 Function = Callable[..., Value]
+Slow = arithmetic.Slow
 
 QUICK: dict[str, dict[str, Any]] = {**arithmetic.SHAPES, **comparing.SHAPES, **lists.ON_TWO}
 """The makers of primitives on two integers, or on two lists, by name and shape."""
@@ -39,13 +40,13 @@ def call(primitive: Primitive, pieces: list[Piece], span: Span) -> Simple:
 
 
 def placed(function: Function, span: Span) -> Function:
-    """The function on two values, with a place for its faults."""
+    """The function on two values and in an environment, with a place for its faults."""
 
-    def two(a: Value, b: Value) -> Value:
+    def two(a: Value, b: Value, env: Env | None) -> Value:
         try:
             return function(a, b)
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
     return two
 
@@ -105,7 +106,7 @@ def _near(function: Function, i: int, span: Span) -> Simple:
         try:
             return function(env[i])
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
     return run
 
@@ -115,7 +116,7 @@ def _any(function: Function, item: Simple, span: Span) -> Simple:
         try:
             return function(item(env))
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
     return run
 
@@ -125,7 +126,7 @@ def _near_constant(function: Function, i: int, c: Value, span: Span) -> Simple:
         try:
             return function(env[i], c)
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
     return run
 
@@ -135,7 +136,7 @@ def _any_constant(function: Function, left: Simple, c: Value, span: Span) -> Sim
         try:
             return function(left(env), c)
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
     return run
 
@@ -145,7 +146,7 @@ def _near_near(function: Function, i: int, j: int, span: Span) -> Simple:
         try:
             return function(env[i], env[j])
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
     return run
 
@@ -155,7 +156,7 @@ def _near_any(function: Function, i: int, right: Simple, span: Span) -> Simple:
         try:
             return function(env[i], right(env))
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
     return run
 
@@ -165,7 +166,7 @@ def _any_any(function: Function, left: Simple, right: Simple, span: Span) -> Sim
         try:
             return function(left(env), right(env))
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
     return run
 
@@ -184,7 +185,7 @@ def _three(function: Function, one: Simple, two: Simple, three: Simple, span: Sp
         try:
             return function(one(env), two(env), three(env))
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
     return run
 
@@ -201,7 +202,7 @@ def _put(function: Function, table: Simple, key: Simple, item: Simple, span: Spa
         try:
             return function(made, name, value)
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
     return run
 
@@ -211,17 +212,17 @@ def _many(function: Function, items: tuple[Simple, ...], span: Span) -> Simple:
         try:
             return function(*[item(env) for item in items])
         except Fault as fault:
-            raise at(fault, span) from None
+            raise at(fault, span, env) from None
 
     return run
 
 
-def _field(i: int, key: Value, slow: Callable[[Value, Value], Value]) -> Simple:
+def _field(i: int, key: Value, slow: Slow) -> Simple:
     """`(get t "key")`: what a table has there, or nil."""
 
     def run(env: Env) -> Value:
         table = env[i]
-        return table.get(key) if table.__class__ is dict else slow(table, key)
+        return table.get(key) if table.__class__ is dict else slow(table, key, env)
 
     return run
 
@@ -236,23 +237,23 @@ def _length(i: int, slow: Simple) -> Simple:
     return run
 
 
-def _item_there(slot: int, i: int, slow: Callable[[Value, Value], Value]) -> Simple:
+def _item_there(slot: int, i: int, slow: Slow) -> Simple:
     """`(nth xs 1)`, where there is such an item."""
 
     def run(env: Env) -> Value:
         found = env[slot]
-        return found[i] if found.__class__ is tuple and i < len(found) else slow(found, i)
+        return found[i] if found.__class__ is tuple and i < len(found) else slow(found, i, env)
 
     return run
 
 
-def _item(items: Simple, index: Simple, slow: Callable[[Value, Value], Value]) -> Simple:
+def _item(items: Simple, index: Simple, slow: Slow) -> Simple:
     """`(nth xs i)`, where there is such an item."""
 
     def run(env: Env) -> Value:
         found, i = items(env), index(env)
         if found.__class__ is tuple and i.__class__ is int and 0 <= i < len(found):
             return found[i]
-        return slow(found, i)
+        return slow(found, i, env)
 
     return run

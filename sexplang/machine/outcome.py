@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.machine.accounts import NO_ACCOUNTS, Accounts
 from sexplang.machine.budgets import METER, Meter, allowed, regrown
+from sexplang.machine.error_positions import FailureSite
 from sexplang.machine.exits import Entered
 from sexplang.machine.handlers import fail
 from sexplang.machine.limits import Limits
@@ -15,7 +16,6 @@ from sexplang.machine.scheduler.cancellation import cancel, make_cancelled
 from sexplang.machine.scheduler.scheduler import Scheduler
 from sexplang.machine.scheduler.slices import Pause, Slice
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
-from sexplang.machine.stood import Stood
 from sexplang.terms.brief import shown
 from sexplang.terms.effect import Request, SoFar, unknown
 from sexplang.terms.node import define, evolve, field, frozen, node
@@ -70,14 +70,14 @@ class Failed(Exception):
     def trail(self) -> "Trail":
         """The calls that the program was in when it failed, and its variables there; nothing
         where that is not known."""
-        from sexplang.machine.trail import Trail, trail_of  # a run that succeeds needs none
+        from sexplang.machine.traceback import Trail, trail_in  # a run that succeeds needs none
 
         if self._stood is None:
             return Trail()
         stood, setting = self._stood
-        if stood is None:
+        trail = trail_in(stood, self.error, setting.program)
+        if trail is None:
             return Trail()
-        trail = trail_of(stood, self.error, setting)
         return Trail(*setting.conceal((trail.calls, trail.variables)))
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ def told_of(outcome: Any) -> Told:
 
 
 if TYPE_CHECKING:
-    from sexplang.machine.trail import Trail
+    from sexplang.machine.traceback import Trail
 
 _SHOWN = 5
 """How many open requests stand in one line."""
@@ -131,15 +131,15 @@ class State:
     """What a run that waits is, for whoever drives it.
 
     `opened` are the requests that the last delivery made. `told` is the work that began and ended
-    by it, in a run that is traced. `stood` is where a program has failed that cleans up; a frozen
-    run has lost it.
+    by it, in a run that is traced. `stood` is where a program has failed that cleans up; a thawed
+    run has its trail.
     """
 
     scheduler: SchedulerState
     setting: Setting
     opened: tuple[Request, ...] = ()
     told: Told = ()
-    stood: Stood | None = None
+    stood: "FailureSite | Trail | None" = None
     pause: Pause | None = None
     """Where a branch goes on that computes, in a run that does so in slices."""
 

@@ -91,7 +91,14 @@ def narrowed(linked: Linked, key: PlanKey) -> Linked:
         if tasks is not None:
             tasks = tasks.knowing(tuple([task.template for task in known.values()]), tools)
         inner = evolve(
-            linked, tasks=tasks, known=known, tools=tools, inner={}, around=linked, key=key
+            linked,
+            tasks=tasks,
+            known=known,
+            tools=tools,
+            sites=own.sites,
+            inner={},
+            around=linked,
+            key=key,
         )
         linked.inner[key] = inner
     return inner

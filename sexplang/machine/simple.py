@@ -7,13 +7,19 @@ nest is bounded by `generate`, because this is where Python's own stack is used.
 
 from collections.abc import Callable
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from sexplang.machine.stack import Code
 from sexplang.terms.source import Span
 from sexplang.terms.value import Fault, Record, Value
 
+if TYPE_CHECKING:
+    from sexplang.machine.exits import Uncaught
+
 Env: TypeAlias = tuple[Any, ...]
 Simple: TypeAlias = Callable[[Env], Value]
+
+Placed = TypeVar("Placed", bound="Fault | Uncaught")
 
 
 def constant(value: Value) -> Simple:
@@ -140,29 +146,40 @@ def path(base: Simple, fields: tuple[str, ...], span: Span, needed: bool) -> Sim
     """Nested field access: nil through nil, and where there is no such field; unless needed."""
 
     def followed(env: Env) -> Value:
-        return follow(base(env), fields, span, needed)
+        return follow(base(env), fields, span, needed, env)
 
     return followed
 
 
-def follow(value: Value, fields: tuple[str, ...], span: Span, needed: bool) -> Value:
+def follow(value: Value, fields: tuple[str, ...], span: Span, needed: bool, env: Env) -> Value:
     for field in fields:
         if value is None and not needed:
             return None
         table = value.fields if isinstance(value, Record) else value
         if not isinstance(table, dict):
-            raise at(Fault("wrong-type", f"`.{field}` reads a field of a table or a record"), span)
+            words = f"`.{field}` reads a field of a table or a record"
+            raise at(Fault("wrong-type", words), span, env)
         if needed and field not in table:
-            raise at(Fault("wrong-type", f"this leads nowhere: there is no field `{field}`"), span)
+            words = f"this leads nowhere: there is no field `{field}`"
+            raise at(Fault("wrong-type", words), span, env)
         value = table.get(field)
     return value
 
 
-def at(fault: Fault, span: Span | None) -> Fault:
-    """The fault, placed at `span` unless it has its place already."""
-    if fault.span is None:
-        fault.span = span
-    return fault
+def at(error: Placed, span: Span | None, env: Env | None = None) -> Placed:
+    """The error, placed at `span` and in its environment unless it has its place already. One that
+    has come out of a call has the place of that call then."""
+    if error.span is None:
+        error.span, error.env = span, env
+    elif error.calls:
+        error.calls = (*error.calls, span)
+    return error
+
+
+def called(error: Placed, function: Code) -> Placed:
+    """The error, which comes out of a call of this function on Python's stack."""
+    error.calls = (*error.calls, function)
+    return error
 
 
 def listing(items: tuple[Simple, ...]) -> Simple:

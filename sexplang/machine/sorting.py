@@ -11,7 +11,7 @@ from sexplang.machine.apply import apply
 from sexplang.machine.collect import chained, items_of, unlink
 from sexplang.machine.simple import at as placed
 from sexplang.machine.stack import Closure, Frame, Segment, Step
-from sexplang.machine.walking import direct, each, same
+from sexplang.machine.walking import called_by, direct, each, same
 from sexplang.terms.allowance import account, work
 from sexplang.terms.rope import TEXTS, whole_text
 from sexplang.terms.source import Span
@@ -89,7 +89,7 @@ def _merge_some(_: Value, k: Frame, s: Segment) -> Step:
                 runs = (*unlink(merged, at // 2), *runs[at:])
                 at, merged = 0, None
     except Fault as fault:
-        raise placed(fault, span) from None
+        raise called_by(fault, less, span) from None
     finally:
         counted.walked()
     if len(runs) == 1:

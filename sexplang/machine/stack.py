@@ -18,6 +18,7 @@ step, so that an error raised by a step belongs to the segments the step began w
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeAlias
 
+from sexplang.machine.sites import Sites
 from sexplang.terms.node import field, node
 from sexplang.terms.program import Function
 from sexplang.terms.rope import TEXTS, whole_text
@@ -135,6 +136,10 @@ class Linked:
     """The functions that models may have as tools, by the names of these."""
     codes: Any = None
     """The code of the program's functions by index."""
+    sites: Sites = field(factory=Sites)
+    """Where its code was made of what."""
+    top: Run | None = None
+    """The resume of the frame in which the program waits for one of its items."""
     program: Callable[[], Any] = lambda: None
     """The program itself, as long as somebody else keeps it: what is linked is kept with it."""
     around: "Linked | None" = None

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from sexplang.machine.apply import Entry, apply
 from sexplang.machine.collect import chained, grouped, items_of, unlink
-from sexplang.machine.simple import at
+from sexplang.machine.simple import at, called
 from sexplang.machine.stack import Closure, Frame, Segment, Step
 from sexplang.terms.allowance import SMALL, account, charge
 from sexplang.terms.brief import MOST
@@ -36,6 +36,11 @@ def direct(function: Value, count: int) -> Callable[..., Value] | None:
         return None
     body, start = pure, (function.env,)
     return lambda *values: body(start + values)
+
+
+def called_by(fault: Fault, function: Value, span: Span | None) -> Fault:
+    """The fault of a call of `function` that stands at `span`."""
+    return at(called(fault, function.code) if type(function) is Closure else fault, span)
 
 
 def _pure(function: Value, count: int) -> Callable[[Any], Value] | None:
@@ -85,6 +90,8 @@ def each(
         counted = account()
         try:
             made = tuple(calls(counted.walk(rows, 0)))
+        except Fault as fault:
+            raise called_by(fault, function, span) from None
         finally:
             start = counted.walked(0)
         if start == len(rows):
@@ -102,7 +109,7 @@ def _some(_: Value, k: Frame, s: Segment) -> Step:
     try:
         made = [*calls(counted.walk(rows, start))]
     except Fault as fault:
-        raise at(fault, span) from None
+        raise called_by(fault, function, span) from None
     finally:
         start += counted.walked()
     if start < len(rows):
@@ -191,7 +198,7 @@ def _fold_some(value: Value, k: Frame, s: Segment) -> Step:
             for item in walk:
                 value = call(value, item)
     except Fault as fault:
-        raise at(fault, span) from None
+        raise called_by(fault, function, span) from None
     finally:
         start += counted.walked()
     if start == len(items):
@@ -234,7 +241,7 @@ def _seek_some(_: Value, k: Frame, s: Segment) -> Step:
             if truth(call(item)) is wanted:
                 return below[0], wanted, below, s
     except Fault as fault:
-        raise at(fault, span) from None
+        raise called_by(fault, function, span) from None
     finally:
         start += counted.walked()
     if start == len(items):

@@ -84,6 +84,11 @@ class Span:
     def text(self) -> str:
         return self.source.text[self.start : self.end]
 
+    def holds(self, place: "Span") -> bool:
+        """Whether a place is in this one."""
+        same = place.source is self.source
+        return same and self.start <= place.start and place.end <= self.end
+
     def plain(self) -> dict[str, Any]:
         """The span as data: source, line, column, end_line, end_column."""
         line, column = self.source.place(self.start)

@@ -126,6 +126,12 @@ class Fault(Exception):
     the error record already exists.
     """
 
+    env: Any = None
+    """The environment at its place, where that is known."""
+    calls: tuple[Any, ...] = ()
+    """The calls that it has come out of on Python's stack: the code of each function, innermost
+    first, and behind it the places in its caller that it has passed."""
+
     def __init__(
         self,
         code: str,

@@ -6,7 +6,7 @@ import pytest
 
 import sexplang
 from sexplang.hosts.show import show_error
-from sexplang.machine.finding import calling
+from sexplang.machine.error_positions import calling
 from sexplang.machine.stack import BOTTOM
 from sexplang.terms.source import Source, Span
 

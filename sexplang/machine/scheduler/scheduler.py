@@ -44,7 +44,6 @@ from sexplang.machine.scheduler.termination import (
     reach_limit,
 )
 from sexplang.machine.stack import BOTTOM, Ended, Exit, give
-from sexplang.machine.stood import Stood
 from sexplang.machine.unwinding import leave_scope, raise_error
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, known, unknown
 from sexplang.terms.node import evolve
@@ -66,7 +65,7 @@ class Scheduler:
     ended = False
     broken: Record | None = None
     """The limit of the interpreter that has ended the run."""
-    failure_site: Stood | None = None
+    failure_site: Any = None
     """Where the program failed."""
     value: Value = None
     slice: Slice | None = None

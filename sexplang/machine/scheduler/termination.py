@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.machine import exits
 from sexplang.machine.deadlines import find_form, find_plan
+from sexplang.machine.error_positions import FailureSite, place_of
 from sexplang.machine.errors import limit
-from sexplang.machine.finding import place_of
 from sexplang.machine.limits import plan_too_long, too_many_scopes
 from sexplang.machine.scheduler.branches import (
     Branch,
@@ -21,7 +21,6 @@ from sexplang.machine.scheduler.branches import (
 )
 from sexplang.machine.scheduler.partial_results import add_all_partial_results
 from sexplang.machine.stack import Segment, Step
-from sexplang.machine.stood import Stood
 from sexplang.terms.value import Record
 from sexplang.terms.work import Ends
 
@@ -75,7 +74,7 @@ def _end_innermost(scheduler: "Scheduler", branch: Branch, error: Record, step: 
         ready = Ready(branch.path, branch.ordinal, branch.leaving, step)
         scheduler.table.put(branch.path, ready)
         scheduler.broken = add_all_partial_results(scheduler, error)
-        scheduler.ended, scheduler.failure_site = True, Stood(*step)
+        scheduler.ended, scheduler.failure_site = True, FailureSite(*step)
 
 
 def _fail_plan(

@@ -339,25 +339,29 @@ class Tree:
             if name in self.modules:
                 self.dotted(node, name)
 
-    def dotted(self, node: Any, name: str) -> None:
+    def dotted(self, node: Any, name: str, new: str | None = None) -> None:
         for line in range(node.line, (node.end_line or node.line) + 1):
             for match in re.finditer(rf"(?<![\w.]){re.escape(name)}(?![\w.])", self.lines[line - 1]):
-                self.edit(line, match.start(), name, self.modules[name])
+                self.edit(line, match.start(), name, new or self.modules[name])
                 return
 
     def visit_import_from(self, node: Any) -> None:
         source, module = node.id, self.files.get(node.id)
         moved = self.modules.get(source)
-        if moved:
-            self.dotted(node, source)
+        parents = {
+            self.modules.get(f"{source}.{name}", f"{source}.{name}").rpartition(".")[0]
+            if f"{source}.{name}" in self.files
+            else moved or source
+            for name, _ in node.names
+        }
+        if len(parents) > 1:
+            self.remarks.append(f"{self.path}:{node.line}: one import of {source} becomes several")
+        elif parents != {source}:
+            self.dotted(node, source, parents.pop())
         for name, alias in node.names:
             inner = f"{source}.{name}"
             if inner in self.modules:
-                new_parent, _, new = self.modules[inner].rpartition(".")
-                if new_parent != (moved or source):
-                    self.remarks.append(
-                        f"{self.path}:{node.line}: import of {inner} moves to {new_parent}"
-                    )
+                new = self.modules[inner].rpartition(".")[2]
                 self.import_name(node, name, new)
             elif module is not None and name in module.names:
                 new = self.named(module.names[name].node)

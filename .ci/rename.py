@@ -219,6 +219,12 @@ class Tree:
             return
         found = self.lines[line - 1][column : column + len(old)] if line <= len(self.lines) else ""
         if found != old:
+            # Python 3.11 misplaces what stands in an f-string.
+            text = self.lines[line - 1] if line <= len(self.lines) else ""
+            places = [match.start() for match in re.finditer(rf"\b{old}\b", text)]
+            if len(places) == 1:
+                self.edits[self.path][line, places[0]] = (old, new)
+                return
             self.remarks.append(f"{self.path}:{line}:{column}: expected {old}, found {found!r}")
             return
         self.edits[self.path][line, column] = (old, new)

@@ -257,7 +257,10 @@ class Tree:
 
     def visit_name_expr(self, node: Any) -> None:
         new = self.named(node.node)
-        if new:
+        target = getattr(node.node, "name", None)
+        if isinstance(node.node, nodes.MypyFile):
+            target = target.rpartition(".")[2]
+        if new and target == node.name:  # no alias
             self.edit(node.line, self.column(node.line, node.column), node.name, new)
 
     def column(self, line: int, at: int) -> int:
@@ -339,6 +342,12 @@ class Tree:
 
     def visit_assignment_stmt(self, node: Any) -> None:
         self.annotation(node.unanalyzed_type)
+        if getattr(node.lvalues[0], "name", "") == "__all__":
+            for item in getattr(node.rvalue, "items", ()):
+                name = getattr(item, "value", "")
+                new = self.named(self.lookup(name)) if name else None
+                if new:
+                    self.quoted(item.line, name, new)
 
     def visit_import(self, node: Any) -> None:
         for name, _ in node.ids:
@@ -356,7 +365,7 @@ class Tree:
         moved = self.modules.get(source)
         parents = {
             self.modules.get(f"{source}.{name}", f"{source}.{name}").rpartition(".")[0]
-            if f"{source}.{name}" in self.files
+            if self.is_module(source, name)
             else moved or source
             for name, _ in node.names
         }
@@ -364,15 +373,22 @@ class Tree:
             self.remarks.append(f"{self.path}:{node.line}: one import of {source} becomes several")
         elif parents != {source}:
             self.dotted(node, source, parents.pop())
-        for name, alias in node.names:
+        for name, _ in node.names:
             inner = f"{source}.{name}"
-            if inner in self.modules:
+            if inner in self.modules and self.is_module(source, name):
                 new = self.modules[inner].rpartition(".")[2]
                 self.import_name(node, name, new)
             elif module is not None and name in module.names:
                 new = self.named(module.names[name].node)
                 if new:
                     self.import_name(node, name, new)
+
+    def is_module(self, source: str, name: str) -> bool:
+        """Whether an import of a name is that of a module, not of what is called like one."""
+        package = self.files.get(source)
+        symbol = package.names.get(name) if package is not None else None
+        is_other = symbol is not None and not isinstance(symbol.node, nodes.MypyFile)
+        return f"{source}.{name}" in self.files and not is_other
 
     def import_name(self, node: Any, name: str, new: str) -> None:
         start = self.next_name(node.line, node.column, "import")
@@ -390,10 +406,23 @@ class Tree:
                 continue
             last = each.name.rsplit(".", 1)[-1]
             new = self.named(symbol)
+            first = self.lookup(each.name.split(".")[0])
+            if "." in each.name and isinstance(first, nodes.MypyFile) and self.named(first):
+                at = self.next_name(each.line, each.column, each.name.split(".")[0])
+                if at:
+                    self.edit(*at, each.name.split(".")[0], self.named(first) or "")
             if new and each.line > 0:
                 at = self.next_name(each.line, each.column, last)
-                if at:
+                if at and at[0] == each.line:
                     self.edit(*at, last, new)
+                else:
+                    self.quoted(each.line, last, new)
+
+    def quoted(self, line: int, old: str, new: str) -> None:
+        """A name in a type that is written as a string."""
+        pattern = rf"""["'][^"']*?\b({old})\b[^"']*["']"""
+        for match in re.finditer(pattern, self.lines[line - 1]):
+            self.edit(line, match.start(1), old, new)
 
     def lookup(self, name: str) -> Any:
         parts = name.split(".")
@@ -623,39 +652,79 @@ def splice(text: str, edits: dict[int, tuple[str, str]]) -> str:
 
 def move_modules(modules: dict[str, str]) -> None:
     """Files to their new places, and every text that holds a path or a dotted name of one."""
-    pairs: list[tuple[re.Pattern[str], str]] = []
-    for old, new in sorted(modules.items(), key=lambda pair: -len(pair[0])):
+    aside: list[tuple[Path, Path]] = []
+    for old, new in modules.items():
         source, target = path_of(old), path_of(new)
-        if source is None or target is None:
+        if not source.is_file():
+            print(f"no file: {old}")
             continue
+        between = source.with_name(f"{source.stem}__moves.py")
+        git_move(source, between)
+        aside.append((between, target))
+    for between, target in aside:
         target.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["git", "mv", str(source), str(target)], check=True, cwd=ROOT)
-        for way in ("/", "."):
-            before = old.replace(".", way)
-            after = new.replace(".", way)
-            pairs.append((re.compile(rf"(?<![\w]){re.escape(before)}(?!\w)"), after))
-            if way == "/" and before.startswith("sexplang/"):
-                short, now = before.removeprefix("sexplang/"), after.removeprefix("sexplang/")
-                pairs.append((re.compile(rf"(?<![\w/.]){re.escape(short)}\.py\b"), now + ".py"))
-    if not pairs:
-        return
+        git_move(between, target)
+        for folder in [target.parent, *target.parent.parents]:
+            package = folder / "__init__.py"
+            if folder == ROOT / "sexplang" or ROOT / "sexplang" not in folder.parents:
+                break
+            if not package.exists():
+                package.write_text('"""."""\n')
+                print(f"new package: {package.relative_to(ROOT)}")
     for path in ROOT.rglob("*"):
         if not path.is_file() or not SKIPPED.isdisjoint(path.parts):
             continue
         if not any(path.match(each) for each in TEXTS) or path.name == "rename.py":
             continue
         text = path.read_text(errors="surrogateescape")
-        changed = text
-        for pattern, after in pairs:
-            changed = pattern.sub(after, changed)
+        changed = in_prose(text, modules) if path.suffix == ".py" else moved(text, modules)
         if changed != text:
             path.write_text(changed, errors="surrogateescape")
 
 
-def path_of(module: str) -> Path | None:
+def moved(text: str, modules: dict[str, str]) -> str:
+    """A text with the new paths and dotted names of modules."""
+    return re.sub(
+        r"(?<![\w./])(?:[a-z_]\w*/)+\w+\.py\b|(?<![\w/])sexplang(?:[./]\w+)+",
+        lambda match: moved_text(match[0], modules),
+        text,
+    )
+
+
+def in_prose(text: str, modules: dict[str, str]) -> str:
+    """The same of the strings and comments of a program; its imports are changed already."""
+    lines = text.splitlines(keepends=True)
+    for token in reversed(list(tokenize.generate_tokens(io.StringIO(text).readline))):
+        if token.type not in (tokenize.STRING, tokenize.COMMENT):
+            continue
+        new = moved(token.string, modules)
+        if new != token.string:
+            (first, start), (last, end) = token.start, token.end
+            lines[first - 1 : last] = [lines[first - 1][:start] + new + lines[last - 1][end:]]
+    return "".join(lines)
+
+
+def moved_text(text: str, modules: dict[str, str]) -> str:
+    """A path or a dotted name as it is after the move."""
+    way = "/" if "/" in text else "."
+    stem = text.removesuffix(".py").replace("/", ".")
+    for prefix in ("", "sexplang."):
+        parts = (prefix + stem).split(".")
+        for end in range(len(parts), 1, -1):
+            new = modules.get(".".join(parts[:end]))
+            if new is not None:
+                rest = ".".join([new, *parts[end:]]).removeprefix(prefix)
+                return rest.replace(".", way) + (".py" if text.endswith(".py") else "")
+    return text
+
+
+def git_move(source: Path, target: Path) -> None:
+    subprocess.run(["git", "mv", str(source), str(target)], check=True, cwd=ROOT)
+
+
+def path_of(module: str) -> Path:
     base = ROOT if module.split(".")[0] in PACKAGES else ROOT / "tests"
-    path = base.joinpath(*module.split("."))
-    return path.with_suffix(".py") if not path.is_dir() else path
+    return base.joinpath(*module.split(".")).with_suffix(".py")
 
 
 VISITS: dict[str, Any] = {

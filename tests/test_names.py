@@ -79,6 +79,12 @@ def is_participle(word: str) -> bool:
     return word in PARTICIPLES or (word.endswith("ed") and word not in VERBS_IN_ED)
 
 
+def is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """A property reads like a field: it may be an adjective."""
+    names = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
+    return not names.isdisjoint(("property", "cached_property"))
+
+
 def words(name: str) -> list[str]:
     return name.strip("_").lower().split("_") or [""]
 
@@ -104,7 +110,8 @@ def definitions() -> Iterator[tuple[str, str, str]]:
     for file in SOURCES:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield f"{relative(file)}:{node.lineno}", "function", node.name
+                kind = "property" if is_property(node) else "function"
+                yield f"{relative(file)}:{node.lineno}", kind, node.name
             elif isinstance(node, ast.ClassDef):
                 yield f"{relative(file)}:{node.lineno}", "class", node.name
                 for part in node.body:

@@ -16,6 +16,7 @@ NEVER_AT_START = (
     *("anthropic", "xmlschema", "lxml", "asyncio", "pydantic", "opentelemetry", "lark", "click"),
     *("attr", "inspect", "platform", "threading", "sexplang.dispatcher", "sexplang.runtime"),
     *("json", "dataclasses", "importlib.metadata", "unicodedata", "argparse", "subprocess"),
+    "rich",
 )
 
 

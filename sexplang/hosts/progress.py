@@ -1,7 +1,7 @@
 """Events of a run to stderr: what is at work now and what it has cost so far, and at the end a
 line that says what it took.
 
-On a terminal some lines are drawn again and again in place, a few times a second however much
+On a terminal rich draws some lines again and again in place, a few times a second however much
 happens; elsewhere only the last line is written, and with `--quiet` nothing is.
 """
 
@@ -15,8 +15,7 @@ from time import monotonic
 from typing import Any, TextIO
 
 from sexplang.hosts.options import Settings
-from sexplang.hosts.screen import Screen, clipped
-from sexplang.hosts.show import Paint, drawn, paint_for, plainly
+from sexplang.hosts.show import drawn
 from sexplang.hosts.working import Line, State, Working, flat
 from sexplang.runtime.events import (
     Event,
@@ -46,12 +45,13 @@ OUTPUT = frozenset(("print", "log", "ask-user"))
 
 MARKS: dict[State, tuple[str, str]] = {
     "runs": ("…", ""),
-    "waits": ("·", "frame"),
-    "done": ("✓", "hint"),
-    "failed": ("✗", "error"),
-    "cut": ("-", "frame"),
-    "more": (" ", "frame"),
+    "waits": ("·", "blue"),
+    "done": ("✓", "green"),
+    "failed": ("✗", "bold red"),
+    "cut": ("-", "blue"),
+    "more": (" ", "blue"),
 }
+"""How work stands to its sign and its style, as rich calls it."""
 
 Price = Callable[..., float | None]
 
@@ -69,7 +69,6 @@ def watching(settings: Settings) -> "Progress":
         sys.stderr,
         live=sys.stderr.isatty() and not settings.quiet,
         quiet=settings.quiet,
-        paint=paint_for(sys.stderr, os.environ),
         price=prices(settings.models),
         asked=asked,
         is_terse=settings.json,
@@ -137,7 +136,6 @@ class Progress:
     is_terse: bool = False
     """Whether nothing is said but what was spent."""
     clock: Callable[[], float] = monotonic
-    paint: Paint = plainly
     price: Price = lambda model, *tokens: None
     asked: Callable[[str | None], str | None] = lambda named: None
     """Who is asked where a program names this model."""
@@ -148,7 +146,8 @@ class Progress:
     working: Working = field(init=False)
     """What tells it of the tree of work, if the run is traced."""
     _began: float = field(init=False)
-    _screen: Screen = field(init=False)
+    _drawing: Any = None
+    """What rich draws; None where nothing is drawn."""
     _calls: dict[str, _Call] = field(factory=dict)
     _tasks: dict[str, dict[str, _Call]] = field(factory=dict)
     """The same by what they are called."""
@@ -171,7 +170,6 @@ class Progress:
     def __attrs_post_init__(self) -> None:
         self.live = self.live and not self.quiet
         self._began = self.clock()
-        self._screen = Screen(self.stream, self.size)
         self.working = Working(self._lock)
 
     def __call__(self, event: Event) -> None:
@@ -180,7 +178,7 @@ class Progress:
             if not self.live:
                 return
             if self._writes:
-                self._screen.erase()
+                self._erase()
             elif self._ticker is None and (self._calls or self._queued):
                 self._ticker = Thread(target=self._tick, daemon=True)
                 self._ticker.start()
@@ -191,7 +189,7 @@ class Progress:
         if self._ticker is not None:
             self._ticker.join()
         with self._lock:
-            self._screen.erase()
+            self._erase()
             if self.is_asked and not self.quiet:
                 self.stream.write(self.summary() + "\n")
             if self._named and not (self.quiet or self.is_terse):
@@ -247,17 +245,38 @@ class Progress:
 
     def draw(self) -> None:
         """What is at work now, in the place of what was drawn before."""
-        usd = self._usd() if self.live else None
+        if not self.live:
+            return
+        usd = self._usd()
+        from rich.console import Console
+        from rich.live import Live
+        from rich.text import Text
+
         with self._lock:
-            if self._writes or not self.live:
+            if self._writes:
                 return
-            width, height = self._screen.measured()
-            room = min(height - 1, MOST)
+            if self._drawing is None:
+                console = Console(file=self.stream, force_terminal=True)
+                self._drawing = Live(
+                    console=console,
+                    auto_refresh=False,
+                    transient=True,
+                    redirect_stdout=False,
+                    redirect_stderr=False,
+                )
+                self._drawing.start()
+            console = self._drawing.console
+            width, height = console.size = self.size() if self.size else _measured(self.stream)
+            room = min(height - 1, MOST) if width > 2 else 0
             below = [*([drawn(self._said)] if self._said else []), self._counted(usd)]
             left = max(room - len(below), 0)
             lines = self.working.lines(left, self._told) or flat(self._tasks, left, self._told)
-            shown = [self._shown(each, width) for each in lines]
-            self._screen.draw([*shown, *below][-room:] if room > 0 else [], width)
+            shown = [*map(_shown, lines), *[(line, "") for line in below]] if room > 0 else []
+            texts = [Text(line, style) for line, style in shown[-room:]]
+            for each in texts:
+                each.truncate(width - 1, overflow="ellipsis")  # the last column stays free
+            text = Text("\n", no_wrap=True, end="").join(texts)
+            self._drawing.update(text, refresh=True)
 
     def _note(self, event: Event) -> None:
         if isinstance(event, Queued):
@@ -348,12 +367,26 @@ class Progress:
         words += [call.note] if call.note else []
         return "waits" if self.clock() < call.until else "runs", "  ".join(words)
 
-    def _shown(self, line: Line, width: int) -> str:
-        mark, colour = MARKS[line.state]
-        text = f"{'  ' * line.depth}{mark} {line.name}  {line.words}".rstrip()
-        text = clipped(drawn(text), width)
-        return self.paint(text, colour) if colour else text
-
     def _tick(self) -> None:
         while not self._stop.wait(self.every):
             self.draw()
+
+    def _erase(self) -> None:
+        """Take away what was drawn."""
+        if self._drawing is not None:
+            self._drawing.stop()
+            self._drawing = None
+
+
+def _measured(stream: TextIO) -> tuple[int, int]:
+    """Columns and lines of the terminal that a stream leads to, whatever the environment says."""
+    try:
+        return os.get_terminal_size(stream.fileno())
+    except (OSError, ValueError):
+        return 80, 24
+
+
+def _shown(line: Line) -> tuple[str, str]:
+    """The text of a line, and its style."""
+    mark, style = MARKS[line.state]
+    return drawn(f"{'  ' * line.depth}{mark} {line.name}  {line.words}".rstrip()), style

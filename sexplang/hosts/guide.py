@@ -2,9 +2,6 @@
 
 from sexplang.data import shipped
 
-MOST_TOKENS = 6_000
-CHARACTERS_PER_TOKEN = 3.5
-
 
 def guide() -> str:
     """The guide, as Markdown; its examples are run by the tests."""

@@ -13,16 +13,6 @@ from sexplang.terms.template import Template
 from sexplang.terms.value import Fault, Record, Value
 from sexplang.terms.work import Work
 
-ERROR_TYPES = (
-    "RESOURCE_EXHAUSTION",
-    "TASK_FAILURE",
-    "INVALID_OUTPUT",
-    "VALIDATION_ERROR",
-    "XML_PARSE_ERROR",
-    "PROGRAM_ERROR",
-    "USER_ERROR",
-)
-
 STATUSES = ("COMPLETE", "CONTINUATION", "FAILED")
 
 

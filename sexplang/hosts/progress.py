@@ -5,6 +5,7 @@ On a terminal rich draws some lines again and again in place, a few times a seco
 happens; elsewhere only the last line is written, and with `--quiet` nothing is.
 """
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -139,7 +140,7 @@ class Progress:
     asked: Callable[[str | None], str | None] = lambda named: None
     """Who is asked where a program names this model."""
     size: Callable[[], tuple[int, int]] | None = None
-    """Columns and lines of the terminal; by default rich asks it."""
+    """Columns and lines of the terminal; by default it is asked."""
     every: float = TICK
     """Seconds between two drawings."""
     working: Working = field(init=False)
@@ -265,9 +266,7 @@ class Progress:
                 )
                 self._drawing.start()
             console = self._drawing.console
-            if self.size is not None:
-                console.size = self.size()
-            width, height = console.size
+            width, height = console.size = self.size() if self.size else _measured(self.stream)
             room = min(height - 1, MOST) if width > 2 else 0
             below = [*([drawn(self._said)] if self._said else []), self._counted(usd)]
             left = max(room - len(below), 0)
@@ -377,6 +376,14 @@ class Progress:
         if self._drawing is not None:
             self._drawing.stop()
             self._drawing = None
+
+
+def _measured(stream: TextIO) -> tuple[int, int]:
+    """Columns and lines of the terminal that a stream leads to, whatever the environment says."""
+    try:
+        return os.get_terminal_size(stream.fileno())
+    except (OSError, ValueError):
+        return 80, 24
 
 
 def _shown(line: Line) -> tuple[str, str]:

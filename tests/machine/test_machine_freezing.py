@@ -183,6 +183,16 @@ def test_a_run_of_another_program_is_refused():
     assert refused.value.code == "frozen-mismatch"
 
 
+def test_a_run_of_the_version_before_is_refused_by_name():
+    """What a name of code means has changed with the version."""
+    frozen = freeze(begun("(print 1)"))
+    frozen["sexplang-frozen"] -= 1
+
+    with pytest.raises(Fault, match="it is of version 9 of frozen runs, and this is 10") as refused:
+        thaw(built("(print 1)"), frozen)
+    assert refused.value.code == "frozen-mismatch"
+
+
 def test_damaged_data_is_refused():
     """A seal shows any change of the data."""
     text = (

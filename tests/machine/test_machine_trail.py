@@ -1,12 +1,14 @@
 """The calls of a program that fails and its variables there."""
 
 import gc
+import json
 import weakref
 
 import pytest
 
 import sexplang
 from sexplang import machine
+from sexplang.machine.freezing import freeze, thaw
 
 
 def failed(text, **settings):
@@ -155,6 +157,25 @@ def test_a_trail_outlasts_what_cleans_up():
     end = outcome.resume(outcome.requests[0].id, 3.0)
 
     assert ["f", None] == [call["function"] for call in end.trail.calls]
+
+
+@pytest.mark.parametrize("is_failing", [True, False])
+def test_a_trail_outlasts_a_frozen_run(is_failing):
+    """Whether it had failed when it was frozen, or fails afterwards."""
+    body = "(try (f 1) (finally (now)))" if is_failing else "(begin (now) (f 1))"
+    program = sexplang.build(f"(define (f x) (+ 1 (/ x 0)))\n{body}")
+    outcome = machine.start(program)
+    thawed = thaw(program, json.loads(json.dumps(freeze(outcome))))
+    kept, end = [each.resume(each.requests[0].id, 3.0).trail for each in (outcome, thawed)]
+
+    assert ["f", None] == [call["function"] for call in end.calls]
+    assert "1" == end.variables["x"]
+    assert kept == end
+
+
+def test_a_failure_within_a_default_has_its_variables():
+    """A default sees the parameters before it."""
+    assert {"x": "1"} == failed("(define (f x (y (/ x 0))) y) (str (f 1))").trail.variables
 
 
 def test_a_run_that_is_made_again_has_the_same_trail():

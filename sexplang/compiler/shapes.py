@@ -1,57 +1,90 @@
 """Each special form's syntax: one table that the checks, the messages and the tests walk."""
 
+from typing import Literal
+
 from sexplang.terms.form import Form, ListForm, Name, spelled
 from sexplang.terms.node import frozen
+
+Scoping = Literal[
+    "body",  # all operands are a body
+    "operands",  # all are expressions
+    "data",  # none is
+    "unquoted",  # what is unquoted in data
+    "parameters",  # `(param…)` and a body that sees them
+    "names",  # `((name e) …)` and a body that sees them; a name before them is the body's function
+    "names in order",  # each is seen by the next
+    "names of all",  # all are seen by all
+    "names or count",  # an expression in their place binds none
+    "first",  # an expression and a body
+    "clauses of tests",  # `(test body…)`
+    "clauses of data",  # an expression, and `((datum …) body…)`
+    "clauses of patterns",  # an expression, and `(pattern body…)`
+    "clauses of operations",  # an expression, and `((operation param…) resume body…)`
+    "endings",  # a body, and `(catch (name word…) body…)` or `(finally body…)`
+    "labels",  # a name, and labels with expressions, but for `type:`
+]
+"""Where a form binds names, and which of its operands are expressions."""
 
 
 @frozen
 class Shape:
-    """How a form is written, and how many operands it takes."""
+    """How a form is written, how many operands it takes, and where it binds names."""
 
     syntax: str
     least: int
     most: int | None = None
+    scoping: Scoping = "body"
 
 
 SHAPES: dict[str, Shape] = {
-    "quote": Shape("(quote datum)", 1, 1),
-    "quasiquote": Shape("(quasiquote datum)", 1, 1),
+    "quote": Shape("(quote datum)", 1, 1, scoping="data"),
+    "quasiquote": Shape("(quasiquote datum)", 1, 1, scoping="unquoted"),
     "if": Shape("(if test then else)", 3, 3),
-    "when": Shape("(when test body…)", 2),
-    "unless": Shape("(unless test body…)", 2),
-    "cond": Shape("(cond (test body…) … (else body…))", 1),
-    "case": Shape("(case key ((datum …) body…) … (else body…))", 2),
-    "match": Shape("(match e (pattern body…) (pattern when guard body…) …)", 2),
+    "when": Shape("(when test body…)", 2, scoping="first"),
+    "unless": Shape("(unless test body…)", 2, scoping="first"),
+    "cond": Shape("(cond (test body…) … (else body…))", 1, scoping="clauses of tests"),
+    "case": Shape("(case key ((datum …) body…) … (else body…))", 2, scoping="clauses of data"),
+    "match": Shape(
+        "(match e (pattern body…) (pattern when guard body…) …)", 2, scoping="clauses of patterns"
+    ),
     "->": Shape("(-> e (function e…) name …)", 1),
     "and": Shape("(and e…)", 0),
     "or": Shape("(or e…)", 0),
     "define": Shape("(define name e) or (define (name param…) body…)", 2),
     "bind": Shape("(bind name e)", 2, 2),
-    "lambda": Shape("(lambda (param…) body…)", 2),
-    "fn": Shape("(fn (param…) body…)", 2),
-    "let": Shape("(let ((name e) …) body…)", 2),
-    "let*": Shape("(let* ((name e) …) body…)", 2),
-    "letrec": Shape("(letrec ((name e) …) body…)", 2),
+    "lambda": Shape("(lambda (param…) body…)", 2, scoping="parameters"),
+    "fn": Shape("(fn (param…) body…)", 2, scoping="parameters"),
+    "let": Shape("(let ((name e) …) body…)", 2, scoping="names"),
+    "let*": Shape("(let* ((name e) …) body…)", 2, scoping="names in order"),
+    "letrec": Shape("(letrec ((name e) …) body…)", 2, scoping="names of all"),
     "begin": Shape("(begin e…)", 0),
     "progn": Shape("(progn e…)", 0),
-    "loop": Shape("(loop count body…) or (loop ((name e) …) body…)", 2),
+    "loop": Shape("(loop count body…) or (loop ((name e) …) body…)", 2, scoping="names or count"),
     "recur": Shape("(recur e…)", 0),
-    "import": Shape('(import "path") or (import "path" as: name)', 1, 3),
-    "define-input": Shape("(define-input name type: t choices: […] doc: text default: e)", 1),
-    "define-effect": Shape('(define-effect (operation param…) "doc")', 1, 2),
-    "defatom": Shape('(defatom name (params param…) (instructions "…") …)', 1),
-    "attempt": Shape("(attempt e) or (attempt e default)", 1, 2),
-    "perform": Shape("(perform operation e…)", 1),
-    "define-syntax": Shape(
-        "(define-syntax name (syntax-rules (literal…) (pattern template) …))", 1
+    "import": Shape('(import "path") or (import "path" as: name)', 1, 3, scoping="data"),
+    "define-input": Shape(
+        "(define-input name type: t choices: […] doc: text default: e)", 1, scoping="labels"
     ),
-    "handle": Shape("(handle body ((operation param…) resume body…) … (return name body…))", 2),
-    "forward": Shape("(forward resume operation e…)", 2),
-    "try": Shape("(try e… (catch (name word…) body…) … (finally body…))", 1),
+    "define-effect": Shape('(define-effect (operation param…) "doc")', 1, 2, scoping="data"),
+    "defatom": Shape('(defatom name (params param…) (instructions "…") …)', 1, scoping="data"),
+    "attempt": Shape("(attempt e) or (attempt e default)", 1, 2),
+    "perform": Shape("(perform operation e…)", 1, scoping="operands"),
+    "define-syntax": Shape(
+        "(define-syntax name (syntax-rules (literal…) (pattern template) …))", 1, scoping="data"
+    ),
+    "handle": Shape(
+        "(handle body ((operation param…) resume body…) … (return name body…))",
+        2,
+        scoping="clauses of operations",
+    ),
+    "forward": Shape("(forward resume operation e…)", 2, scoping="operands"),
+    "try": Shape("(try e… (catch (name word…) body…) … (finally body…))", 1, scoping="endings"),
     "par": Shape("(par e…)", 0),
     "race": Shape("(race e…)", 1),
-    "with-timeout": Shape("(with-timeout seconds e…)", 2),
-    "with-budget": Shape("(with-budget {calls: n tokens: n usd: x seconds: s} e…)", 2),
+    "with-timeout": Shape("(with-timeout seconds e…)", 2, scoping="first"),
+    "with-budget": Shape(
+        "(with-budget {calls: n tokens: n usd: x seconds: s} e…)", 2, scoping="first"
+    ),
 }
 
 PARTS: dict[str, str] = {

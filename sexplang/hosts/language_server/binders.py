@@ -1,7 +1,8 @@
-"""Special forms that bind names, or whose parts are not all expressions: what each does."""
+"""Where forms bind names, by what the compiler's shapes say of them: how each is walked."""
 
 from collections.abc import Iterable, Iterator
 
+from sexplang.compiler.shapes import SHAPES, Scoping
 from sexplang.hosts.language_server.declared import parameter, value, word_of
 from sexplang.hosts.language_server.scopes import Scope
 from sexplang.hosts.language_server.walk import Walk, WalkForm, bound_to, named, pairs
@@ -195,36 +196,31 @@ def _input(walk: Walk, form: ListForm, scope: Scope) -> None:
             walk.push([item], scope)
 
 
-def _operation(walk: Walk, form: ListForm, scope: Scope) -> None:
+def _operands(walk: Walk, form: ListForm, scope: Scope) -> None:
     """`(perform operation e…)`, `(forward resume operation e…)`"""
     walk.push(form.items[1:], scope)
 
 
-WALKS: dict[str, WalkForm] = {
-    "quote": _nothing,
-    "quasiquote": _quasiquote,
-    "lambda": _lambda,
-    "fn": _lambda,
-    "let": _let,
-    "let*": _let_star,
-    "letrec": _letrec,
-    "loop": _loop,
-    "when": _test_and_body,
-    "unless": _test_and_body,
-    "with-timeout": _test_and_body,
-    "with-budget": _test_and_body,
-    "cond": _cond,
-    "case": _case,
-    "handle": _handle,
-    "try": _try,
-    "match": _match,
-    "perform": _operation,
-    "forward": _operation,
-    "import": _nothing,
-    "define-input": _input,
-    "define-effect": _nothing,
-    "define-syntax": _nothing,
-    "syntax-rules": _nothing,
-    "defatom": _nothing,
+_WALKS: dict[Scoping, WalkForm] = {
+    "operands": _operands,
+    "data": _nothing,
+    "unquoted": _quasiquote,
+    "parameters": _lambda,
+    "names": _let,
+    "names in order": _let_star,
+    "names of all": _letrec,
+    "names or count": _loop,
+    "first": _test_and_body,
+    "clauses of tests": _cond,
+    "clauses of data": _case,
+    "clauses of patterns": _match,
+    "clauses of operations": _handle,
+    "endings": _try,
+    "labels": _input,
 }
-"""Special forms whose parts are not simply a body."""
+
+WALKS: dict[str, WalkForm] = {
+    "syntax-rules": _nothing,
+    **{word: _WALKS[each.scoping] for word, each in SHAPES.items() if each.scoping in _WALKS},
+}
+"""Special forms whose parts are not simply a body, as the compiler's shapes say."""

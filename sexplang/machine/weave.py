@@ -103,8 +103,10 @@ class Turn(Limiting):
         until = slicing = None
         midway = self.midway
         rest = None if midway is None else self._rest(branch, midway)
-        if s[3].scopes and (slicing := self.slicing) is not None:
-            until = slicing.until(branch, self.timing, before, midway)
+        if s[3].scopes and self.slice is not None and self.timing.is_running(s[3].scopes):
+            slicing = self.slicing
+            assert slicing is not None
+            until = slicing.until(branch, before, midway)
             if until == before:
                 self._halt(slicing, branch, rest)
                 return
@@ -116,7 +118,7 @@ class Turn(Limiting):
         left, self.steps = run(step, self.limits, used, plan, until, rest)
         if plan is not None:
             self.timing.worked(s, self.steps - before)
-        if slicing is not None and until is not None:
+        if slicing is not None:
             slicing.worked(branch, self.steps - before)
             if isinstance(left, exits.Paused):
                 self._halt(slicing, evolve(branch, step=left.step), left.rest)
@@ -215,8 +217,9 @@ class Turn(Limiting):
 
     def _look(self, branch: Branch, scope: str) -> None:
         """The clock of a deadline begins, or may have come to its end."""
-        slicing = self.slicing
-        if slicing is not None and self.timing.running((scope,)):
+        if self.slice is not None and self.timing.is_running((scope,)):
+            slicing = self.slicing
+            assert slicing is not None
             slicing.look(branch.path)
 
     def _spawn(self, branch: Branch, left: exits.Spawned) -> None:

@@ -121,7 +121,7 @@ def _read_xml(text: str) -> None:
 
 
 def _mended(text: str) -> int:
-    mender = Mender(text, 0, lambda _: None)
+    mender = Mender(text, 0, lambda _: None, words=True)
     with suppress(NotJson, GaveUp):
         mender.value()
     return mender.steps

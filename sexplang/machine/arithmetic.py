@@ -115,7 +115,7 @@ def dividing(divide: Callable[[int, int], int]) -> dict[str, Any]:
     def by_constant(i: int, c: int, slow: Slow) -> Simple:
         def run(env: Env) -> Value:
             a = env[i]
-            if a.__class__ is int and 0 <= a < MOST and c > 0:
+            if a.__class__ is int and (0 <= a < 0x3FFFFFFF or 0 <= a < MOST) and c > 0:
                 return divide(a, c)
             return slow(a, c, env)
 

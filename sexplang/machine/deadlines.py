@@ -185,6 +185,14 @@ class Ledger:
         known = [self.accounts[id] for id in scopes]
         return tuple([each for each in known if each.seconds is not None and not each.fired])
 
+    def is_running(self, scopes: tuple[str, ...]) -> bool:
+        """Whether there are such scopes: nothing is made to tell."""
+        for id in scopes:
+            scope = self.accounts[id]
+            if scope.bounds.seconds is not None and not scope.fired:
+                return True
+        return False
+
     def fire(self, id: str) -> Scope:
         """A deadline has passed."""
         scope = evolve(self.accounts[id], fired=True)

@@ -414,9 +414,10 @@ class Run:
         """The run stands elsewhere."""
         self.outcome, self._told = after, None
         gone = after.withdrawn
-        begun = [self._open[id].request for id in gone if id in self._open]
-        if (begun or self.flown.cut) and not self._recorded(*self._cut(begun)):
-            return
+        if gone or self.flown.cut:
+            begun = [self._open[id].request for id in gone if id in self._open]
+            if (begun or self.flown.cut) and not self._recorded(*self._cut(begun)):
+                return
         if self.trace is not None:
             self.trace.moved(after, self.flown.cut)
         for each in gone:

@@ -13,7 +13,6 @@ USUAL = 1 << 64
 """What most integers are below, which are no closer looked at."""
 
 _LEAST = -USUAL
-_TEXT = frozenset((str,))
 
 _PARTS, _LEVELS = 30, 4
 """A container has at most so many parts, and stands in at most so many others: a value has fewer
@@ -24,23 +23,27 @@ class Unusual(Exception):
     """The data is not what this is for."""
 
 
-def small(data: Any, texts: list[str], levels: int = _LEVELS) -> Any:
-    """Tables, lists and scalars as a value; its texts are added to `texts`. Raises Unusual."""
+def small(data: Any, levels: int = _LEVELS) -> Any:
+    """Tables, lists and scalars as a value. Raises Unusual."""
     kind = data.__class__
-    if kind is dict and levels and len(data) <= _PARTS and _TEXT.issuperset(map(type, data)):
-        texts += data
+    if kind is dict and levels and len(data) <= _PARTS:
         made = data.copy()
         for key, part in data.items():
             kind = part.__class__
-            if kind is str:
-                texts.append(part)
-            elif kind not in FREE and (kind is not int or not _LEAST < part < USUAL):
-                made[key] = small(part, texts, levels - 1)
+            if key.__class__ is not str:
+                raise Unusual
+            if kind not in FREE and (kind is not int or not _LEAST < part < USUAL):
+                made[key] = small(part, levels - 1)
         return made
     if (kind is tuple or kind is list) and levels and len(data) <= _PARTS:
-        return tuple([small(part, texts, levels - 1) for part in data])
-    if kind is str:
-        texts.append(data)
-    elif kind not in FREE and (kind is not int or not _LEAST < data < USUAL):
-        raise Unusual
-    return data
+        if len(data) == 1:
+            (part,) = data
+            return (part if part.__class__ in FREE else small(part, levels - 1),)
+        parts = list(data)
+        for at, part in enumerate(parts):
+            if part.__class__ not in FREE:
+                parts[at] = small(part, levels - 1)
+        return tuple(parts)
+    if kind is int and _LEAST < data < USUAL:
+        return data
+    raise Unusual

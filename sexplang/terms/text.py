@@ -8,7 +8,6 @@ from typing import Any
 from sexplang.terms.border import (
     LARGEST,
     bounded,
-    check_text,
     endless,
     holds_itself,
     too_large,
@@ -262,20 +261,14 @@ def value_of(data: Any, record: Known | None = None) -> Value:
     if data.__class__ in FREE:
         return data
     try:
-        return small(data, [])
+        return small(data)
     except Unusual:
         return _value_of(data, record)
 
 
 def written_value(data: Any, record: Known | None = None) -> Value:
     """The same of data whose texts can all be written in UTF-8. Raises `not-text`, too."""
-    texts: list[str] = []
-    try:
-        made = small(data, texts)
-    except Unusual:
-        return written_texts(_value_of(data, record))
-    check_text("".join(texts))
-    return made
+    return written_texts(value_of(data, record))
 
 
 def _value_of(data: Any, record: Known | None) -> Value:

@@ -228,8 +228,10 @@ class Scheduler:
         until = slicing = None
         midway = self.midway
         rest = None if midway is None else self._rest(branch, midway)
-        if s[3].scopes and (slicing := self.slicing) is not None:
-            until = slicing.until(branch, self.ledger, before, midway)
+        if s[3].scopes and self.slice is not None and self.ledger.is_running(s[3].scopes):
+            slicing = self.slicing
+            assert slicing is not None
+            until = slicing.until(branch, before, midway)
             if until == before:
                 self._halt(slicing, branch, rest)
                 return
@@ -241,7 +243,7 @@ class Scheduler:
         left, self.steps = run(step, self.limits, used, plan, until, rest)
         if plan is not None:
             self.ledger.charge_steps(s, self.steps - before)
-        if slicing is not None and until is not None:
+        if slicing is not None:
             slicing.count(branch, self.steps - before)
             if isinstance(left, exits.Paused):
                 self._halt(slicing, evolve(branch, step=left.step), left.rest)
@@ -273,8 +275,9 @@ class Scheduler:
 
     def _look(self, branch: Branch, scope: str) -> None:
         """The clock of a deadline begins, or may have come to its end."""
-        slicing = self.slicing
-        if slicing is not None and self.ledger.running((scope,)):
+        if self.slice is not None and self.ledger.is_running((scope,)):
+            slicing = self.slicing
+            assert slicing is not None
             slicing.look(branch.path)
 
     # -- What a branch does when the loop is left -----------------------------------------------

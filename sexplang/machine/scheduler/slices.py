@@ -62,11 +62,9 @@ class Slicing:
         """The slice ends before the branch goes on: it has entered a form, or is to leave it."""
         self._looks = path
 
-    def until(self, branch: Ready, ledger: Ledger, steps: int, midway: Pause | None) -> int | None:
-        """Up to which step of the run a branch goes on; None where no deadline bounds it. At a stop
-        it comes back once."""
-        if not ledger.running(branch.s[3].scopes):
-            return None
+    def until(self, branch: Ready, steps: int, midway: Pause | None) -> int:
+        """Up to which step of the run a branch goes on that a deadline bounds. At a stop it comes
+        back once."""
         if branch.path == self._looks:
             return steps
         end = max(self._end, steps)

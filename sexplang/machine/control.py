@@ -8,7 +8,7 @@ from typing import Any
 from sexplang.machine.bound import telling_bound
 from sexplang.machine.crossing import ACROSS, cross
 from sexplang.machine.errors import raised
-from sexplang.machine.exits import Asked, Requested, Uncaught
+from sexplang.machine.exits import Asked, Interrupted, Requested, Uncaught
 from sexplang.machine.finding import blamed, calling
 from sexplang.machine.leaving import (
     OWN,
@@ -184,9 +184,12 @@ def resume(continuation: Continuation, value: Value, k: Frame, s: Segment) -> St
     """`(k v)`: the captured segments stand on the stack again and the value goes to the top."""
     if not continuation.resumable:
         raise not_resumable()
+    known = s[3].scopes
     if k is BOTTOM or continuation.cleanup:
         k, s = _leave_clause(continuation, k, s)
     k, s = _push(continuation, k, s)
+    if any(id not in known for id in s[3].scopes):  # from here on, what bounds it counts
+        raise Interrupted((went, value, k, s))
     return went, value, k, s
 
 

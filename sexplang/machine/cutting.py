@@ -329,7 +329,7 @@ class Cutting:
             around = around.sparing(broken)
         if stays and graceful:
             id = identity(branch.path, branch.ordinal)
-            self.timing.grace(id)
+            self.timing.grace(id, self.steps)
             branch = evolve(branch, ordinal=branch.ordinal + 1)
             around = around.within(id).but(jobs=None)
         if node is None:

@@ -97,12 +97,14 @@ class Timing:
         context = left.s[3].within(id, "steps" in left.settings)
         return (SCOPE, left.k, left.s, context, id)
 
-    def grace(self, id: str) -> None:
-        """A deadline for cleaning up, without a form of its own."""
+    def grace(self, id: str, steps: int) -> None:
+        """A deadline for cleaning up, without a form of its own, when so many steps were taken."""
         more = (
             f"let `finally` bodies do less: where others wait for them, they have {GRACE} seconds"
         )
-        self.accounts = self.accounts.set(id, Scope(id, Bounds(seconds=GRACE, more=more)))
+        self.accounts = self.accounts.set(
+            id, Scope(id, Bounds(seconds=GRACE, more=more), began=steps)
+        )
 
     def asked(self, left: Asked) -> tuple[Refused | None, Held | None]:
         """A branch is about to wait: whether a scope breaks instead, and what is held. Raises

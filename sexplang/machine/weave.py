@@ -102,25 +102,36 @@ class Turn(Limiting):
         s = step[3]
         until = slicing = None
         midway = self.midway
-        rest = None if midway is None else self._rest(branch, midway)
+        rest, grace = (None, _LATE) if midway is None else self._rest(branch, midway)
         if s[3].scopes and (slicing := self.slicing) is not None:
             until = slicing.until(branch, self.timing, before, midway)
             if until == before:
-                self._halt(slicing, branch, rest)
+                self._halt(slicing, branch, rest, grace)
                 return
         if step[0] is leave_scope:  # what comes next is done elsewhere
             step = give(step[1], s)
             s = step[3]
         plan = self.timing.allowance(s) if s[3].plans else None
         used = before + _STRETCH if rest is None else before
-        left, self.steps = run(step, self.limits, used, plan, until, rest)
+        late = self.timing.late(s[3].scopes) if s[3].scopes else None
+        ends = [] if late is None else [before + grace]
+        most = min(ends if until is None else [until, *ends], default=None)
+        left, self.steps = run(step, self.limits, used, plan, most, rest)
+        while until is None and isinstance(left, exits.Paused) and self.steps < ends[0]:
+            left, self.steps = run(left.step, self.limits, self.steps, plan, most, left.rest)
         if plan is not None:
             self.timing.worked(s, self.steps - before)
         if slicing is not None and until is not None:
             slicing.worked(branch, self.steps - before)
-            if isinstance(left, exits.Paused):
-                self._halt(slicing, evolve(branch, step=left.step), left.rest)
-                return
+        if isinstance(left, exits.Paused):
+            branch = evolve(branch, step=left.step)
+            grace -= 0 if late is None else self.steps - before
+            if late is not None and grace <= 0:
+                self.branches[branch.path] = branch
+                self._break(branch, branch, late.scope, late.error)
+            elif slicing is not None:
+                self._halt(slicing, branch, left.rest, grace)
+            return
         if isinstance(left, exits.Broken):
             taken = self.steps - before
             spent = plan is not None and plan[1] <= taken and self.steps < self.limits.steps
@@ -133,18 +144,21 @@ class Turn(Limiting):
                 return
         _AFTER[left.__class__](self, branch, left)
 
-    def _halt(self, slicing: Slicing, branch: Ready, rest: tuple[int, int] | None) -> None:
+    def _halt(
+        self, slicing: Slicing, branch: Ready, rest: tuple[int, int] | None, grace: int
+    ) -> None:
         """The branch goes on another time."""
         self.branches[branch.path] = branch
         self._ready.append(branch.path)
         stands = self.branches, self._ready, self._expired
         touched = None if self.placed is None else self.placed.touched
-        self.pause = slicing.pause(branch, self.timing, rest, *stands, touched)
+        self.pause = slicing.pause(branch, self.timing, rest, grace, *stands, touched)
 
-    def _rest(self, branch: Ready, midway: Pause) -> tuple[int, int] | None:
+    def _rest(self, branch: Ready, midway: Pause) -> tuple[tuple[int, int] | None, int]:
         """What a branch has left that goes on where the end of a slice stopped it."""
         self.midway = None
-        return midway.rest if self.weave.branches.get(midway.path) is branch else None
+        is_same = self.weave.branches.get(midway.path) is branch
+        return (midway.rest, midway.grace) if is_same else (None, _LATE)
 
     def left_open(self) -> list[str]:
         """The requests that are still open, where the run ends without leaving them: they are
@@ -355,3 +369,6 @@ _LOOK = 17
 
 _STRETCH = 10
 """How many steps it takes about to take up a branch, and to leave it."""
+
+_LATE = 10_000
+"""Steps that a branch may take at a time under a deadline that has passed: enough to tidy up."""

@@ -9,77 +9,19 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted(ROOT.glob("sexplang/**/*.py"))
 
 PARTICIPLES = frozenset(
-    [
-        "told",
-        "held",
-        "had",
-        "stood",
-        "shown",
-        "made",
-        "kept",
-        "given",
-        "taken",
-        "said",
-        "found",
-        "seen",
-        "sent",
-        "begun",
-        "known",
-        "left",
-        "lost",
-        "built",
-        "written",
-        "gone",
-        "met",
-        "spent",
-        "drawn",
-        "meant",
-        "thought",
-        "understood",
-        "paid",
-        "sought",
-        "chosen",
-        "broken",
-        "forgotten",
-        "hidden",
-        "felt",
-        "brought",
-        "caught",
-        "taught",
-        "laid",
-        "led",
-        "lit",
-        "won",
-        "woken",
-        "worn",
-        "torn",
-        "sworn",
-        "spoken",
-        "stolen",
-        "shaken",
-        "risen",
-        "ridden",
-        "rung",
-        "sung",
-        "sunk",
-        "swum",
-        "thrown",
-        "grown",
-        "flown",
-        "blown",
-        "drunk",
-        "driven",
-        "eaten",
-        "fallen",
-        "frozen",
-        "done",
-    ]
+    """
+    begun blown broken brought built caught chosen done drawn driven drunk eaten fallen felt
+    flown forgotten found frozen given gone grown had held hidden kept known laid led left lit
+    lost made meant met paid ridden risen rung said seen sent shaken shown sought spent spoken
+    stolen stood sung sunk sworn swum taken taught thought thrown told torn understood woken
+    won worn written
+    """.split()
 )
 """Irregular participles that are no base form of a verb."""
 VERBS_IN_ED = frozenset(("need", "feed", "seed", "speed", "embed", "exceed", "proceed", "heed"))
 NOUNS_IN_ING = frozenset(("binding", "listing", "string", "testing", "thing", "ordering"))
 PRIVATE_WORDS = frozenset(
-    ["door", "room", "had", "stood", "told", "placed", "spared", "sparing", "beneath"]
+    ("door", "room", "had", "stood", "told", "placed", "spared", "sparing", "beneath")
 )
 """Words of the first edition's dialect: each has a term of the field now."""
 

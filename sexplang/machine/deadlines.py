@@ -97,12 +97,14 @@ class Ledger:
         context = left.s[3].within(id, "steps" in left.settings)
         return (SCOPE, left.k, left.s, context, id)
 
-    def grant_grace(self, id: str) -> None:
-        """A deadline for cleaning up, without a form of its own."""
+    def grant_grace(self, id: str, steps: int) -> None:
+        """A deadline for cleaning up, without a form of its own, when so many steps were taken."""
         more = (
             f"let `finally` bodies do less: where others wait for them, they have {GRACE} seconds"
         )
-        self.accounts = self.accounts.set(id, Scope(id, Bounds(seconds=GRACE, more=more)))
+        self.accounts = self.accounts.set(
+            id, Scope(id, Bounds(seconds=GRACE, more=more), began=steps)
+        )
 
     def admit_request(self, left: Asked) -> tuple[Refused | None, Held | None]:
         """A branch is about to wait: whether a scope breaks instead, and what is held. Raises

@@ -113,6 +113,8 @@ def thaw(
         limits = Limits(**frozen["limits"], held=held)
         setting = Setting(program, tasks, limits, meter, thawed=True, conceal=conceal)
         requests = Suspended(State(root, setting)).requests
+        for each in requests:
+            _check_request(each)
         opened = set(frozen["opened"])
         fresh = tuple([each for each in requests if each.id in opened])
         return Suspended(State(root, setting, fresh, stood=trail))
@@ -122,6 +124,17 @@ def thaw(
         raise mismatch(f"it is damaged ({fault.code})") from fault
     except Exception as damage:  # whatever may be wrong in data that anybody can have written
         raise mismatch(f"it is damaged ({type(damage).__name__})") from damage
+
+
+def _check_request(request: effect.Request) -> None:
+    """Whoever drives the run finds in a request what can be looked up and told."""
+    kinds = [type(each) for each in (request.id, request.operation, request.arguments)]
+    if kinds != [str, str, tuple]:
+        raise mismatch("it is damaged (a request)")
+    if request.operation == "timer":
+        (seconds,) = request.arguments
+        if type(seconds) not in (int, float) or not seconds >= 0:
+            raise mismatch("it is damaged (a deadline has no seconds)")
 
 
 _KEYED = "hmac-sha256:"

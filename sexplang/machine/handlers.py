@@ -8,7 +8,7 @@ from typing import Any
 from sexplang.machine.bound import telling_bound
 from sexplang.machine.error_positions import blamed, calling
 from sexplang.machine.errors import cannot_resume_across, not_resumable, raised
-from sexplang.machine.exits import Aborted, Asked, Requested, Uncaught
+from sexplang.machine.exits import Aborted, Asked, Interrupted, Requested, Uncaught
 from sexplang.machine.stack import (
     BASE,
     BOTTOM,
@@ -199,9 +199,12 @@ def resume(continuation: Continuation, value: Value, k: Frame, s: Segment) -> St
     """`(k v)`: the captured segments stand on the stack again and the value goes to the top."""
     if not continuation.resumable:
         raise not_resumable()
+    known = s[3].scopes
     if k is BOTTOM or continuation.cleanup:
         k, s = _leave_clause(continuation, k, s)
     k, s = _push(continuation, k, s)
+    if any(id not in known for id in s[3].scopes):  # from here on, what bounds it counts
+        raise Interrupted((went, value, k, s))
     return went, value, k, s
 
 

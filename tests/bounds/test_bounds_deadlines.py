@@ -213,3 +213,53 @@ def test_large_integers_count_as_steps(work):
     more = state_of(of_large).scheduler.steps - state_of(of_small).scheduler.steps
 
     assert 2_000 < more < 1_000_000
+
+
+AGAIN = """
+(define-effect (go))
+(define k (handle (with-timeout 0.02 (begin (go) (g))) ((go) k k)))
+(define (late) (sleep 0.001) (try (k 1) (catch (err seconds) err.reason)))
+[(late) (late)]
+"""
+
+
+def test_a_continuation_brings_its_deadline_along():
+    """Called where no deadline stands, and again when its own has passed: either call took all the
+    steps that the run may take."""
+    ended, rows = driven(AGAIN)
+
+    assert ("seconds", "seconds") == tuple(ended.value)
+    assert end_of(ended) == end_of(replay(midway(AGAIN), rows))
+
+
+def test_a_continuation_brings_its_plan_along():
+    """The steps of the plan count, whoever calls it."""
+    plan = "(define (f) (f)) (perform go) (f)"
+    text = f'(define-effect (go)) (define k (handle (eval-plan "{plan}" allow: [\'go]) ((go) k k)))'
+    text = f"{text} (sleep 0) (k 1)"
+    limits = Limits(plan_steps=10_000, steps=1_000_000)
+    outcome = start(built(text), limits=limits)
+    outcome = outcome.resume(outcome.requests[0].id, None)
+
+    assert "limit-steps" == outcome.value["error"].fields["reason"]
+
+
+@pytest.mark.parametrize("around", ["", "(with-timeout 60 "])
+def test_finally_bodies_compute_no_longer_when_the_grace_is_over(around):
+    """The inner one had its five seconds, the outer one as many steps as the run may take."""
+    body = "(try (try (sleep 9) (finally (sleep 9))) (finally (f 300) (g)))"
+    text = f"{around}(with-timeout 1 (try {body} (finally (f 300)))){')' * bool(around)}"
+    ends = []
+    for slice in (None, Slice(), Slice(7), Slice(4_999)):
+        outcome = start(built(F + text), limits=Limits(steps=1_000_000), slice=slice)
+        while isinstance(outcome, Suspended):
+            if state_of(outcome).pause is not None:
+                outcome = advance(outcome, slice)
+                continue
+            # The shortest deadline passes: that of the form, then that of the grace.
+            timers = [each for each in outcome.requests if each.operation == "timer"]
+            first = min(timers, key=lambda each: each.arguments)
+            outcome = outcome.resume(first.id, None, slice=slice)
+        ends.append(outcome.error.fields["details"])
+
+    assert [{"resource": "seconds", "metrics": {"limit": 5, "used": 5}}] * 4 == ends

@@ -13,7 +13,7 @@ from support.thawing import resealed
 
 import sexplang
 from sexplang.machine import Done, Failed, Suspended, link, start, state_of
-from sexplang.machine.freezing import freeze, thaw
+from sexplang.machine.freezing import _seal, freeze, thaw
 from sexplang.machine.scheduler.scheduler import Scheduler
 from sexplang.pipeline import build, tasks
 from sexplang.terms.source import Source
@@ -214,6 +214,28 @@ def test_damaged_data_with_a_seal_is_refused_or_runs():
     """At thaw or later: no Python exception comes out of it."""
     for seed in (*range(50), 471, 472, 491, 734, 1015):  # the last have closed requests
         resealed(seed)
+
+
+@pytest.mark.parametrize(
+    ("noun", "at", "other"),
+    [("Bounds", 3, None), ("Bounds", 3, "x"), ("Bounds", 3, -1)]
+    + [("Request", at, other) for at in (2, 3, 4) for other in (None, 7, {})],
+)
+def test_a_request_that_nobody_can_be_asked_is_refused(noun, at, other):
+    """It has a seal; whoever drove the run met a Python exception."""
+    text = "(define-effect (ask x)) (with-timeout 5 (ask 1))"
+    data = json.loads(json.dumps(freeze(begun(text))))
+    if other == {}:
+        data["nodes"].append(["dict", 0])
+        other = [len(data["nodes"]) - 1]
+    for node in data["nodes"]:
+        if node[:2] == ["noun", noun]:
+            node[at] = other
+    data["seal"] = _seal({name: data[name] for name in data if name != "seal"}, None)
+
+    with pytest.raises(Fault) as refused:
+        thaw(built(text), data)
+    assert "frozen-mismatch" == refused.value.code
 
 
 @pytest.mark.long

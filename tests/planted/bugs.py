@@ -124,10 +124,10 @@ BUGS = [
         "machine/handlers.py",
         (
             (
-                "    k, s = _push(continuation, k, s)\n    return went, value, k, s",
+                "    k, s = _push(continuation, k, s)\n    if any(",
                 "    stood = resume.__dict__\n"
                 "    k, s = stood.setdefault(continuation, _push(continuation, k, s))\n"
-                "    return went, value, k, s",
+                "    if any(",
             ),
         ),
         seed=103,

@@ -217,7 +217,7 @@ def _unwind(
         around = around.sparing(broken)
     if stays and graceful:
         id = request_id(branch.path, branch.ordinal)
-        scheduler.ledger.grant_grace(id)
+        scheduler.ledger.grant_grace(id, scheduler.steps)
         branch = evolve(branch, ordinal=branch.ordinal + 1)
         around = around.within(id).but(jobs=None)
     if node is None:

@@ -227,27 +227,38 @@ class Scheduler:
         s = step[3]
         until = slicing = None
         midway = self.midway
-        rest = None if midway is None else self._rest(branch, midway)
+        rest, grace = (None, _LATE) if midway is None else self._rest(branch, midway)
         if s[3].scopes and self.slice is not None and self.ledger.is_running(s[3].scopes):
             slicing = self.slicing
             assert slicing is not None
             until = slicing.until(branch, before, midway)
             if until == before:
-                self._halt(slicing, branch, rest)
+                self._halt(slicing, branch, rest, grace)
                 return
         if step[0] is leave_scope:  # what comes next is done elsewhere
             step = give(step[1], s)
             s = step[3]
         plan = self.ledger.allowance(s) if s[3].plans else None
         used = before + _STRETCH if rest is None else before
+        late = self.ledger.find_late(s[3].scopes) if s[3].scopes else None
+        if late is not None:
+            until = before + grace if until is None else min(until, before + grace)
         left, self.steps = run(step, self.limits, used, plan, until, rest)
+        while slicing is None and isinstance(left, exits.Paused) and self.steps < before + grace:
+            left, self.steps = run(left.step, self.limits, self.steps, plan, until, left.rest)
         if plan is not None:
             self.ledger.charge_steps(s, self.steps - before)
         if slicing is not None:
             slicing.count(branch, self.steps - before)
-            if isinstance(left, exits.Paused):
-                self._halt(slicing, evolve(branch, step=left.step), left.rest)
-                return
+        if isinstance(left, exits.Paused):
+            branch = evolve(branch, step=left.step)
+            grace -= 0 if late is None else self.steps - before
+            if late is not None and grace <= 0:
+                self.table.put(branch.path, branch)
+                break_scope(self, branch, branch, late.scope, late.error)
+            elif slicing is not None:
+                self._halt(slicing, branch, left.rest, grace)
+            return
         if isinstance(left, exits.Broken):
             taken = self.steps - before
             spent = plan is not None and plan[1] <= taken and self.steps < self.limits.steps
@@ -260,18 +271,21 @@ class Scheduler:
                 return
         _AFTER[left.__class__](self, branch, left)
 
-    def _halt(self, slicing: Slicing, branch: Ready, rest: tuple[int, int] | None) -> None:
+    def _halt(
+        self, slicing: Slicing, branch: Ready, rest: tuple[int, int] | None, grace: int
+    ) -> None:
         """The branch goes on another time."""
         table = self.table
         table.schedule(branch, branch.step)
         stands = table.branches, table.ready, self._expired
         touched = None if self.used_permits is None else self.used_permits.touched
-        self.pause = slicing.pause(branch, self.ledger, rest, *stands, touched)
+        self.pause = slicing.pause(branch, self.ledger, rest, grace, *stands, touched)
 
-    def _rest(self, branch: Ready, midway: Pause) -> tuple[int, int] | None:
+    def _rest(self, branch: Ready, midway: Pause) -> tuple[tuple[int, int] | None, int]:
         """What a branch has left that goes on where the end of a slice stopped it."""
         self.midway = None
-        return midway.rest if self.table.before.get(midway.path) is branch else None
+        is_same = self.table.before.get(midway.path) is branch
+        return (midway.rest, midway.grace) if is_same else (None, _LATE)
 
     def _look(self, branch: Branch, scope: str) -> None:
         """The clock of a deadline begins, or may have come to its end."""
@@ -384,3 +398,6 @@ _LOOK = 17
 
 _STRETCH = 10
 """How many steps it takes about to take up a branch, and to leave it."""
+
+_LATE = 10_000
+"""Steps that a branch may take at a time under a deadline that has passed: enough to tidy up."""

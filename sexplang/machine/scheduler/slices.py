@@ -37,6 +37,8 @@ class Pause:
     rest: tuple[int, int] | None
     """Where nothing made it stop but the end of a slice: how many more frames there may be at
     least, and how many more elements."""
+    grace: int
+    """How many more steps it may take under a deadline that has passed."""
     ready: tuple[Path, ...]
     """The branches that go on, the next one last."""
     expired: tuple[tuple[Branch, str, Record], ...]
@@ -82,6 +84,7 @@ class Slicing:
         branch: Ready,
         ledger: Ledger,
         rest: tuple[int, int] | None,
+        grace: int,
         branches: Any,
         ready: list[Path],
         expired: list[tuple[Branch, str, Record]],
@@ -91,7 +94,7 @@ class Slicing:
         at, scopes = request_id(branch.path, branch.ordinal), ledger.running(branch.s[3].scopes)
         go_on = (Ready, Queued)
         taken = {x: steps for x, steps in self._taken.items() if isinstance(branches.get(x), go_on)}
-        stands = at, self._of(branch), scopes, branch.path, rest
+        stands = at, self._of(branch), scopes, branch.path, rest, grace
         return Pause(*stands, (*ready,), (*expired,), taken, touched)
 
     def _of(self, branch: Ready) -> int:

@@ -24,10 +24,10 @@ back as what its kind is `stripped` to, without frames and return clauses, and l
 | job | `(in-place f)`: what waits in it needs a permit | None | the same |
 | cross | a clause from beyond a branch's base, `handlers` | the branch's own stack | cut |
 | conversation | a call of a task, `converse` (a handle) | session, work, timeout, task | pending |
-| attempt | `(attempt e)` and tools, `converse` (a handle) | the work, if it is traced | pending |
-| loser | a branch of a race, `effects` (a handle) | the environment | pending |
-| plan | a program from a model, `plans` (a handle) | its operations | pending |
-| work | a piece of traced work, `delegating` | None | ends nothing |
+| attempt | `(attempt e)` and tools, `converse` (a handle) | () | pending |
+| loser | a branch of a race, `effects` (a handle) | () | pending |
+| plan | a program from a model, `plans` (a handle) | (its operations,) | pending |
+| work | a piece of traced work, `delegating` | None | passes the value on |
 | module | the top level of an imported module, `link` | its name | the same |
 
 **Exits** (`exits`), and what the scheduler does:

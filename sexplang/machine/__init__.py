@@ -26,7 +26,7 @@ back as what its kind is `stripped` to, without frames and return clauses, and l
 | conversation | a call of a task, `converse` (a handle) | session, work, timeout, task | pending |
 | attempt | `(attempt e)` and tools, `converse` (a handle) | () | pending |
 | loser | a branch of a race, `effects` (a handle) | () | pending |
-| plan | a program from a model, `plans` (a handle) | (the operations it may perform,) | pending |
+| plan | a program from a model, `plans` (a handle) | (its operations,) | pending |
 | work | a piece of traced work, `delegating` | None | passes the value on |
 | module | the top level of an imported module, `link` | its name | the same |
 

@@ -7,7 +7,6 @@ from typing import Any
 from sexplang.terms.border import (
     LARGEST,
     bounded,
-    check_text,
     endless,
     holds_itself,
     too_large,

@@ -114,6 +114,7 @@ class Tree:
             name: file
             for name, file in result.files.items()
             if file.path and Path(file.path).is_absolute() and ROOT in Path(file.path).parents
+            and SKIPPED.isdisjoint(Path(file.path).parts)
         }
         self.modules: dict[str, str] = {}
         self.nodes: dict[int, str] = {}
@@ -146,7 +147,7 @@ class Tree:
             self.found = set()
             self.classes: dict[str, Any] = {}
         for prefix, node in definitions(module, file):
-            if isinstance(node, nodes.ClassDef):
+            if isinstance(node, nodes.ClassDef) and has_order(node.info):
                 self.classes[node.fullname] = node.info
             new = self.table.get(prefix)
             if new is None:
@@ -442,6 +443,14 @@ def definitions(prefix: str, node: Any) -> Iterator[tuple[str, Any]]:
         name = f"{prefix}.{inner.name}"
         yield name, each
         yield from definitions(name, inner)
+
+
+def has_order(info: Any) -> bool:
+    """Whether mypy has looked at a class; not where it cannot be reached."""
+    try:
+        return bool(info.mro)
+    except AttributeError:
+        return False
 
 
 def walk_definitions(node: Any) -> list[Any]:

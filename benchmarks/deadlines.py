@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import sexplang
 from sexplang.machine import Done, Limits, Slice, Suspended, advance, start
-from sexplang.runtime.deadlines import LOOK, Deadlines
+from sexplang.runtime.driver.deadlines import LOOK, Deadlines
 
 TWENTY = 20
 """Looks that a deadline may be late."""
@@ -92,7 +92,7 @@ def text_of(seed: int, shortest: float, longest: float) -> str:
 def recorded(text: str, path: str) -> tuple[Any, float]:
     """The end of a program, and how late its deadline passed."""
     late: list[float] = []
-    look, before = Deadlines.passed, process_time()
+    look, before = Deadlines.find_passed, process_time()
 
     def passed(self: Deadlines, pause: Any) -> str | None:
         nonlocal before
@@ -102,11 +102,11 @@ def recorded(text: str, path: str) -> tuple[Any, float]:
             late.append(min(monotonic() - self._due[scope], worked))
         return scope
 
-    Deadlines.passed = passed  # type: ignore[method-assign]
+    Deadlines.find_passed = passed  # type: ignore[method-assign]
     try:
         end = sexplang.run(text, record=path)
     finally:
-        Deadlines.passed = look  # type: ignore[method-assign]
+        Deadlines.find_passed = look  # type: ignore[method-assign]
     return end, late[0] if late else 0.0
 
 

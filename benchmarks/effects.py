@@ -17,11 +17,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.effects_expected import EXPECTED
 from benchmarks.measure import Timed, interleaved
+from sexplang.build.pipeline import build
 from sexplang.machine import Done, start
-from sexplang.pipeline import build
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
-from sexplang.terms.value import Value
+from sexplang.terms.values.value import Value
 
 FOLDER = Path(__file__).resolve().parent / "effects"
 

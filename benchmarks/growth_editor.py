@@ -5,13 +5,13 @@ from collections.abc import Callable
 from benchmarks.growth import Routine
 from benchmarks.measure import opcodes
 from sexplang.hosts.language_server.completion import offers
-from sexplang.hosts.language_server.findings import checked, shown
+from sexplang.hosts.language_server.findings import check_document, to_protocol
 from sexplang.hosts.language_server.hover import hover
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.outline import prelude
 from sexplang.hosts.language_server.positions import Places
+from sexplang.hosts.language_server.scopes.tolerant_tree import forms_of
 from sexplang.hosts.language_server.symbols import symbols
-from sexplang.hosts.language_server.tree import forms_of
 from sexplang.hosts.tokens import tokens
 from sexplang.terms.source import Source
 
@@ -56,12 +56,12 @@ def _library(text: str) -> Library:
 
 def _shown(text: str) -> int:
     library = _library(text)
-    found = checked(library, NAME).findings
-    return opcodes(lambda: shown(found, library, NAME, "utf-16"))
+    found = check_document(library, NAME).findings
+    return opcodes(lambda: to_protocol(found, library, NAME, "utf-16"))
 
 
 def _checked(text: str) -> None:
-    checked(_library(text), NAME)
+    check_document(_library(text), NAME)
 
 
 def _outlined(text: str) -> int:

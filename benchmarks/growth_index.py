@@ -10,7 +10,7 @@ from benchmarks.growth import Routine
 from benchmarks.measure import opcodes
 from sexplang.runtime import Refusal
 from sexplang.runtime.memory import MemorySystem
-from sexplang.runtime.memory.store import changing
+from sexplang.runtime.memory.store import open_to_change
 
 _PLACES: list[TemporaryDirectory[str]] = []
 
@@ -50,7 +50,7 @@ def _made(script: Script) -> Callable[[int], MemorySystem]:
     def make(n: int) -> MemorySystem:
         _PLACES.append(TemporaryDirectory())
         memory = MemorySystem(f"{_PLACES[-1].name}/index.db")
-        with changing(memory.index):
+        with open_to_change(memory.index):
             pass
         connection = sqlite3.connect(memory.index)
         connection.executescript(script(n))

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from benchmarks.growth import Routine
-from sexplang.tasks.continuation import continuation
+from sexplang.tasks.requests.continuation import continuation
 from sexplang.templates import read_reply
-from sexplang.templates.fences import fenced
-from sexplang.templates.mending import GaveUp, Mender
-from sexplang.terms.json.reader import NotJson
+from sexplang.templates.reply.fences import find_fences
+from sexplang.templates.reply.json_repair import GaveUp, Mender
+from sexplang.terms.json.json_reader import NotJson
 from sexplang.terms.json.strict import read_json
 from sexplang.terms.template import OutputFormat
-from sexplang.terms.thoughts import ahead, is_open
+from sexplang.terms.texts.thoughts import ahead, is_open
 
 Make = Callable[[int], str]
 
@@ -136,7 +136,7 @@ def _keys(text: str) -> None:
 
 
 def _fenced(text: str) -> None:
-    list(fenced(text))
+    list(find_fences(text))
 
 
 def _thought(text: str) -> None:

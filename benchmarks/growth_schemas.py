@@ -8,14 +8,14 @@ from typing import Any
 from benchmarks.growth import Routine
 from benchmarks.measure import opcodes
 from sexplang.templates import read_reply
-from sexplang.templates.account import Account
-from sexplang.templates.answers import Fitting
-from sexplang.templates.checking import Check, check_of
-from sexplang.templates.integers import with_integers
-from sexplang.templates.misfits import misfits
-from sexplang.templates.patterns import pattern
-from sexplang.templates.schema import schema_problem
-from sexplang.terms.schemas import Unbounded, bound_of
+from sexplang.templates.json_schema.account import Account
+from sexplang.templates.json_schema.checker import Check, check_of
+from sexplang.templates.json_schema.linear_patterns import pattern
+from sexplang.templates.json_schema.misfits import misfits
+from sexplang.templates.json_schema.schema import schema_problem
+from sexplang.templates.reply.answers import AnswerFitter
+from sexplang.templates.reply.integers import with_integers
+from sexplang.terms.schema.schemas import Unbounded, bound_of
 from sexplang.terms.template import OutputFormat
 
 Given = tuple[dict[str, Any], Any]
@@ -187,6 +187,6 @@ ROUTINES = (
     ),
     Routine(
         "schema, type: choices", _typed,
-        lambda given: opcodes(lambda: Fitting().unfit(given[1], given[0])), 100,
+        lambda given: opcodes(lambda: AnswerFitter().unfit(given[1], given[0])), 100,
     ),
 )  # fmt: skip

@@ -22,10 +22,10 @@ from attrs import frozen
 from benchmarks import depths, naive, text_to_result
 from benchmarks.measure import Timed, in_turns, ratio
 from benchmarks.workloads import WORKLOADS, Workload
+from sexplang.build.pipeline import build
 from sexplang.machine import Done, start
-from sexplang.pipeline import build
 from sexplang.terms.source import Source
-from sexplang.terms.value import Value
+from sexplang.terms.values.value import Value
 
 TIMES = 8
 """Runs of plain Python in a sample, so that it lasts about as long as one of the machine."""

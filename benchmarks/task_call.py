@@ -20,13 +20,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.measure import Timed, interleaved
+from sexplang.build.pipeline import build, tasks
 from sexplang.machine import Done, Suspended, start, state_of
-from sexplang.pipeline import build, tasks
 from sexplang.runtime import Journal, drive
-from sexplang.runtime.events import Event
+from sexplang.runtime.driver.events import Event
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
-from sexplang.terms.text import value_of
+from sexplang.terms.values.text import value_of
 
 TEMPLATE = """<task name="summarize">
   <description>Two sentences about a text.</description>

@@ -14,9 +14,9 @@ from time import process_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from sexplang.hosts.progress import TICK, Progress
-from sexplang.runtime.events import Finished, Queued, Started
-from sexplang.runtime.journal import Row
+from sexplang.hosts.terminal.progress import TICK, Progress
+from sexplang.runtime.driver.events import Finished, Queued, Started
+from sexplang.runtime.journal.journal import Row
 from sexplang.terms.effect import Request
 from sexplang.terms.task import Context, Conversation
 from sexplang.terms.work import Work

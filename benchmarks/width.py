@@ -24,11 +24,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from support.wide_server import WideServer
 
 from benchmarks.measure import seconds
+from sexplang.build.pipeline import build
 from sexplang.machine import Done, start
-from sexplang.pipeline import build
 from sexplang.runtime import Journal, Settings, drive, performers
-from sexplang.runtime.running import Run
-from sexplang.terms.models import worded
+from sexplang.runtime.driver.run import Run
+from sexplang.terms.model.roles import read_models
 from sexplang.terms.source import Source
 
 PROGRAM = """
@@ -59,7 +59,7 @@ def program(branches: int) -> Any:
 
 def ours(url: str, branches: int) -> Measured:
     journal = Journal()
-    table = performers(Settings(run_id="run", models=worded(f"{url}#m")))
+    table = performers(Settings(run_id="run", models=read_models(f"{url}#m")))
     begun, cpu = monotonic(), process_time()
     outcome = drive(program(branches), table, journal=journal, parallel=branches)
     took = monotonic() - begun, process_time() - cpu

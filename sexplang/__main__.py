@@ -3,7 +3,7 @@
 import gc
 import sys
 
-from sexplang.process import begin, heed, leave
+from sexplang.package.process import begin, heed, leave
 
 INTERRUPTED = 130
 

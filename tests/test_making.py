@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 import sexplang
-from sexplang.terms import making
+from sexplang.terms.classes import maker
 
 
 def point_of(make):
@@ -125,7 +125,7 @@ def failed_of(make):
 
 
 def evolve(item, **changes):
-    return (attrs.evolve if type(item) in ATTRS else making.evolve)(item, **changes)
+    return (attrs.evolve if type(item) in ATTRS else maker.evolve)(item, **changes)
 
 
 def called(class_, *given, **named):
@@ -161,7 +161,7 @@ def made_by(make):
 
 
 ATTRS = made_by(attrs)
-OURS = made_by(making)
+OURS = made_by(maker)
 PAIRS = list(zip(ATTRS, OURS, strict=True))
 CALLS = (
     ((), {}),
@@ -203,23 +203,23 @@ def test_a_class_is_what_attrs_would_have_made(attrs_own, ours):
 
 def test_an_object_is_changed_as_attrs_changes_it():
     """By `attrs.evolve` as well; what callers cannot give is computed again."""
-    for make in (attrs, making):
+    for make in (attrs, maker):
         counter = counter_of(make)(2, {"a": 1})
         for change in (attrs.evolve, make.evolve):
             changed = change(counter, count=5)
             assert (changed._count, changed.size, changed.after) == (5, 6, "after 6")
             assert changed.names is counter.names
-    counter = counter_of(making)(2, {"a": 1}, (3,))
+    counter = counter_of(maker)(2, {"a": 1}, (3,))
 
-    assert attrs.asdict(point_of(making)(1, 2, ["a"])) == {"x": 1, "y": 2, "tags": ["a"]}
-    assert making.attributes(point_of(making)(1, 2, ["a"])) == {"x": 1, "y": 2, "tags": ["a"]}
+    assert attrs.asdict(point_of(maker)(1, 2, ["a"])) == {"x": 1, "y": 2, "tags": ["a"]}
+    assert maker.attributes(point_of(maker)(1, 2, ["a"])) == {"x": 1, "y": 2, "tags": ["a"]}
     with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
-        making.evolve(counter, z=1)
+        maker.evolve(counter, z=1)
 
 
 def test_what_is_frozen_stays_as_it_is():
     """Except that Python may note where an exception was raised."""
-    for make in (attrs, making):
+    for make in (attrs, maker):
         point = point_of(make)(1)
         with pytest.raises(attrs.exceptions.FrozenInstanceError):
             point.x = 2
@@ -238,7 +238,7 @@ def test_what_is_frozen_stays_as_it_is():
 
 def test_methods_mean_the_class_that_was_made():
     """`super()` in them; what is computed once is kept."""
-    for make in (attrs, making):
+    for make in (attrs, maker):
         _, leaf, placed = nodes_of(make)
         assert leaf(1, span=2).name() == "leaf, a node"
         thing = placed(1, 2, 3)
@@ -265,14 +265,14 @@ def test_objects_of_the_package_travel():
 def test_what_is_not_understood_is_refused():
     """Rather than left out."""
     with pytest.raises(TypeError, match="`validator` of a field is not understood"):
-        making.field(validator=attrs.validators.instance_of(int))
+        maker.field(validator=attrs.validators.instance_of(int))
     with pytest.raises(TypeError, match="unexpected keyword argument 'order'"):
-        making.frozen(order=True)(type("Ordered", (), {"__annotations__": {"x": int}}))
+        maker.frozen(order=True)(type("Ordered", (), {"__annotations__": {"x": int}}))
 
 
 def test_methods_are_written_when_they_are_needed():
     """And are then plain functions of the class, looked up as any other."""
-    class_ = point_of(making)
+    class_ = point_of(maker)
     assert not inspect.isfunction(vars(class_)["__init__"])
     point, same = class_(1), class_(1)
 

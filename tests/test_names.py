@@ -9,13 +9,71 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted(ROOT.glob("sexplang/**/*.py"))
 
 PARTICIPLES = frozenset(
-    """
-    begun blown broken brought built caught chosen done drawn driven drunk eaten fallen felt
-    flown forgotten found frozen given gone grown had held hidden kept known laid led left lit
-    lost made meant met paid ridden risen rung said seen sent shaken shown sought spent spoken
-    stolen stood sung sunk sworn swum taken taught thought thrown told torn understood woken
-    won worn written
-    """.split()
+    [
+        "begun",
+        "blown",
+        "broken",
+        "brought",
+        "built",
+        "caught",
+        "chosen",
+        "done",
+        "drawn",
+        "driven",
+        "drunk",
+        "eaten",
+        "fallen",
+        "felt",
+        "flown",
+        "forgotten",
+        "found",
+        "frozen",
+        "given",
+        "gone",
+        "grown",
+        "had",
+        "held",
+        "hidden",
+        "kept",
+        "known",
+        "laid",
+        "led",
+        "left",
+        "lit",
+        "lost",
+        "made",
+        "meant",
+        "met",
+        "paid",
+        "ridden",
+        "risen",
+        "rung",
+        "said",
+        "seen",
+        "sent",
+        "shaken",
+        "shown",
+        "sought",
+        "spent",
+        "spoken",
+        "stolen",
+        "stood",
+        "sung",
+        "sunk",
+        "sworn",
+        "swum",
+        "taken",
+        "taught",
+        "thought",
+        "thrown",
+        "told",
+        "torn",
+        "understood",
+        "woken",
+        "won",
+        "worn",
+        "written",
+    ]
 )
 """Irregular participles that are no base form of a verb."""
 VERBS_IN_ED = frozenset(("need", "feed", "seed", "speed", "embed", "exceed", "proceed", "heed"))

@@ -1,6 +1,6 @@
 """A program to what is known of it before it runs: findings, effects, model calls."""
 
-from sexplang.analysis.following import Costs
+from sexplang.analysis.interpreter.interpreter import Costs
 from sexplang.analysis.report import Report, Row, analyse, too_many
 
 __all__ = ["Costs", "Report", "Row", "analyse", "too_many"]

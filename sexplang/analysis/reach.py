@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sexplang.analysis.following import children, parts
+from sexplang.analysis.interpreter.interpreter import children, parts
 from sexplang.terms.core import And, Call, Const, Handle, If, Or, Repeat, Seq
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Program
 from sexplang.terms.source import Made, Source, Span
-from sexplang.terms.value import Higher, Operation, Procedure, truth
+from sexplang.terms.values.value import Higher, Operation, Procedure, truth
 
 
 def unreachable(program: Program) -> list[Diagnostic]:

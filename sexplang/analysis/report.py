@@ -3,31 +3,24 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import sexplang.analysis.delegating
-import sexplang.analysis.higher
-import sexplang.analysis.loops
-import sexplang.analysis.nodes
-import sexplang.analysis.pieces
-import sexplang.analysis.planning
-import sexplang.analysis.spreading  # noqa: F401
-from sexplang.analysis.bounds import ZERO, Bound, place, unbounded
-from sexplang.analysis.conversing import TOOLS
-from sexplang.analysis.environments import Environment
-from sexplang.analysis.following import STEPS, At, Costs, Follower, TooInvolved
-from sexplang.analysis.naming import models_of
-from sexplang.analysis.needs import Need, needs_of
-from sexplang.analysis.noting import Notes
+from sexplang.analysis.domain.bounds import ZERO, Bound, no_bound, place
+from sexplang.analysis.domain.effects_and_calls import ANYTHING, NOTHING, Work, together
+from sexplang.analysis.domain.environments import Environment
+from sexplang.analysis.domain.values import ANY, functions
+from sexplang.analysis.interpreter.interpreter import STEPS, At, Costs, Follower, TooInvolved
+from sexplang.analysis.interpreter.observations import Notes
+from sexplang.analysis.interpreter.task_rules import TOOLS
+from sexplang.analysis.model_names import models_of
+from sexplang.analysis.permission_needs import Need, needs_of
 from sexplang.analysis.reach import unreachable
-from sexplang.analysis.slips import misused, slips
-from sexplang.analysis.unused import unused
-from sexplang.analysis.values import ANY, functions
-from sexplang.analysis.work import ANYTHING, NOTHING, Work, together
+from sexplang.analysis.slips import find_misuses, slips
+from sexplang.analysis.unused_names import find_unused
+from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.core import Clause
 from sexplang.terms.diagnostic import Diagnostic, Label
-from sexplang.terms.nearest import did_you_mean
-from sexplang.terms.node import field, frozen
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.source import Made, Span
+from sexplang.terms.texts.nearest import did_you_mean
 
 MOST_STEPS = 4 * STEPS
 """How many nodes are followed for the program and all its functions."""
@@ -112,10 +105,10 @@ def _in_words(calls: Bound, source: str) -> str:
     """To who reads the source of this name, so that other sources are named."""
     if calls.is_bounded:
         return f"at most {calls} model call{'' if calls.constant == 1 else 's'}"
-    return f"model calls {_unbounded(calls, source)}"
+    return f"model calls {_explain_unbounded(calls, source)}"
 
 
-def _unbounded(calls: Bound, source: str) -> str:
+def _explain_unbounded(calls: Bound, source: str) -> str:
     where = place(calls.span)
     if calls.span is not None and calls.span.source.name != source:
         where += f" of {calls.span.source.name}"
@@ -126,7 +119,7 @@ def _plain(calls: Bound, source: str) -> dict[str, Any]:
     return {
         "bound": str(calls) if calls.is_bounded else None,
         "constant": calls.constant,
-        "reason": None if calls.is_bounded else _unbounded(calls, source),
+        "reason": None if calls.is_bounded else _explain_unbounded(calls, source),
         "span": calls.span.plain() if calls.span is not None else None,
     }
 
@@ -135,15 +128,15 @@ def analyse(program: Program, costs: Costs, given: int = 0) -> Report:
     """Follows a program without running it; `given` are how many values it begins with, a plan's
     inputs, of which nothing is known."""
     m = Follower(program, costs)
-    report = _analysed(m, given)
+    report = _analyse(m, given)
     if functions(m.raised) != frozenset():
         # A function was raised: whoever catches it may call it.
         m = Follower(program, costs, raised=ANY)
-        report = _analysed(m, given)
+        report = _analyse(m, given)
     return report
 
 
-def _analysed(m: Follower, given: int) -> Report:
+def _analyse(m: Follower, given: int) -> Report:
     program = m.program
     rows: list[Row] = []
     is_whole = True
@@ -153,19 +146,19 @@ def _analysed(m: Follower, given: int) -> Report:
         rows.append(Row("", (), work.row, (), None, calls))
     except TooInvolved:
         main = program.units[-1].items[:1] if program.units else ()
-        calls = unbounded(
+        calls = no_bound(
             "the program is too involved to be followed", main[0].span if main else None
         )
         calls = calls if m.asks_models else ZERO
         is_whole, environment = False, m.values.environment(None, ())
-    found = [*unreachable(program), *unused(program), *slips(program)]
-    found += [*_unprovided(program), *_unfound(program), *_covered(program)]
+    found = [*unreachable(program), *find_unused(program), *slips(program)]
+    found += [*_find_unprovided(program), *_unfound(program), *_find_covered(program)]
     if is_whole:
         of_run, m.notes = m.notes, Notes()
         rows += _rows(m, environment)
         # What a run gives a function says more than what anybody might give it.
         m.notes = of_run.over(m.notes)
-        found += [] if m.gave_up else [*_handlers(m), *_crossed(m), *misused(m)]
+        found += [] if m.gave_up else [*_handlers(m), *_find_crossing(m), *find_misuses(m)]
     source = program.units[-1].name if program.units else ""
     findings = tuple(sorted(found, key=_place))
     return Report(source, findings, tuple(rows), calls, needs_of(m), models_of(program))
@@ -207,17 +200,17 @@ def _tops(m: Follower, unit: Unit) -> list[Function]:
 
 
 def _row(m: Follower, function: Function, environment: Environment) -> Row:
-    from sexplang.analysis.calls import entered
-    from sexplang.analysis.values import Fn, Param
+    from sexplang.analysis.domain.values import Fn, Param
+    from sexplang.analysis.interpreter.call_rules import enter_function
 
     names = [param.name for param in function.params]
     if function.rest is not None:
         names.append(function.rest)
-    given = tuple([m.values.made(Param, name) for name in names])
-    callee = m.values.made(Fn, function.index, environment)
+    given = tuple([m.values.make(Param, name) for name in names])
+    callee = m.values.make(Fn, function.index, environment)
     m.afresh(STEPS // 10 if m.steps < MOST_STEPS else 0)
     try:
-        _, work = m.run(entered(m, callee, function, given, None, function.span))
+        _, work = m.run(enter_function(m, callee, function, given, None, function.span))
     except TooInvolved:
         m.gave_up = True
         why = "this function is too involved to be followed"
@@ -226,7 +219,7 @@ def _row(m: Follower, function: Function, environment: Environment) -> Row:
     return Row(function.name, tuple(names), work.row, work.params, function.span, calls)
 
 
-def _unprovided(program: Program) -> list[Diagnostic]:
+def _find_unprovided(program: Program) -> list[Diagnostic]:
     """Tools that tasks may use, and that only a host could have: those of servers are its own
     affair."""
     if program.handles("tool"):
@@ -245,7 +238,7 @@ def _unprovided(program: Program) -> list[Diagnostic]:
     ]
 
 
-def _covered(program: Program) -> list[Diagnostic]:
+def _find_covered(program: Program) -> list[Diagnostic]:
     """Functions and tasks of the program that are called as a tool of the language's own is: a
     model that may use it has the language's."""
     own = {name for unit in program.units if unit.main for name in unit.exports}
@@ -319,7 +312,7 @@ def _instead(program: Program, tool: str) -> str:
     return "correct it, register it where Python runs the program, or handle `tool`"
 
 
-def _crossed(m: Follower) -> list[Diagnostic]:
+def _find_crossing(m: Follower) -> list[Diagnostic]:
     """Clauses that cannot take what a conversation performs in a branch."""
     return [
         Diagnostic(
@@ -367,7 +360,7 @@ def too_many(report: Report, allowed: int) -> Diagnostic | None:
     if not bound.is_bounded:
         return Diagnostic(
             "unbounded-calls",
-            f"nothing bounds how many model calls this makes, and {_allowed(allowed)}",
+            f"nothing bounds how many model calls this makes, and {_describe_maximum(allowed)}",
             labels,
             (),
             "bound it: `(take xs n)`, `(loop n …)` or `(with-budget {calls: n} …)`",
@@ -375,14 +368,14 @@ def too_many(report: Report, allowed: int) -> Diagnostic | None:
     plural = "" if constant == 1 else "s"
     return Diagnostic(
         "too-many-calls",
-        f"this makes up to {bound} model call{plural}, and {_allowed(allowed)}",
+        f"this makes up to {bound} model call{plural}, and {_describe_maximum(allowed)}",
         labels,
         (),
         "bound it: `(take xs n)`, or `(with-budget {calls: n} …)` around it",
     )
 
 
-def _allowed(count: int) -> str:
+def _describe_maximum(count: int) -> str:
     return f"{count or 'none'} {'is' if count == 1 else 'are'} allowed"
 
 

@@ -1,13 +1,13 @@
 """The Python API: program text or a file to a value, in one call or step by step."""
 
-from sexplang.api.building import build, check
-from sexplang.api.dispatching import adispatch, dispatch
-from sexplang.api.memory import Memory
-from sexplang.api.running import arun, freeze, run, start, thaw
-from sexplang.api.values import TaskResult, error, result
+from sexplang.api.memory_index import Memory
+from sexplang.api.program_source import build, check
+from sexplang.api.python_values import TaskResult, error, result
+from sexplang.api.runner import arun, freeze, run, start, thaw
+from sexplang.api.task_dispatch import adispatch, dispatch
 from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Permissions
-from sexplang.runtime.events import (
+from sexplang.runtime.driver.events import (
     Event,
     Finished,
     Progressed,

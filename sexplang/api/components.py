@@ -6,30 +6,30 @@ Law: nothing here does any of their work; what is not said here is as for `run` 
 from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
-from sexplang import dispatcher
-from sexplang.api import misuse
-from sexplang.api.beginning import Settings, Tools
-from sexplang.api.dispatching import (
+from sexplang.api import argument_checks
+from sexplang.api.concealment import Concealing
+from sexplang.api.memory_index import Memory
+from sexplang.api.python_values import TaskResult, value
+from sexplang.api.run_start import Settings, Tools
+from sexplang.api.runner import run
+from sexplang.api.task_dispatch import (
     Options,
     Paths,
     check_options,
     dispatch,
-    ended,
-    granted,
-    listed,
+    grant_library,
+    list_library,
     read,
-    shown,
+    run_to_end,
+    to_result,
 )
-from sexplang.api.findings import Concealing
-from sexplang.api.memory import Memory
-from sexplang.api.running import run
-from sexplang.api.values import TaskResult, value
+from sexplang.build import dispatcher
 from sexplang.runtime import Permissions
+from sexplang.terms.classes.node import fields
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
-from sexplang.terms.node import fields
 from sexplang.terms.task import error_of
 from sexplang.terms.template import Template
-from sexplang.terms.value import Fault, Task
+from sexplang.terms.values.value import Fault, Task
 
 MemorySystem = Memory
 """An index of files: `get_relevant_context_for` is what a task's fresh context asks."""
@@ -56,7 +56,7 @@ class Handler:
 
     def execute_prompt(self, payload: Mapping[str, Any]) -> dict[str, Any]:
         """One call of the model: a payload, `{messages …}`, to its reply. Raises Failed."""
-        misuse.table("payload", payload)
+        argument_checks.table("payload", payload)
         options: Any = self._options
         reply: dict[str, Any] = run(
             _PROMPT, inputs={"payload": dict(payload)}, permissions=self._permissions, **options
@@ -65,9 +65,9 @@ class Handler:
 
     def execute_tool(self, name: str, inputs: Mapping[str, Any] | None = None) -> TaskResult:
         """One of the tools, or of the language's own, such as `read_file`."""
-        return self._dispatched(name, inputs, ())
+        return self._dispatch(name, inputs, ())
 
-    def _dispatched(
+    def _dispatch(
         self,
         identifier: str,
         inputs: Mapping[str, Any] | None,
@@ -84,20 +84,20 @@ class Handler:
             **self._options,
         )
 
-    def _granted(self, library: list[Any]) -> Permissions:
-        return granted(library, self._permissions)
+    def _grant(self, library: list[Any]) -> Permissions:
+        return grant_library(library, self._permissions)
 
 
 def _check(
     *, parallel: Any = 1, single_flight: Any = False, on_event: Any = None, **given: Any
 ) -> None:
-    misuse.driving(parallel, single_flight, on_event)
-    misuse.check(Settings(**{**{each.name: None for each in fields(Settings)}, **given}))
+    argument_checks.driving(parallel, single_flight, on_event)
+    argument_checks.check(Settings(**{**{each.name: None for each in fields(Settings)}, **given}))
 
 
 def _handler(given: Any) -> Handler:
     if not (given is None or isinstance(given, Handler)):
-        raise misuse.wrong("handler", "a Handler", given)
+        raise argument_checks.wrong("handler", "a Handler", given)
     return given or Handler()
 
 
@@ -108,24 +108,24 @@ class TaskSystem:
     """The templates of a library, files and folders, and the Handler that their tasks work with."""
 
     def __init__(self, library: Paths, handler: Handler | None = None) -> None:
-        self._library = listed(library)
+        self._library = list_library(library)
         self._handler = _handler(handler)
 
     def find_template(self, identifier: str) -> Template | None:
         """The template of this name, or the only one of `atomic:SUBTYPE`. Raises Diagnostics for a
         file that cannot be read."""
-        misuse.string("identifier", identifier)
+        argument_checks.string("identifier", identifier)
         with Concealing():
-            there, _ = read(self._library, self._handler._granted(self._library))
+            there, _ = read(self._library, self._handler._grant(self._library))
             there.check(identifier)
-        task = dispatcher.found(identifier, there.tasks)
+        task = dispatcher.find_task(identifier, there.tasks)
         return None if task is None else task.template
 
     def execute_atomic_template(self, request: Mapping[str, Any]) -> TaskResult:
         """The task that takes a SubtaskRequest: by its `name`, else as one of a model is matched.
         It never raises for what is asked: a failure is a TaskResult."""
-        misuse.table("request", request)
-        return self._handler._dispatched(_REQUEST, {"request": dict(request)}, self._library)
+        argument_checks.table("request", request)
+        return self._handler._dispatch(_REQUEST, {"request": dict(request)}, self._library)
 
 
 _REQUEST = "(subtask request)"
@@ -141,10 +141,12 @@ class AtomicTaskExecutor:
     def execute_body(self, template: Template, params: Mapping[str, Any]) -> TaskResult:
         """The conversation of a template with these values. A failure is a TaskResult."""
         if not isinstance(template, Template):
-            raise misuse.wrong("template", "a Template, as find_template gives it", template)
-        misuse.table("params", params)
+            raise argument_checks.wrong(
+                "template", "a Template, as find_template gives it", template
+            )
+        argument_checks.table("params", params)
         handler = self._handler
-        allowed = handler._granted([])
+        allowed = handler._grant([])
         _, find = read([], allowed)
         try:
             asked = dispatcher.dispatch(
@@ -154,8 +156,8 @@ class AtomicTaskExecutor:
                 find=find,
             )
         except Fault as fault:
-            return shown(dispatcher.failed(error_of(fault), "subtask_template"))
-        return ended(asked, tools=handler._tools, permissions=allowed, **handler._options)
+            return to_result(dispatcher.make_failure(error_of(fault), "subtask_template"))
+        return run_to_end(asked, tools=handler._tools, permissions=allowed, **handler._options)
 
 
 class SexpEvaluator:
@@ -168,10 +170,10 @@ class SexpEvaluator:
         """The value of a program; the inputs are names in it. Raises Diagnostics for what is no
         program, and for inputs that cannot be such names, and Failed with the error that
         ended it."""
-        misuse.string("text", text)
-        misuse.by_name("inputs", inputs)
+        argument_checks.string("text", text)
+        argument_checks.by_name("inputs", inputs)
         library, handler = self._tasks._library, self._tasks._handler
-        allowed = handler._granted(library)
+        allowed = handler._grant(library)
         given = inputs or {}
         with Concealing():
             there, find = read(library, allowed)
@@ -192,7 +194,7 @@ class SexpEvaluator:
 
 def _task_system(given: Any) -> TaskSystem:
     if not isinstance(given, TaskSystem):
-        raise misuse.wrong("tasks", "a TaskSystem", given)
+        raise argument_checks.wrong("tasks", "a TaskSystem", given)
     return given
 
 
@@ -216,4 +218,4 @@ class Dispatcher:
     ) -> TaskResult:
         """`dispatch` with what the components were given; whatever goes wrong is a TaskResult."""
         tasks = self._tasks
-        return tasks._handler._dispatched(identifier, inputs, tasks._library, file_context)
+        return tasks._handler._dispatch(identifier, inputs, tasks._library, file_context)

@@ -4,12 +4,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from sexplang.api.values import TaskResult, value
-from sexplang.secrets import redacted
+from sexplang.api.python_values import TaskResult, value
+from sexplang.guards.secrets import redact_text
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Input
-from sexplang.terms.text import written
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.values.text import to_source
+from sexplang.terms.values.value import Fault, Value
 
 
 def values_of(inputs: tuple[Input, ...], given: Mapping[str, Any]) -> dict[str, Value]:
@@ -51,7 +51,7 @@ def _fitting(declared: Input, data: Any) -> Value:
 
 def _short(found: Value) -> str:
     try:
-        words = redacted(written(found))
+        words = redact_text(to_source(found))
     except Fault:
         return "that much"
     return words if len(words) <= 60 else words[:59] + "…"

@@ -4,6 +4,6 @@ A template's names come out renamed, by a function that is handed in; what a ren
 for is the compiler's to know (`spec/decisions/hygiene.md`). Nothing here recurses.
 """
 
-from sexplang.expander.expanding import Expander
+from sexplang.expander.expansion import Expander
 
 __all__ = ["Expander"]

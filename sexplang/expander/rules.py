@@ -1,9 +1,9 @@
 """`(syntax-rules (literal…) (pattern template) …)` to rules, with every flaw that was found."""
 
-from sexplang.expander.flaws import flaw
-from sexplang.expander.nodes import Reading, Rule
-from sexplang.expander.patterns import read_pattern
-from sexplang.expander.templates import read_template
+from sexplang.expander.macro_diagnostics import flaw
+from sexplang.expander.rule_nodes import Reading, Rule
+from sexplang.expander.rule_patterns import read_pattern
+from sexplang.expander.rule_templates import read_template
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm, Name
 from sexplang.terms.macro import Rules
@@ -85,10 +85,10 @@ def _rule(reading: Reading, item: Form, names: set[str]) -> Rule | None:
     sequence, paths = read_pattern(reading, pattern.items[1:])
     made, brought = read_template(reading, template, paths)
     names |= brought
-    return Rule(sequence, made, _written(pattern.span))
+    return Rule(sequence, made, _pattern_text(pattern.span))
 
 
-def _written(span: Span) -> str:
+def _pattern_text(span: Span) -> str:
     """A pattern as it is written, on one line."""
     if isinstance(span, Made):
         span = span.template

@@ -3,15 +3,15 @@
 import os
 import sys
 
-from sexplang.hosts.guard import MISUSE, guarded, say
-from sexplang.hosts.streams import usable
+from sexplang.hosts.cli.guard import MISUSE, guard, say
+from sexplang.hosts.terminal.streams import usable
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and gives its exit status."""
     words = sys.argv[1:] if arguments is None else arguments
     with usable(words):
-        return guarded(lambda: _command(words))
+        return guard(lambda: _command(words))
 
 
 def _command(words: list[str]) -> int:
@@ -31,7 +31,7 @@ def _command(words: list[str]) -> int:
     status = _plainly(words)
     if status is not None:
         return status
-    from sexplang.hosts.commands import command
+    from sexplang.hosts.cli.commands import command
 
     return command(words)
 
@@ -41,25 +41,25 @@ def _plainly(words: list[str]) -> int | None:
     as all else. None for any other one."""
     name, rest = "".join(words[:1]), words[1:]
     if name == "run":
-        from sexplang.hosts.options import quick
+        from sexplang.hosts.settings.options import quick
 
         settings = quick(rest)
         if settings is not None:
-            from sexplang.hosts.run import run
+            from sexplang.hosts.cli.run import run
 
             return run(settings)
     if not rest or any(word.startswith("-") for word in rest):
         return None
     if name == "check":
-        from sexplang.hosts.check import check
+        from sexplang.hosts.cli.check import check
 
         return check(tuple(rest), as_json=False, strict=False)
     if name == "fmt" and all(word.endswith(".sexp") for word in rest):
-        from sexplang.hosts.fmt import fmt
+        from sexplang.hosts.cli.fmt import fmt
 
         return fmt(tuple(rest), check=False, diff=False)
     if name == "index":
-        from sexplang.hosts.indexing import Settings, index
+        from sexplang.hosts.cli.index import Settings, index
 
         return index(Settings(tuple(rest)))
     return None

@@ -73,7 +73,7 @@ def _word(word: str, token: Token, before: "_Before") -> Any:
         return String.Symbol
     if before.defines:
         return Name.Function if before.defines_function else Name.Variable
-    return _known().get(word, Name)
+    return _list_known().get(word, Name)
 
 
 class _Before:
@@ -125,12 +125,12 @@ class _Dropped:
 
 
 @cache
-def _known() -> dict[str, Any]:
-    from sexplang.compiler.shapes import RESERVED
+def _list_known() -> dict[str, Any]:
+    from sexplang.build.pipeline import STANDARD
+    from sexplang.compiler.forms.shapes import RESERVED
     from sexplang.machine import HIGHER
-    from sexplang.pipeline import STANDARD
     from sexplang.primitives import OPERATIONS, PRIMITIVES
-    from sexplang.reader.words import CONSTANTS
+    from sexplang.reader.token_values import CONSTANTS
 
     return {
         **dict.fromkeys([*PRIMITIVES, *HIGHER, *STANDARD], Name.Builtin),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sexplang.reader.parsing import TOKEN, Unreadable, comment_end
+from sexplang.reader.parser import TOKEN, Unreadable, comment_end
 
 
 class Token(NamedTuple):
@@ -52,7 +52,9 @@ def tokens(text: str) -> Iterator[Token]:
             if kind == "END":
                 break
             if kind in ("COMMENT", "BAD"):
-                token = _comment(text, start, end) if kind == "COMMENT" else _broken(text, start)
+                token = (
+                    _comment(text, start, end) if kind == "COMMENT" else _read_broken(text, start)
+                )
                 yield token
                 at, stopped = token.end, False
                 break
@@ -74,7 +76,7 @@ def _comment(text: str, start: int, end: int) -> Token:
         return Token("OPEN", start, len(text))
 
 
-def _broken(text: str, start: int) -> Token:
+def _read_broken(text: str, start: int) -> Token:
     """What stands where no token begins: a string without an end, a mark inside a word, or a
     character that means nothing."""
     if text.startswith('"""', start):

@@ -48,7 +48,7 @@ back as what its kind is `stripped` to, without frames and return clauses, and l
 | Broken | reached a limit of the interpreter | its plan or the run ends at once |
 """
 
-from sexplang.machine.higher import HIGHER
+from sexplang.machine.library.higher import HIGHER
 from sexplang.machine.limits import Limits
 from sexplang.machine.link import Standing
 from sexplang.machine.loop import STEPPING, STOPPED, Interruption
@@ -62,9 +62,9 @@ from sexplang.machine.outcome import (
     halt,
     hold_attempt,
     proceed,
+    span_events_of,
     start,
     state_of,
-    told_of,
 )
 from sexplang.machine.scheduler.slices import Pause, Slice
 
@@ -86,7 +86,7 @@ __all__ = [
     "halt",
     "hold_attempt",
     "proceed",
+    "span_events_of",
     "start",
     "state_of",
-    "told_of",
 ]

@@ -3,14 +3,14 @@ error records."""
 
 from typing import Any
 
-from sexplang.terms.brief import shown
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
-from sexplang.terms.text import text
-from sexplang.terms.value import Fault, Record, Symbol, Value
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.text import text
+from sexplang.terms.values.value import Fault, Record, Symbol, Value
 
 
-def raised(value: Value, span: Span | None) -> Record:
+def error_from(value: Value, span: Span | None) -> Record:
     """An error as it is; a FAILED TaskResult's own; a table with `reason` or `type`; a symbol,
     which is the reason; anything else. Raises Fault `wrong-type` for a table that says something
     twice."""
@@ -85,7 +85,7 @@ def _words(value: Value) -> str:
     try:
         return text(value)
     except Fault:
-        return shown(value)
+        return abbreviate(value)
 
 
 def _place(span: Any) -> Value:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from sexplang.machine.error_positions import Failure, FailureSite
+from sexplang.machine.positions.error_positions import Failure, FailureSite
 from sexplang.machine.stack import Exit, Frame, Run, Segment, Step
-from sexplang.terms.node import node
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.classes.node import node
+from sexplang.terms.values.value import Fault, Record, Value
 from sexplang.terms.work import Work
 
 
@@ -74,7 +74,7 @@ class Proposed(Exit):
         self.s = s
 
 
-class Entered(Exit):
+class EnterScope(Exit):
     """A scope to open: a deadline or a budget, then `body` in `env`."""
 
     def __init__(
@@ -88,7 +88,7 @@ class Entered(Exit):
         self.span = span
 
 
-class Left(Exit):
+class LeaveScope(Exit):
     """A value is about to leave the form of a deadline or a budget, the segment on top."""
 
     def __init__(self, value: Value, s: Segment) -> None:
@@ -96,7 +96,7 @@ class Left(Exit):
         self.s = s
 
 
-class Placed(Exit):
+class AcquirePermit(Exit):
     """A job to begin: `function` is called as soon as it has a place."""
 
     def __init__(self, function: Value, k: Frame, s: Segment, span: Any) -> None:
@@ -106,7 +106,7 @@ class Placed(Exit):
         self.span = span
 
 
-class Limited(Exit):
+class ReadLimits(Exit):
     """Somebody asks for the limits of a subagent."""
 
     def __init__(self, k: Frame, s: Segment) -> None:
@@ -114,7 +114,7 @@ class Limited(Exit):
         self.s = s
 
 
-class Spawned(Exit):
+class BeginSpan(Exit):
     """A piece of work that is traced is to begin: goes on with `fn` of it and `data`."""
 
     def __init__(
@@ -141,7 +141,7 @@ class Requested(Exit):
         self.step = step
 
 
-class Closed(Exit):
+class EndSpan(Exit):
     """A piece of work that is traced is over: goes on with `step`."""
 
     def __init__(self, work: Work, error: Record | None, step: Step) -> None:
@@ -172,7 +172,7 @@ class Uncaught(Exit):
     span: Any = None
     env: Any = None
     calls: tuple[Any, ...] = ()
-    stood: FailureSite | None = None
+    failure_site: FailureSite | None = None
 
     def __init__(self, error: Record, k: Frame, s: Segment) -> None:
         self.error = error
@@ -184,7 +184,7 @@ class Uncaught(Exit):
         placed: Fault | Uncaught = self
         if a.__class__ is Failure:
             fn, a, placed = a.fn, a.a, a.fault
-        self.stood = FailureSite(fn, a, self.k, self.s, placed.env, placed.calls)
+        self.failure_site = FailureSite(fn, a, self.k, self.s, placed.env, placed.calls)
 
 
 ERRORS = (Fault, Uncaught)

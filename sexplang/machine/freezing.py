@@ -16,10 +16,9 @@ from typing import Any
 
 from immutables import Map
 
-from sexplang.machine import accounts, exits, handlers, stack, suppression
-from sexplang.machine.budgets import METER, Meter
+from sexplang.machine import exits, handlers, stack
 from sexplang.machine.limits import Limits
-from sexplang.machine.link import linked_program
+from sexplang.machine.link import link_program
 from sexplang.machine.outcome import (
     MISMATCH,
     Conceal,
@@ -30,19 +29,21 @@ from sexplang.machine.outcome import (
     mismatch,
     state_of,
 )
-from sexplang.machine.plans import narrowed, planned
+from sexplang.machine.positions.sites import Name
+from sexplang.machine.positions.traceback import Trail, trail_in
 from sexplang.machine.scheduler import branches, permits
-from sexplang.machine.sites import Name
+from sexplang.machine.scopes import accounts, suppression
+from sexplang.machine.scopes.budgets import METER, Meter
 from sexplang.machine.stack import BOTTOM, Closure, Code, Continuation, Ctx, Kind, Linked
-from sexplang.machine.traceback import Trail, trail_in
+from sexplang.machine.tasks.model_programs import build_plan, narrow
 from sexplang.terms import effect, plan, task, template
-from sexplang.terms.node import attributes, fields, has
+from sexplang.terms.classes.node import attributes, fields, has
 from sexplang.terms.program import Program
-from sexplang.terms.rope import PLAIN, Rope, Text, whole_text
-from sexplang.terms.sequences import Long, Middle, View, long, view
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
-from sexplang.terms.value import (
+from sexplang.terms.values.rope import PLAIN, Rope, Text, whole_text
+from sexplang.terms.values.sequences import Long, Middle, View, long, view
+from sexplang.terms.values.value import (
     Fault,
     Higher,
     Operation,
@@ -82,7 +83,10 @@ def freeze(
         "program": digest(setting.program),
         "limits": {k: v for k, v in attributes(limits).items() if k != "held"},
         "nodes": _Freezer(setting.program, setting.tasks, written).nodes(
-            (state.scheduler, trail_in(state.stood, state.scheduler.failing, setting.program))
+            (
+                state.scheduler,
+                trail_in(state.failure_site, state.scheduler.failing, setting.program),
+            )
         ),
         "opened": [request.id for request in state.opened],
     }
@@ -117,7 +121,7 @@ def thaw(
             _check_request(each)
         opened = set(frozen["opened"])
         fresh = tuple([each for each in requests if each.id in opened])
-        return Suspended(State(root, setting, fresh, stood=trail))
+        return Suspended(State(root, setting, fresh, failure_site=trail))
     except Fault as fault:
         if fault.code == MISMATCH:
             raise
@@ -191,7 +195,7 @@ class _Points:
     """The code of one linked program: that of its functions by index, other code by its site."""
 
     def __init__(self, program: Program, tasks: TaskSystem | None) -> None:
-        _, self.linked, _ = linked_program(program, tasks)
+        _, self.linked, _ = link_program(program, tasks)
         self._sites = self.linked.sites
 
     def of(self, item: Any) -> int | Name | None:
@@ -410,7 +414,7 @@ class _Thawer:
             conversations, scopes, spared, doing, jobs, plans, *keys = map(self._get, parts)
             linked = self._linked
             for key in keys:
-                linked = narrowed(linked, key)
+                linked = narrow(linked, key)
             return Ctx(linked, conversations, scopes, spared, doing, jobs, plans)
         if word == "closure":
             return Closure(*map(self._get, parts))
@@ -427,7 +431,7 @@ class _Thawer:
             return Operation(name, params, least, rest, frozenset(text), doc)
         if word == "task":
             name, *key = map(self._get, parts)
-            linked = narrowed(self._linked, tuple(key)) if key else self._linked
+            linked = narrow(self._linked, tuple(key)) if key else self._linked
             return linked.known[name]
         if word == "bottom":
             return BOTTOM
@@ -436,7 +440,7 @@ class _Thawer:
         if word == "noun":
             return self._nouns[parts[0]](*[self._get(part) for part in parts[1:]])
         if word == "plan":
-            made = planned(self._linked, tuple(map(self._get, parts[1:])))
+            made = build_plan(self._linked, tuple(map(self._get, parts[1:])))
             return _Points(made, self._linked.tasks).at(self._get(parts[0]))
         if word == "code":
             return self._machine[parts[0]]

@@ -5,10 +5,10 @@ The rules, with the programs that showed them, are in `spec/4-effects.md`.
 
 from typing import Any
 
-from sexplang.machine.bound import telling_bound
-from sexplang.machine.error_positions import blamed, calling
-from sexplang.machine.errors import cannot_resume_across, not_resumable, raised
+from sexplang.machine.errors import cannot_resume_across, error_from, not_resumable
 from sexplang.machine.exits import Aborted, Asked, Interrupted, Requested, Uncaught
+from sexplang.machine.positions.earlier_values import telling_bound
+from sexplang.machine.positions.error_positions import blame, calling
 from sexplang.machine.stack import (
     BASE,
     BOTTOM,
@@ -33,12 +33,12 @@ from sexplang.machine.unwinding import (
     charge_copied,
     environment,
     finish,
-    placed,
+    rebase_segments,
 )
-from sexplang.terms.allowance import work
+from sexplang.terms.quota import work
 from sexplang.terms.source import Span
-from sexplang.terms.text import plain
-from sexplang.terms.value import Fault, Procedure, Record, Value
+from sexplang.terms.values.text import plain
+from sexplang.terms.values.value import Fault, Procedure, Record, Value
 
 # -- Performing ---------------------------------------------------------------------------------
 
@@ -65,7 +65,7 @@ def perform(
     if operation == "subtask" and start is None:
         return leave, Requested((_go_on, (arguments, span, sent), k, s)), k, s
     if operation == "error":
-        arguments = (blamed(_error_alone(arguments, span), k, s),)
+        arguments = (blame(_error_alone(arguments, span), k, s),)
         refusal = arguments[0].fields.get("reason") == "resume-across-par"
     while True:
         kind = node[0]
@@ -105,7 +105,7 @@ def perform(
     if sent is None:
         sent = plain_arguments(arguments)
         if operation == "model" and s[3].conversations:
-            k = (_offered, k, _tools_in(sent))
+            k = (_take_offer, k, _tools_in(sent))
     return leave, Asked(operation, sent, k, s, span), k, s
 
 
@@ -118,7 +118,7 @@ def _tools_in(sent: tuple[Any, ...]) -> tuple[str, ...]:
     return tuple([name for name in names if isinstance(name, str)])
 
 
-def _offered(value: Value, k: Frame, s: Segment) -> Step:
+def _take_offer(value: Value, k: Frame, s: Segment) -> Step:
     """The reply to what a handler asked a model for a conversation: it says which tools the model
     had, for no other may be called."""
     below = k[1]
@@ -217,7 +217,7 @@ def went(value: Value, k: Frame, s: Segment) -> Step:
 def _push(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:
     if len(continuation.segments) > 1:
         charge_copied(len(continuation.segments))
-    for kind, frames, context, data in placed(continuation, _around(k, s)):
+    for kind, frames, context, data in rebase_segments(continuation, _around(k, s)):
         s = (kind, k, s, context, data)
         k = frames
     return k, s
@@ -363,4 +363,4 @@ def _error_alone(arguments: tuple[Value, ...], span: Span | None) -> Record:
     """What `error` is performed with: one error record, made as `raise` makes it."""
     if len(arguments) != 1:
         raise Fault("wrong-arity", "`error` is performed with one argument, what went wrong")
-    return raised(arguments[0], span)
+    return error_from(arguments[0], span)

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from sexplang.machine.errors import limit
-from sexplang.terms.node import frozen
-from sexplang.terms.value import Record
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.values.value import Record
 
 
 @frozen
@@ -53,7 +53,7 @@ def too_many_steps(most: int) -> Record:
     return limit(
         "limit-steps",
         f"the program took more than {most:,} steps",
-        f"look for a loop that does not end, or {_raised('steps', most)}",
+        f"look for a loop that does not end, or {_raise_hint('steps', most)}",
     )
 
 
@@ -64,7 +64,7 @@ def plan_too_long(most: int, of_all: int) -> Record:
         "limit-steps",
         f"the plan took more than {most:,} steps",
         "look for a loop that does not end, or "
-        + (_raised("plan_steps", most) if most >= of_all else more),
+        + (_raise_hint("plan_steps", most) if most >= of_all else more),
     )
 
 
@@ -73,7 +73,7 @@ def too_many_frames(most: int) -> Record:
     return limit(
         "limit-frames",
         f"calls are nested more than {most:,} deep",
-        "make the recursive call the last thing a function does, or " + _raised("frames", most),
+        "make the recursive call the last thing a function does, or " + _raise_hint("frames", most),
     )
 
 
@@ -83,11 +83,11 @@ def plan_too_deep(most: int) -> Record:
         "limit-frames",
         f"calls of the plan are nested more than {most:,} deep",
         "make the recursive call the last thing a function does, or "
-        + _raised("plan_frames", most),
+        + _raise_hint("plan_frames", most),
     )
 
 
-def _raised(name: str, most: int) -> str:
+def _raise_hint(name: str, most: int) -> str:
     """What to type to have twice as much."""
     return f"raise the limit: --limit {name}={2 * most}"
 
@@ -98,7 +98,7 @@ def too_much_made(most: int) -> Record:
         "limit-allocation",
         f"the program made lists, tables and strings of more than {most:,} parts",
         "look for a whole list, table or text that is made again at each turn, or "
-        + _raised("allocation", most),
+        + _raise_hint("allocation", most),
     )
 
 
@@ -111,7 +111,7 @@ def too_many_branches(most: int, depth: int | None) -> Record:
         "limit-branches",
         f"more than {most:,} branches run at the same time",
         "give `par-map` a `limit:`, look for a `par` that forks without end, or "
-        + _raised("branches", most),
+        + _raise_hint("branches", most),
     )
 
 
@@ -120,7 +120,7 @@ def too_many_model_calls(most: int) -> Record:
     return limit(
         "limit-model-calls",
         f"the run asked for more than {most:,} model calls",
-        "look for a retry or a loop that does not end, or " + _raised("model_calls", most),
+        "look for a retry or a loop that does not end, or " + _raise_hint("model_calls", most),
     )
 
 
@@ -138,7 +138,7 @@ def too_much_held(most: int) -> Record:
     return limit(
         "limit-memory",
         f"the program holds more than {most:,} bytes",
-        "keep less at a time, or " + _raised("memory", most),
+        "keep less at a time, or " + _raise_hint("memory", most),
     )
 
 

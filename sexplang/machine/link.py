@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-import sexplang.machine.calls
-import sexplang.machine.effects
-import sexplang.machine.loops
-import sexplang.machine.nodes  # noqa: F401  (all four register their makers)
-from sexplang.machine.calling import TOOL
-from sexplang.machine.converse import COMPACTION
-from sexplang.machine.generate import Maker
-from sexplang.machine.sites import ITEMS, Sites
+import sexplang.machine.code.calls
+import sexplang.machine.code.effects
+import sexplang.machine.code.loops
+import sexplang.machine.code.nodes  # noqa: F401  (all four register their makers)
+from sexplang.machine.code.maker import Maker
+from sexplang.machine.positions.sites import ITEMS, Sites
 from sexplang.machine.stack import (
     BOTTOM,
     Closure,
@@ -27,11 +25,13 @@ from sexplang.machine.stack import (
     Step,
     give,
 )
+from sexplang.machine.tasks.conversation import COMPACTION
+from sexplang.machine.tasks.function_tools import TOOL
+from sexplang.terms.classes.node import field, node
 from sexplang.terms.core import Known
-from sexplang.terms.node import field, node
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.task import TaskSystem
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.values.value import Fault, Value
 
 _Linking = tuple[Run, Linked, dict[int, Code]]
 _Done = dict[int, tuple[TaskSystem | None, _Linking]]
@@ -55,29 +55,29 @@ MODULE.guard = _quiet
 
 def link(program: Program, tasks: TaskSystem | None) -> tuple[Run, Linked]:
     """The code of the whole program, and what it refers to."""
-    return linked_program(program, tasks)[:2]
+    return link_program(program, tasks)[:2]
 
 
-def linked_program(program: Program, tasks: TaskSystem | None) -> _Linking:
+def link_program(program: Program, tasks: TaskSystem | None) -> _Linking:
     """The same, with the code of its functions by index."""
     done = _linked.setdefault(program, {})
     found = done.get(id(tasks))
     if found is None:
         # The task system is kept, so that no other one can have its id. Of two threads that link
         # at once the first says what the code is: by it, runs are frozen.
-        found = done.setdefault(id(tasks), (tasks, _compiled(program, tasks)))
+        found = done.setdefault(id(tasks), (tasks, _compile(program, tasks)))
         # The code is found by what it knows of tasks as well: that is at hand where it runs.
         own = found[1][1].tasks
         done.setdefault(id(own), (own, found[1]))
     return found[1]
 
 
-def _compiled(program: Program, tasks: TaskSystem | None) -> _Linking:
+def _compile(program: Program, tasks: TaskSystem | None) -> _Linking:
     codes, sites = _codes(program.functions), Sites(program.functions, program.units)
     maker = Maker(codes, sites)
     _functions(program.functions, maker)
     run, top = _units(program.units, maker, _value)
-    return run, _known(program, tasks, codes, sites, top), codes
+    return run, _link_known(program, tasks, codes, sites, top), codes
 
 
 @node(eq=False)
@@ -102,14 +102,14 @@ def link_onward(
     maker = Maker(codes, sites)
     _functions(functions, maker)
 
-    def ended(value: Value, env: Any) -> Standing:
+    def end(value: Value, env: Any) -> Standing:
         return Standing(value, env, codes, sites, len(program.units))
 
-    run, top = _units(program.units, maker, ended, standing.units)
-    return run, _known(program, tasks, codes, sites, top)
+    run, top = _units(program.units, maker, end, standing.units)
+    return run, _link_known(program, tasks, codes, sites, top)
 
 
-def _known(
+def _link_known(
     program: Program, tasks: TaskSystem | None, codes: dict[int, Code], sites: Sites, top: Run
 ) -> Linked:
     known = {task.name: task for task in program.tasks}
@@ -187,12 +187,12 @@ def _units(
 
     def start(at: int, env: Any, k: Frame, s: Segment) -> Step:
         run, module, _ = items[at]
-        frame = (done, k, env, at)
+        frame = (end, k, env, at)
         if module is None:
             return run, env, frame, s
         return run, env, BOTTOM, (MODULE, frame, s, s[3], module)
 
-    def done(value: Value, k: Frame, s: Segment) -> Step:
+    def end(value: Value, k: Frame, s: Segment) -> Step:
         _, below, env, at = k
         if items[at][2]:
             env = env + (value,)
@@ -205,4 +205,4 @@ def _units(
             return k[0], ended(None, env), k, s
         return start(before, env, k, s)
 
-    return run, maker.enter(None, ITEMS, done)
+    return run, maker.enter(None, ITEMS, end)

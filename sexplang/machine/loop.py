@@ -20,8 +20,6 @@ from contextvars import ContextVar
 from types import FunctionType
 from typing import Any
 
-from sexplang.machine.answered import told
-from sexplang.machine.error_positions import Failure, blamed
 from sexplang.machine.exits import ENDS, Broken, Interrupted, Paused
 from sexplang.machine.handlers import fail
 from sexplang.machine.limits import (
@@ -33,11 +31,13 @@ from sexplang.machine.limits import (
     too_much_held,
     too_much_made,
 )
+from sexplang.machine.positions.answer_variables import name_task
+from sexplang.machine.positions.error_positions import Failure, blame
 from sexplang.machine.stack import BOTTOM, Exit, Frame, Segment, Step
 from sexplang.machine.unwinding import SCOPE
-from sexplang.terms.allowance import ACCOUNT, TICKS
+from sexplang.terms.quota import ACCOUNT, TICKS
 from sexplang.terms.task import error_of
-from sexplang.terms.value import Fault, Record
+from sexplang.terms.values.value import Fault, Record
 
 _SHORT = 64
 _LONG = 20_000
@@ -112,7 +112,7 @@ class Account:
         self._walk, self._walked, self._effort = iter(chunk), len(chunk), 0
         return self._walk
 
-    def walked(self, known: int = 1) -> int:
+    def count_walked(self, known: int = 1) -> int:
         """How many of them were begun with. They are counted but for those that are `known`, by
         default the first: it is the step that was taken to go on."""
         done: int = self._walked - self._walk.__length_hint__()
@@ -191,7 +191,7 @@ def run(
             if STOPPED.get()():  # while we looked
                 return Interrupted(step), used
             if room < _LONG:  # a turn could fill it
-                room, reached = _room(limits, plan, step)
+                room, reached = _frames_left(limits, plan, step)
                 if reached is not None:
                     return Broken(reached, step), used
             turn, length, turns = _roomy_turn, _LONG, turns + 1
@@ -223,16 +223,16 @@ def _turn(step: Step, ticks: Any) -> Step | Exit:
             left.__traceback__ = None
             return left
         except Fault as fault:
-            fn, a, k, s = _failed, Failure(fault, fn, a), k, s
+            fn, a, k, s = _fail, Failure(fault, fn, a), k, s
         except Interruption:
             return Interrupted((fn, a, k, s))
         except MemoryError:
             fn, a, k, s = _out_of_memory, (fn, a), k, s
 
 
-def _failed(failure: Failure, k: Frame, s: Segment) -> Step:
-    fault = told(failure.fault, s[3].linked)
-    return fail(blamed(error_of(fault), k, s, failure.fn), k, s, resumable=False)
+def _fail(failure: Failure, k: Frame, s: Segment) -> Step:
+    fault = name_task(failure.fault, s[3].linked)
+    return fail(blame(error_of(fault), k, s, failure.fn), k, s, resumable=False)
 
 
 def _out_of_memory(_: Any, k: Frame, s: Segment) -> Step:
@@ -245,7 +245,9 @@ STEPPING = frozenset([_turn.__code__, _roomy_turn.__code__])
 """The code in whose frames steps are taken, and nothing else is done."""
 
 
-def _room(limits: Limits, plan: tuple[str, int] | None, step: Step) -> tuple[int, Record | None]:
+def _frames_left(
+    limits: Limits, plan: tuple[str, int] | None, step: Step
+) -> tuple[int, Record | None]:
     """How many frames more there may be, or what ends the run or its plan because of them."""
     _, _, k, s = step
     room = limits.frames - _depth(k, s)

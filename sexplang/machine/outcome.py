@@ -4,26 +4,26 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sexplang.machine.accounts import NO_ACCOUNTS, Accounts
-from sexplang.machine.budgets import METER, Meter, allowed, regrown
-from sexplang.machine.error_positions import FailureSite
-from sexplang.machine.exits import Entered
+from sexplang.machine.exits import EnterScope
 from sexplang.machine.handlers import fail
 from sexplang.machine.limits import Limits
 from sexplang.machine.link import Standing, link, link_onward
+from sexplang.machine.positions.error_positions import FailureSite
 from sexplang.machine.scheduler.branches import SchedulerState, Waiting, path_of, sort_key
 from sexplang.machine.scheduler.cancellation import cancel, make_cancelled
 from sexplang.machine.scheduler.scheduler import Scheduler
 from sexplang.machine.scheduler.slices import Pause, Slice
+from sexplang.machine.scopes.accounts import NO_ACCOUNTS, Accounts
+from sexplang.machine.scopes.budgets import METER, Meter, check_budget, regrown
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
-from sexplang.terms.brief import shown
+from sexplang.terms.classes.node import define, evolve, field, frozen, node
 from sexplang.terms.effect import Request, SoFar, unknown
-from sexplang.terms.node import define, evolve, field, frozen, node
 from sexplang.terms.program import Program
-from sexplang.terms.settling import settled
 from sexplang.terms.task import TaskSystem, error_of
-from sexplang.terms.text import plain, written_value
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.text import plain, writable_value
+from sexplang.terms.values.value import Fault, Record, Value
 from sexplang.terms.work import RUN, Begins, Ends
 
 Told: TypeAlias = tuple[Begins | Ends, ...]
@@ -43,12 +43,12 @@ class Done:
 
     value: Value
     withdrawn: tuple[str, ...] = ()
-    _told: Told = field(default=(), eq=False)
+    _span_events: Told = field(default=(), eq=False)
     accounts: Accounts = field(default=NO_ACCOUNTS, eq=False)
     """What each deadline and budget of the run ended with."""
 
     def __repr__(self) -> str:
-        return f"Done({shown(self.value)})"
+        return f"Done({abbreviate(self.value)})"
 
 
 @frozen(eq=False)
@@ -57,24 +57,27 @@ class Failed(Exception):
 
     error: Record
     withdrawn: tuple[str, ...] = ()
-    _told: Told = ()
+    _span_events: Told = ()
     accounts: Accounts = NO_ACCOUNTS
 
-    _stood: Any = field(default=None, init=False)
+    _failure_site: Any = field(default=None, init=False)
     """Where the program failed, and what it is; another process is not told."""
 
     def __repr__(self) -> str:
-        return f"Failed({shown(str(self))})"
+        return f"Failed({abbreviate(str(self))})"
 
     @property
     def trail(self) -> "Trail":
         """The calls that the program was in when it failed, and its variables there; nothing
         where that is not known."""
-        from sexplang.machine.traceback import Trail, trail_in  # a run that succeeds needs none
+        from sexplang.machine.positions.traceback import (  # a run that succeeds needs none
+            Trail,
+            trail_in,
+        )
 
-        if self._stood is None:
+        if self._failure_site is None:
             return Trail()
-        stood, setting = self._stood
+        stood, setting = self._failure_site
         trail = trail_in(stood, self.error, setting.program)
         if trail is None:
             return Trail()
@@ -99,14 +102,14 @@ class Failed(Exception):
         return found
 
 
-def told_of(outcome: Any) -> Told:
+def span_events_of(outcome: Any) -> Told:
     """The work that began and ended by the last delivery, in a run that is traced."""
     told: Told = outcome._told
     return told
 
 
 if TYPE_CHECKING:
-    from sexplang.machine.traceback import Trail
+    from sexplang.machine.positions.traceback import Trail
 
 _SHOWN = 5
 """How many open requests stand in one line."""
@@ -138,8 +141,8 @@ class State:
     scheduler: SchedulerState
     setting: Setting
     opened: tuple[Request, ...] = ()
-    told: Told = ()
-    stood: "FailureSite | Trail | None" = None
+    span_events: Told = ()
+    failure_site: "FailureSite | Trail | None" = None
     pause: Pause | None = None
     """Where a branch goes on that computes, in a run that does so in slices."""
 
@@ -169,8 +172,8 @@ class Suspended:
             raise _damage(broken, self._state.setting) from broken
 
     @property
-    def _told(self) -> Told:
-        return self._state.told
+    def _span_events(self) -> Told:
+        return self._state.span_events
 
     def __repr__(self) -> str:
         said = [f"{each.id} {each.operation}" for each in self.requests[:_SHOWN]]
@@ -199,7 +202,7 @@ class Suspended:
                 raise _damage(broken, setting) from broken
         branch = self._waiting(id)
         try:
-            reply = value if is_value else written_value(value)
+            reply = value if is_value else writable_value(value)
         except Fault as fault:
             error = error_of(fault)
             words = f"the reply to `{branch.request.operation}`: {fault.message}"
@@ -223,7 +226,7 @@ class Suspended:
         branch = self._waiting(id)
         _check_error("a request fails with", error)
         try:
-            step = (_fail, _placed(error, branch.request), branch.k, branch.s)
+            step = (_fail, _with_span(error, branch.request), branch.k, branch.s)
             scheduler.answer(branch, step, error, True)
             return _settle(scheduler, self._state.setting)
         except Exception as broken:
@@ -300,7 +303,7 @@ def _make_scheduler(state: State, so_far: SoFar, slice: Slice | None) -> Schedul
         scheduler = Scheduler(state.scheduler, state.setting.limits, state.setting.meter, so_far)
     except Exception as broken:
         raise _damage(broken, state.setting) from broken
-    scheduler.failure_site, scheduler.slice = state.stood, slice
+    scheduler.failure_site, scheduler.slice = state.failure_site, slice
     if state.pause is not None:
         scheduler.resume_slice(state.pause)
     return scheduler
@@ -332,7 +335,7 @@ def halt(outcome: Outcome, error: Record | None = None, so_far: SoFar = unknown)
         return Failed(error, accounts=outcome.accounts)
     scheduler, setting = _make_scheduler(outcome._state, so_far, None), outcome._state.setting
     try:
-        error = settled(error or scheduler.failing or make_cancelled(scheduler))
+        error = materialize(error or scheduler.failing or make_cancelled(scheduler))
         gone = [*scheduler.withdrawn, *scheduler.withdraw_all(), *scheduler.ledger.timers]
         gone.sort(key=sort_key)
     except Fault as fault:
@@ -356,7 +359,9 @@ def hold_attempt(outcome: Suspended, id: str, usage: dict[str, Value]) -> Suspen
     accounts, held = grown
     branches = state.scheduler.branches.set(branch.path, evolve(branch, held=held))
     before = evolve(state.scheduler, branches=branches, times=evolve(times, accounts=accounts))
-    return Suspended(State(before, state.setting, stood=state.stood, pause=state.pause))
+    return Suspended(
+        State(before, state.setting, failure_site=state.failure_site, pause=state.pause)
+    )
 
 
 def start(
@@ -407,7 +412,7 @@ def proceed(
 
 def _under(budget: dict[str, Value], run: Run) -> Run:
     def enter(env: object, k: Frame, s: Segment) -> Step:
-        raise Entered(allowed(budget), run, env, k, s, None)
+        raise EnterScope(check_budget(budget), run, env, k, s, None)
 
     return enter
 
@@ -418,7 +423,7 @@ def _check_error(what: str, error: object) -> None:
         raise TypeError(f"{what} an error, such as error(…).error, not {kind}")
 
 
-def _placed(error: Record, request: Request) -> Record:
+def _with_span(error: Record, request: Request) -> Record:
     """The error, at the request's place unless it has one."""
     if error.fields.get("span") is not None or request.span is None:
         return error
@@ -469,7 +474,7 @@ def _end(scheduler: Scheduler, setting: Setting) -> Outcome:
     gone = [*[id for id in gone if id not in unheard], *scheduler.ledger.timers.keys()]
     known = tuple(sorted(gone, key=sort_key)), tuple(scheduler.events), scheduler.ledger.accounts
     try:
-        value, error = settled(scheduler.value), settled(error)
+        value, error = materialize(scheduler.value), materialize(error)
     except Fault as fault:  # what the lists in it share is too much outside
         error = error_of(fault)
     if error is None:

@@ -18,12 +18,12 @@ step, so that an error raised by a step belongs to the segments the step began w
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeAlias
 
-from sexplang.machine.sites import Sites
-from sexplang.terms.node import field, node
+from sexplang.machine.positions.sites import Sites
+from sexplang.terms.classes.node import field, node
 from sexplang.terms.program import Function
-from sexplang.terms.rope import TEXTS, whole_text
 from sexplang.terms.task import Context, Conversation, TaskSystem
-from sexplang.terms.value import Procedure, Value
+from sexplang.terms.values.rope import TEXTS, whole_text
+from sexplang.terms.values.value import Procedure, Value
 from sexplang.terms.work import Work
 
 Step: TypeAlias = tuple[Any, Any, Any, Any]
@@ -171,7 +171,7 @@ class Ctx:
     conversations: tuple[Conversation, ...] = ()
     scopes: tuple[str, ...] = ()
     """The deadlines and budgets in force, by the identity of their entry, outermost first."""
-    spared: tuple[str, ...] = ()
+    expired_scopes: tuple[str, ...] = ()
     """Those that broke, and for which this cleans up: they bound no time, but model calls."""
     work: Work | None = None
     """What traces show this as a part of; None in a run that is not traced."""
@@ -204,7 +204,7 @@ class Ctx:
             self.linked if linked is _SAME else linked,
             self.conversations if conversations is _SAME else conversations,
             self.scopes if scopes is _SAME else scopes,
-            self.spared if spared is _SAME else spared,
+            self.expired_scopes if spared is _SAME else spared,
             self.work if work is _SAME else work,
             self.jobs if jobs is _SAME else jobs,
             self.plans if plans is _SAME else plans,
@@ -215,11 +215,11 @@ class Ctx:
         plans = (*self.plans, scope) if is_plan else self.plans
         return self.but(scopes=(*self.scopes, scope), plans=plans)
 
-    def moved(self, left: set[str], around: "Ctx", inside: int) -> "Ctx":
+    def rebase(self, left: set[str], around: "Ctx", inside: int) -> "Ctx":
         """The same work elsewhere: without the deadlines and budgets that it has left, and the
         first `inside` jobs, and under those around it."""
-        left = left.union(around.scopes, around.spared)
-        spared = (*around.spared, *[id for id in self.spared if id not in left])
+        left = left.union(around.scopes, around.expired_scopes)
+        spared = (*around.expired_scopes, *[id for id in self.expired_scopes if id not in left])
         scopes = (*around.scopes, *[id for id in self.scopes if id not in left])
         scopes = tuple([id for id in scopes if id not in spared])
         known = {*around.plans, *self.plans}
@@ -237,14 +237,14 @@ class Ctx:
         """The same, as a part of a piece of work."""
         return self.but(work=work)
 
-    def placed(self, id: str) -> "Ctx":
+    def with_permit(self, id: str) -> "Ctx":
         """The same, as a part of one more job."""
         return self.but(jobs=(*(self.jobs or ()), id))
 
-    def sparing(self, broken: str) -> "Ctx":
+    def with_expired(self, broken: str) -> "Ctx":
         """Cleaning up for a scope that broke: its time does not count, its money and steps do."""
         scopes = tuple([id for id in self.scopes if id != broken])
-        return self.but(scopes=scopes, spared=(*self.spared, broken))
+        return self.but(scopes=scopes, spared=(*self.expired_scopes, broken))
 
 
 class Exit(Exception):

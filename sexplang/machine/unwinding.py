@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sexplang.machine.exits import Left
+from sexplang.machine.exits import LeaveScope
+from sexplang.machine.scopes.suppression import NOTHING, Unwinding, is_other, suppress
 from sexplang.machine.stack import (
     BOTTOM,
     Continuation,
@@ -14,9 +15,8 @@ from sexplang.machine.stack import (
     Step,
     give,
 )
-from sexplang.machine.suppression import NOTHING, Unwinding, is_other, suppress
-from sexplang.terms.allowance import charge, work
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.quota import charge, work
+from sexplang.terms.values.value import Fault, Record, Value
 
 
 class ClauseCode:
@@ -92,7 +92,9 @@ def charge_copied(count: int) -> None:
         charge(count)
 
 
-def placed(continuation: Continuation, around: Ctx) -> Sequence[tuple[Kind, Frame, Ctx, Any]]:
+def rebase_segments(
+    continuation: Continuation, around: Ctx
+) -> Sequence[tuple[Kind, Frame, Ctx, Any]]:
     """The segments, outermost first, where the context is `around`: they hold the deadlines, the
     budgets and the jobs that were entered in them; what was in force around them then has been
     left."""
@@ -101,7 +103,7 @@ def placed(continuation: Continuation, around: Ctx) -> Sequence[tuple[Kind, Fram
     if origin is around or _bounds(origin) == _bounds(around):
         return segments[::-1]
     inside = len(origin.jobs or ())
-    left = {*origin.scopes, *origin.spared}
+    left = {*origin.scopes, *origin.expired_scopes}
     moved = []
     for kind, frames, context, data in reversed(segments):
         left.discard(_scope_of(kind, data))
@@ -110,7 +112,7 @@ def placed(continuation: Continuation, around: Ctx) -> Sequence[tuple[Kind, Fram
 
 
 def _bounds(context: Ctx) -> tuple[Any, ...]:
-    return context.scopes, context.spared, context.jobs
+    return context.scopes, context.expired_scopes, context.jobs
 
 
 def _scope_of(kind: Kind, data: Any) -> Any:
@@ -180,9 +182,9 @@ def abandon(
     cleans up does so under what it was captured under and what is `around`, else at `s`.
     """
     pending = then
-    for kind, _, context, data in placed(continuation, s[3] if around is None else around):
+    for kind, _, context, data in rebase_segments(continuation, s[3] if around is None else around):
         if kind is UNWINDING or kind is UNWINDING.stripped:
-            passing = passing.beside(_met(data, kind, pending is not None))
+            passing = passing.beside(_refusals_met(data, kind, pending is not None))
         if kind.pends:
             own = data[0] if kind.stripped is kind else data
             s = (kind.stripped, k, s, context, (own, pending))
@@ -250,7 +252,7 @@ def _leave_own(value: Value, s: Segment) -> Step:
 
 
 def _leave_scope(value: Value, s: Segment) -> Step:
-    raise Left(value, s)
+    raise LeaveScope(value, s)
 
 
 def leave_scope(value: Value, k: Frame, s: Segment) -> Step:
@@ -292,10 +294,15 @@ class FinallyKind(Kind):
     def _clean(self, value: Value, s: Segment) -> Step:
         kind = UNWINDING if isinstance(value, Unwinding) else CLEANING
         below = s[2]
-        return self.body, s[4], BOTTOM, (kind, (_cleaned, s[1], value), below, below[3], (value,))
+        return (
+            self.body,
+            s[4],
+            BOTTOM,
+            (kind, (_end_finalizer, s[1], value), below, below[3], (value,)),
+        )
 
 
-def _cleaned(_: Value, k: Frame, s: Segment) -> Step:
+def _end_finalizer(_: Value, k: Frame, s: Segment) -> Step:
     below = k[1]
     return below[0], k[2], below, s
 
@@ -315,7 +322,7 @@ def _suppress(env: Any, k: Frame, s: Segment) -> Step:
     return below[0], k[2].beside(Unwinding((env[-2],))), below, s
 
 
-def _met(data: Any, kind: Kind, is_target: bool) -> Unwinding:
+def _refusals_met(data: Any, kind: Kind, is_target: bool) -> Unwinding:
     """The refusals that a `finally` has met whose body is left. One whose own refusal is the end
     of all this has those before it still."""
     if kind is UNWINDING:

@@ -1,6 +1,6 @@
 """Names to what every program has: pure functions, and the operations that the host answers."""
 
-from sexplang.primitives.names import PRIMITIVES
 from sexplang.primitives.operations import OPERATIONS
+from sexplang.primitives.roster import PRIMITIVES
 
 __all__ = ["OPERATIONS", "PRIMITIVES"]

@@ -10,10 +10,10 @@ from math import copysign, isinf, isnan
 from typing import Any
 
 from sexplang.primitives.sizes import LEAST, LIGHT, too_large, weigh, wrong_type
-from sexplang.terms.border import INTEGER_BITS
-from sexplang.terms.brief import shown
-from sexplang.terms.rope import TEXTS
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.boundary import INTEGER_BITS
+from sexplang.terms.values.rope import TEXTS
+from sexplang.terms.values.value import Fault, Value
 
 MISSING: Any = object()  # an argument that was left out; nil is one that was given
 
@@ -131,7 +131,7 @@ def _times(a: Any, b: Any) -> Any:
 def _over(a: Any, b: Any) -> Any:
     if type(b) is int:
         if b == 0:
-            raise division_by_zero(f"(/ {shown(a)} 0)")
+            raise division_by_zero(f"(/ {abbreviate(a)} 0)")
         if type(a) is int:
             return _ratio(a, b)
     return ieee_divide(real(a), real(b))
@@ -185,31 +185,31 @@ _alike = _comparison("=", lambda a, b: a == b)
 def less(a: Value, b: Value = MISSING, *rest: Value) -> Value:
     if type(a) is int and type(b) is int and not rest:
         return a < b
-    return _less(*_given(a, b, rest))
+    return _less(*_operands(a, b, rest))
 
 
 def more(a: Value, b: Value = MISSING, *rest: Value) -> Value:
     if type(a) is int and type(b) is int and not rest:
         return a > b
-    return _more(*_given(a, b, rest))
+    return _more(*_operands(a, b, rest))
 
 
 def at_most(a: Value, b: Value = MISSING, *rest: Value) -> Value:
     if type(a) is int and type(b) is int and not rest:
         return a <= b
-    return _at_most(*_given(a, b, rest))
+    return _at_most(*_operands(a, b, rest))
 
 
 def at_least(a: Value, b: Value = MISSING, *rest: Value) -> Value:
     if type(a) is int and type(b) is int and not rest:
         return a >= b
-    return _at_least(*_given(a, b, rest))
+    return _at_least(*_operands(a, b, rest))
 
 
 def alike(a: Value, b: Value = MISSING, *rest: Value) -> Value:
     if type(a) is int and type(b) is int and not rest:
         return a == b
-    return _alike(*_given(a, b, rest))
+    return _alike(*_operands(a, b, rest))
 
 
 def unlike(a: Value, b: Value) -> Value:
@@ -217,25 +217,25 @@ def unlike(a: Value, b: Value) -> Value:
     return a != b
 
 
-def _given(a: Value, b: Value, rest: tuple[Value, ...]) -> tuple[Value, ...]:
+def _operands(a: Value, b: Value, rest: tuple[Value, ...]) -> tuple[Value, ...]:
     return (a,) if b is MISSING else (a, b, *rest)
 
 
 def _division(name: str, divide: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
     """Integer division as in R7RS: floats that are integers count, and make the result one."""
 
-    def divided(a: Value, b: Value) -> Value:
+    def divide_values(a: Value, b: Value) -> Value:
         if type(a) is int and type(b) is int:
             if b == 0:
-                raise division_by_zero(f"({name} {shown(a)} {shown(b)})")
+                raise division_by_zero(f"({name} {abbreviate(a)} {abbreviate(b)})")
             weigh(a, b)
             return divide(a, b)
         n, m = integral(name, a), integral(name, b)
         if m == 0:
-            raise division_by_zero(f"({name} {shown(a)} {shown(b)})")
+            raise division_by_zero(f"({name} {abbreviate(a)} {abbreviate(b)})")
         return real(divide(n, m))
 
-    return divided
+    return divide_values
 
 
 def integral(name: str, value: Value) -> int:

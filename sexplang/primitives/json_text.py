@@ -5,15 +5,15 @@ What JSON cannot say is refused on the way out, too: NaN, infinities and functio
 
 import re
 
-from sexplang.primitives.rounding import number_of
+from sexplang.primitives.numbers import number_of
 from sexplang.primitives.sizes import STRING_POINTS, too_large, too_long
 from sexplang.primitives.strings import content
-from sexplang.terms.brief import shown
-from sexplang.terms.extent import text_size
-from sexplang.terms.json.reader import NotJson, read
-from sexplang.terms.json.writer import write
-from sexplang.terms.text import number, quoted
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.json.json_reader import NotJson, read
+from sexplang.terms.json.json_writer import write
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.text import number, quote
+from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.value import Fault, Value
 
 
 def parse(value: Value) -> Value:
@@ -36,7 +36,7 @@ def _bad(text: str, wrong: NotJson) -> Fault:
     return Fault(
         "bad-json",
         f"`json-parse`, line {line}, column {column}: {wrong}; "
-        + (f"there is {shown(near)}" if near else "the text ends"),
+        + (f"there is {abbreviate(near)}" if near else "the text ends"),
         hint="`(attempt (json-parse s))` goes on after a text that is not JSON",
         details={"line": line, "column": column},
     )
@@ -45,14 +45,14 @@ def _bad(text: str, wrong: NotJson) -> Fault:
 def to_json(value: Value) -> Value:
     if text_size(value, STRING_POINTS) > STRING_POINTS:
         raise too_long("json-string", STRING_POINTS)
-    text = write(value, _unfit, quote=quoted, label=_label, comma=",", most=STRING_POINTS)
+    text = write(value, _unfit, quote=quote, label=_label, comma=",", most=STRING_POINTS)
     if len(text) > STRING_POINTS:
         raise too_long("json-string", len(text))
     return text
 
 
 def _label(key: str) -> str:
-    return f"{quoted(key)}:"
+    return f"{quote(key)}:"
 
 
 def _unfit(value: Value) -> Fault:
@@ -60,7 +60,7 @@ def _unfit(value: Value) -> Fault:
         return too_large("json-string")
     if isinstance(value, float):
         return _not_json(number(value), "JSON has no such number")
-    return _not_json(shown(value), "send what it gives instead")
+    return _not_json(abbreviate(value), "send what it gives instead")
 
 
 def _not_json(what: str, hint: str) -> Fault:

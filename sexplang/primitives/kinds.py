@@ -2,9 +2,9 @@
 
 from math import isinf, isnan
 
-from sexplang.terms.rope import TEXTS
-from sexplang.terms.sequences import LISTS
-from sexplang.terms.value import Procedure, Record, Symbol, Task, Value
+from sexplang.terms.values.rope import TEXTS
+from sexplang.terms.values.sequences import LISTS
+from sexplang.terms.values.value import Procedure, Record, Symbol, Task, Value
 
 
 def is_nil(value: Value) -> Value:

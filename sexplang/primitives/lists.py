@@ -11,11 +11,12 @@ from typing import Any
 
 from sexplang.primitives.arithmetic import MISSING, check
 from sexplang.primitives.sizes import LIST_ITEMS, out_of_range, too_many_items, whole, wrong_type
-from sexplang.terms.allowance import SMALL, work
-from sexplang.terms.brief import shown
-from sexplang.terms.equality import equal, firsts
-from sexplang.terms.rope import TEXTS
-from sexplang.terms.sequences import (
+from sexplang.terms.quota import SMALL, work
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.equality import equal, firsts
+from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.rope import TEXTS
+from sexplang.terms.values.sequences import (
     CHUNK,
     LISTS,
     LONG,
@@ -24,14 +25,13 @@ from sexplang.terms.sequences import (
     Long,
     View,
     end_of,
-    joined,
+    join_lists,
     whole_list,
     with_first,
     with_tail,
     without_first,
 )
-from sexplang.terms.settling import settled
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.values.value import Fault, Record, Value
 
 _LIST_FIRST = {
     "nth": "(nth xs i)",
@@ -65,7 +65,7 @@ def as_list(name: str, value: Value) -> tuple[Value, ...]:
     raise not_a_list(name, value)
 
 
-def _sized(name: str, count: int) -> None:
+def _check_size(name: str, count: int) -> None:
     if count > LIST_ITEMS:
         raise too_many_items(name, count)
 
@@ -82,7 +82,7 @@ def cons(item: Value, items: Value) -> Value:
         if len(items) < LIST_ITEMS:
             return with_first(item, items)
         raise too_many_items("cons", len(items) + 1)
-    hint = f"a pair is a list of two: `[{shown(item)} {shown(items)}]`"
+    hint = f"a pair is a list of two: `[{abbreviate(item)} {abbreviate(items)}]`"
     raise not_a_list("cons", items) if items is None else wrong_type("cons", "a list", items, hint)
 
 
@@ -136,7 +136,7 @@ def nth(items: Value, index: Value) -> Value:
     if at >= len(found):
         raise out_of_range(
             "nth",
-            f"there is no item {shown(index)} in a list of {len(found)}; the first is item 0",
+            f"there is no item {abbreviate(index)} in a list of {len(found)}; the first is item 0",
             "`(get xs i default)` gives a default instead",
         )
     return found[at]
@@ -157,8 +157,8 @@ def append(items: Value = (), more: Value = (), *others: Value) -> Value:
     for each in lists:
         if each.__class__ not in LISTS:
             raise not_a_list("append", each)
-    _sized("append", sum(map(len, lists)))
-    return joined(lists)
+    _check_size("append", sum(map(len, lists)))
+    return join_lists(lists)
 
 
 def reverse(items: Value) -> Value:
@@ -172,7 +172,7 @@ def make_range(start: Value, end: Value = MISSING, step: Value = 1) -> Value:
     if step == 0:
         raise out_of_range("range", "its step is 0")
     if type(start) is int and type(end) is int and type(step) is int:
-        _sized("range", _steps(start, end, step))
+        _check_size("range", _steps(start, end, step))
         return tuple(range(start, end, step))
     return _float_range(start, end, step)
 
@@ -208,7 +208,7 @@ def zip_lists(*lists: Value) -> Value:
     return tuple(zip(*(as_list("zip", items) for items in lists), strict=False))
 
 
-def _searched(name: str, items: Value) -> Iterable[Value]:
+def _search_items(name: str, items: Value) -> Iterable[Value]:
     """The list that is about to be searched; a long one counts as steps."""
     found = items if type(items) in LONG else as_list(name, items)
     if len(found) > SMALL:
@@ -219,13 +219,13 @@ def _searched(name: str, items: Value) -> Iterable[Value]:
 def member(item: Value, items: Value) -> Value:
     if type(items) not in LISTS and type(item) in LISTS:
         raise wrong_type("member?", "a list second", items, "`(member? x xs)`")
-    return any(equal(item, other) for other in _searched("member?", items))
+    return any(equal(item, other) for other in _search_items("member?", items))
 
 
 def assoc(key: Value, pairs: Value) -> Value:
     if isinstance(pairs, (dict, Record)):
         raise wrong_type("assoc", "a list of lists", pairs, "`(get t key)` looks in a table")
-    for pair in _searched("assoc", pairs):
+    for pair in _search_items("assoc", pairs):
         if type(pair) not in LISTS or not pair:
             raise wrong_type("assoc", "a list of `[key value …]` lists", pair)
         if equal(key, pair[0]):
@@ -234,7 +234,7 @@ def assoc(key: Value, pairs: Value) -> Value:
 
 
 def index_of(items: Value, item: Value) -> Value:
-    for at, other in enumerate(_searched("index-of", items)):
+    for at, other in enumerate(_search_items("index-of", items)):
         if equal(item, other):
             return at
     return None
@@ -245,7 +245,7 @@ def flatten(items: Value) -> Value:
     if _is_shallow(found):
         parts = [item if type(item) in LISTS else (item,) for item in found]
         return tuple(chain.from_iterable(parts))
-    found = settled(found)
+    found = materialize(found)
     counts = _leaves(found)
     flat: list[Value] = []
     work = [iter(found)]
@@ -286,7 +286,7 @@ def _leaves(items: tuple[Value, ...]) -> dict[int, int]:
             continue
         done = work.pop()
         count = len(done) - len(lists) + sum(counts[id(item)] for item in lists)
-        _sized("flatten", count)
+        _check_size("flatten", count)
         counts[id(done)] = count
     return counts
 

@@ -5,7 +5,7 @@ becomes its content; where any number of arguments is taken, the last position s
 follow.
 """
 
-from sexplang.terms.value import Operation
+from sexplang.terms.values.value import Operation
 
 
 def _operation(

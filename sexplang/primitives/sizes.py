@@ -1,10 +1,10 @@
 """Values to sizes: what is too much, and how to say so."""
 
-from sexplang.terms import sequences
-from sexplang.terms.allowance import work
-from sexplang.terms.border import INTEGER_BITS
-from sexplang.terms.brief import exact_twin, shown
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.quota import work
+from sexplang.terms.values import sequences
+from sexplang.terms.values.abbreviation import abbreviate, exact_twin
+from sexplang.terms.values.boundary import INTEGER_BITS
+from sexplang.terms.values.value import Fault, Value
 
 STRING_POINTS = 10_000_000
 LIST_ITEMS = sequences.MOST
@@ -26,7 +26,7 @@ PRODUCT = 1_000_000
 
 def wrong_type(name: str, takes: str, value: Value, hint: str | None = None) -> Fault:
     """`name` got `value` where it takes something else."""
-    return Fault("wrong-type", f"`{name}` takes {takes}, not {shown(value)}", hint=hint)
+    return Fault("wrong-type", f"`{name}` takes {takes}, not {abbreviate(value)}", hint=hint)
 
 
 def out_of_range(name: str, why: str, hint: str | None = None) -> Fault:
@@ -69,5 +69,5 @@ def whole(name: str, what: str, value: Value) -> int:
     if type(value) is not int:
         raise wrong_type(name, f"an exact integer as its {what}", value, exact_twin(value))
     if value < 0:
-        raise out_of_range(name, f"its {what} is {shown(value)}, which is below 0")
+        raise out_of_range(name, f"its {what} is {abbreviate(value)}, which is below 0")
     return value

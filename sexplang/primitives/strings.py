@@ -15,12 +15,12 @@ from sexplang.primitives.sizes import (
     whole,
     wrong_type,
 )
-from sexplang.terms import text as terms_text
-from sexplang.terms.allowance import GLANCE, SMALL, charge, scan
-from sexplang.terms.extent import text_size
-from sexplang.terms.rope import PLAIN, TEXTS, Rope, Text, joined_texts, put_after, whole_text
-from sexplang.terms.sequences import LISTS
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.quota import GLANCE, SMALL, charge, scan
+from sexplang.terms.values import text as terms_text
+from sexplang.terms.values.rope import PLAIN, TEXTS, Rope, Text, join_texts, put_after, whole_text
+from sexplang.terms.values.sequences import LISTS
+from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.value import Fault, Record, Value
 
 
 def content(name: str, value: Value, hint: str | None = None) -> str:
@@ -43,15 +43,15 @@ def text_of(name: str, value: Value) -> str:
         return repr(value)
     if type(value) is int:
         weigh(value, value)
-    return _bounded(name, value, terms_text.text)
+    return _check_bound(name, value, terms_text.text)
 
 
-def written_of(name: str, value: Value) -> str:
+def write_value(name: str, value: Value) -> str:
     """A value as it is written, for `~s`."""
-    return _bounded(name, value, terms_text.written)
+    return _check_bound(name, value, terms_text.to_source)
 
 
-def _bounded(name: str, value: Value, make: Callable[[Value], str]) -> str:
+def _check_bound(name: str, value: Value, make: Callable[[Value], str]) -> str:
     size = text_size(value, STRING_POINTS)
     if size > STRING_POINTS:
         raise too_long(name, size)
@@ -61,7 +61,7 @@ def _bounded(name: str, value: Value, make: Callable[[Value], str]) -> str:
         raise too_large(name) from None
 
 
-def joined(name: str, parts: list[str], separator: str = "") -> str:
+def join_parts(name: str, parts: list[str], separator: str = "") -> str:
     """The parts in one string, if that is not too long."""
     size = sum(map(len, parts)) + len(separator) * max(len(parts) - 1, 0)
     if size > STRING_POINTS:
@@ -91,7 +91,7 @@ def _in_a_row(parts: list[Text], size: int) -> Text:
     text = parts[0]
     if text.__class__ is Rope and size - len(text) <= SMALL:
         return put_after(text, "".join(map(whole_text, parts[1:])))
-    return joined_texts(parts, size)
+    return join_texts(parts, size)
 
 
 def append(a: Value = "", b: Value = "", *rest: Value) -> Value:
@@ -140,7 +140,9 @@ def join(values: Value, separator: Value) -> Value:
         raise wrong_type("string-join", "a list of strings", values, "`(string-join xs separator)`")
     between = content("string-join", separator)
     hint = "`(map str xs)` makes text of every item"
-    return joined("string-join", [content("string-join", item, hint) for item in values], between)
+    return join_parts(
+        "string-join", [content("string-join", item, hint) for item in values], between
+    )
 
 
 def trim(value: Value) -> Value:
@@ -200,7 +202,7 @@ def same(a: Value, b: Value = MISSING, *rest: Value) -> Value:
     return all(text == texts[0] for text in texts)
 
 
-_DIRECTIVES: dict[str, Callable[[str, Value], str]] = {"a": text_of, "s": written_of}
+_DIRECTIVES: dict[str, Callable[[str, Value], str]] = {"a": text_of, "s": write_value}
 _FIXED = {"%": "\n", "~": "~"}
 
 

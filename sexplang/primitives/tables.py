@@ -8,11 +8,11 @@ from typing import Any
 
 from sexplang.primitives.sizes import wrong_type
 from sexplang.primitives.strings import content
-from sexplang.terms.allowance import SMALL, charge
-from sexplang.terms.brief import shown
-from sexplang.terms.rope import TEXTS, whole_text
-from sexplang.terms.sequences import LISTS, whole_list
-from sexplang.terms.value import Procedure, Record, Symbol, Value
+from sexplang.terms.quota import SMALL, charge
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.rope import TEXTS, whole_text
+from sexplang.terms.values.sequences import LISTS, whole_list
+from sexplang.terms.values.value import Procedure, Record, Symbol, Value
 
 _ABSENT: Any = object()
 
@@ -84,8 +84,8 @@ def _look(name: str, value: Value, key: Value) -> Value:
         return _ABSENT
     if type(value) not in LISTS:
         is_key = isinstance(value, (*TEXTS, Symbol)) and isinstance(key, (dict, Record, *LISTS))
-        hint = f"the table comes first: `({name} t {shown(value)})`" if is_key else None
-        raise wrong_type(name, f"a table or a list to find {shown(key)} in", value, hint)
+        hint = f"the table comes first: `({name} t {abbreviate(value)})`" if is_key else None
+        raise wrong_type(name, f"a table or a list to find {abbreviate(key)} in", value, hint)
     if type(key) is not int:
         raise wrong_type(name, "an index to find in a list", key)
     return value[key] if 0 <= key < len(value) else _ABSENT

@@ -5,8 +5,8 @@ gives a whole text as it should look. Chapter 1 of the specification says what i
 `grammar/sexplang.lark` says it to the machine.
 """
 
-from sexplang.reader.reading import read
-from sexplang.reader.writing import write
+from sexplang.reader.reader import read
+from sexplang.reader.writer import write
 from sexplang.terms.source import Source
 
 __all__ = ["layout", "read", "write"]
@@ -15,6 +15,6 @@ __all__ = ["layout", "read", "write"]
 def layout(text: str | Source) -> str:
     """The text of a program laid out, its comments kept. Raises `Diagnostics`."""
     # A program that runs has no use for this.
-    from sexplang.reader.laying import laid_out
+    from sexplang.reader.layout.formatter import layout
 
-    return laid_out(text)
+    return layout(text)

@@ -50,7 +50,7 @@ _WRITTEN_TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": 
 
 
 @cache
-def hidden() -> re.Pattern[str]:
+def hidden_pattern() -> re.Pattern[str]:
     """Matches a character that may stand nowhere in a program."""
     # Compiled at the first need: it takes longer than reading a page of ASCII. Begins with a class
     # of characters, which Python looks for several times as fast as for a choice.
@@ -62,10 +62,10 @@ def hidden() -> re.Pattern[str]:
 
 def find_hidden(text: str, at: int = 0, end: int = maxsize) -> Iterator[re.Match[str]]:
     """The characters of a text, or of a stretch of it, that may stand nowhere in it."""
-    return (_HIDDEN_ASCII if text.isascii() else hidden()).finditer(text, at, end)
+    return (_HIDDEN_ASCII if text.isascii() else hidden_pattern()).finditer(text, at, end)
 
 
-def called(char: str) -> str:
+def name_character(char: str) -> str:
     """A character as a message shows it: `U+202E RIGHT-TO-LEFT OVERRIDE`."""
     import unicodedata
 
@@ -73,7 +73,7 @@ def called(char: str) -> str:
     return f"U+{ord(char):04X}" + (f" {name}" if name else "")
 
 
-def escaped(char: str) -> str:
+def escape(char: str) -> str:
     """A character as an escape in a string."""
     code = ord(char)
     if code <= 0xFFFF:
@@ -93,7 +93,7 @@ def word_flaw(word: str) -> Flaw | None:
         if not _is_word_character(char):
             return Flaw(
                 "bad-character",
-                f"{called(char)} cannot stand outside a string",
+                f"{name_character(char)} cannot stand outside a string",
                 "no part of a symbol",
                 f"write {_INSTEAD[char]}" if char in _INSTEAD else "delete it",
                 at,
@@ -102,7 +102,7 @@ def word_flaw(word: str) -> Flaw | None:
     if unicodedata.combining(word[0]):
         return Flaw(
             "bad-symbol",
-            f"{called(word[0])} stands at the beginning of a symbol",
+            f"{name_character(word[0])} stands at the beginning of a symbol",
             "seen on whatever stands before it",
             "delete it",
             0,
@@ -127,7 +127,7 @@ def _mixture(word: str) -> Flaw | None:
             return Flaw(
                 "bad-symbol",
                 f"`{word}` mixes {first.capitalize()} and {script.capitalize()} letters",
-                called(char),
+                name_character(char),
                 "write the whole symbol in one script",
                 at,
                 at + 1,

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from sexplang.runtime.door import (
+    from sexplang.runtime.interface import (
         Endpoint,
         Journal,
         Permissions,
@@ -39,9 +39,9 @@ __all__ = [
 
 def __getattr__(name: str) -> "Any":
     if name in __all__:
-        from sexplang.runtime import door
+        from sexplang.runtime import interface
 
         # All of them: a module that bears a function's name is in its place by now.
-        globals().update({each: getattr(door, each) for each in __all__})
+        globals().update({each: getattr(interface, each) for each in __all__})
         return globals()[name]
     raise AttributeError(f"module 'sexplang.runtime' has no attribute {name!r}")

@@ -4,25 +4,26 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from sexplang.runtime import files, world, writing
-from sexplang.runtime.answers import Performer, Watch
-from sexplang.runtime.asking import Person, asking
-from sexplang.runtime.deadlines import Deadlines
-from sexplang.runtime.models import Endpoint, OnNamed, modelling
+from sexplang.guards.secrets import look, redact_text
+from sexplang.runtime import world
+from sexplang.runtime.driver.answers import Performer, Watch
+from sexplang.runtime.driver.deadlines import Deadlines
+from sexplang.runtime.files import file_reader, file_writer
+from sexplang.runtime.files.surrogates import writable
+from sexplang.runtime.models import Endpoint, OnNamed, make_model
+from sexplang.runtime.models.circuit_breaker import Retries
+from sexplang.runtime.permission_checks import check_permissions
 from sexplang.runtime.permissions import Permissions
-from sexplang.runtime.pressure import Retries
-from sexplang.runtime.refusal import refused
-from sexplang.runtime.scripts import naming, running
-from sexplang.runtime.surrogates import writable
-from sexplang.runtime.wrappers import permitted
-from sexplang.secrets import look, redacted
+from sexplang.runtime.person import Person, make_ask_user
+from sexplang.runtime.refusal import refuse
+from sexplang.runtime.scripts import list_named_files, make_run_script
+from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.effect import Request
-from sexplang.terms.models import ALL, Models
-from sexplang.terms.node import field, frozen
+from sexplang.terms.model.roles import ALL, Models
 
 if TYPE_CHECKING:
     from sexplang.runtime.mcp import Servers
-    from sexplang.runtime.models.replay import Repeated
+    from sexplang.runtime.models.adapters.replay import ReplayedRun
 
 Tool = Callable[[dict[str, Any]], Any]
 """A tool of the host: its inputs → a value, or an awaitable of it."""
@@ -65,23 +66,23 @@ def performers(
     """Each operation that this host answers, and the function that does; `own` go first."""
     look()
     permissions = settings.permissions
-    repeated = _repeated(settings)
+    repeated = _find_replayed_run(settings)
     table: dict[str, Performer] = {
-        "print": world.printing(settings.write),
-        "log": world.logging(settings.log, settings.run_id),
-        "progress": world.progressing(settings.on_event),
+        "print": world.make_print(settings.write),
+        "log": world.make_log(settings.log, settings.run_id),
+        "progress": world.make_progress(settings.on_event),
         "now": world.now,
         "sleep": world.sleep,
         "timer": Deadlines(world.sleeping),
-        "random": world.randomness(settings.run_id),
-        "ask-user": asking(settings.person),
+        "random": world.make_random(settings.run_id),
+        "ask-user": make_ask_user(settings.person),
         "read-file": lambda request: _read(request, permissions),
         "write-file": lambda request: _write(request, permissions),
         "list-files": lambda request: _list(request, permissions),
-        "run-script": running(permissions),
+        "run-script": make_run_script(permissions),
         "search-memory": lambda request: _search(request, settings),
         "tool": _using(settings.tools, settings.servers),
-        "model": modelling(
+        "model": make_model(
             settings.models,
             permissions,
             settings.endpoint,
@@ -92,20 +93,20 @@ def performers(
             repeated,
         ),
     }
-    table = {**permitted(table, permissions), **own}
+    table = {**check_permissions(table, permissions), **own}
     return table if repeated is None else repeated.performers(table)
 
 
-def _repeated(settings: Settings) -> "Repeated | None":
+def _find_replayed_run(settings: Settings) -> "ReplayedRun | None":
     """The recording that a person names as the model of the whole run."""
     models = settings.models
     default = models.default if models.is_own_default else None
     name = models.own.get(ALL) or default or ""
     if not name.startswith("replay:"):
         return None
-    from sexplang.runtime.models.replay import Repeated
+    from sexplang.runtime.models.adapters.replay import ReplayedRun
 
-    return Repeated(name, settings.log)
+    return ReplayedRun(name, settings.log)
 
 
 def _path(request: Request, default: Any = None) -> Any:
@@ -117,10 +118,10 @@ def _read(request: Request, permissions: Permissions) -> str:
     path = _path(request)
     encoding = (*request.arguments, None)[1] if request.arguments else None
     if encoding in (None, "utf-8"):
-        return files.read_file(path, permissions)
+        return file_reader.read_file(path, permissions)
     if encoding == "base64":
-        return files.read_base64(path, permissions)
-    raise refused(
+        return file_reader.read_base64(path, permissions)
+    raise refuse(
         "wrong-type",
         "`read-file` gives text, or base64 where that is asked for",
         hint='write (read-file "a.txt") or (read-file "a.png" "base64")',
@@ -130,24 +131,26 @@ def _read(request: Request, permissions: Permissions) -> str:
 def _list(request: Request, permissions: Permissions) -> Any:
     given = request.arguments[0] if request.arguments else None
     if isinstance(given, tuple | list):
-        return naming(tuple(given), permissions)
-    return files.list_files(_path(request, "*"), permissions)
+        return list_named_files(tuple(given), permissions)
+    return file_reader.list_files(_path(request, "*"), permissions)
 
 
 def _write(request: Request, permissions: Permissions) -> None:
     path, words = (*request.arguments, None, None)[:2]
     if not isinstance(words, str):
-        raise refused(
+        raise refuse(
             "wrong-type",
             "`write-file` takes a path and a text",
             hint='(write-file "out.txt" (str x)) writes any value as text',
         )
     words = writable(words, request.operation)
-    writing.write_file(writable(path, request.operation), redacted(words), permissions)
+    file_writer.write_file(writable(path, request.operation), redact_text(words), permissions)
 
 
 def _search(request: Request, settings: Settings) -> Any:
-    from sexplang.runtime.memory.performing import search  # loads SQLite: only for who searches
+    from sexplang.runtime.memory.search_performer import (
+        search,  # loads SQLite: only for who searches
+    )
 
     asked = request.arguments[0] if request.arguments else None
     return search(asked, settings.memory, settings.permissions)
@@ -157,7 +160,7 @@ def _using(tools: Mapping[str, Tool], servers: "Servers | None") -> Performer:
     def perform(request: Request) -> Any:
         name, inputs = (*request.arguments, None, None)[:2]
         if not isinstance(name, str):
-            raise refused(
+            raise refuse(
                 "wrong-type",
                 "`tool` takes the name of a tool and a table of inputs",
                 hint='for example (tool "look-up" {word: "tea"})',
@@ -167,7 +170,7 @@ def _using(tools: Mapping[str, Tool], servers: "Servers | None") -> Performer:
             tool = servers.tool(name)
         if tool is None:
             known = ", ".join(sorted(tools)) or "none"
-            raise refused(
+            raise refuse(
                 "unknown-tool",
                 f"the host has no tool `{name}`",
                 hint=f"tools of this host: {known}; a handler of `tool` can answer it too",

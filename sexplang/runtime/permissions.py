@@ -4,20 +4,20 @@ import os
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from sexplang.terms.node import field, frozen
+from sexplang.terms.classes.node import field, frozen
 
 Place: TypeAlias = str | os.PathLike[str]
 
 
-def _place(path: Place | None) -> str | None:
+def _absolute_path(path: Place | None) -> str | None:
     """Absolute, so that a later change of the working folder grants nothing else."""
     if path is None:
         return None
-    _checked(path, (str, os.PathLike))
+    _check(path, (str, os.PathLike))
     return os.path.abspath(os.fspath(path))
 
 
-def _places(paths: Iterable[Place]) -> tuple[str, ...]:
+def _absolute_paths(paths: Iterable[Place]) -> tuple[str, ...]:
     return tuple(os.path.abspath(os.fspath(path)) for path in _several(paths))
 
 
@@ -61,11 +61,11 @@ def _several(given: Any, names: bool = False) -> tuple[Any, ...]:
         raise TypeError(f"a permission is a list, such as read=['docs'], not {kind}")
     several = tuple(given)
     for one in several:
-        _checked(one, str if names else (str, os.PathLike))
+        _check(one, str if names else (str, os.PathLike))
     return several
 
 
-def _checked(one: Any, kinds: Any) -> None:
+def _check(one: Any, kinds: Any) -> None:
     if not isinstance(one, kinds) or not isinstance(os.fspath(one), str):
         kind = type(one).__name__
         raise TypeError(f"what is permitted is a path or a name as text, not {kind}")
@@ -84,11 +84,11 @@ class Permissions:
     folder. A name that begins with a dot is covered only by a grant that names it.
     """
 
-    read: tuple[str, ...] = field(default=(), converter=_places)
-    write: tuple[str, ...] = field(default=(), converter=_places)
+    read: tuple[str, ...] = field(default=(), converter=_absolute_paths)
+    write: tuple[str, ...] = field(default=(), converter=_absolute_paths)
     run: tuple[str, ...] = field(default=(), converter=_executables)
     net: tuple[str, ...] = field(default=(), converter=_hosts)
-    folder: str | None = field(default=None, converter=_place)
+    folder: str | None = field(default=None, converter=_absolute_path)
 
     def grants(self, right: str) -> tuple[str, ...]:
         """The places where a right holds."""

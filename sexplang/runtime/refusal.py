@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from sexplang.runtime.redact import clean
+from sexplang.runtime.journal.redaction import clean
 from sexplang.terms.task import error_record
-from sexplang.terms.value import Record
+from sexplang.terms.values.value import Record
 
 
 class Refusal(Exception):
@@ -34,7 +34,7 @@ class Unrecorded(Refusal):
     """A recording does not hold what a run asks for: nothing in the program catches it."""
 
 
-def refused(code: str, message: str, *, hint: str | None = None, **details: Any) -> Refusal:
+def refuse(code: str, message: str, *, hint: str | None = None, **details: Any) -> Refusal:
     """The program asked for something that cannot be given: a PROGRAM_ERROR."""
     known = _clean(details)
     return Refusal(error_record("PROGRAM_ERROR", code, clean(message), details=known, hint=hint))
@@ -46,7 +46,7 @@ def _clean(details: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def broken(
+def make_task_failure(
     reason: str,
     code: str,
     message: str,

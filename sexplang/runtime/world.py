@@ -5,14 +5,14 @@ from collections.abc import Callable
 from time import time
 from typing import Any
 
-from sexplang.runtime.answers import OutputLost, Performer, Watch
-from sexplang.runtime.events import Progressed
-from sexplang.runtime.refusal import refused
-from sexplang.runtime.surrogates import writable
-from sexplang.secrets import redacted
+from sexplang.guards.secrets import redact_text
+from sexplang.runtime.driver.answers import OutputLost, Performer, Watch
+from sexplang.runtime.driver.events import Progressed
+from sexplang.runtime.files.surrogates import writable
+from sexplang.runtime.refusal import refuse
 from sexplang.terms.effect import Request
-from sexplang.terms.text import text, value_of
-from sexplang.terms.value import Value
+from sexplang.terms.values.text import text, value_of
+from sexplang.terms.values.value import Value
 
 Write = Callable[[str], None]
 Log = Callable[[str, str], None]
@@ -21,12 +21,12 @@ LONGEST_SLEEP = 1e9
 """Seconds. What loops and systems still count right."""
 
 
-def printing(write: Write) -> Performer:
+def make_print(write: Write) -> Performer:
     """`(print value…)`: the texts of the values with a space between them, and a line break."""
 
     def perform(request: Request) -> None:
         words = " ".join([text(value_of(argument)) for argument in request.arguments])
-        line = redacted(writable(words, "print")) + "\n"
+        line = redact_text(writable(words, "print")) + "\n"
         try:
             write(line)
         except OSError as error:
@@ -35,34 +35,34 @@ def printing(write: Write) -> Performer:
     return perform
 
 
-def logging(log: Log, run_id: str) -> Performer:
+def make_log(log: Log, run_id: str) -> Performer:
     """`(log level text)`. A table of fields is written as JSON; its `traceId`, where it is nil, is
     the run's id."""
 
     def perform(request: Request) -> None:
-        level, words = _padded(request.arguments, 2)
+        level, words = _pad(request.arguments, 2)
         if isinstance(words, dict):
             if "traceId" in words and words["traceId"] is None:
                 words = {**words, "traceId": run_id}
             words = json.dumps(words, ensure_ascii=False)
-        line = redacted(writable(text(value_of(words)), "log"))
+        line = redact_text(writable(text(value_of(words)), "log"))
         try:
-            log(redacted(writable(text(level), "log")) or "info", line)
+            log(redact_text(writable(text(level), "log")) or "info", line)
         except OSError as error:
             raise OutputLost(error) from None
 
     return perform
 
 
-def progressing(on_event: Watch | None) -> Performer:
+def make_progress(on_event: Watch | None) -> Performer:
     """`(progress text fraction)`; fraction from 0 to 1, or left out."""
 
     def perform(request: Request) -> None:
-        words, fraction = _padded(request.arguments, 2)
+        words, fraction = _pad(request.arguments, 2)
         if fraction is not None:
             fraction = float(_number(fraction, "a fraction", '(progress "reading" 0.5)'))
         if on_event is not None:
-            line = redacted(writable(text(value_of(words)), "progress"))
+            line = redact_text(writable(text(value_of(words)), "progress"))
             on_event(Progressed(request, line, fraction))
 
     return perform
@@ -75,10 +75,10 @@ def now(request: Request) -> float:
 
 def sleep(request: Request) -> Any:
     """`(sleep seconds)`."""
-    (seconds,) = _padded(request.arguments, 1)
+    (seconds,) = _pad(request.arguments, 1)
     wait = _number(seconds, "seconds", "(sleep 0.5)")
     if not 0 <= wait <= LONGEST_SLEEP:
-        raise refused(
+        raise refuse(
             "wrong-type",
             f"`sleep` takes seconds, from 0 to {LONGEST_SLEEP:,.0f}",
             hint="for example (sleep 0.5)",
@@ -92,29 +92,29 @@ async def sleeping(seconds: float) -> None:
     await anyio.sleep(seconds)
 
 
-def randomness(run_id: str) -> Performer:
+def make_random(run_id: str) -> Performer:
     """`(random)` in [0, 1), `(random n)` an integer in [0, n): from the identities of the run and
     of the request alone, so that a run repeats."""
 
     def perform(request: Request) -> float | int:
-        (bound,) = _padded(request.arguments, 1)
+        (bound,) = _pad(request.arguments, 1)
         from hashlib import sha256  # loads a library: only for who draws
 
         seed = f"{run_id}/{request.id}".encode()
         if bound is None:
             return (int.from_bytes(sha256(seed).digest()[:7]) >> 3) / 2**53
         if type(bound) is not int or bound < 1:
-            raise refused(
+            raise refuse(
                 "wrong-type",
                 "`random` takes an integer, 1 or more",
                 hint="(random 6) gives 0 to 5; (random) gives a number from 0 up to 1",
             )
-        return drawn(seed, bound)
+        return draw_integer(seed, bound)
 
     return perform
 
 
-def drawn(seed: bytes, bound: int) -> int:
+def draw_integer(seed: bytes, bound: int) -> int:
     """An integer in [0, bound); 128 bits more than it needs make every one as likely."""
     from hashlib import sha256
 
@@ -126,12 +126,12 @@ def drawn(seed: bytes, bound: int) -> int:
     return int.from_bytes(digits[:wanted]) % bound
 
 
-def _padded(arguments: tuple[Value, ...], size: int) -> tuple[Value, ...]:
+def _pad(arguments: tuple[Value, ...], size: int) -> tuple[Value, ...]:
     """Trailing arguments may be left out: they are nil."""
     return (arguments + (None,) * size)[:size]
 
 
 def _number(value: Value, what: str, example: str) -> float:
     if type(value) is not int and type(value) is not float:
-        raise refused("wrong-type", f"{what} must be a number", hint=f"for example {example}")
+        raise refuse("wrong-type", f"{what} must be a number", hint=f"for example {example}")
     return float(value) if abs(value) < 1e300 else float("inf")

@@ -1,7 +1,7 @@
 """What goes wrong with tasks, to error records: one function for each kind."""
 
 from sexplang.terms.task import error_record
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.values.value import Fault, Value
 
 
 def _failure(reason: str, message: str, hint: str | None = None, **rest: Value) -> Fault:
@@ -17,7 +17,7 @@ def bad_input(message: str, hint: str | None = None, **details: Value) -> Fault:
     return _failure("input_validation_failure", message, hint, **details)
 
 
-def halted(message: str, limit_kind: str, hint: str, **details: Value) -> Fault:
+def halt(message: str, limit_kind: str, hint: str, **details: Value) -> Fault:
     """A chain of subtasks goes no deeper: `limit_kind` is max_depth or cycle."""
     return _failure("execution_halted", message, hint, limit_kind=limit_kind, **details)
 
@@ -28,7 +28,7 @@ def bad_reply(message: str, *, content: str = "", **details: Value) -> Fault:
     return _failure("protocol_error", message, hint, content=content, **details)
 
 
-def refused(category: str, content: str) -> Fault:
+def refuse(category: str, content: str) -> Fault:
     """The model refuses to answer."""
     return _failure(
         "llm_error",
@@ -52,7 +52,7 @@ def misfit(problem: str, content: str, details: dict[str, Value]) -> Fault:
     )
 
 
-def exhausted(resource: str, message: str, hint: str, content: str, **metrics: Value) -> Fault:
+def exhaust(resource: str, message: str, hint: str, content: str, **metrics: Value) -> Fault:
     """A bound of the conversation is reached: resource is turns, output or context."""
     error = error_record(
         "RESOURCE_EXHAUSTION",

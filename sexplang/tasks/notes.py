@@ -3,18 +3,18 @@
 One function says it for every way out: a result and an error have the same notes by the same names.
 """
 
-from sexplang.tasks.continuation import continuation
 from sexplang.tasks.plans.artifacts import Artifacts, together
-from sexplang.tasks.plans.keeping import Planning, answered, is_plan, strip_error, with_artifacts
+from sexplang.tasks.plans.ledger import Planning, is_plan, read_answer, strip_error, with_artifacts
 from sexplang.tasks.plans.proposal import Proposal, proposal
-from sexplang.tasks.replies import Reply
-from sexplang.tasks.request import fields_of
+from sexplang.tasks.requests.continuation import continuation
+from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.session import NOTHING, Block, HandlerSession
-from sexplang.terms.brief import MOST, part
-from sexplang.terms.node import evolve
+from sexplang.tasks.turns.replies import Reply
+from sexplang.terms.classes.node import evolve
 from sexplang.terms.task import Cut
-from sexplang.terms.text import plain
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.values.abbreviation import MOST, part
+from sexplang.terms.values.text import plain
+from sexplang.terms.values.value import Fault, Record, Value
 
 
 def notes_of(session: HandlerSession, more: Artifacts = ()) -> dict[str, Value]:
@@ -30,7 +30,7 @@ def notes_in(cut: Cut) -> dict[str, Value]:
     """What the outermost conversation of those that are cut off has been given; in it, as
     `unfinished`, what the next one has said and been given, and so on inward. What stands beside
     each other and has ended is `finished`."""
-    notes = _beneath(cut)
+    notes = _notes_of_branches(cut)
     inner: HandlerSession | None = None
     for session in cut.sessions:
         own = notes_of(session)
@@ -44,13 +44,13 @@ def notes_in(cut: Cut) -> dict[str, Value]:
 
 def _about(session: HandlerSession, notes: dict[str, Value]) -> tuple[Value, ...]:
     """A task that is not done, as what is around it tells of it; nothing where it has nothing."""
-    turns = said(session)
+    turns = texts_so_far(session)
     content = turns[-1] if turns else ""
     about = {"task": session.setup.task, "content": content, **with_said(notes, turns, content)}
     return (about,) if content or notes else ()
 
 
-def _beneath(cut: Cut) -> dict[str, Value]:
+def _notes_of_branches(cut: Cut) -> dict[str, Value]:
     """What the branches have that are cut off."""
     unfinished: list[Value] = []
     finished = [part(each) for each in cut.done if each is not None and _is_data(each)][-MOST:]
@@ -103,7 +103,7 @@ def with_replies(session: HandlerSession, replies: tuple[Value, ...]) -> Handler
     planning = session.planning
     if session.waits != "subplan" or planning is None:
         return session
-    said = answered(planning, replies[0])
+    said = read_answer(planning, replies[0])
     return session if said is None else evolve(session, planning=said.planning)
 
 
@@ -120,7 +120,7 @@ def collect_deliveries(session: HandlerSession, reply: Reply) -> Planning | None
     return planning
 
 
-def said(session: HandlerSession) -> list[str]:
+def texts_so_far(session: HandlerSession) -> list[str]:
     """What the model has said in its turns, as far as that is there, the last if only in part."""
     found = []
     for message in session.messages[session.setup.earlier + 1 :]:

@@ -7,12 +7,12 @@ frozen, forked and compared, and advancing the same one twice is two conversatio
 from collections.abc import Callable, Mapping
 from typing import Literal, Protocol, TypeAlias
 
-from sexplang.tasks.plans.keeping import Planning
-from sexplang.terms.node import field, node
+from sexplang.tasks.plans.ledger import Planning
+from sexplang.terms.classes.node import field, node
 from sexplang.terms.program import Function
 from sexplang.terms.task import Ask
 from sexplang.terms.template import OutputFormat, Template
-from sexplang.terms.value import Record, Value
+from sexplang.terms.values.value import Record, Value
 
 HandlerPayload: TypeAlias = dict[str, Value]
 """`{model? system messages tools max_tokens? output_schema? task}` and the task's options, the

@@ -7,10 +7,10 @@ was set wins over a defaulted counterpart; two that were set and conflict are an
 from typing import Any
 
 from sexplang.tasks.failures import bad_input
-from sexplang.tasks.request import fields_of, snake
-from sexplang.terms.node import node
+from sexplang.tasks.requests.subtask_request import fields_of, snake
+from sexplang.terms.classes.node import node
 from sexplang.terms.template import ContextManagement
-from sexplang.terms.value import Value
+from sexplang.terms.values.value import Value
 
 
 @node
@@ -66,7 +66,7 @@ MINIMAL = (
 )
 
 
-def requested(given: Value) -> dict[str, Any]:
+def read_requested(given: Value) -> dict[str, Any]:
     """The settings that a request makes: known keys, known values, snake_case; nil is unset."""
     if given is None:
         return {}

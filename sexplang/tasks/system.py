@@ -6,18 +6,14 @@ Law: begin, advance and match raise nothing; whatever is wrong is a Broke or an 
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from sexplang.tasks.compact import compact
-from sexplang.tasks.ending import accounted, cut_short, in_task
-from sexplang.tasks.matching import asked_for, match
-from sexplang.tasks.more import more
-from sexplang.tasks.opening import opened
-from sexplang.tasks.overrides import NO_OVERRIDES, overrides_of
 from sexplang.tasks.plans.artifacts import outputs
 from sexplang.tasks.plans.bids import bids
-from sexplang.tasks.plans.fitting import foreseen
-from sexplang.tasks.plans.judging import judge
-from sexplang.tasks.plans.keeping import Planning
-from sexplang.tasks.prepare import Prepared, prepare
+from sexplang.tasks.plans.forecast import foreseen
+from sexplang.tasks.plans.judgement import judge
+from sexplang.tasks.plans.ledger import Planning
+from sexplang.tasks.prompt.compaction import compact
+from sexplang.tasks.prompt.window import FRACTION, WINDOWS, windows
+from sexplang.tasks.requests.match import match, name_request
 from sexplang.tasks.session import (
     Calls,
     Gathering,
@@ -28,14 +24,18 @@ from sexplang.tasks.session import (
     Rules,
     Setup,
 )
-from sexplang.tasks.turns import advanced
-from sexplang.tasks.window import FRACTION, WINDOWS, windows
-from sexplang.terms.models import Models
-from sexplang.terms.node import evolve
+from sexplang.tasks.start.follow_up import more
+from sexplang.tasks.start.opening_request import open_conversation
+from sexplang.tasks.start.overrides import NO_OVERRIDES, overrides_of
+from sexplang.tasks.start.preparation import Prepared, prepare
+from sexplang.tasks.turns.partial_notes import add_partial_notes, cut_short, in_task
+from sexplang.tasks.turns.turns import advance_session
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Function
 from sexplang.terms.task import Broke, Conversation, Session, TaskSystem, Want, error_of
 from sexplang.terms.template import OutputFormat, Template
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.values.value import Fault, Value
 
 
 def task_system(
@@ -98,7 +98,7 @@ def _of(rules: Rules) -> TaskSystem:
     # identity is never another template's.
     known: dict[int, Prepared] = {}
 
-    def prepared_of(template: Template) -> Prepared:
+    def prepare_once(template: Template) -> Prepared:
         prepared = known.get(id(template))
         if prepared is None:
             prepared = known[id(template)] = prepare(rules, template)
@@ -116,13 +116,13 @@ def _of(rules: Rules) -> TaskSystem:
         conversations: tuple[Conversation, ...],
     ) -> tuple[Conversation, Session, Want]:
         try:
-            prepared = known.get(id(template)) or prepared_of(template)
+            prepared = known.get(id(template)) or prepare_once(template)
             given = overrides_of(overrides) if overrides else NO_OVERRIDES
-            return opened(rules, prepared, inputs, given, conversations)
+            return open_conversation(rules, prepared, inputs, given, conversations)
         except Fault as fault:
             depth = conversations[-1].depth + 1 if conversations else 0
             error = in_task(error_of(fault), template.name)
-            error = asked_for(error, overrides.get("asked_for"), template.name)
+            error = name_request(error, overrides.get("asked_for"), template.name)
             return Conversation(template.name, "", depth), None, Broke(error)
 
     def go_on(
@@ -139,11 +139,11 @@ def _of(rules: Rules) -> TaskSystem:
     def advance(session: Session, replies: tuple[Value, ...]) -> tuple[Session, Want]:
         assert isinstance(session, HandlerSession)
         try:
-            return advanced(rules, session, replies)
+            return advance_session(rules, session, replies)
         except Fault as fault:
-            return session, Broke(accounted(error_of(fault), session, replies))
+            return session, Broke(add_partial_notes(error_of(fault), session, replies))
 
-    bid = partial(bids, prepared_of, rules.tasks)
+    bid = partial(bids, prepare_once, rules.tasks)
     matched = partial(match, rules.tasks)
     return TaskSystem(
         begin,

@@ -5,10 +5,10 @@ problem; never another exception. The only room that knows lxml, xmlschema and
 jsonschema_rs, each imported when it is first needed.
 """
 
-from sexplang.templates.check import check_template
-from sexplang.templates.read import read_templates
-from sexplang.templates.reading import Reading
-from sexplang.templates.reply import read_reply
-from sexplang.templates.schema import json_schema, xml_words
+from sexplang.templates.json_schema.schema import json_schema, xml_words
+from sexplang.templates.reply.reading_result import Reading
+from sexplang.templates.reply.reply import read_reply
+from sexplang.templates.template_checks import check_template
+from sexplang.templates.xml.template_reader import read_templates
 
 __all__ = ["Reading", "check_template", "json_schema", "read_reply", "read_templates", "xml_words"]

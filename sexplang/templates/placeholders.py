@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from sexplang.terms.node import frozen
+from sexplang.terms.classes.node import frozen
 from sexplang.terms.template import NAME, slots_of
 
 _NAME = re.compile(NAME)

@@ -21,9 +21,9 @@ Every node has the span of the form it came from.
 
 from typing import Literal, TypeAlias
 
-from sexplang.terms.node import field, node
+from sexplang.terms.classes.node import field, node
 from sexplang.terms.source import Span
-from sexplang.terms.value import Primitive, Value
+from sexplang.terms.values.value import Primitive, Value
 
 
 @node(eq=False)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from sexplang.terms.node import frozen
+from sexplang.terms.classes.node import frozen
 from sexplang.terms.source import Span
 
 Severity = Literal["error", "warning"]

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from sexplang.terms.node import frozen, node
+from sexplang.terms.classes.node import frozen, node
 from sexplang.terms.task import Context
-from sexplang.terms.value import Record, Value
+from sexplang.terms.values.value import Record, Value
 
 
 @node(unsafe_hash=True)
@@ -63,7 +63,7 @@ _PARTS: tuple[tuple[str, type, Any], ...] = (
 )
 
 
-def known(so_far: SoFar, id: str) -> Part | None:
+def partial_usage(so_far: SoFar, id: str) -> Part | None:
     """What a call had got. Raises TypeError where that is no part of one."""
     part: Any = so_far(id)
     if part is None:

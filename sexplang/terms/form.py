@@ -6,7 +6,7 @@ Law: spans take no part in equality. Law: a form may be 10,000 deep, so nothing 
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from sexplang.terms.node import node
+from sexplang.terms.classes.node import node
 from sexplang.terms.source import Span
 
 
@@ -40,10 +40,10 @@ class Name(_Form):
     @property
     def spelling(self) -> str:
         """The symbol as it is written."""
-        return spelled(self.text)
+        return source_name(self.text)
 
 
-def spelled(text: str) -> str:
+def source_name(text: str) -> str:
     """A name's text as it is written, whoever brought it in."""
     return text.partition(MARK)[0] if MARK in text else text
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
+from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.form import Form, ListForm
-from sexplang.terms.node import field, frozen
 from sexplang.terms.source import Span
 
 

@@ -5,8 +5,8 @@ Fields are those of the documents (inventory 9.2); `spec/12a-subplans.md` says w
 
 from typing import Any
 
-from sexplang.terms.node import frozen
-from sexplang.terms.value import Value
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.values.value import Value
 
 
 @frozen

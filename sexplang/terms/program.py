@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
+from sexplang.terms.classes.node import field, frozen, node
 from sexplang.terms.core import Core
-from sexplang.terms.node import field, frozen, node
 from sexplang.terms.source import Source, Span
-from sexplang.terms.text import text
-from sexplang.terms.value import Operation, Procedure, Task, Value
+from sexplang.terms.values.text import text
+from sexplang.terms.values.value import Operation, Procedure, Task, Value
 
 
 @node(eq=False)

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import Any
 
-from sexplang.terms.node import define, field, frozen, node
+from sexplang.terms.classes.node import define, field, frozen, node
 
 
 def is_library(name: str) -> bool:
@@ -117,7 +117,7 @@ class Made(Span):
     macro: str
 
 
-def made(use: Span, template: Span, macro: str) -> Made:
+def make_span(use: Span, template: Span, macro: str) -> Made:
     """The span of a form that a use of `macro` puts there: of uses within uses the outermost."""
     if isinstance(template, Made):
         template = template.template

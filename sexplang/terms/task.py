@@ -6,11 +6,11 @@ Fields and enumerations are those of the documents (inventory 3.1 to 3.3).
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from sexplang.terms.node import field, node
+from sexplang.terms.classes.node import field, node
 from sexplang.terms.plan import Judgement, Standing
 from sexplang.terms.source import Span
 from sexplang.terms.template import Template
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.values.value import Fault, Record, Value
 from sexplang.terms.work import Work
 
 STATUSES = ("COMPLETE", "CONTINUATION", "FAILED")
@@ -145,7 +145,7 @@ def together(parts: Sequence[dict[str, Value]]) -> dict[str, Value]:
     return {"usage": usage, "text": parts[0]["text"] if len(parts) == 1 else ""}
 
 
-def failed_result(error: Record, **notes: Value) -> Record:
+def make_failed_result(error: Record, **notes: Value) -> Record:
     """The FAILED TaskResult that `attempt` gives for an error: with what the task said, took and
     was warned of until then, and `notes` of whoever asked."""
     fields = error.fields
@@ -203,10 +203,10 @@ class Conversation:
         one."""
         if isinstance(self.asked, str):
             return self.asked
-        return signed(" ".join(" \0text ".join((self.name, *self.asked)).split()))
+        return sign(" ".join(" \0text ".join((self.name, *self.asked)).split()))
 
 
-def signed(written: str) -> str:
+def sign(written: str) -> str:
     """A text as its hash."""
     from hashlib import blake2b
 
@@ -242,7 +242,7 @@ class Perform:
     asks: tuple[Ask, ...]
     together: bool = False
     items: tuple[Value, ...] | None = None
-    told: str = ""
+    span_events: str = ""
 
 
 @node

@@ -7,7 +7,7 @@ Fields and defaults follow inventory 2.1 to 2.5 and decisions.md. Immutable.
 import re
 from typing import Any, Literal, TypeAlias
 
-from sexplang.terms.node import evolve, field, frozen, node
+from sexplang.terms.classes.node import evolve, field, frozen, node
 from sexplang.terms.source import Span
 
 ParamType = Literal[
@@ -203,7 +203,7 @@ class Template:
     allowed_tools: tuple[str, ...] = ()
     limits: Limits = Limits()
     options: dict[str, Any] = field(factory=dict)
-    """Settings of its model calls, as `terms/payload.py` has them."""
+    """Settings of its model calls, as `terms/model/payload.py` has them."""
     history_config: HistoryConfig = HistoryConfig()
     context_assembly: tuple[tuple[str, str], ...] = ()
     """Pairs of `primary_elements` / `secondary_elements` / `excluded_elements` and text."""
@@ -221,7 +221,7 @@ class Template:
     """The tasks that its model may have done; empty for all that are public."""
 
     @property
-    def asked(self) -> str | None:
+    def model_name(self) -> str | None:
         """The name of the model that it asks: with a provider, an id."""
         if not self.model or not self.provider:
             return self.model

@@ -3,8 +3,8 @@
 They are what a trace shows beside the requests. A run that nobody traces has none.
 """
 
-from sexplang.terms.node import field, frozen
-from sexplang.terms.value import Record
+from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.values.value import Record
 
 
 @frozen

@@ -7,7 +7,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sexplang.testing.playing import Mismatch, run_script
+    from sexplang.testing.script_player import Mismatch, run_script
     from sexplang.testing.strategies import forms, programs, scripts, values
 
 __all__ = ["Mismatch", "forms", "programs", "run_script", "scripts", "values"]

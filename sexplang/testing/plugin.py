@@ -26,8 +26,8 @@ class SexpFile(pytest.File):
 
     def collect(self) -> Iterator["SexpItem"]:
         """Its tests, in their order; diagnostics for what is no test end the collection."""
-        from sexplang.hosts.files import source_at
-        from sexplang.hosts.show import show
+        from sexplang.hosts.settings.path_arguments import source_at
+        from sexplang.hosts.terminal.show import show
         from sexplang.hosts.testing import collect
         from sexplang.terms.diagnostic import Diagnostics
 
@@ -51,7 +51,7 @@ class SexpItem(pytest.Item):
         from sexplang.hosts.testing import run_test
 
         result = run_test(self.test)
-        if not result.passed:
+        if not result.is_success:
             raise Unmet(result)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -69,6 +69,6 @@ class Unmet(AssertionError):
     """A test of a `.test.sexp` file whose expectations are not met."""
 
     def __init__(self, result: "Result") -> None:
-        from sexplang.hosts.show import show
+        from sexplang.hosts.terminal.show import show
 
         super().__init__("\n\n".join([show(finding) for finding in result.findings]))

@@ -10,7 +10,7 @@ from hypothesis.strategies import SearchStrategy
 from sexplang.reader import write
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.source import Source, Span
-from sexplang.testing.writing import EVERYWHERE, Shape, program
+from sexplang.testing.program_writer import EVERYWHERE, Shape, program
 
 _NOWHERE = st.just(Span(Source("", ""), 0, 0))
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -63,8 +63,8 @@ def _lists(inner: SearchStrategy[Form]) -> SearchStrategy[Form]:
     label = st.builds(Label, st.text(max_size=5) | _names(), span=_NOWHERE)
     pair = st.tuples(label, inner)
     single = inner.map(lambda form: (form,))
-    flat = st.lists(single | pair, max_size=4).map(_joined)
-    pairs = st.lists(pair, max_size=3).map(_joined)
+    flat = st.lists(single | pair, max_size=4).map(_join)
+    pairs = st.lists(pair, max_size=3).map(_join)
     marks = st.sampled_from(["quote", "quasiquote", "unquote", "unquote-splicing"])
     marked = st.tuples(st.builds(Name, marks, span=_NOWHERE), inner)
     return (
@@ -74,7 +74,7 @@ def _lists(inner: SearchStrategy[Form]) -> SearchStrategy[Form]:
     )
 
 
-def _joined(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+def _join(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
     return tuple(item for part in parts for item in part)
 
 

@@ -1,7 +1,7 @@
 """Slots to an environment: any number of them, one after the other or at once."""
 
-from sexplang.analysis.environments import OWN
-from sexplang.analysis.values import Values
+from sexplang.analysis.domain.environments import OWN
+from sexplang.analysis.domain.values import Values
 
 
 def test_slots_are_found_however_many_come_before_them():

@@ -3,8 +3,8 @@
 import pytest
 from support.running import built
 
-from sexplang.analysis.following import STEPS, Follower
-from sexplang.pipeline import inspect
+from sexplang.analysis.interpreter.interpreter import STEPS, Follower
+from sexplang.build.pipeline import inspect
 
 
 def findings(text):

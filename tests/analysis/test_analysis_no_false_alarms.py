@@ -4,9 +4,9 @@ import pytest
 from support import chunks as running
 from support.markdown import ROOT
 
-from sexplang.hosts.files import folder_of, source_at
-from sexplang.hosts.programs import built
-from sexplang.pipeline import inspect
+from sexplang.build.pipeline import inspect
+from sexplang.hosts.cli.programs import build_program
+from sexplang.hosts.settings.path_arguments import folder_of, source_at
 from sexplang.terms.diagnostic import Diagnostics
 
 FILES = [
@@ -73,7 +73,7 @@ def shown(findings):
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_a_program_of_ours_has_no_warnings(file):
     """Library and examples."""
-    program = built(source_at(str(file)), folder_of(str(file)))
+    program = build_program(source_at(str(file)), folder_of(str(file)))
 
     assert (set(), ()) == (shown(inspect(program).findings), program.warnings)
 

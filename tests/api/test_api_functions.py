@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 
 import sexplang
-from sexplang.api.tools import misfit, schema_of
+from sexplang.api.python_tools import misfit, schema_of
 from sexplang.testing import values
 
 

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 import sexplang
-from sexplang import builder
+from sexplang.build import builder
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,10 +3,10 @@
 import json
 
 import sexplang
-from sexplang.assembly import begin, terms_of
+from sexplang.build.assembly import begin, terms_of
 from sexplang.machine import Done, Limits
 from sexplang.terms.json.tagged import dump, pack, unpack
-from sexplang.terms.models import worded
+from sexplang.terms.model.roles import read_models
 
 
 def test_a_run_begins_from_its_terms():
@@ -32,7 +32,7 @@ def test_the_terms_can_be_written_down():
 
 def test_no_credentials_are_in_the_terms():
     """Of an address that a person gave, they hold what is shown."""
-    models = worded("http://user:secret@example.org/v1#one")
+    models = read_models("http://user:secret@example.org/v1#one")
     terms = terms_of(sexplang.build("1"), {}, models=models, windows=models)
 
     assert models.credentials and "secret" not in repr(terms)

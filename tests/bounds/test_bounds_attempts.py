@@ -17,16 +17,16 @@ from support.running import built
 from support.spent import price
 
 import sexplang
-from sexplang.hosts.progress import Progress
-from sexplang.hosts.spending import spending
+from sexplang.build.pipeline import meter, tasks
+from sexplang.hosts.terminal.budget_line import spending
+from sexplang.hosts.terminal.progress import Progress
 from sexplang.machine import start
-from sexplang.pipeline import meter, tasks
 from sexplang.runtime import Endpoint, Journal, Retries, Settings, drive, performers
-from sexplang.runtime.events import Withdrawn
-from sexplang.runtime.journal import replay
-from sexplang.runtime.running import Run
-from sexplang.runtime.waiting import finish
-from sexplang.terms.models import worded
+from sexplang.runtime.driver.event_loop import finish
+from sexplang.runtime.driver.events import Withdrawn
+from sexplang.runtime.driver.run import Run
+from sexplang.runtime.journal.journal import replay
+from sexplang.terms.model.roles import read_models
 
 SAY = '(define (say) (model {max_tokens: 9 messages: [{role: "user" content: "hi there"}]}))\n'
 AGAIN = Retries(attempts=3, first=0.001, most=0.002)
@@ -52,7 +52,7 @@ def begun(text, budget):
 
 def table(url, **more):
     given = {"retries": AGAIN, "endpoint": SILENT} | more
-    return performers(Settings(run_id="run", models=worded(f"{url}#m"), **given))
+    return performers(Settings(run_id="run", models=read_models(f"{url}#m"), **given))
 
 
 def ran(script, text, budget, url=None, watch=None):
@@ -259,9 +259,9 @@ def test_a_recording_that_finds_no_room_is_no_reason_not_to_tell_what_was_sent(t
 
     class Full(Journal):
         def append(self, row):
-            from sexplang.runtime.refusal import refused
+            from sexplang.runtime.refusal import refuse
 
-            raise refused("record-failed", "no room")
+            raise refuse("record-failed", "no room")
 
     events = []
     with MessagesServer({"fail": "hang"}) as server:

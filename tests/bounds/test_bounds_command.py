@@ -8,7 +8,7 @@ import pytest
 from support.command import sexplang
 from support.markdown import ROOT
 
-from sexplang.hosts.report.markup import inlined
+from sexplang.hosts.report.markup import inline_json
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_configuration_that_is_nested_too_deep_is_refused(tmp_path):
 @pytest.mark.parametrize("char", "\u202e\u2066\u200b\ufeff\u2028\U000e0041<&")
 def test_nothing_steers_or_hides_in_the_rows_of_a_page(char):
     """What is read from them is what was written."""
-    written = inlined(json.dumps({"said": f"é{char}茶"}, ensure_ascii=False))
+    written = inline_json(json.dumps({"said": f"é{char}茶"}, ensure_ascii=False))
 
     assert char not in written and "é" in written and "茶" in written
     assert {"said": f"é{char}茶"} == json.loads(written)

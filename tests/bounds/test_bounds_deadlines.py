@@ -8,8 +8,8 @@ from support.running import built
 
 from sexplang.machine import Done, Limits, Slice, Suspended, advance, start, state_of
 from sexplang.runtime import Journal, Settings, drive, performers
-from sexplang.runtime.chain import add_checksum
-from sexplang.runtime.journal import PASSED, replay
+from sexplang.runtime.journal.checksum_chain import add_checksum
+from sexplang.runtime.journal.journal import PASSED, replay
 
 F = "(define (f n) (if (= n 0) 0 (f (- n 1))))\n(define (g) (g))\n(define (twice x) (* 2 x))\n"
 DIGITS = "(loop 1000000 (* (expt 3 4000) (expt 7 2200)))"

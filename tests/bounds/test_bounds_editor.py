@@ -4,7 +4,7 @@ import pytest
 from lsprotocol.types import Position
 
 from benchmarks.growth_editor import NAME, ROUTINES, SHAPES
-from sexplang.hosts.language_server.findings import checked, shown
+from sexplang.hosts.language_server.findings import check_document, to_protocol
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.positions import UNITS, Places
 from sexplang.hosts.language_server.symbols import symbols
@@ -32,7 +32,7 @@ def test_definitions_may_stand_in_each_other_however_deep():
 def test_each_definition_again_is_told_with_the_first():
     """The places of one text are found once for all that is said of it."""
     library = Library({NAME: SHAPES["one definition again and again"](500)})
-    found = shown(checked(library, NAME).findings, library, NAME, "utf-16")
+    found = to_protocol(check_document(library, NAME).findings, library, NAME, "utf-16")
 
     assert 499 == len(found)
     assert {0} == {each.related_information[0].location.range.start.line for each in found}

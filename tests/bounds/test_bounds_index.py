@@ -13,7 +13,7 @@ import pytest
 from sexplang.runtime import Refusal
 from sexplang.runtime.memory import MemorySystem, store
 from sexplang.runtime.memory.entries import LONGEST
-from sexplang.runtime.memory.store import changing
+from sexplang.runtime.memory.store import open_to_change
 
 FILES = {"tea.md": "# Tea\n\nA cup of tea.\n", "cup.md": "# Cup\n"}
 
@@ -174,7 +174,7 @@ def test_an_index_is_read_and_not_written(memory, tmp_path):
 
     with (
         pytest.raises(Refusal, match="broken off"),
-        store.reading(memory.index) as connection,
+        store.open_to_read(memory.index) as connection,
     ):
         connection.execute("delete from files")
 
@@ -245,5 +245,5 @@ def test_an_index_whose_change_was_broken_off_is_read(memory, tmp_path):
     subprocess.run([sys.executable, "-c", KILLED, memory.index], check=False)
 
     assert [None] * 5 == list(uses(memory, tmp_path).values())
-    with changing(memory.index) as connection:
+    with open_to_change(memory.index) as connection:
         assert (3,) == connection.execute("select count(*) from files").fetchone()

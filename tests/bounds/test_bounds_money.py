@@ -10,12 +10,12 @@ from support.running import begun, built
 from support.spent import price
 from support.wide_server import WideServer
 
-from sexplang.hosts.spending import ROOT, spending
+from sexplang.build.pipeline import meter, tasks
+from sexplang.hosts.terminal.budget_line import ROOT, spending
 from sexplang.machine import Done, Failed, Suspended, start
 from sexplang.machine.freezing import freeze, thaw
-from sexplang.pipeline import meter, tasks
 from sexplang.runtime import Settings, drive, performers
-from sexplang.terms.models import worded
+from sexplang.terms.model.roles import read_models
 
 SAY = "(define (say x) (model {max_tokens: 40 messages: []}))\n"
 
@@ -76,7 +76,7 @@ def test_branches_that_clean_up_do_not_spend_what_is_not_there():
     """258 real calls went to a server of 300 ms, until the five seconds of grace were over."""
     text = "(try (par-map say (range 300)) (finally (par-map say (range 300))))"
     with WideServer(latency=0.3) as server:
-        settings = Settings(run_id="money", models=worded(f"{server.url}#m"))
+        settings = Settings(run_id="money", models=read_models(f"{server.url}#m"))
         outcome = drive(bounded(text, calls=2), performers(settings), parallel=300)
 
         assert 2 >= server.counts()["requests"]

@@ -15,7 +15,7 @@ from support.recorded import put_lines
 
 import sexplang
 from sexplang.runtime import Journal
-from sexplang.runtime.recording import lines, recording
+from sexplang.runtime.journal.recording_reader import lines, read_recording
 
 ASKS = """
 (defatom ask (params (q string)) (instructions "{{q}}"))
@@ -135,7 +135,7 @@ def test_a_line_that_was_interrupted_breaks_no_chain(tmp_path, monkeypatch, wron
     assert [None, None, *["1"] * is_written, "2"] == [
         line.get("withdrawn") for _, line in lines(str(path))
     ]
-    assert recording(str(path)).unmade == 1 + is_written
+    assert read_recording(str(path)).unmade == 1 + is_written
 
 
 def test_what_an_interruption_prevented_is_a_mismatch(tmp_path):

@@ -4,10 +4,10 @@ import pytest
 
 import sexplang
 from benchmarks.growth_replies import JSON, REQUESTED
-from sexplang.tasks.continuation import continuation
+from sexplang.tasks.requests.continuation import continuation
 from sexplang.templates import read_reply
-from sexplang.templates.mending import MOST_STEPS
-from sexplang.templates.reply import MOST_SEARCHED
+from sexplang.templates.reply.json_repair import MOST_STEPS
+from sexplang.templates.reply.reply import MOST_SEARCHED
 from sexplang.terms.json.strict import MOST_PARTS
 from sexplang.terms.template import OutputFormat
 

@@ -5,17 +5,18 @@ import random
 
 import pytest
 
-from sexplang.hosts.serving import in_json
+from sexplang.hosts.settings.mcp_options import in_json
 from sexplang.runtime import Refusal
-from sexplang.runtime.models.grammar import reply_schema
-from sexplang.templates import checking, read_reply
-from sexplang.templates.answers import MOST_STEPS
-from sexplang.templates.patterns import states_of
-from sexplang.templates.schema import misfit, schema_problem
-from sexplang.templates.xsd import BadXsd, compiled
-from sexplang.terms.schemas import MOST_PARTS, bound_of
+from sexplang.runtime.models.adapters.reply_grammar import reply_schema
+from sexplang.templates import read_reply
+from sexplang.templates.json_schema import checker
+from sexplang.templates.json_schema.linear_patterns import states_of
+from sexplang.templates.json_schema.schema import misfit, schema_problem
+from sexplang.templates.reply.answers import MOST_STEPS
+from sexplang.templates.xsd import BadXsd, compile_xsd
+from sexplang.terms.schema.schemas import MOST_PARTS, bound_of
 from sexplang.terms.template import OutputFormat
-from sexplang.terms.text import value_of
+from sexplang.terms.values.text import value_of
 
 
 def doubling(levels, word="allOf", last=None):
@@ -106,12 +107,12 @@ def test_the_patterns_of_an_xsd_are_bounded_too():
         f'<xs:element name="a">{simple}</xs:element></xs:schema>'
     )
     patterns = [f'<xs:pattern value="\\w{{1,{60 + each}}}"/>' for each in range(3)]
-    assert compiled(whole.format(patterns[0]))
+    assert compile_xsd(whole.format(patterns[0]))
 
     with pytest.raises(BadXsd, match="too large together"):
-        compiled(whole.format("".join(patterns)))
+        compile_xsd(whole.format("".join(patterns)))
     with pytest.raises(BadXsd, match="too large a one"):
-        compiled(whole.format('<xs:pattern value="(\\w{1,1000}){1,1000}"/>'))
+        compile_xsd(whole.format('<xs:pattern value="(\\w{1,1000}){1,1000}"/>'))
 
 
 REPEATED = "^(a{1,100}){1,100}$"
@@ -404,7 +405,7 @@ def test_what_does_not_fit_is_told_and_what_fits_is_not(seed):
         data = some_data(chance)
         assert schema_problem(schema) is None
         found = misfit(data, schema)
-        fits = checking.validator(schema).is_valid(data)
+        fits = checker.validator(schema).is_valid(data)
         assert fits is (found is None), (schema, data)
         assert fits or found.violations, (schema, data)
         misfits += not fits

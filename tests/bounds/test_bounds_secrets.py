@@ -16,13 +16,13 @@ from support.messages_server import MessagesServer
 
 import sexplang
 from sexplang import Failed, Permissions
-from sexplang.runtime.journal import Row, replay
-from sexplang.runtime.recording import lines
-from sexplang.runtime.scripts.performing import Kept
-from sexplang.secrets import KNOWN, MARK, credentials_of, is_plausible, look, redact
-from sexplang.terms.address import split_credentials
+from sexplang.guards.secrets import KNOWN, MARK, credentials_of, is_plausible, look, redact
+from sexplang.runtime.journal.journal import Row, replay
+from sexplang.runtime.journal.recording_reader import lines
+from sexplang.runtime.scripts.script_runner import OutputBuffer
 from sexplang.terms.json.tagged import unpack
-from sexplang.terms.value import Record
+from sexplang.terms.texts.address import split_credentials
+from sexplang.terms.values.value import Record
 
 SHAPES = (
     *("{}{}", "{}-{}", "{}_{}", "{}.{}", "sk-ant-api03-{}{}", "{}/{}", "/{}+{}=", "{}=={}"),
@@ -409,14 +409,14 @@ def test_an_address_is_shown_without_what_opens_it(address, shown, found):
 
 def test_addresses_that_differ_in_their_credentials_alone_are_two():
     """Each is asked with its own, and another model at an address with that of the first."""
-    from sexplang.terms.models import worded
+    from sexplang.terms.model.roles import read_models
 
-    models = worded("http://a:1@h/#m", {"x": "http://b:2@h/#m", "y": "http://a:1@h/#m"})
+    models = read_models("http://a:1@h/#m", {"x": "http://b:2@h/#m", "y": "http://a:1@h/#m"})
 
     assert ("http://h/#m", "http://2@h/#m") == (models.default, models.own["x"])
     assert "http://h/#m" == models.own["y"]
-    assert "http://b:2@h/#m" == models.opened("http://2@h/#m")
-    assert "http://a:1@h/#n" == models.opened("http://h/#n")
+    assert "http://b:2@h/#m" == models.with_credentials("http://2@h/#m")
+    assert "http://a:1@h/#n" == models.with_credentials("http://h/#n")
     assert "a:1" not in repr(models)
 
 
@@ -424,7 +424,7 @@ def test_what_is_cut_holds_no_beginning_of_a_credential(key):
     """An output is looked through before it is cut, wherever that falls."""
     whole = f"it is {key}, you see".encode()
     for most in range(len(whole)):
-        kept = Kept(most)
+        kept = OutputBuffer(most)
         for at in range(len(whole)):
             kept.take(whole[at : at + 1])
 

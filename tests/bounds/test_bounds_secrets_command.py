@@ -5,8 +5,8 @@ import subprocess
 import pytest
 from support.command import sexplang as command
 
+from sexplang.guards.secrets import MARK, look, redact_text
 from sexplang.runtime.traces import _exporter
-from sexplang.secrets import MARK, look, redacted
 
 KEY = "canary-7f3a9cXY"
 
@@ -38,7 +38,7 @@ def test_the_name_of_a_variable_says_what_is_a_credential(name, is_one, monkeypa
     """In large and in small letters; the whole name may be such a word."""
     monkeypatch.setenv(name, KEY)
     look()
-    shown = redacted(f"it is {KEY}")
+    shown = redact_text(f"it is {KEY}")
     monkeypatch.undo()
     look()
 
@@ -50,7 +50,7 @@ def test_the_address_of_a_proxy_holds_a_password_in_any_letters(monkeypatch):
     for name in ("http_proxy", "HTTPS_PROXY", "database_url"):
         monkeypatch.setenv(name, f"http://me:{KEY}@host:1")
         look()
-        shown = redacted(f"it is {KEY}")
+        shown = redact_text(f"it is {KEY}")
         monkeypatch.undo()
         look()
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 import sexplang
-from sexplang.secrets import KNOWN, MARK, look, masked, redact, redacted_bytes, silent
+from sexplang.guards.secrets import KNOWN, MARK, look, mask, redact, redact_bytes, silent
 
 KEY = 'sk-abc/"q\\é+1 23'
 LINES = ["MIIEvQIBADANBgkqhkiG9w0", "BAQEFAASCBKcwggSjAgEAAo", "IBAQ7q+/x"]
@@ -49,7 +49,7 @@ def test_a_credential_is_found_as_others_spell_it(text, known):
     data, shown = (f"\0{each}".encode() + b"\xff" for each in (text, MARK))
 
     assert f"<{MARK}>" == redact(f"<{text}>")
-    assert shown == redacted_bytes(data)
+    assert shown == redact_bytes(data)
     assert [MARK] == sexplang.run("(told)", effects={"told": lambda: [text]})
 
 
@@ -80,8 +80,8 @@ def test_a_credential_is_found_though_plain_characters_are_escaped(text, known):
     known(SHOP_TOKEN=KEY, PLAIN_KEY=PLAIN)
 
     assert f"<{MARK}>%41" == redact(f"<{text}>%41") == silent(f"<{text}>%41")
-    assert f"\0{MARK}".encode() + b"\xff" == redacted_bytes(f"\0{text}".encode() + b"\xff")
-    assert f"({'*' * len(text)})" == masked(f"({text})")
+    assert f"\0{MARK}".encode() + b"\xff" == redact_bytes(f"\0{text}".encode() + b"\xff")
+    assert f"({'*' * len(text)})" == mask(f"({text})")
     assert [MARK] == sexplang.run("(told)", effects={"told": lambda: [text]})
 
 
@@ -182,7 +182,7 @@ def test_the_places_of_diagnostics_stay_what_they_are(known):
     (found,) = caught.value.diagnostics
 
     assert ("nothing-here", 2) == (found.span.text, found.span.begin.line)
-    assert found.span.source.text == masked(text) == text.replace("canary-7f3a9cXY", "*" * 15)
+    assert found.span.source.text == mask(text) == text.replace("canary-7f3a9cXY", "*" * 15)
     assert "canary" not in str(sexplang.check(text)) + repr(sexplang.dispatch(text))
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks.measure import opcodes
 from sexplang.runtime import Permissions, Refusal
-from sexplang.runtime.files import list_files
-from sexplang.terms import wildcards
-from sexplang.terms.wildcards import LONGEST, fits
+from sexplang.runtime.files.file_reader import list_files
+from sexplang.terms.texts import wildcards
+from sexplang.terms.texts.wildcards import LONGEST, fits
 
 SHAPES = {
     "open sets": lambda n: "[" * n,
@@ -27,7 +27,7 @@ def test_a_pattern_takes_time_in_its_length(shape):
     """Python looks for the end of each set through all that follows."""
     counted = []
     for size in (200, 800):
-        wildcards._closed.cache_clear()
+        wildcards._close_brackets.cache_clear()
         counted.append(opcodes(lambda size=size: fits("a" * 250, shape(size))))
 
     assert counted[1] <= 4.6 * counted[0]

@@ -6,17 +6,17 @@ from hypothesis import strategies as st
 from support.compiling import PRELUDE, complaint, core, findings
 from support.examples import examples
 
+from sexplang.build.pipeline import build
+from sexplang.build.template_files import type_in
 from sexplang.compiler import compile_unit
 from sexplang.expander import Expander
-from sexplang.pipeline import build
 from sexplang.reader import read
 from sexplang.templates import check_template, read_templates
-from sexplang.templating import type_in
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.program import Program, Unit
 from sexplang.terms.source import Source, Span
-from sexplang.terms.value import Fault
+from sexplang.terms.values.value import Fault
 
 XML = """
 <task name="fix" type="atomic" subtype="director" ref="other">

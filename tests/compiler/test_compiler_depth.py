@@ -8,7 +8,7 @@ from support.compiling import PRELUDE, compiled
 from support.examples import examples
 
 from sexplang.compiler import compile_unit
-from sexplang.compiler.shapes import RESERVED
+from sexplang.compiler.forms.shapes import RESERVED
 from sexplang.expander import Expander
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm

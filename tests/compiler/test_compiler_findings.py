@@ -3,7 +3,7 @@
 import pytest
 from support.compiling import complaint, findings
 
-from sexplang.compiler.shapes import RESERVED, SHAPES
+from sexplang.compiler.forms.shapes import RESERVED, SHAPES
 
 CASES = [
     # names

@@ -16,8 +16,8 @@ from support.examples import examples
 from support.running import built, seen
 
 from sexplang.machine import Done, start
-from sexplang.terms.text import written
-from sexplang.terms.value import Record, Symbol
+from sexplang.terms.values.text import to_source
+from sexplang.terms.values.value import Record, Symbol
 
 CORES = {
     "a literal is compared": (
@@ -246,7 +246,7 @@ def text_of(pattern: Any) -> str:
         case Named(name):
             return name
         case Plain(value):
-            return written(value)
+            return to_source(value)
         case Predicate(predicate, inner):
             return f"(? {predicate} {text_of(inner)})"
         case Items(items, rest):
@@ -333,7 +333,7 @@ def test_match_agrees_with_a_small_matcher(random):
         outcome = start(program, {"v": value})
 
         assert isinstance(outcome, Done)
-        assert expected(clauses, value) == (text, written(outcome.value))[1], (text, value)
+        assert expected(clauses, value) == (text, to_source(outcome.value))[1], (text, value)
 
 
 BREAKS = str.maketrans("[](){}", "      ")
@@ -343,8 +343,8 @@ def expected(clauses: list[tuple[Any, str, list[str]]], value: Any) -> str:
     for at, (pattern, guard, used) in enumerate(clauses):
         found: dict[str, Any] = {}
         if fit(pattern, value, found) and (not guard or same(found[used[-1]], GUARDS[guard])):
-            return written((at, *[found[name] for name in used]))
-    return written("no-match")
+            return to_source((at, *[found[name] for name in used]))
+    return to_source("no-match")
 
 
 @settings(max_examples=100)

@@ -8,7 +8,7 @@ from sexplang.expander import Expander
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
-from sexplang.terms.value import Operation
+from sexplang.terms.values.value import Operation
 
 TEXT = compiled(
     "(define width 80) (define (clean a b) a) (define-effect (ask what)) (define (_hidden) 1)",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sexplang.terms.nearest import did_you_mean, fewest_letters_off, misspelled, nearest
+from sexplang.terms.texts.nearest import did_you_mean, fewest_letters_off, misspelled, nearest
 
 NAMES = ("summary", "summarise", "total", "totals", "review")
 

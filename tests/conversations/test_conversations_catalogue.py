@@ -6,8 +6,8 @@ import pytest
 from support.command import sexplang as command
 
 import sexplang
-from sexplang.tasks.catalogue import MOST_TOKENS
-from sexplang.tasks.window import tokens_in
+from sexplang.tasks.prompt.window import tokens_in
+from sexplang.tasks.requests.catalogue import MOST_TOKENS
 
 SUMMARIZE = """
 (defatom summarize (description "Summarize a text") (params text) (instructions "Sum {{text}}"))

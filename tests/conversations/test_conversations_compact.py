@@ -8,7 +8,7 @@ from support.messages_server import MessagesServer
 from test_conversations_history import said
 
 import sexplang
-from sexplang.tasks.compact import compact
+from sexplang.tasks.prompt.compaction import compact
 
 DIGGER = """
 (defatom digger (instructions "Dig.") (limits max_turns: 300) (allowed_tools dig))

@@ -12,10 +12,10 @@ from support.messages_server import MessagesServer
 from support.running import built
 
 import sexplang
+from sexplang.build.pipeline import tasks
 from sexplang.machine import Limits, start
-from sexplang.pipeline import tasks
-from sexplang.runtime.models.scripted import shaped
-from sexplang.terms.text import plain, value_of
+from sexplang.runtime.models.adapters.scripted import shape_reply
+from sexplang.terms.values.text import plain, value_of
 
 TASKS = """
 (import std/steps)
@@ -126,7 +126,7 @@ def ended(program, *replies, limits=None):
     outcome = start(built(TASKS + program), {}, tasks(), limits or Limits())
     for reply in replies:
         request = outcome.requests[0]
-        outcome = outcome.resume(request.id, value_of(shaped(reply, "script", request)))
+        outcome = outcome.resume(request.id, value_of(shape_reply(reply, "script", request)))
     return plain((outcome.cancel() if limits is None else outcome).error)
 
 

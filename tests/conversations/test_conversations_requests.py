@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks import catalogue
-from sexplang.tasks.catalogue import MOST_TOKENS
+from sexplang.tasks.requests.catalogue import MOST_TOKENS
 
 EXPECTED = json.loads((catalogue.REQUESTS / "expected.json").read_text())
 

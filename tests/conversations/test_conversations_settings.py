@@ -9,14 +9,14 @@ from support.messages_server import MessagesServer
 
 import sexplang
 from sexplang.runtime import Refusal
-from sexplang.runtime.models.messages import wire
-from sexplang.runtime.models.openai import asked as engine_request
-from sexplang.runtime.models.payload import checked
-from sexplang.tasks.window import output
-from sexplang.templates.read import read_templates
-from sexplang.terms.payload import OPTIONS, PAYLOAD
+from sexplang.runtime.models.adapters.messages import wire
+from sexplang.runtime.models.adapters.openai import build_request as engine_request
+from sexplang.runtime.models.payload_check import check_payload
+from sexplang.tasks.prompt.window import output
+from sexplang.templates.xml.template_reader import read_templates
+from sexplang.terms.model.payload import OPTIONS, PAYLOAD
 from sexplang.terms.source import Source
-from sexplang.terms.text import plain
+from sexplang.terms.values.text import plain
 
 ASK = "(define-input p type: json) (model p)"
 HELLO = {"messages": [{"role": "user", "content": "Hello"}]}
@@ -122,7 +122,7 @@ def test_what_is_off_is_nothing_to_the_local_model():
 def test_an_unknown_key_is_refused(key, value):
     """Whatever it is, and whatever it holds."""
     with pytest.raises(Refusal) as refused:
-        checked({**HELLO, key: value})
+        check_payload({**HELLO, key: value})
 
     error = refused.value.error.fields
     assert ("protocol_error", "bad-payload") == (error["reason"], error["details"]["code"])
@@ -150,7 +150,7 @@ SLIPS = {
 @pytest.mark.parametrize("key", [*SLIPS])
 def test_a_slip_is_told_what_was_meant(key):
     with pytest.raises(Refusal) as refused:
-        checked({**HELLO, key: 1})
+        check_payload({**HELLO, key: 1})
 
     assert f"did you mean `{SLIPS[key]}`?" == refused.value.error.fields["hint"]
 
@@ -188,7 +188,7 @@ MISFITS = [
 @pytest.mark.parametrize(("key", "value", "words"), MISFITS, ids=repr)
 def test_a_value_that_does_not_fit_is_refused(key, value, words):
     with pytest.raises(Refusal) as refused:
-        checked({**HELLO, key: value})
+        check_payload({**HELLO, key: value})
 
     message = refused.value.error.fields["message"]
     assert message.startswith(f"`{key}` in the payload of `model` ")

@@ -7,7 +7,7 @@ from support.expanding import complaints, value
 
 from sexplang.compiler import compile_unit
 from sexplang.expander import Expander
-from sexplang.expander.budget import DEEPEST
+from sexplang.expander.macro_budget import DEEPEST
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.program import Unit

@@ -9,7 +9,7 @@ from support.command import sexplang
 from support.messages_server import MessagesServer
 from support.recorded import put_lines
 
-from sexplang.runtime.recording import recording
+from sexplang.runtime.journal.recording_reader import read_recording
 
 TEXT = [{"type": "text", "text": "Tea is wet."}]
 WHOLE = {"content": TEXT, "usage": {"input_tokens": 70, "output_tokens": 9}}
@@ -47,7 +47,7 @@ def test_what_cut_replies_took_is_in_every_sum(tmp_path):
     assert (1, 140, 10) == (said["calls"], said["tokens_in"], said["tokens_out"])
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert ["attempt", "model"] == [row["operation"] for row in rows if "digest" in row]
-    (entry,) = recording(str(path)).rows
+    (entry,) = read_recording(str(path)).rows
     assert {"input_tokens": 70, "output_tokens": 1} == entry.row.reply["lost"]
 
 
@@ -168,5 +168,5 @@ def test_what_a_withdrawn_call_took_is_in_every_sum(tmp_path):
     assert said["usd"] > 0
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert ["sleep", "cut"] == [row["operation"] for row in rows if "digest" in row]
-    (call,) = [each for each in recording(str(path)).entries if each.name == "model"]
+    (call,) = [each for each in read_recording(str(path)).entries if each.name == "model"]
     assert call.cut and "Tea is wet." == call.part.reply["text"]

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import strategies as st
 from support.examples import examples
 
-from sexplang.hosts.inputs import described, values_of
-from sexplang.hosts.options import RUN_OPTIONS, Settings, quick
-from sexplang.hosts.output import as_json, shown
+from sexplang.hosts.settings.input_arguments import describe_inputs, values_of
+from sexplang.hosts.settings.options import RUN_OPTIONS, Settings, quick
+from sexplang.hosts.terminal.output import as_json, format_value
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.program import Input
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import task_result
-from sexplang.terms.value import Fault, symbol
+from sexplang.terms.values.value import Fault, symbol
 
 HERE = Span(Source("a", ""), 0, 0)
 
@@ -109,7 +109,7 @@ def test_inputs_that_do_not_fit_are_named():
 
 def test_help_describes_inputs():
     """Name, type, doc, choices, default."""
-    assert described(
+    assert describe_inputs(
         (
             an_input("topic", doc="what it is about"),
             an_input("style", choices=("dry", "warm"), required=False, default="dry"),
@@ -134,7 +134,7 @@ def test_help_describes_inputs():
 )
 def test_the_value_is_shown_by_its_kind(value, text):
     """Text as it is, nil not at all, data so that it can be read again."""
-    assert text == shown(value)
+    assert text == format_value(value)
 
 
 json_values = st.recursive(
@@ -172,4 +172,4 @@ def test_depth_is_no_limit_for_output():
     for _ in range(20_000):
         value = (value,)
 
-    assert shown(value).count("[") == as_json(value).count("[") == 20_001
+    assert format_value(value).count("[") == as_json(value).count("[") == 20_001

@@ -322,7 +322,7 @@ def test_explain_prints_a_page_or_the_nearest_code():
 def test_a_fault_of_ours_is_called_a_bug(tmp_path):
     """No traceback, status 2; SEXPLANG_TRACEBACK shows it."""
     (tmp_path / "sitecustomize.py").write_text(
-        "import sexplang.hosts.files as files\n"
+        "import sexplang.hosts.settings.path_arguments as files\n"
         "def broken(path): raise RuntimeError('out of\\ncheese')\n"
         "files.source_at = broken\n"
     )

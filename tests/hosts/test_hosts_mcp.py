@@ -15,7 +15,7 @@ from support.markdown import ROOT
 
 import sexplang as package
 from sexplang import Permissions
-from sexplang.hosts.serving import in_json
+from sexplang.hosts.settings.mcp_options import in_json
 
 PYTHON = sys.executable
 SERVER = {"demo": {"command": PYTHON, "args": [mcp_server.__file__]}}

@@ -13,15 +13,15 @@ from support.editor import Editor
 from support.markdown import ROOT, chunks_of
 from support.programs import program
 
-from sexplang.compiler.shapes import SHAPES
+from sexplang.build.pipeline import build
+from sexplang.compiler.forms.shapes import SHAPES
 from sexplang.hosts.language_server.completion import offers
 from sexplang.hosts.language_server.hover import hover
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.outline import MOST, text_of
 from sexplang.hosts.language_server.positions import Places
 from sexplang.hosts.language_server.symbols import symbols
-from sexplang.hosts.language_server.words import LINES
-from sexplang.pipeline import build
+from sexplang.hosts.language_server.syntax_lines import LINES
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Literal

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import strategies as st
 from support.examples import examples
 
-from sexplang.hosts.progress import Progress
-from sexplang.hosts.show import width_of
-from sexplang.hosts.working import Working
-from sexplang.runtime.events import (
+from sexplang.hosts.terminal.progress import Progress
+from sexplang.hosts.terminal.show import width_of
+from sexplang.hosts.terminal.work_tree import WorkTree
+from sexplang.runtime.driver.events import (
     Finished,
     Progressed,
     Queued,
@@ -20,7 +20,7 @@ from sexplang.runtime.events import (
     Started,
     Withdrawn,
 )
-from sexplang.runtime.journal import Row
+from sexplang.runtime.journal.journal import Row
 from sexplang.terms.effect import Request
 from sexplang.terms.task import Context, Conversation, error_record
 from sexplang.terms.work import Work
@@ -284,7 +284,7 @@ def test_what_is_drawn_fits_the_terminal(moves, width, height):
 
 def test_a_thousand_branches_are_a_few_lines():
     """Those at work come first; the rest are counted."""
-    working = Working(Lock(), clock=lambda: 0.0)
+    working = WorkTree(Lock(), clock=lambda: 0.0)
     root = working.run(0.0)
     branches = [
         working.work(Work(f"b{at}", "branch", str(at)), root, 0.0) for at in reversed(range(1000))
@@ -302,7 +302,7 @@ def test_a_thousand_branches_are_a_few_lines():
 
 def test_a_plan_is_shown_as_it_grows():
     """What is done stays, behind what it is a part of; a chain of one part each is one line."""
-    working = Working(Lock(), clock=lambda: 5.0)
+    working = WorkTree(Lock(), clock=lambda: 5.0)
     plan = working.work(Work("w0", "plan", "report"), working.run(0.0), 0.0)
     for at, state in enumerate(("done", "failed", "runs", "waits")):
         branch = working.work(Work(f"b{at}", "branch", str(at)), plan, 1.0)

@@ -13,9 +13,9 @@ from support.command import SEXPLANG, sexplang
 from support.examples import examples
 from support.markdown import ROOT
 
-from sexplang.hosts.options import Settings
 from sexplang.hosts.repl.balance import indentation, is_whole
 from sexplang.hosts.repl.session import Session
+from sexplang.hosts.settings.options import Settings
 
 
 class Terminal:

@@ -3,12 +3,12 @@
 import pytest
 from support.command import sexplang
 
-from sexplang.data import names, shipped
 from sexplang.hosts.language_server.completion import offers
-from sexplang.hosts.language_server.declared import public
-from sexplang.hosts.language_server.hover import documented, explained, headline, hover
+from sexplang.hosts.language_server.hover import explain, headline, hover, read_documentation
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.outline import prelude
+from sexplang.hosts.language_server.scopes.declarations import public
+from sexplang.package.package_data import names, read_shipped
 from sexplang.reader import read
 from sexplang.terms.source import Source
 
@@ -52,18 +52,18 @@ def test_a_macro_and_a_special_form_are_explained(tmp_path):
 
 def test_all_that_a_program_has_is_explained():
     """No name comes without a meaning."""
-    assert [] == [name for name, each in prelude().items() if not documented(each)]
+    assert [] == [name for name, each in prelude().items() if not read_documentation(each)]
 
 
 @pytest.mark.parametrize("module", LIBRARY)
 def test_the_standard_library_says_what_it_does(module):
     """Each public name has a meaning, in one paragraph, and shows nothing that cannot be named."""
-    members = public(read(Source(f"std/{module}", shipped(f"stdlib/{module}.sexp"))))
+    members = public(read(Source(f"std/{module}", read_shipped(f"stdlib/{module}.sexp"))))
 
     assert members
     for name, meaning in members.items():
-        assert documented(meaning)
-        assert "\n\n" not in documented(meaning)
+        assert read_documentation(meaning)
+        assert "\n\n" not in read_documentation(meaning)
         assert " _" not in headline(meaning), name
 
 
@@ -77,7 +77,7 @@ def test_doc_hover_and_completion_say_the_same():
         meaning = (
             found.scopes.visible(at).get(name) or found.scopes.visible(at)["s"].members[name[2:]]
         )
-        doc = documented(meaning)
+        doc = read_documentation(meaning)
 
         said = hover(found, at, ())[2]
         (offered,) = [each for each in offers(library, found, at) if each.text == name]
@@ -85,7 +85,7 @@ def test_doc_hover_and_completion_say_the_same():
 
         assert doc
         assert doc in said
-        assert explained(meaning) == offered.doc
+        assert explain(meaning) == offered.doc
         assert doc in done.stdout
 
 

@@ -12,8 +12,8 @@ import pytest
 from support.command import sexplang
 from support.recorded import diamond, example, page_of, put_lines, recorded, rows_in, rows_of
 
-from sexplang.runtime.models.replay import recorded as recorded_replies
-from sexplang.runtime.recording import recording
+from sexplang.runtime.journal.recording_reader import read_recording
+from sexplang.runtime.models.adapters.replay import read_recorded_run as recorded_replies
 from sexplang.runtime.refusal import Refusal
 
 PROGRAMS = [
@@ -213,12 +213,12 @@ def test_a_byte_order_mark_is_skipped_or_said(plan, tmp_path):
     """An editor may have put one there; in UTF-16 a recording is none."""
     path, text = tmp_path / "run.jsonl", plan.read_text()
     path.write_bytes(("\ufeff" + text).encode())
-    read, marked = recording(str(plan)), recording(str(path))
+    read, marked = read_recording(str(plan)), read_recording(str(path))
     assert (read.run, len(read.rows)) == (marked.run, len(marked.rows))
 
     path.write_bytes(text.encode("utf-16"))
     with pytest.raises(Refusal, match="not UTF-8 text: line 1") as raised:
-        recording(str(path))
+        read_recording(str(path))
     assert "save it as UTF-8" in raised.value.error.fields["hint"]
 
 
@@ -236,7 +236,7 @@ def test_a_number_that_is_none_is_no_recording(plan, tmp_path, name, number):
     put_lines(path, lines)
 
     with pytest.raises(Refusal, match=f"line {at + 1} cannot be read"):
-        recording(str(path))
+        read_recording(str(path))
 
 
 @pytest.mark.parametrize("number", ["-5", "1e400", "3.5", "true", "10000000000000", '"7"'])
@@ -249,7 +249,7 @@ def test_what_is_no_number_of_tokens_is_no_recording(plan, tmp_path, name, numbe
     path = tmp_path / "run.jsonl"
     put_lines(path, lines)
 
-    for read in (recording, recorded_replies):
+    for read in (read_recording, recorded_replies):
         with pytest.raises(Refusal, match=f"line {at + 1} cannot be read") as raised:
             read(str(path))
         assert number == "1e400" or f"its `{name}` is" in raised.value.error.fields["message"]

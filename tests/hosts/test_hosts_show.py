@@ -5,8 +5,8 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexplang.hosts.messages import diagnostics_text
-from sexplang.hosts.show import coloured, drawn, paint_for, show, show_error
+from sexplang.hosts.terminal.messages import diagnostics_text
+from sexplang.hosts.terminal.show import colour, draw_hidden, paint_for, show, show_error
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import error_record
@@ -104,7 +104,7 @@ def test_every_span_of_every_text_can_be_shown(text, data):
     label = Label(Span(Source("a", text), start, end), "here")
     shown = show(Diagnostic("code", "title", (label,)))
 
-    assert all(drawn(line) == line for line in shown.split("\n"))
+    assert all(draw_hidden(line) == line for line in shown.split("\n"))
     assert "^" in shown
 
 
@@ -115,10 +115,10 @@ def test_colour_is_for_terminals_that_want_it():
         def isatty(self):
             return True
 
-    assert paint_for(Terminal(), {}) is coloured
-    assert paint_for(io.StringIO(), {}) is not coloured
-    assert paint_for(Terminal(), {"NO_COLOR": "1"}) is not coloured
-    assert paint_for(Terminal(), {"TERM": "dumb"}) is not coloured
+    assert paint_for(Terminal(), {}) is colour
+    assert paint_for(io.StringIO(), {}) is not colour
+    assert paint_for(Terminal(), {"NO_COLOR": "1"}) is not colour
+    assert paint_for(Terminal(), {"TERM": "dumb"}) is not colour
 
 
 def test_an_error_shows_its_reason_place_hint_and_details():

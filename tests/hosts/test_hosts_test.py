@@ -9,7 +9,7 @@ import pytest
 from support.command import SEXPLANG, sexplang
 from support.markdown import ROOT, fences
 
-from sexplang.hosts.show import show
+from sexplang.hosts.terminal.show import show
 from sexplang.hosts.testing import collect, run_test
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source

@@ -7,7 +7,7 @@ import pytest
 from support.running import begun, built
 
 from sexplang.machine import Done, Failed, Limits, Suspended, start, state_of
-from sexplang.machine.budgets import METER, Meter
+from sexplang.machine.scopes.budgets import METER, Meter
 
 ASK = "(perform model {messages: [] max_tokens: 40})"
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 import sexplang
-from sexplang.hosts.show import show_error
-from sexplang.machine.error_positions import calling
+from sexplang.hosts.terminal.show import show_error
+from sexplang.machine.positions.error_positions import calling
 from sexplang.machine.stack import BOTTOM
 from sexplang.terms.source import Source, Span
 

@@ -22,11 +22,11 @@ def contexts(draw):
         if word == "e":
             context = entered(context, id)
         elif word == "b" and id in context.scopes:
-            context = context.sparing(id)
+            context = context.with_expired(id)
         elif word == "w":
             context = context.but((), None)
         elif word == "j":
-            context = context.placed(id)
+            context = context.with_permit(id)
     return context
 
 

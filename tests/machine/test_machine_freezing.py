@@ -12,12 +12,12 @@ from support.running import begun, built, seen
 from support.thawing import resealed
 
 import sexplang
+from sexplang.build.pipeline import build, tasks
 from sexplang.machine import Done, Failed, Suspended, link, start, state_of
 from sexplang.machine.freezing import _seal, freeze, thaw
 from sexplang.machine.scheduler.scheduler import Scheduler
-from sexplang.pipeline import build, tasks
 from sexplang.terms.source import Source
-from sexplang.terms.value import Fault
+from sexplang.terms.values.value import Fault
 
 
 @pytest.mark.parametrize(
@@ -46,13 +46,13 @@ def test_threads_that_begin_with_a_program_at_once_have_the_same_code(monkeypatc
     def meanwhile(functions):
         if not inner:
             inner.append(None)
-            inner[0] = link.linked_program(program, None)
+            inner[0] = link.link_program(program, None)
         return codes_of(functions)
 
     monkeypatch.setattr(link, "_codes", meanwhile)
-    outer = link.linked_program(program, None)
+    outer = link.link_program(program, None)
 
-    assert outer is inner[0] is link.linked_program(program, None)
+    assert outer is inner[0] is link.link_program(program, None)
 
 
 TASKS = """<templates>

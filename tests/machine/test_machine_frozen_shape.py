@@ -2,13 +2,13 @@
 
 from hashlib import sha256
 
+from sexplang.build.pipeline import tasks
 from sexplang.machine import Limits
 from sexplang.machine.freezing import _VERSION, _nouns
 from sexplang.machine.stack import Ctx
-from sexplang.pipeline import tasks
-from sexplang.terms.node import fields
-from sexplang.terms.sequences import LONG, Middle
-from sexplang.terms.value import Record
+from sexplang.terms.classes.node import fields
+from sexplang.terms.values.sequences import LONG, Middle
+from sexplang.terms.values.value import Record
 
 SHAPES = {
     2: "50204855d655b9f2",

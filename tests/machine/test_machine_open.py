@@ -8,8 +8,8 @@ from support.laws import PLACES
 from support.running import answer, begun, delivered, limits
 
 from sexplang.machine import Suspended, state_of
-from sexplang.terms.text import plain
-from sexplang.testing.writing import program
+from sexplang.terms.values.text import plain
+from sexplang.testing.program_writer import program
 
 
 @examples(40, 200, st.randoms(use_true_random=False))

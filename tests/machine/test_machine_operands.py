@@ -5,8 +5,8 @@ from support.running import begun
 
 from sexplang.machine import Done
 from sexplang.primitives import PRIMITIVES
-from sexplang.terms.text import written
-from sexplang.terms.value import Fault
+from sexplang.terms.values.text import to_source
+from sexplang.terms.values.value import Fault
 
 NUMBERS = (0, 1, -1, 7, -7, 2, 2.5, -0.0, 10**300, -(10**400), 2**13_998, True, None, "a")
 ARITHMETIC = ("+", "-", "*", "quotient", "remainder", "modulo", "=", "<", ">", "<=", ">=", "/")
@@ -30,7 +30,7 @@ def found(name, pairs):
     on either side. Functions with the same constants are the same."""
     functions, calls = {}, []
     for a, b in pairs:
-        a, b = written(a), written(b)
+        a, b = to_source(a), to_source(b)
         for left in ("x", "(identity x)", f"'{a}"):
             for right in ("y", "(identity y)", f"'{b}"):
                 function = f"(lambda (x y) (try ({name} {left} {right}) (catch (e) e.reason)))"

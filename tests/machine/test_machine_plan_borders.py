@@ -4,7 +4,7 @@ import pytest
 from support.running import begun
 
 from sexplang.machine import Done
-from sexplang.terms.value import Procedure, Record
+from sexplang.terms.values.value import Procedure, Record
 
 WAYS_OUT = [
     "(raise F)",

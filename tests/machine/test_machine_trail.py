@@ -148,7 +148,7 @@ def test_who_catches_an_error_sees_what_he_always_saw():
     caught = sexplang.run(f"{text}(try (f 1) (catch (e) e))")
     end = failed(f"{text}(f 1)")
 
-    assert caught == {**sexplang.api.values.python(end.error)}
+    assert caught == {**sexplang.api.python_values.python(end.error)}
     assert {} == caught["details"]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import sexplang
-from sexplang.templates.answers import Fitting
+from sexplang.templates.reply.answers import AnswerFitter
 
 ASK = '(defatom f (params (t string)) (instructions "OK? {{t}}"))\n'
 JSON = '(defatom j (params (t string)) (instructions "J {{t}}") (output_format type: json))\n'
@@ -188,8 +188,8 @@ def test_unions_in_unions_cost_what_they_weigh():
     for _ in range(49):
         of = {"type": "array", "items": schema}, {"type": "object", "properties": {"a": schema}}
         schema, data = {"anyOf": [*of]}, [data]
-    fitting = Fitting()
-    made, notes = fitting.made(data, schema)
+    fitting = AnswerFitter()
+    made, notes = fitting.fit(data, schema)
     wrong = fitting.unfit(made, schema)
     assert (data, ()) == (made, notes)
     assert wrong.violations == (".".join("0" * 49) + ': expected integer, got "x"',)

@@ -4,11 +4,11 @@ import pytest
 from support.running import begun
 
 import sexplang
+from sexplang.build.pipeline import build
 from sexplang.machine import Done, Limits, Suspended, start
 from sexplang.machine.freezing import freeze, thaw
-from sexplang.pipeline import build
-from sexplang.terms import sequences
 from sexplang.terms.source import Source
+from sexplang.terms.values import sequences
 
 WALK = "(define (sum xs) (if (null? xs) 0 (+ (car xs) (sum (cdr xs))))) (sum (range 70000))"
 

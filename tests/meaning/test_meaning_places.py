@@ -5,7 +5,7 @@ from support.failing_calls import TASK, error_of
 from support.running import built
 
 import sexplang
-from sexplang.hosts.show import show_error
+from sexplang.hosts.terminal.show import show_error
 from sexplang.machine import start
 from sexplang.terms.source import Source
 

@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from memory_support import filled, git
 
-from sexplang.runtime.memory.globs import glob
-from sexplang.runtime.memory.ignoring import pattern, rules
-from sexplang.runtime.memory.walking import Walk
+from sexplang.runtime.memory.scan.globs import glob
+from sexplang.runtime.memory.scan.ignore_rules import pattern, rules
+from sexplang.runtime.memory.scan.walk import Walk
 
 NAMES = ["a", "b", "ab", "ba", "foo", "Foo", "a b", "x[1]", "#h", "!n", "back\\s", "tr ", "é", "-"]
 FILES = [name + end for name in NAMES for end in ("", ".md", ".txt")]

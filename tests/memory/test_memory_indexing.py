@@ -8,7 +8,7 @@ from memory_support import FILES, committed, filled, git, indexed, names, reposi
 
 from sexplang.runtime import Refusal
 from sexplang.runtime.memory import MemorySystem
-from sexplang.runtime.memory.store import changing
+from sexplang.runtime.memory.store import open_to_change
 
 
 def test_what_is_known_of_a_file(tmp_path):
@@ -387,7 +387,7 @@ def test_an_index_from_elsewhere_says_nothing_to_git(tmp_path):
     """The commit that it has seen last is asked for only if it is one."""
     folder = repository(tmp_path / "shop")
     memory = indexed(folder)
-    with changing(memory.index) as connection:
+    with open_to_change(memory.index) as connection:
         connection.execute("update roots set head = ?", (f"--output={tmp_path}/written",))
     memory.add(folder)
 

@@ -10,12 +10,12 @@ from memory_support import committed, filled, found, indexed, repository
 
 from sexplang.runtime import Permissions
 from sexplang.runtime.memory import MemorySystem
-from sexplang.runtime.memory.performing import answered, search
-from sexplang.runtime.memory.words import terms
-from sexplang.runtime.refusal import refused
+from sexplang.runtime.memory.search_performer import answer, search
+from sexplang.runtime.memory.search_terms import terms
+from sexplang.runtime.refusal import refuse
 from sexplang.terms.task import task_result
-from sexplang.terms.value import symbol
-from sexplang.terms.words import words
+from sexplang.terms.texts.words import words
+from sexplang.terms.values.value import symbol
 
 
 @pytest.fixture(scope="module")
@@ -437,10 +437,10 @@ def test_a_search_that_fails_is_made_once_more(shop, failures, found_):
     def shown(path):
         asked.append(path)
         if len(asked) <= failures:
-            raise refused("index-busy", "another process is in the way")
+            raise refuse("index-busy", "another process is in the way")
         return path
 
-    reply = answered(str(shop[0] / ".sexplang/index.db"), {"query": "kettle"}, shown)
+    reply = answer(str(shop[0] / ".sexplang/index.db"), {"query": "kettle"}, shown)
 
     assert found_ == (reply["error"] is None) == bool(reply["matches"])
     if not found_:

@@ -16,9 +16,9 @@ from support.command import SEXPLANG
 from support.markdown import ROOT
 
 from sexplang.runtime import Refusal
-from sexplang.runtime.memory import MemorySystem, place_for, store
-from sexplang.runtime.memory.store import VERSION, changing
-from sexplang.runtime.memory.walking import Walk
+from sexplang.runtime.memory import MemorySystem, index_path_for, store
+from sexplang.runtime.memory.scan.walk import Walk
+from sexplang.runtime.memory.store import VERSION, open_to_change
 
 # A process that sends itself a signal when so many files have been put into the index.
 KILLED = """
@@ -111,7 +111,7 @@ def test_readers_see_the_index_before_a_change_or_after_it(tmp_path):
     """And are not kept waiting by whoever writes."""
     folder = filled(tmp_path)
     memory = indexed(folder)
-    with changing(memory.index) as connection:
+    with open_to_change(memory.index) as connection:
         connection.execute("delete from words")
         connection.execute("delete from files")
         assert ["docs/tea.md"] == found(memory, "green", folder)
@@ -126,12 +126,12 @@ def test_whatever_is_read_is_of_one_state(tmp_path, monkeypatch, look, moment):
     """Before whichever statement of a search or a listing another takes everything away."""
     memory = indexed(filled(tmp_path))
     whole = look(memory)
-    seen, opened = [], store._opened
+    seen, opened = [], store._open
 
     def watch(statement):
         seen.append(statement)
         if len([one for one in seen if not one.startswith("--")]) == moment:
-            with changing(memory.index) as connection:
+            with open_to_change(memory.index) as connection:
                 for table in ("words", "files", "roots"):
                     connection.execute(f"delete from {table}")
 
@@ -164,7 +164,7 @@ except Refusal as refusal:
 def test_who_looks_into_an_index_takes_nobodys_turn(tmp_path):
     """Also in the process of whoever changes it: its locks go with a file that it closes."""
     memory = indexed(filled(tmp_path))
-    with changing(memory.index) as connection:
+    with open_to_change(memory.index) as connection:
         connection.execute("delete from files")
         assert 5 == len(memory.entries())
         done = subprocess.run(
@@ -177,7 +177,7 @@ def test_who_looks_into_an_index_takes_nobodys_turn(tmp_path):
 @pytest.mark.parametrize("target", ["", "/index.db"], ids=["its folder", "itself"])
 def test_an_index_is_not_opened_as_a_file(tmp_path, monkeypatch, target):
     """Though it lies in the folder that it is of: that would take the turn of who is at work."""
-    folder, opened, whole = filled(tmp_path), [], Walk.opened
+    folder, opened, whole = filled(tmp_path), [], Walk.open
     memory = MemorySystem(folder / "index.db")
     memory.add(folder)
     monkeypatch.setattr(Walk, "opened", lambda walk, path: opened.append(path) or whole(walk, path))
@@ -191,7 +191,7 @@ def test_an_exception_in_a_change_keeps_the_index(tmp_path):
     """What was done before it is undone."""
     folder = filled(tmp_path)
     memory = indexed(folder)
-    with pytest.raises(ValueError, match="stop"), changing(memory.index) as connection:
+    with pytest.raises(ValueError, match="stop"), open_to_change(memory.index) as connection:
         connection.execute("delete from files")
         raise ValueError("stop")
 
@@ -231,7 +231,7 @@ def test_an_index_that_is_made_while_one_looks_is_seen_whole_or_not_at_all(tmp_p
     def watch(statement):
         seen.append(statement)
         if len([one for one in seen if not one.startswith("--")]) == moment:
-            with changing(path, patience=0.1):
+            with open_to_change(path, patience=0.1):
                 pass
 
     connection.set_trace_callback(watch)
@@ -244,10 +244,10 @@ def test_an_index_that_is_made_while_one_looks_is_seen_whole_or_not_at_all(tmp_p
 def test_who_waits_too_long_for_another_indexer_is_told(tmp_path):
     """An index is changed by one at a time."""
     memory = indexed(filled(tmp_path))
-    with changing(memory.index):
+    with open_to_change(memory.index):
 
         def second():
-            with changing(memory.index, patience=0.1):
+            with open_to_change(memory.index, patience=0.1):
                 pass
 
         assert "index-busy" == reason(second)
@@ -270,13 +270,13 @@ def test_an_index_lies_in_the_top_folder_of_the_project(tmp_path):
     """That which has a `.sexplang`, a `sexplang.toml` or a `.git`; it keeps itself out of git."""
     folder = filled(tmp_path / "shop")
     inner = folder / "docs"
-    assert str(inner / ".sexplang/index.db") == place_for(str(inner))
-    assert str(inner / ".sexplang/index.db") == place_for(str(inner / "tea.md"))
+    assert str(inner / ".sexplang/index.db") == index_path_for(str(inner))
+    assert str(inner / ".sexplang/index.db") == index_path_for(str(inner / "tea.md"))
     for mark in (".git", "sexplang.toml", "docs/.sexplang"):
         (folder / mark).mkdir()
         top = inner if mark.startswith("docs") else folder
-        assert str(top / ".sexplang/index.db") == place_for(str(inner))
-    MemorySystem(place_for(str(folder))).add(folder)
+        assert str(top / ".sexplang/index.db") == index_path_for(str(inner))
+    MemorySystem(index_path_for(str(folder))).add(folder)
 
     assert "*\n" == (folder / ".sexplang/.gitignore").read_text()
 

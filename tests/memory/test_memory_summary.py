@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexplang.runtime.memory.summary import LONGEST, MOST_IDENTIFIERS, facts_of
+from sexplang.runtime.memory.scan.summary import LONGEST, MOST_IDENTIFIERS, facts_of
 
 LICENCE = "Copyright 2020 Somebody. All rights reserved."
 

@@ -7,8 +7,8 @@ from typing import Any
 from attrs import define, field
 
 import sexplang
-from sexplang.api.answering import whole_reply
-from sexplang.api.values import value
+from sexplang.api.performer_table import whole_reply
+from sexplang.api.python_values import value
 from sexplang.machine import Done, Failed, Limits, Suspended, state_of
 from sexplang.runtime import Refusal
 

@@ -25,7 +25,7 @@ BUGS = [
     Bug(
         "a function that is evaluated where it is called is no step",
         "steps",
-        "machine/calls.py",
+        "machine/code/calls.py",
         (
             (
                 "            inner = env[0], only(env)\n            try:\n                next(ticks())\n",
@@ -36,7 +36,7 @@ BUGS = [
     Bug(
         "code that is too tall for Python's stack takes a step more",
         "steps",
-        "machine/generate.py",
+        "machine/code/maker.py",
         (("        return back, env, (back, k), s", "        return code, env, k, s"),),
     ),
     Bug(
@@ -69,9 +69,9 @@ BUGS = [
         "machine/handlers.py",
         (
             (
-                "    for kind, frames, context, data in placed(continuation, _around(k, s)):\n",
+                "    for kind, frames, context, data in rebase_segments(continuation, _around(k, s)):\n",
                 "    outermost = continuation.segments[-1][0]\n"
-                "    for kind, frames, context, data in placed(continuation, _around(k, s)):\n"
+                "    for kind, frames, context, data in rebase_segments(continuation, _around(k, s)):\n"
                 "        if kind is outermost:\n"
                 "            kind = type(BOUNDARY)('shallow', kind.leave)\n",
             ),
@@ -94,7 +94,7 @@ BUGS = [
     Bug(
         "a try's own finally runs before its catch",
         "agrees",
-        "compiler/tries.py",
+        "compiler/forms/tries.py",
         (
             (
                 "    return Finally(inner, cleanup, span=form.span)",
@@ -195,7 +195,7 @@ BUGS = [
     Bug(
         "the bindings of a let see each other",
         "agrees",
-        "compiler/lets.py",
+        "compiler/forms/lets.py",
         (
             (
                 "    pairs = bindings_of(c, form, form.items[1], unique=True)\n    values",
@@ -208,7 +208,7 @@ BUGS = [
     Bug(
         "recur sets one variable after another",
         "agrees",
-        "machine/loops.py",
+        "machine/code/loops.py",
         (
             (
                 "    return lambda env, k, s: (\n        code.body,\n"
@@ -291,7 +291,7 @@ BUGS = [
         "machine/scheduler/cancellation.py",
         (
             (
-                "        around = around.sparing(broken)",
+                "        around = around.with_expired(broken)",
                 "        around = around.but()",
             ),
         ),
@@ -389,7 +389,7 @@ BUGS = [
     Bug(
         "a node of a plan begins before all that it comes after are done",
         "graphs",
-        "machine/graphs.py",
+        "machine/scheduler/plan_graphs.py",
         (
             (
                 "        and all(each in branch.values for each in before)",
@@ -405,7 +405,7 @@ BUGS = [
     Bug(
         "a first success does not end its siblings",
         "graphs",
-        "machine/graphs.py",
+        "machine/scheduler/plan_graphs.py",
         (
             (
                 "    return below[0], Settled(value[1], value[0] not in (False, None)), below, s",
@@ -416,7 +416,7 @@ BUGS = [
     Bug(
         "a node is given what it comes after in the order of the plan, not in its own",
         "graphs",
-        "machine/graphs.py",
+        "machine/scheduler/plan_graphs.py",
         (
             (
                 "[branch.values[each].value for each in branch.after[index]]",
@@ -440,10 +440,10 @@ BUGS = [
     Bug(
         "a task that fails is said to be where somebody waits for it",
         "located",
-        "machine/calls.py",
+        "machine/code/calls.py",
         (
             (
-                "            below = k if is_library else (returned, k, span, env)",
+                "            below = k if is_library else (return_value, k, span, env)",
                 "            below = k",
             ),
         ),
@@ -451,13 +451,13 @@ BUGS = [
     Bug(
         "what the body of a task's call has bound is not looked for",
         "bound_before",
-        "machine/calls.py",
-        (("(returned, k, span, env)", "(returned, k, span, ())"),),
+        "machine/code/calls.py",
+        (("(return_value, k, span, env)", "(return_value, k, span, ())"),),
     ),
     Bug(
         "the answer is guessed from what was read, so null is the text",
         "answers_are_values",
-        "terms/value.py",
+        "terms/values/value.py",
         (
             (
                 '    return value.fields["content"] if value.answer is None else value.answer[0]',
@@ -469,7 +469,7 @@ BUGS = [
     Bug(
         "a known task that is called by its name gives its result",
         "result_answers",
-        "machine/calls.py",
+        "machine/code/calls.py",
         (
             (
                 "            return call_task(task, inputs, {}, below, s, wants)",
@@ -480,7 +480,7 @@ BUGS = [
     Bug(
         "a choice in other letters is no choice",
         "answers_are_values",
-        "templates/answers.py",
+        "templates/reply/answers.py",
         (("    return _bare_word(text).casefold()", "    return _bare_word(text)"),),
     ),
     Bug(
@@ -499,7 +499,7 @@ BUGS = [
     Bug(
         "a conversation performs the error that it fails with",
         "working_for",
-        "machine/converse.py",
+        "machine/tasks/conversation.py",
         (
             (
                 'CONVERSATION = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, None)',
@@ -523,7 +523,7 @@ BUGS = [
     Bug(
         "a table keeps its keys sorted",
         "json_is_itself",
-        "compiler/quoting.py",
+        "compiler/forms/quotation.py",
         (
             (
                 "    return Const(fields, span=span)",
@@ -535,7 +535,7 @@ BUGS = [
     Bug(
         "two appends to one list share the chunk that grows",
         "shapes",
-        "machine/lists.py",
+        "machine/code/lists.py",
         (
             (
                 "                made = Long()\n                made.head = items.head\n",
@@ -546,7 +546,7 @@ BUGS = [
     Bug(
         "a list that goes on in a block loses what stood after the block",
         "shapes",
-        "terms/sequences.py",
+        "terms/values/sequences.py",
         (
             (
                 "                body, backs = backs[0], backs[1:]",
@@ -557,7 +557,7 @@ BUGS = [
     Bug(
         "a text that grows at its end also grows for whoever held it before",
         "shapes",
-        "terms/rope.py",
+        "terms/values/rope.py",
         (
             (
                 "        return Rope((left, right + more), size)",

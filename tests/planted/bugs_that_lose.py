@@ -28,7 +28,7 @@ LOSING = [
     Bug(
         "a malformed plan delivers nothing",
         "nothing_lost",
-        "tasks/calls.py",
+        "tasks/turns/tool_calls.py",
         (
             (
                 "                planning = with_artifacts(planning, asked.malformed)",

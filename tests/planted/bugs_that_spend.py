@@ -8,7 +8,7 @@ SPENDING = [
     Bug(
         "what cleans up when a budget has broken spends from it no more",
         "counted",
-        "machine/deadlines.py",
+        "machine/scopes/deadlines.py",
         (
             (
                 "            budgets += [accounts[id] for id in context.spared if accounts[id].spending()]",
@@ -20,7 +20,7 @@ SPENDING = [
     Bug(
         "a call that is withdrawn while it is made does not count",
         "counted",
-        "machine/budgets.py",
+        "machine/scopes/budgets.py",
         (
             (
                 '    if part is not None and "unmade" in part:',
@@ -31,7 +31,7 @@ SPENDING = [
     Bug(
         "an attempt that nobody counted takes nothing",
         "counted",
-        "machine/budgets.py",
+        "machine/scopes/budgets.py",
         (
             (
                 "given + fresh + written + read + uncounted * held.input",
@@ -43,7 +43,7 @@ SPENDING = [
     Bug(
         "a refusal of money in a finally takes the place of the first error",
         "spent",
-        "machine/suppression.py",
+        "machine/scopes/suppression.py",
         (
             (
                 '    return fields.get("type") != "RESOURCE_EXHAUSTION" or fields.get("reason") not in RESOURCES',
@@ -54,7 +54,7 @@ SPENDING = [
     Bug(
         "a refusal of money in a finally breaks the form around it",
         "spent",
-        "machine/deadlines.py",
+        "machine/scopes/deadlines.py",
         (
             (
                 "        if kind in _CLEANING:\n            return True\n",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sexplang.primitives import PRIMITIVES
 from sexplang.terms.task import error_record, task_result
 from sexplang.terms.template import Template
-from sexplang.terms.value import Fault, Procedure, Record, Symbol, Task, Value
+from sexplang.terms.values.value import Fault, Procedure, Record, Symbol, Task, Value
 
 RESULT = task_result("tea", notes={"success": True})
 A = Symbol("a")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from sexplang.build.pipeline import build
 from sexplang.machine import HIGHER, Done, start
-from sexplang.pipeline import build
 from sexplang.primitives import PRIMITIVES
 from sexplang.terms.source import Source
-from sexplang.terms.text import written
+from sexplang.terms.values.text import to_source
 
 CHAPTER = (Path(__file__).parents[2] / "spec" / "7-names.md").read_text(encoding="utf-8")
 LINES = [line for line in CHAPTER.splitlines() if line.startswith("(")]
@@ -22,7 +22,7 @@ def test_the_example_in_a_doc_is_true(name):
     outcome = start(build(Source("doc", call), lambda path, importer: ()))
 
     assert isinstance(outcome, Done)
-    assert value == written(outcome.value)
+    assert value == to_source(outcome.value)
 
 
 @pytest.mark.parametrize("name", sorted(PRIMITIVES))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sexplang.primitives import PRIMITIVES
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.values.value import Fault, Value
 
 INF = float("inf")
 NUMBERS = st.one_of(st.integers(), st.floats(), st.integers(-5, 5))

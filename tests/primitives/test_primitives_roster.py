@@ -8,7 +8,7 @@ from support.examples import examples
 
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.terms.task import error_record, task_result
-from sexplang.terms.value import Fault, Primitive, Record, Symbol, Value
+from sexplang.terms.values.value import Fault, Primitive, Record, Symbol, Value
 
 PROMISED = """
 + - * / quotient remainder modulo abs min max round floor ceiling truncate exact inexact sqrt expt

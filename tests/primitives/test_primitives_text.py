@@ -9,7 +9,7 @@ from support.examples import examples
 
 from sexplang.primitives import PRIMITIVES
 from sexplang.terms.task import task_result
-from sexplang.terms.value import Fault, Symbol, Value
+from sexplang.terms.values.value import Fault, Symbol, Value
 
 RESULT = task_result("tea")
 HALF = "x" * 6_000_000

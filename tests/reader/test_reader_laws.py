@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from support.examples import examples
 
 from sexplang.reader import read, write
-from sexplang.reader.building import grammar
 from sexplang.reader.characters import find_hidden
 from sexplang.reader.flaw import Flaw
-from sexplang.reader.forms import MAKERS, Forms
+from sexplang.reader.form_builder import MAKERS, Forms
+from sexplang.reader.table_generator import grammar
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form, Literal, TableForm, VectorForm
 from sexplang.terms.source import Source

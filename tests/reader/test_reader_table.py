@@ -3,9 +3,9 @@
 import subprocess
 import sys
 
-from sexplang.data import shipped
+from sexplang.package.package_data import read_shipped
 from sexplang.reader import _table
-from sexplang.reader.building import table_source
+from sexplang.reader.table_generator import table_source
 
 
 def test_the_table_is_what_the_grammar_gives():
@@ -16,12 +16,12 @@ def test_the_table_is_what_the_grammar_gives():
 
 def test_every_alternative_of_the_grammar_has_its_method():
     """Nothing is reduced to a value that nobody makes."""
-    from sexplang.reader.forms import Forms
+    from sexplang.reader.form_builder import Forms
 
     methods = {row.split()[-1] for row in _table.STATES.splitlines() if "->" in row}
 
     assert {name for name in methods if not hasattr(Forms, name)} == set()
-    assert "start: forms" in shipped("grammar/sexplang.lark")
+    assert "start: forms" in read_shipped("grammar/sexplang.lark")
 
 
 def test_reading_does_not_import_lark():

@@ -4,7 +4,7 @@ from sexplang.machine import start
 from sexplang.runtime import Endpoint, Retries, Settings, drive, performers
 from sexplang.terms.core import Const, Finally, Par, PerformOp, Repeat, Seq
 from sexplang.terms.effect import Request
-from sexplang.terms.models import worded
+from sexplang.terms.model.roles import read_models
 from sexplang.terms.program import Program, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import Context, Conversation
@@ -54,7 +54,7 @@ def request(operation, *arguments, id="0.0", task=None):
 
 def table(model=None, **settings):
     if model is not None:
-        settings["models"] = worded(model)
+        settings["models"] = read_models(model)
     return performers(
         Settings(**({"run_id": "run", "retries": QUICK, "endpoint": SHORT} | settings))
     )

@@ -11,8 +11,8 @@ from support.messages_server import MessagesServer
 
 from sexplang.machine import Done
 from sexplang.runtime import Endpoint, Journal
-from sexplang.runtime.models import local
-from sexplang.runtime.models.openai import asked as engine_request
+from sexplang.runtime.models.adapters import local
+from sexplang.runtime.models.adapters.openai import build_request as engine_request
 from sexplang.terms.core import Race
 
 KEY = "sk-ant-very-secret-0123456789"

@@ -15,11 +15,11 @@ from runtime_support import begun, const, error_of, finally_, par, perform, repe
 import sexplang
 from sexplang.machine import Done, Failed
 from sexplang.runtime import Journal, Refusal, adrive, drive
-from sexplang.runtime.events import Finished, Progressed, Started, Withdrawn
-from sexplang.runtime.journal import replay
-from sexplang.runtime.refusal import refused
+from sexplang.runtime.driver.events import Finished, Progressed, Started, Withdrawn
+from sexplang.runtime.journal.journal import replay
+from sexplang.runtime.refusal import refuse
 from sexplang.terms.core import Race
-from sexplang.terms.value import Primitive
+from sexplang.terms.values.value import Primitive
 
 
 def echo(request):
@@ -165,7 +165,7 @@ def test_a_row_that_answers_another_request_is_a_mismatch():
 
 
 def failing(request):
-    raise refused("some-code", "no")
+    raise refuse("some-code", "no")
 
 
 def test_a_failure_cancels_what_its_siblings_wait_for():
@@ -181,7 +181,7 @@ def test_a_failure_cancels_what_its_siblings_wait_for():
 
     async def fail_soon(request):
         await anyio.sleep(0.02)
-        raise refused("some-code", "no")
+        raise refuse("some-code", "no")
 
     program = par(perform("hang"), perform("fail"))
     outcome = drive(begun(program), {"hang": hang, "fail": fail_soon}, on_event=events.append)

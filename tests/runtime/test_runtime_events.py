@@ -6,11 +6,11 @@ from support.laws import PLACES
 from support.running import answer, begun, limits
 
 from sexplang.machine import Suspended
-from sexplang.runtime.journal import Journal
-from sexplang.runtime.running import Run
-from sexplang.terms.text import plain
-from sexplang.terms.value import Record
-from sexplang.testing.writing import program
+from sexplang.runtime.driver.run import Run
+from sexplang.runtime.journal.journal import Journal
+from sexplang.terms.values.text import plain
+from sexplang.terms.values.value import Record
+from sexplang.testing.program_writer import program
 
 LATER = {
     None: {"Queued": "queued", "Started": "started"},

@@ -8,8 +8,9 @@ import pytest
 from runtime_support import begun, error_of, perform, table
 
 from sexplang.machine import Done
-from sexplang.runtime import Permissions, Refusal, beneath, drive, files, writing
-from sexplang.runtime.names import matches
+from sexplang.runtime import Permissions, Refusal, drive
+from sexplang.runtime.files import confined_open, file_reader, file_writer
+from sexplang.runtime.files.path_patterns import matches
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def home(tmp_path):
 def both_ways(request, monkeypatch):
     """With the kernel's own resolution and without it."""
     if request.param == "step by step":
-        monkeypatch.setattr(beneath, "_kernel_resolves", lambda: False)
+        monkeypatch.setattr(confined_open, "_kernel_resolves", lambda: False)
 
 
 def read(path, permissions):
@@ -136,7 +137,7 @@ def test_a_link_swapped_in_at_any_moment_never_leaks(home):
     try:
         for _ in range(3000):
             try:
-                seen.add(files.read_file("file", Permissions(folder=home)))
+                seen.add(file_reader.read_file("file", Permissions(folder=home)))
             except Refusal as refusal:
                 seen.add(refusal.error.fields["reason"])
     finally:
@@ -190,10 +191,10 @@ def test_files_are_listed_in_order_without_hidden_ones(home):
     assert ("a.txt", "link.md") == listed(None)
     assert () == listed("nowhere/*")
     with pytest.raises(Refusal) as raised:
-        files.list_files("../*", own)
+        file_reader.list_files("../*", own)
     assert "path-denied" == raised.value.error.fields["reason"]
     with pytest.raises(Refusal) as raised:
-        files.list_files("**", own, most=3)
+        file_reader.list_files("**", own, most=3)
     assert "too-many-files" == raised.value.error.fields["reason"]
 
 
@@ -217,9 +218,9 @@ def test_what_is_listed_can_be_read_and_what_is_not_cannot(home, both_ways):
     there = [os.path.join(at, name) for at, _, names in os.walk(home) for name in names]
     names = {os.path.relpath(path, home) for path in there if "/." not in path}
     readable = {name for name in names if isinstance(read(name, own), Done)}
-    assert readable == set(files.list_files("**", own))
+    assert readable == set(file_reader.list_files("**", own))
     assert {"a.txt", "docs/c.md"} <= readable
-    assert beneath._kernel_resolves() == ({"docs/up", "to-c"} <= readable)
+    assert confined_open._kernel_resolves() == ({"docs/up", "to-c"} <= readable)
 
 
 def test_patterns_take_no_longer_than_their_lengths_allow():
@@ -247,16 +248,16 @@ def test_writing_replaces_a_file_whole_and_follows_no_link(home):
     (home / "away").symlink_to(evil)
     allowed = Permissions(folder=home, write=[home])
 
-    writing.write_file("a.txt", "new", allowed)
+    file_writer.write_file("a.txt", "new", allowed)
     with pytest.raises(Refusal) as raised:
-        writing.write_file("away/secret.txt", "mine", allowed)
+        file_writer.write_file("away/secret.txt", "mine", allowed)
 
     assert "path-denied" == raised.value.error.fields["reason"]
     assert "secret" == (evil / "secret.txt").read_text()
     assert "new" == (home / "a.txt").read_text()
     for path in ("none/x", "docs", ".env", "../x", "docs/"):
         with pytest.raises(Refusal):
-            writing.write_file(path, "x", allowed)
+            file_writer.write_file(path, "x", allowed)
 
 
 @pytest.mark.parametrize(
@@ -284,7 +285,7 @@ def test_writing_keeps_the_permissions_of_a_file(home):
     """Also those of a file that only some may read."""
     (home / "a.txt").chmod(0o640)
 
-    writing.write_file("a.txt", "new", Permissions(folder=home, write=[home]))
+    file_writer.write_file("a.txt", "new", Permissions(folder=home, write=[home]))
 
     assert 0o640 == stat.S_IMODE((home / "a.txt").stat().st_mode)
 

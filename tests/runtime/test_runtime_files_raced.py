@@ -10,7 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from sexplang.runtime import Permissions, Refusal, beneath, files, placing, writing
+from sexplang.runtime import Permissions, Refusal
+from sexplang.runtime.files import atomic_write, confined_open, file_reader, file_writer
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -51,7 +52,7 @@ def link(request, home):
 def both_ways(request, monkeypatch):
     """With the kernel's own resolution and without it."""
     if request.param == "step by step":
-        monkeypatch.setattr(beneath, "_kernel_resolves", lambda: False)
+        monkeypatch.setattr(confined_open, "_kernel_resolves", lambda: False)
 
 
 @contextmanager
@@ -86,7 +87,7 @@ def test_no_file_is_read_through_a_swapped_folder(home, link, both_ways, rounds)
     own = Permissions(folder=home)
     with swapping((home / "docs", link)):
         seen = {
-            tried(files.read_file, path, own)
+            tried(file_reader.read_file, path, own)
             for _ in range(rounds)
             for path in ("docs/a.txt", "docs/deep/a.txt")
         }
@@ -101,11 +102,11 @@ def test_no_name_is_listed_through_a_swapped_folder(home, link, both_ways, round
     deep = home / "docs" / "deep"
     (home / "link-2").symlink_to(os.path.join("..", os.readlink(link)))
     with swapping((home / "docs", link)):
-        seen = {tried(files.list_files, "docs/**", own) for _ in range(rounds // 4)}
-        seen |= {tried(files.list_files, "**", own) for _ in range(rounds // 4)}
+        seen = {tried(file_reader.list_files, "docs/**", own) for _ in range(rounds // 4)}
+        seen |= {tried(file_reader.list_files, "**", own) for _ in range(rounds // 4)}
     if not (home / "docs").is_symlink():
         with swapping((deep, home / "link-2")):
-            seen |= {tried(files.list_files, "docs/**", own) for _ in range(rounds // 4)}
+            seen |= {tried(file_reader.list_files, "docs/**", own) for _ in range(rounds // 4)}
 
     names = {os.path.basename(name) for found in seen if isinstance(found, tuple) for name in found}
     assert {"a.txt", "mine.txt"} <= names
@@ -117,8 +118,8 @@ def test_nothing_is_written_through_a_swapped_folder(home, link, both_ways, roun
     allowed = Permissions(folder=home, write=[home])
     with swapping((home / "docs", link)):
         for number in range(rounds // 4):
-            tried(writing.write_file, f"docs/new-{number}", "x", allowed)
-            tried(writing.write_file, "docs/a.txt", "mine", allowed)
+            tried(file_writer.write_file, f"docs/new-{number}", "x", allowed)
+            tried(file_writer.write_file, "docs/a.txt", "mine", allowed)
 
     there = home.parent / "evil", home / ".git"
     assert [3, 3] == [len(os.listdir(folder)) for folder in there]
@@ -130,15 +131,15 @@ def test_no_import_of_a_listing_is_through_a_link(home):
     (home / "hidden").symlink_to(".git")
     own = Permissions(folder=home)
 
-    assert "path-denied" == tried(files.list_files, "hidden/*", own)
-    assert "path-denied" == tried(files.read_file, "hidden/a.txt", own)
+    assert "path-denied" == tried(file_reader.list_files, "hidden/*", own)
+    assert "path-denied" == tried(file_reader.read_file, "hidden/a.txt", own)
 
 
 def test_a_folder_that_goes_away_meanwhile_takes_only_itself_along(home, rounds):
     """The rest is listed all the same."""
     own = Permissions(folder=home)
     with swapping((home / "docs" / "deep", home / "docs" / "a.txt")):
-        listings = [files.list_files("docs/**", own) for _ in range(rounds // 4)]
+        listings = [file_reader.list_files("docs/**", own) for _ in range(rounds // 4)]
 
     assert all("docs/mine.txt" in found for found in listings)
 
@@ -158,7 +159,8 @@ def test_a_pipe_or_link_that_is_swapped_in_is_not_replaced(home, make, rounds):
     make(docs / "other")
     with swapping((docs / "a.txt", docs / "other")):
         seen = {
-            tried(writing.write_file, "docs/a.txt", str(at), allowed) for at in range(rounds * 5)
+            tried(file_writer.write_file, "docs/a.txt", str(at), allowed)
+            for at in range(rounds * 5)
         }
 
     assert {None, "path-denied"} == seen
@@ -182,7 +184,7 @@ def test_nothing_is_left_where_names_come_and_go(home, rounds):
     thread = threading.Thread(target=coming_and_going)
     thread.start()
     try:
-        seen = {tried(writing.write_file, "new.txt", "mine", allowed) for _ in range(rounds)}
+        seen = {tried(file_writer.write_file, "new.txt", "mine", allowed) for _ in range(rounds)}
     finally:
         done.set()
         thread.join()
@@ -198,9 +200,9 @@ def test_where_nothing_can_change_places_nothing_is_written(home, monkeypatch):
         ctypes.set_errno(errno.EINVAL)
         return -1
 
-    monkeypatch.setattr(placing, "_call", lambda: unknown)
+    monkeypatch.setattr(atomic_write, "_call", lambda: unknown)
     allowed = Permissions(folder=home, write=[home])
 
-    assert "file-failed" == tried(writing.write_file, "docs/a.txt", "x", allowed)
+    assert "file-failed" == tried(file_writer.write_file, "docs/a.txt", "x", allowed)
     assert "mine" == (home / "docs/a.txt").read_text()
     assert {"a.txt", "deep", "mine.txt"} == set(os.listdir(home / "docs"))

@@ -14,7 +14,7 @@ from support.command import SEXPLANG
 from support.markdown import ROOT
 
 import sexplang
-from sexplang.interrupt import interruptible
+from sexplang.guards.interrupt import interruptible
 from sexplang.machine import STOPPED, Done, Interruption
 
 

@@ -7,8 +7,8 @@ import pytest
 from runtime_support import begun, error_of, perform, table
 
 from sexplang.runtime import Permissions, drive
-from sexplang.runtime.scripts.printed import paths_printed
-from sexplang.terms.listing import Listing, listing
+from sexplang.runtime.scripts.output_paths import paths_printed
+from sexplang.terms.file_command import Listing, listing
 
 
 def listed(*words, folder=None, **granted):

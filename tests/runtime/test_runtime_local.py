@@ -5,12 +5,12 @@ import pytest
 from runtime_support import ASK, asked, error_of, request
 
 from sexplang.runtime import Refusal
-from sexplang.runtime.models import local
-from sexplang.runtime.models.grammar import reply_schema
-from sexplang.runtime.models.growing import Growing
-from sexplang.runtime.models.openai import asked as engine_request
-from sexplang.runtime.models.openai import repeats, replied
-from sexplang.runtime.models.streamed import Pieces
+from sexplang.runtime.models.adapters import local
+from sexplang.runtime.models.adapters.openai import build_request as engine_request
+from sexplang.runtime.models.adapters.openai import read_reply, repeats
+from sexplang.runtime.models.adapters.openai_stream import OpenAIStream
+from sexplang.runtime.models.adapters.reply_grammar import reply_schema
+from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
 
 TOOL = {
     "name": "read_file",
@@ -40,7 +40,7 @@ def test_the_local_model_answers_and_says_the_same_twice():
 @needs_it
 def test_what_it_has_said_is_there_while_it_goes_on():
     """So a call that is withdrawn or late keeps it."""
-    said = Growing()
+    said = StreamAccumulator()
 
     async def main():
         async with anyio.create_task_group() as group:
@@ -148,9 +148,9 @@ def test_the_engine_takes_a_schema_that_refers_to_itself():
 )
 def test_of_a_reply_that_was_cut_the_answer_is_kept(text, schema, said):
     """And nothing of what it was wrapped in."""
-    pieces = Pieces()
+    pieces = OpenAIStream()
     pieces.take({"choices": [{"delta": {"content": text}, "finish_reason": "length"}]})
-    reply = replied(pieces, {"tools": [TOOL], "output_schema": schema}, "0.1", "local")
+    reply = read_reply(pieces, {"tools": [TOOL], "output_schema": schema}, "0.1", "local")
 
     assert ([{"type": "text", "text": said}], "max_tokens") == (
         reply["content"],

@@ -7,17 +7,17 @@ from runtime_support import QUICK, SHORT, table
 from support.messages_server import MessagesServer
 
 import sexplang
+from sexplang.build.pipeline import build, meter, tasks
 from sexplang.machine import Limits, start
-from sexplang.pipeline import build, meter, tasks
 from sexplang.runtime import Endpoint, Journal, Retries, drive
-from sexplang.runtime.events import Finished, Withdrawn
-from sexplang.runtime.journal import replay
-from sexplang.runtime.recording import lines
-from sexplang.runtime.running import Run
-from sexplang.runtime.waiting import finish
+from sexplang.runtime.driver.event_loop import finish
+from sexplang.runtime.driver.events import Finished, Withdrawn
+from sexplang.runtime.driver.run import Run
+from sexplang.runtime.journal.journal import replay
+from sexplang.runtime.journal.recording_reader import lines
 from sexplang.terms.json.tagged import unpack
 from sexplang.terms.source import Source
-from sexplang.terms.text import plain
+from sexplang.terms.values.text import plain
 
 TEXT = [{"type": "text", "text": "Tea is wet."}]
 USED = {"input_tokens": 70, "cache_read_input_tokens": 20, "output_tokens": 9}

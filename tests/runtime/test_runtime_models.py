@@ -11,10 +11,10 @@ from support.messages_server import MessagesServer
 
 from sexplang.machine import Done
 from sexplang.runtime import Endpoint, Journal, Refusal, Retries, choose_model, drive
-from sexplang.runtime.events import Finished, Retrying, Said, Started
-from sexplang.runtime.models.messages import target, wire
-from sexplang.runtime.pressure import pause
-from sexplang.terms.models import Models, worded
+from sexplang.runtime.driver.events import Finished, Retrying, Said, Started
+from sexplang.runtime.models.adapters.messages import target, wire
+from sexplang.runtime.models.circuit_breaker import pause
+from sexplang.terms.model.roles import Models, read_models
 
 BOUNDED = Endpoint(silence=1, total=2, most_bytes=1_000_000)
 
@@ -75,7 +75,7 @@ def test_the_body_holds_the_request_and_nothing_of_the_run():
 
 def test_whoever_watches_is_told_how_much_has_arrived(monkeypatch):
     """Now and then, not for each piece; here for each."""
-    monkeypatch.setattr("sexplang.runtime.models.messages.TELLING", 0.0)
+    monkeypatch.setattr("sexplang.runtime.models.adapters.messages.TELLING", 0.0)
     seen = []
     with MessagesServer("a long answer") as server:
         asked(f"{server.url}#m", on_event=seen.append)
@@ -300,7 +300,7 @@ def test_an_address_may_have_a_path_and_the_name_of_a_model():
     at = target("http://me:secret@host:8080/base/v1/messages#small")
 
     assert ("http://host:8080/base", "me:secret", "small") == (at.base_url, at.user, at.model)
-    assert "host:8080" == at.shown
+    assert "host:8080" == at.display_name
     for wrong in ("http://", "http://[", "http://host:port"):
         with pytest.raises(Refusal):
             target(wrong)
@@ -313,14 +313,18 @@ def test_who_answers_to_a_name(monkeypatch):
     def who(models, name=None):
         return choose_model(models, name).model
 
-    some = worded("local", {"judge": "http://a#j", "claude-x": "strong", "strong": "http://a#s"})
+    some = read_models(
+        "local", {"judge": "http://a#j", "claude-x": "strong", "strong": "http://a#s"}
+    )
     assert ["local", "local"] == [who(some), who(some, "fast")]
     assert ["http://a#j", "http://a#s"] == [who(some, "judge"), who(some, "anthropic:claude-x")]
     assert ["anthropic:claude-y", "http://b"] == [who(some, "claude-y"), who(some, "http://b")]
-    every = worded(names={"*": "local", "judge": "http://a#j"})
+    every = read_models(names={"*": "local", "judge": "http://a#j"})
     assert ["local", "http://a#j", "local"] == [who(every, n) for n in (None, "judge", "claude-y")]
     for played in ("scripted:a.json", "replay:a.jsonl"):
-        assert {played} == {who(worded(played), n) for n in (None, "judge", "claude-y", "http://b")}
+        assert {played} == {
+            who(read_models(played), n) for n in (None, "judge", "claude-y", "http://b")
+        }
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     assert who(Models(), "fast") == who(Models()) == "anthropic:claude-sonnet-5-5"
     for name in ("gpt-9", "nonsense:x", "anthropic:", "http:"):

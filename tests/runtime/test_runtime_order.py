@@ -7,11 +7,11 @@ import pytest
 from runtime_support import error_of, table
 from support.messages_server import MessagesServer
 
+from sexplang.build.pipeline import build, meter, tasks
 from sexplang.machine import Done, Limits, start
-from sexplang.pipeline import build, meter, tasks
 from sexplang.runtime import Endpoint, Journal, drive
 from sexplang.terms.source import Source
-from sexplang.terms.text import plain
+from sexplang.terms.values.text import plain
 
 ASK = """(define (ask t)
   (get-in (model {max_tokens: 100 messages: [{role: "user" content: t}]}) ["content" 0 "text"]))

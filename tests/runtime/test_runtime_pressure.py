@@ -10,19 +10,21 @@ import pytest
 from runtime_support import ASK, begun, error_of, par, perform, seq, table
 from support.messages_server import MessagesServer
 
+from sexplang.build.pipeline import build
 from sexplang.machine import start
-from sexplang.pipeline import build
 from sexplang.runtime import Endpoint, Journal, Permissions, Refusal, Retries, drive
-from sexplang.runtime.events import Retrying, Withdrawn
-from sexplang.runtime.models.failures import timed_out
-from sexplang.runtime.pressure import Pressure
-from sexplang.runtime.refusal import broken
+from sexplang.runtime.driver.events import Retrying, Withdrawn
+from sexplang.runtime.models.circuit_breaker import CircuitBreaker
+from sexplang.runtime.models.server_failures import refuse_timeout
+from sexplang.runtime.refusal import make_task_failure
 from sexplang.terms.source import Source
 
 
 def busy(status=529, asked=None):
     words = f"host answered {status}"
-    return broken("llm_error", "model-busy", words, again=True, retry_after=asked, status=status)
+    return make_task_failure(
+        "llm_error", "model-busy", words, again=True, retry_after=asked, status=status
+    )
 
 
 class Clock:
@@ -36,7 +38,7 @@ class Clock:
 
 
 def pressure(**settings):
-    return Pressure("host", Retries(**settings), Clock())
+    return CircuitBreaker("host", Retries(**settings), Clock())
 
 
 FOR_EVER = 1e9
@@ -166,12 +168,12 @@ def test_a_probe_that_is_withdrawn_leaves_its_place_to_another():
 def test_what_is_no_overload_is_a_sign_of_life():
     """A wrong request is answered by a server that works; a rate limit says neither."""
     host = pressure(overloads=3)
-    wrong = broken("llm_error", "model-refused-request", "no")
+    wrong = make_task_failure("llm_error", "model-refused-request", "no")
     for refusal in (busy(), busy(), wrong, busy(), busy(429), busy()):
         host.failed("0.1", refusal, 0.0)
     assert (0, 2) == (host.openings, host.failures)
 
-    host.failed("0.1", timed_out("host", 1), 0.0)
+    host.failed("0.1", refuse_timeout("host", 1), 0.0)
     assert 1 == host.openings
 
 

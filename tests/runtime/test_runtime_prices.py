@@ -3,8 +3,8 @@
 import pytest
 
 import sexplang
-from sexplang.runtime.prices import prices
-from sexplang.terms.models import worded
+from sexplang.runtime.models.prices import prices
+from sexplang.terms.model.roles import read_models
 
 
 @pytest.mark.parametrize(
@@ -19,14 +19,16 @@ def test_a_model_has_its_price_however_it_is_named(model):
 
 
 def test_what_runs_here_costs_nothing_and_what_nobody_knows_has_no_price(monkeypatch):
-    monkeypatch.setattr("sexplang.runtime.models.local.is_installed", lambda: False)
+    monkeypatch.setattr("sexplang.runtime.models.adapters.local.is_installed", lambda: False)
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     price = prices()
 
     assert price("local", 1_000, 1_000) == price("scripted:x.json", 1, 1) == 0
     assert price("some-model-of-nobody", 1, 1) is None
     assert price("", 1, 1) is None
-    assert prices(worded("local"))("", 1, 1) == prices(worded("local"))("a role", 1, 1) == 0
+    assert (
+        prices(read_models("local"))("", 1, 1) == prices(read_models("local"))("a role", 1, 1) == 0
+    )
 
 
 def test_a_budget_in_dollars_lets_through_what_fits_and_refuses_the_rest():
@@ -84,7 +86,7 @@ def test_a_prompt_cache_has_prices_of_its_own():
     assert price(model, 1_000, 5, 1_000, 1_000) == pytest.approx(
         plain + written + read + price(model, 0, 5)
     )
-    assert 0 == prices(worded(names={model: "local"}))(model, 1, 1, 1, 1)
+    assert 0 == prices(read_models(names={model: "local"}))(model, 1, 1, 1, 1)
 
 
 def test_nobody_knows_the_price_of_a_function():

@@ -12,10 +12,10 @@ from support.recorded import put_lines
 import sexplang
 from sexplang.machine import Done
 from sexplang.runtime import Journal, drive
-from sexplang.runtime.events import Retrying
-from sexplang.runtime.recording import Entry, recording
-from sexplang.runtime.shared import Shared, Whole
-from sexplang.runtime.traces.notes import Notes
+from sexplang.runtime.driver.events import Retrying
+from sexplang.runtime.journal.recording_reader import Entry, read_recording
+from sexplang.runtime.journal.shared_payloads import PayloadRestorer, PayloadShortener
+from sexplang.runtime.traces.recording_sink import RecordingSink
 from sexplang.runtime.traces.tree import Trace
 from sexplang.terms.task import error_record
 
@@ -34,12 +34,12 @@ def names(entry: Entry):
 @given(st.lists(st.tuples(st.sampled_from(["model", "tool"]), PAYLOADS), max_size=8))
 def test_what_is_said_again_is_read_again(calls):
     """Shortened or not, each row has the arguments that it had."""
-    shared, whole = Shared(), Whole()
+    shared, whole = PayloadShortener(), PayloadRestorer()
     rows = [
         {"id": str(at), "operation": operation, "arguments": [payload]}
         for at, (operation, payload) in enumerate(calls)
     ]
-    kept = [json.loads(json.dumps(shared.shortened(row))) for row in rows]
+    kept = [json.loads(json.dumps(shared.shorten(row))) for row in rows]
 
     assert [json.dumps(row["arguments"], sort_keys=True) for row in rows] == [
         json.dumps(whole.arguments(row), sort_keys=True) for row in kept
@@ -63,7 +63,7 @@ def test_a_host_records_the_tree_as_well(tmp_path):
     """With `record=`, whether or not it is traced."""
     path = tmp_path / "run.jsonl"
     sexplang.run("(par (now) (begin (now) (now)))", record=path)
-    found = recording(str(path))
+    found = read_recording(str(path))
 
     assert [["0", [["now", []]]], ["1", [["now", []], ["now", []]]]] == names(found.root)[1]
     assert [None, 3] == [found.root.error, len(found.rows)]
@@ -72,7 +72,7 @@ def test_a_host_records_the_tree_as_well(tmp_path):
 def test_attempts_that_failed_are_kept(tmp_path):
     """With their errors, before the row."""
     journal = Journal(record=tmp_path / "run.jsonl")
-    trace = Trace(Notes(journal, "program"))
+    trace = Trace(RecordingSink(journal, "program"))
     error = error_record("TASK_FAILURE", "llm_error", "busy")
 
     async def answer(request):
@@ -82,7 +82,7 @@ def test_attempts_that_failed_are_kept(tmp_path):
     outcome = drive(begun(perform("model", ASK)), {"model": answer}, journal=journal, trace=trace)
     trace.over()
     journal.close()
-    (row,) = recording(str(tmp_path / "run.jsonl")).rows
+    (row,) = read_recording(str(tmp_path / "run.jsonl")).rows
 
     assert Done(1) == outcome
     assert [error.fields] == [each.fields for each in row.retries]

@@ -4,7 +4,7 @@ import pytest
 from runtime_support import ASK, asked, begun, error_of, perform, seq, table
 
 from sexplang.runtime import Journal, drive
-from sexplang.terms.models import Models
+from sexplang.terms.model.roles import Models
 
 OTHER = {"messages": ({"role": "user", "content": "Bye?"},)}
 

@@ -6,7 +6,7 @@ import pytest
 from runtime_support import ASK, asked, begun, error_of, perform, request, seq, table
 
 from sexplang.runtime import Refusal, drive
-from sexplang.runtime.models.scripted import read_script, scripted
+from sexplang.runtime.models.adapters.scripted import read_script, read_scripted_model
 
 
 def script(tmp_path, data):
@@ -16,13 +16,15 @@ def script(tmp_path, data):
 
 
 def said(model, payload=ASK, task=None):
-    reply = scripted(model.removeprefix("scripted:")) if isinstance(model, str) else model
+    reply = (
+        read_scripted_model(model.removeprefix("scripted:")) if isinstance(model, str) else model
+    )
     return reply(payload, request("model", payload, task=task))["content"]
 
 
 def test_replies_are_taken_in_order_for_each_task(tmp_path):
     """Each task has the list from its beginning."""
-    model = scripted(script(tmp_path, ["one", "two"]).removeprefix("scripted:"))
+    model = read_scripted_model(script(tmp_path, ["one", "two"]).removeprefix("scripted:"))
     texts = [said(model, {**ASK, "task": task})[0]["text"] for task in ("a", "b", "a", "b")]
 
     assert ["one", "one", "two", "two"] == texts
@@ -35,7 +37,7 @@ def test_the_first_rule_that_fits_replies(tmp_path):
         {"contains": "weather", "reply": "sunny"},
         {"reply": "whatever"},
     ]
-    model = scripted(script(tmp_path, rules).removeprefix("scripted:"))
+    model = read_scripted_model(script(tmp_path, rules).removeprefix("scripted:"))
     weather = {"messages": [{"role": "user", "content": "the weather?"}]}
     texts = [
         said(model, ASK, "greet"),

@@ -11,12 +11,12 @@ from runtime_support import ASK, begun, par, perform, table
 from support.messages_server import MessagesServer
 from support.wide_server import WideServer
 
+from sexplang.build.pipeline import build
 from sexplang.machine import start
-from sexplang.pipeline import build
 from sexplang.runtime import Endpoint, Journal, adrive, drive
-from sexplang.runtime.events import Started
-from sexplang.runtime.models.growing import Growing
-from sexplang.runtime.running import Run
+from sexplang.runtime.driver.events import Started
+from sexplang.runtime.driver.run import Run
+from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
 from sexplang.terms.source import Source
 
 
@@ -91,7 +91,7 @@ def test_a_run_that_is_left_leaves_the_calls_that_wait_unmade():
 
 
 def grown(*events):
-    reply = Growing()
+    reply = StreamAccumulator()
     pieces = [reply.take(event) for event in deepcopy(events)]
     return reply, pieces
 

@@ -12,12 +12,12 @@ from runtime_support import begun, error_of, finally_, perform, repeat, request,
 
 from sexplang.machine import Done
 from sexplang.runtime import Journal, Refusal, drive
-from sexplang.runtime.journal import digest
-from sexplang.runtime.redact import clean_data
-from sexplang.runtime.world import drawn
+from sexplang.runtime.journal.journal import digest
+from sexplang.runtime.journal.redaction import clean_data
+from sexplang.runtime.world import draw_integer
 from sexplang.terms.json.tagged import dump, pack
 from sexplang.terms.task import task_result
-from sexplang.terms.value import symbol
+from sexplang.terms.values.value import symbol
 
 
 def test_print_and_log_go_where_the_host_says():
@@ -62,7 +62,7 @@ def test_random_follows_from_the_run_and_the_request():
 @given(st.binary(min_size=1, max_size=8), st.integers(1, 10**400))
 def test_a_random_integer_is_below_its_bound(seed, bound):
     """However large the bound is."""
-    assert 0 <= drawn(seed, bound) < bound
+    assert 0 <= draw_integer(seed, bound) < bound
 
 
 def test_random_integers_are_spread_evenly():

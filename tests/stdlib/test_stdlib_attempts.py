@@ -10,9 +10,9 @@ from support.examples import examples
 from support.running import UNANSWERED, begun, built, delivered, in_order
 
 import sexplang
+from sexplang.build.pipeline import inspect
 from sexplang.machine import Done, Failed, Suspended
-from sexplang.pipeline import inspect
-from sexplang.terms.text import plain
+from sexplang.terms.values.text import plain
 
 STEPS = {
     "(lambda (x) (+ x 1))": lambda x: x + 1,

@@ -6,9 +6,9 @@ from support.examples import examples
 from support.playing import Exchange, play
 from support.running import UNANSWERED, begun, built, delivered, seen
 
+from sexplang.build.pipeline import inspect
 from sexplang.machine import Done, Failed, Suspended
-from sexplang.pipeline import inspect
-from sexplang.terms.text import plain
+from sexplang.terms.values.text import plain
 
 LOOP = """
 (define-effect (ask phase i))

@@ -18,10 +18,10 @@ from support.running import built
 
 import sexplang
 from sexplang import Limits, Permissions
+from sexplang.build.pipeline import inspect, tasks
 from sexplang.machine import Suspended, start, state_of
 from sexplang.machine.freezing import freeze, thaw
-from sexplang.pipeline import inspect, tasks
-from sexplang.runtime.events import Finished, Started, Withdrawn
+from sexplang.runtime.driver.events import Finished, Started, Withdrawn
 
 
 def said(text, taken=7, given=3):

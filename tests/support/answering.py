@@ -11,12 +11,12 @@ from typing import Any
 from attrs import evolve, field, frozen
 from support.running import built
 
+from sexplang.build.pipeline import tasks
 from sexplang.machine import Done, Failed, Limits, Suspended, start
-from sexplang.pipeline import tasks
-from sexplang.terms.equality import equal
 from sexplang.terms.task import error_record
-from sexplang.terms.text import value_of, written
-from sexplang.terms.value import Value
+from sexplang.terms.values.equality import equal
+from sexplang.terms.values.text import to_source, value_of
+from sexplang.terms.values.value import Value
 
 ARGUMENTS = ("a", "b", "c", "d")
 
@@ -231,7 +231,7 @@ class _Writer:
     def hole(self, kind: str, size: int) -> list[Piece]:
         if kind == "arguments":
             some = [self.random.choice(ARGUMENTS) for _ in range(self.random.randrange(4))]
-            return [written(tuple(some))]
+            return [to_source(tuple(some))]
         return self.some(kind, size)
 
 
@@ -282,7 +282,7 @@ def _literal(piece: Piece, world: World) -> str:
 
 
 def _written(data: Any) -> str:
-    return written(value_of(data))
+    return to_source(value_of(data))
 
 
 @frozen
@@ -317,7 +317,7 @@ def ran(text: str, world: World) -> Ran:
 
 def differ(one: Ran, other: Ran) -> bool:
     same = one.error == other.error and equal(one.value, other.value)
-    return not same or written(one.value) != written(other.value)
+    return not same or to_source(one.value) != to_source(other.value)
 
 
 def result_answers(seed: int) -> str | None:

@@ -18,14 +18,14 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from sexplang.hosts.output import as_json, shown
-from sexplang.hosts.show import show, show_error
+from sexplang.build.pipeline import build
+from sexplang.hosts.terminal.output import as_json, format_value
+from sexplang.hosts.terminal.show import show, show_error
 from sexplang.machine import Done, Failed, Limits, Suspended
-from sexplang.pipeline import build
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
-from sexplang.terms.text import plain
-from sexplang.terms.value import Fault
+from sexplang.terms.values.text import plain
+from sexplang.terms.values.value import Fault
 
 MEMORY = 1_500_000_000
 """Bytes that a process may hold."""
@@ -141,7 +141,8 @@ def end(text: str, limits: Limits = Limits(), steps: int = 100) -> Ending:  # no
 
     A host answers its requests with nil, `steps` times at most.
     """
-    from sexplang import machine, pipeline
+    from sexplang import machine
+    from sexplang.build import pipeline
 
     try:
         program = build(Source("hostile", text), _no_file)
@@ -165,7 +166,7 @@ def end(text: str, limits: Limits = Limits(), steps: int = 100) -> Ending:  # no
 
 def _left(value: Any) -> Ending:
     try:
-        text = shown(value)
+        text = format_value(value)
         plain(value)
         as_json(value)
     except Fault as fault:

@@ -8,10 +8,10 @@ from attrs import frozen
 from support.spent import price
 from support.wide_server import WideServer
 
+from sexplang.build.pipeline import build, meter
 from sexplang.machine import Done, Failed, Limits, start
-from sexplang.pipeline import build, meter
 from sexplang.runtime import Retries, Settings, drive, performers
-from sexplang.terms.models import worded
+from sexplang.terms.model.roles import read_models
 from sexplang.terms.source import Source
 
 WIDTH = 64
@@ -84,7 +84,7 @@ def run(seed: int, server: WideServer) -> Seen:
     """One run, from its start to its end."""
     branch, budget = drawn(seed)
     server.counts()
-    settings = Settings(run_id=str(seed), models=worded(f"{server.url}#m"), retries=QUICK)
+    settings = Settings(run_id=str(seed), models=read_models(f"{server.url}#m"), retries=QUICK)
     program = _program(branch)
     outcome = start(program, {"seed": seed}, None, Limits(), budget, meter(price))
     ended = drive(outcome, performers(settings), parallel=WIDTH) if _waits(outcome) else outcome

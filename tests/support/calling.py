@@ -9,12 +9,12 @@ from typing import Any
 
 from attrs import define, field
 
+from sexplang.build.pipeline import tasks
 from sexplang.machine import Limits, Suspended, start
-from sexplang.pipeline import tasks
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_record
-from sexplang.terms.text import value_of
+from sexplang.terms.values.text import value_of
 
 TASKS = """
 (defatom say (params a) (instructions "say {{a}}"))

@@ -9,16 +9,16 @@ from support.markdown import ROOT, Chunk, Mark, chunks_of
 from support.playing import Exchange, Unexpected, play, value_fits
 
 from sexplang.analysis import too_many
-from sexplang.hosts.show import show, show_error
+from sexplang.build.pipeline import build, inspect
+from sexplang.hosts.terminal.show import show, show_error
 from sexplang.machine import Done
-from sexplang.pipeline import build, inspect
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
-from sexplang.terms.text import written
-from sexplang.terms.value import Fault, Record
+from sexplang.terms.values.text import to_source
+from sexplang.terms.values.value import Fault, Record
 
 
 def chunks(*places: str) -> Iterator[Chunk]:
@@ -87,7 +87,7 @@ def _succeeds(chunk: Chunk, text: str, script: list[Exchange], item: Item) -> No
         raise Unexpected(f"{place} fails\n{show_error(outcome.error, _finder(chunk, text))}")
     for mark in item.of("=>"):
         if not value_fits(mark.text, outcome.value):
-            raise Unexpected(f"{place} gives {written(outcome.value)[:2000]}, not {mark.text}")
+            raise Unexpected(f"{place} gives {to_source(outcome.value)[:2000]}, not {mark.text}")
 
 
 def _fails(chunk: Chunk, text: str, script: list[Exchange], item: Item, shown: list[str]) -> bool:
@@ -110,7 +110,7 @@ def _fails(chunk: Chunk, text: str, script: list[Exchange], item: Item, shown: l
         return not any(each.code in _REFUSED for each in warnings)
     outcome = play(program, script)
     if isinstance(outcome, Done):
-        given = written(outcome.value)[:2000]
+        given = to_source(outcome.value)[:2000]
         raise Unexpected(f"{chunk}: line {mark.line} gives {given}, not the error {mark.text}")
     _expected_error(mark, chunk, outcome.error)
     shown.append(show_error(outcome.error, _finder(chunk, text)))

@@ -13,7 +13,7 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Export, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.template import Param, Template
-from sexplang.terms.value import Higher, Operation, Primitive, Task
+from sexplang.terms.values.value import Higher, Operation, Primitive, Task
 
 NOWHERE = Span(Source("prelude", ""), 0, 0)
 

@@ -15,7 +15,7 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from sexplang.terms.task import error_record
-from sexplang.terms.value import Record
+from sexplang.terms.values.value import Record
 
 Computation = Any  # Pure | Used | Open
 GRACE = 5

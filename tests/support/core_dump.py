@@ -8,8 +8,8 @@ from typing import Any
 
 from sexplang.terms.core import Clause
 from sexplang.terms.program import Bind, Unit
-from sexplang.terms.text import written
-from sexplang.terms.value import Procedure
+from sexplang.terms.values.text import to_source
+from sexplang.terms.values.value import Procedure
 
 
 def dump(unit: Unit) -> str:
@@ -38,7 +38,7 @@ def show(core: Any, names: dict[int, str] | None = None) -> str:
     kind = type(core).__name__
     if kind == "Const":
         value = core.value
-        return f"#{value.name}" if isinstance(value, Procedure) else written(value)
+        return f"#{value.name}" if isinstance(value, Procedure) else to_source(value)
     if kind == "Local":
         return f"{core.name}.{core.depth}.{core.index}"
     if kind == "Known":

@@ -13,8 +13,8 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 import sexplang
-from sexplang.runtime.models.replay import recorded
-from sexplang.runtime.recording import recording
+from sexplang.runtime.journal.recording_reader import read_recording
+from sexplang.runtime.models.adapters.replay import read_recorded_run
 from sexplang.runtime.refusal import Refusal
 
 PREAMBLE = """(defatom ask (params (q string)) (instructions "{{q}}"))
@@ -86,7 +86,7 @@ def line_refused(path):
     """The number of the line for which a recording is refused, by whoever repeats it as by whoever
     shows it; 0 where it is not."""
     said = []
-    for read in (recorded, recording):
+    for read in (read_recorded_run, read_recording):
         try:
             read(str(path))
         except Refusal as refusal:

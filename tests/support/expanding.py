@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
+from sexplang.build.pipeline import build
 from sexplang.expander import Expander
 from sexplang.machine import Done, start
-from sexplang.pipeline import build
 from sexplang.reader import read, write
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm
 from sexplang.terms.macro import Macro
 from sexplang.terms.source import Source
-from sexplang.terms.text import written
-from sexplang.terms.value import Fault
+from sexplang.terms.values.text import to_source
+from sexplang.terms.values.value import Fault
 
 WORDS = frozenset(["if", "let", "quote", "begin", "else", "lambda", "define"])
 
@@ -32,7 +32,7 @@ def value(text: str, files: dict[str, str] | None = None) -> str:
     """What a program gives, as it is written. Line 1 is empty."""
     outcome = start(build(Source("program", "\n" + text), finder(files or {})), {})
     assert isinstance(outcome, Done), outcome
-    return written(outcome.value)
+    return to_source(outcome.value)
 
 
 def found(text: str, files: dict[str, str] | None = None) -> tuple[Diagnostic, ...]:

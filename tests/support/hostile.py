@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from support.bounded import Hostile
 
 from sexplang.machine import Limits
-from sexplang.process import held
-from sexplang.terms.text import quoted
+from sexplang.package.process import memory_in_use
+from sexplang.terms.values.text import quote
 
 
 def _group(
@@ -236,7 +236,7 @@ FORKING = _group(
 
 PLANNED = {
     name: Hostile(
-        "(define outcome (eval-plan text allow: ['ask-user]))".replace("text", quoted(text))
+        "(define outcome (eval-plan text allow: ['ask-user]))".replace("text", quote(text))
         + ' (if (string=? outcome.status "failed") outcome.error.reason outcome.status)',
         frozenset([""]),
         Limits(plan_steps=300_000, plan_frames=50_000, allocation=5_000_000, branches=5_000),
@@ -310,7 +310,7 @@ KEEPING = _group(
         "errors": "(loop ((x 1)) (recur (attempt (raise {reason: 'r details: {x: x}}))))",
         "a large list": "(map (lambda (x) [x x]) (range 10000000))",
     },
-    Limits(memory=75_000_000, held=held),
+    Limits(memory=75_000_000, held=memory_in_use),
 )
 
 # -- values

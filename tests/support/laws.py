@@ -42,15 +42,15 @@ from support.spent import SPENT, counted
 from support.stepping import one_count
 from support.thawing import resealed
 
+from sexplang.build.pipeline import tasks
 from sexplang.machine import Suspended, state_of
 from sexplang.machine.scheduler.branches import Queued, Waiting
-from sexplang.pipeline import tasks
 from sexplang.runtime import Refusal
-from sexplang.runtime.journal import Row, replay
+from sexplang.runtime.journal.journal import Row, replay
 from sexplang.terms.diagnostic import Diagnostics
-from sexplang.terms.text import plain
-from sexplang.terms.value import Record
-from sexplang.testing.writing import EVERYTHING, EVERYWHERE, Shape, program
+from sexplang.terms.values.text import plain
+from sexplang.terms.values.value import Record
+from sexplang.testing.program_writer import EVERYTHING, EVERYWHERE, Shape, program
 
 Law = Callable[[int], str | None]
 BROKE = "a Python exception,"

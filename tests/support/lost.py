@@ -10,13 +10,13 @@ from typing import Any
 from attrs import frozen
 from support.running import built
 
+from sexplang.build.pipeline import meter, tasks
 from sexplang.machine import Failed, Limits, Suspended, start
 from sexplang.machine.scheduler.branches import sort_key
-from sexplang.pipeline import meter, tasks
-from sexplang.runtime.models.scripted import shaped
-from sexplang.terms.task import error_record, failed_result
-from sexplang.terms.text import plain, value_of
-from sexplang.terms.value import Record
+from sexplang.runtime.models.adapters.scripted import shape_reply
+from sexplang.terms.task import error_record, make_failed_result
+from sexplang.terms.values.text import plain, value_of
+from sexplang.terms.values.value import Record
 
 WORDS = "PAID-FOR"
 """What is said by each thing that is given, and by nothing else."""
@@ -356,7 +356,7 @@ def nothing_lost(seed: int) -> str | None:
     where = f"{way.name} x {given.name}: {text}"
     if fields["reason"] != way.reason:
         return f"{where}\nit ended with {fields['reason']}, {fields['message']}"
-    result = failed_result(error)
+    result = make_failed_result(error)
     told = fields["details"].get("partial_results")
     notes = result.fields["notes"]
     noted = {name: item for name, item in notes.items() if name != "error"}
@@ -412,7 +412,7 @@ def _next(outcome: Suspended, way: Way, left: dict[str, list[Reply]]) -> Any:
             del left[task][:1]
             if isinstance(reply, Record):
                 return outcome.fail(request.id, reply)
-            said = shaped(reply, "law", request)
+            said = shape_reply(reply, "law", request)
             if way.usage and len(left["parent"]) == len(way.says) and not left["leaf"]:
                 said = {**said, "usage": way.usage}
             return outcome.resume(request.id, value_of(said))

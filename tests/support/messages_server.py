@@ -72,7 +72,7 @@ class MessagesServer:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> "MessagesServer":
-        from sexplang.runtime.models.loading import wait
+        from sexplang.runtime.models.adapters.sdk_loader import wait
 
         wait()  # deadlines of a second are not to be over before a call is made
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()

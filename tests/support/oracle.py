@@ -33,9 +33,9 @@ from support.computation import (
 from support.conversing import WHOM, Task, called
 
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
-from sexplang.terms.task import error_record, failed_result
-from sexplang.terms.text import text
-from sexplang.terms.value import Record, symbol
+from sexplang.terms.task import error_record, make_failed_result
+from sexplang.terms.values.text import text
+from sexplang.terms.values.value import Record, symbol
 
 Env = dict[str, Any]
 Whom = tuple[Any, ...]
@@ -407,7 +407,7 @@ class Evaluator:
         return Clause("error", "never", run, tuple(words))
 
     def attempt(self, items: list[Form], env: Env) -> Computation:
-        failed = Clause("error", "never", lambda vs, _: Pure(failed_result(vs[0])))
+        failed = Clause("error", "never", lambda vs, _: Pure(make_failed_result(vs[0])))
         return handle(self.value(items[1], env), [failed], None)
 
     # (par e…) (race e…)

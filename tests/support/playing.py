@@ -5,16 +5,16 @@ from typing import Any
 
 from attrs import field, frozen
 
+from sexplang.build.pipeline import build, tasks
 from sexplang.machine import Done, start
-from sexplang.pipeline import build, tasks
 from sexplang.reader import read
-from sexplang.runtime.models.scripted import shaped
+from sexplang.runtime.models.adapters.scripted import shape_reply
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.source import Source
-from sexplang.terms.text import plain, value_of, written
-from sexplang.terms.value import Fault, Record, Symbol, Value, symbol
+from sexplang.terms.values.text import plain, to_source, value_of
+from sexplang.terms.values.value import Fault, Record, Symbol, Value, symbol
 
 UNASKED = ("print", "log", "progress")
 """Requests that need no mark: they are answered with nil."""
@@ -68,7 +68,7 @@ def _next(requests: Sequence[Request], left: list[Exchange]) -> tuple[Request, E
     for request in requests:
         if request.operation in UNASKED:
             return request, None
-    shown = " and ".join(written((symbol(r.operation), *r.arguments)) for r in requests)
+    shown = " and ".join(to_source((symbol(r.operation), *r.arguments)) for r in requests)
     wanted = f"expected {left[0].request} ({left[0].where})" if left else "no mark answers it"
     raise Unexpected(f"the program asks {shown[:2000]}; {wanted}")
 
@@ -128,7 +128,7 @@ def fits(wanted: Value, given: Value, partly: bool = False) -> bool:
 
 def value_fits(mark: str, value: Value) -> bool:
     """Whether the text after `;=>` says this value."""
-    if mark == written(value):
+    if mark == to_source(value):
         return True
     try:
         forms = read(Source("mark", mark))
@@ -152,6 +152,6 @@ def _answered(request: Request, exchange: Exchange | None) -> Value:
     if request.operation != "model" or not is_short:
         return value
     try:
-        return value_of(shaped(plain(value), "spec", request))
+        return value_of(shape_reply(plain(value), "spec", request))
     except Refusal as refusal:
         return refusal.error

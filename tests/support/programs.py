@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from sexplang.testing.writing import (
+from sexplang.testing.program_writer import (
     EVERYTHING,
     EVERYWHERE,
     PREAMBLE,

@@ -7,8 +7,8 @@ from lxml import html
 from support.command import sexplang
 from support.markdown import ROOT
 
-from sexplang.runtime.chain import add_checksum
-from sexplang.runtime.journal import CUT, VERSION
+from sexplang.runtime.journal.checksum_chain import add_checksum
+from sexplang.runtime.journal.journal import CUT, VERSION
 
 PLAN = {
     "plan.sexp": '(import "report.xml") (import "look-up.xml") (str (report (read-file "what")))',

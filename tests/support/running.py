@@ -6,15 +6,15 @@ from typing import Any
 
 from attrs import field, frozen
 
+from sexplang.build.pipeline import build
 from sexplang.machine import Done, Failed, Limits, Suspended, start, state_of
 from sexplang.machine.scheduler.branches import Queued, Waiting, sort_key
-from sexplang.pipeline import build
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import TaskSystem, error_record
-from sexplang.terms.text import plain
-from sexplang.terms.value import Fault, Record
+from sexplang.terms.values.text import plain
+from sexplang.terms.values.value import Fault, Record
 
 Answer = Callable[[str, tuple[Any, ...]], Any]
 Asked = tuple[str, tuple[Any, ...]]

@@ -28,8 +28,8 @@ from support.oracle import Evaluator
 from sexplang.reader import read
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_record
-from sexplang.terms.text import plain
-from sexplang.terms.value import Fault, Record
+from sexplang.terms.values.text import plain
+from sexplang.terms.values.value import Fault, Record
 
 CANCELLED = error_record("TASK_FAILURE", "cancelled", "")
 

@@ -20,17 +20,17 @@ from support.messages_server import MessagesServer
 from support.running import built
 from support.spent import LEAST, LIMITS, allowed, paying, price, unlike
 
-from sexplang.hosts.progress import Progress
-from sexplang.hosts.spending import ROOT
+from sexplang.build.pipeline import meter, tasks
+from sexplang.hosts.terminal.budget_line import ROOT
+from sexplang.hosts.terminal.progress import Progress
 from sexplang.machine import Done, Failed, Suspended, start
-from sexplang.pipeline import meter, tasks
 from sexplang.runtime import Journal, Retries, Settings, drive, performers
-from sexplang.runtime.events import Finished, Retrying, Started, Withdrawn
-from sexplang.runtime.journal import replay
-from sexplang.runtime.running import Run
-from sexplang.runtime.waiting import finish
+from sexplang.runtime.driver.event_loop import finish
+from sexplang.runtime.driver.events import Finished, Retrying, Started, Withdrawn
+from sexplang.runtime.driver.run import Run
+from sexplang.runtime.journal.journal import replay
 from sexplang.terms.effect import Request
-from sexplang.terms.models import worded
+from sexplang.terms.model.roles import read_models
 
 ONCE = Retries(attempts=1, overloads=1_000_000)
 THRICE = Retries(attempts=3, first=0.002, overloads=1_000_000)
@@ -123,7 +123,7 @@ def sent(seed: int) -> str | None:
     budget, text = allowed(seed), paying(seed)
     watched, journal = Watched(server(), f"m{seed}", len(server().journal)), Journal()
     retries = THRICE if seed % 4 == 1 else ONCE
-    models = worded(f"{server().url}#{watched.name}")
+    models = read_models(f"{server().url}#{watched.name}")
     given = Settings(run_id=str(seed), models=models, retries=retries, on_event=watched.event)
     table = {**performers(given), **_world(Random(seed))}
     table |= {name: watched.in_turn(table[name]) for name in ("model", "timer", *NAMES)}

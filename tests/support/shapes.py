@@ -14,13 +14,13 @@ from typing import Any
 from support.running import answer, built, delivered
 
 from sexplang.machine import Failed, Limits, Suspended, freezing, start
-from sexplang.machine import lists as steps
+from sexplang.machine.code import lists as steps
 from sexplang.machine.freezing import freeze, thaw
 from sexplang.primitives import lists, strings
-from sexplang.terms import rope, sequences
-from sexplang.terms.border import LARGEST
 from sexplang.terms.program import Program
-from sexplang.terms.text import plain
+from sexplang.terms.values import rope, sequences
+from sexplang.terms.values.boundary import LARGEST
+from sexplang.terms.values.text import plain
 
 LISTS = """
 (range ~)

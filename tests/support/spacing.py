@@ -2,7 +2,7 @@
 
 import re
 
-from sexplang.reader.parsing import TOKEN, comment_end
+from sexplang.reader.parser import TOKEN, comment_end
 
 _SPACE = re.compile(r"[ \t\r\n,]*")
 _LINE_COMMENT = re.compile(r";[^\r\n]*")

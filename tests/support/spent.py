@@ -10,13 +10,13 @@ from typing import Any
 from attrs import define, field
 from support.running import built
 
-from sexplang.hosts.spending import ROOT, spending
+from sexplang.build.pipeline import meter, tasks
+from sexplang.hosts.terminal.budget_line import ROOT, spending
 from sexplang.machine import Done, Failed, Limits, Suspended, halt, hold_attempt, start
-from sexplang.pipeline import meter, tasks
 from sexplang.terms.effect import UNCOUNTED, Request
 from sexplang.terms.task import error_record
-from sexplang.terms.value import Record
-from sexplang.testing.writing import EVERYTHING, Shape, program
+from sexplang.terms.values.value import Record
+from sexplang.testing.program_writer import EVERYTHING, Shape, program
 
 SPENT = Shape(allowed=EVERYTHING | {"spent"})
 PLANNED = Shape(allowed=SPENT.allowed | {"plans"})

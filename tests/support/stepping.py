@@ -6,20 +6,17 @@ from contextlib import contextmanager
 from random import Random
 from typing import Any
 
+from sexplang.build.pipeline import build
 from sexplang.machine import (
     Slice,
     Suspended,
     advance,
-    calls,
-    generate,
     link,
-    nodes,
-    operands,
     start,
     state_of,
 )
-from sexplang.machine.generate import Maker
-from sexplang.pipeline import build
+from sexplang.machine.code import calls, maker, nodes, operands
+from sexplang.machine.code.maker import Maker
 from sexplang.terms.source import Source
 
 _PLACE = "(define-effect (ask)) (define-effect (yield x))\n"
@@ -120,7 +117,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
         (operands, "_shape", _plain),
         (nodes, "turn", lambda *_: None),
     ],
-    "low": [(generate, "TALL", 2), (calls, "TALL", 2)],
+    "low": [(maker, "TALL", 2), (calls, "TALL", 2)],
     "light": [(calls, "HEAVIEST", 3)],
 }
 """What is replaced in which module: the same code, made otherwise."""

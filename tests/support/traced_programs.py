@@ -10,11 +10,11 @@ from typing import Any
 from attrs import define, field, frozen
 from support.running import built
 
+from sexplang.build.pipeline import tasks
 from sexplang.machine import Suspended, start
 from sexplang.machine.freezing import freeze, thaw
-from sexplang.pipeline import tasks
-from sexplang.runtime.journal import Journal
-from sexplang.runtime.running import Run
+from sexplang.runtime.driver.run import Run
+from sexplang.runtime.journal.journal import Journal
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_record

@@ -20,8 +20,13 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 
 LOADED = (
-    *("sexplang.hosts.run", "sexplang.hosts.options", "sexplang.hosts.commands"),
-    *("sexplang.runtime.recording", "sexplang.runtime.traces", "click", "lxml.etree"),
+    *("sexplang.hosts.cli.run", "sexplang.hosts.settings.options", "sexplang.hosts.cli.commands"),
+    *(
+        "sexplang.runtime.journal.recording_reader",
+        "sexplang.runtime.traces",
+        "click",
+        "lxml.etree",
+    ),
     *("xmlschema", "jsonschema_rs", "anyio", "asyncio", "aiohttp", "anthropic"),
     *("mcp", "genai_prices", "pygments", "sexplang.hosts.language_server.server"),
 )

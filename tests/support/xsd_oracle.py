@@ -1,4 +1,4 @@
-"""XML text to the verdict of the whole XSD 1.1 on it: the oracle for `templates/structure.py`.
+"""XML text to the verdict of the whole XSD 1.1 on it: the oracle for `templates/xml/structure.py`.
 
 Slow: xmlschema takes a third of a second to import.
 """
@@ -6,7 +6,7 @@ Slow: xmlschema takes a third of a second to import.
 from functools import cache
 from typing import Any
 
-from sexplang.data import shipped
+from sexplang.package.package_data import read_shipped
 
 
 def first_breach(text: str) -> str | None:
@@ -20,4 +20,6 @@ def _schema() -> Any:
     import xmlschema
 
     # Neither the schema nor a document makes it open anything else.
-    return xmlschema.XMLSchema11(shipped("grammar/template.xsd"), allow="none", defuse="always")
+    return xmlschema.XMLSchema11(
+        read_shipped("grammar/template.xsd"), allow="none", defuse="always"
+    )

@@ -15,11 +15,11 @@ from sexplang.terms.task import (
     Perform,
     TaskSystem,
     error_record,
-    failed_result,
+    make_failed_result,
 )
 from sexplang.terms.template import Param, Template
-from sexplang.terms.text import value_of
-from sexplang.terms.value import Record, Value
+from sexplang.terms.values.text import value_of
+from sexplang.terms.values.value import Record, Value
 
 
 def system(**options: Any) -> TaskSystem:
@@ -64,7 +64,9 @@ def reply(blocks: list[Any], stop_reason: str | None, **fields: Any) -> dict[str
 
 def failure(reason: str = "tool_execution_error", content: str = "") -> Record:
     """What an ask under `attempt` gets for an error."""
-    return failed_result(error_record("TASK_FAILURE", reason, "it broke", content=content or None))
+    return make_failed_result(
+        error_record("TASK_FAILURE", reason, "it broke", content=content or None)
+    )
 
 
 @frozen

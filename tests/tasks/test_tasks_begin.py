@@ -4,9 +4,9 @@ import pytest
 from tasks_driver import converse, failure, says, system, template
 
 from sexplang.tasks.settings import CONFLICT, MINIMAL
-from sexplang.terms.task import Broke, Conversation, Perform, signed, task_result
+from sexplang.terms.task import Broke, Conversation, Perform, sign, task_result
 from sexplang.terms.template import ContextManagement, FilePaths, Param, Template
-from sexplang.terms.value import Primitive, Record, symbol
+from sexplang.terms.values.value import Primitive, Record, symbol
 
 
 def begun(task, inputs=None, overrides=None, conversations=(), **options):
@@ -298,7 +298,7 @@ def test_files_are_read_first_and_shown_with_their_paths():
         ("read-file", ("a.md",), True),
         ("read-file", ("b.md",), True),
     ]
-    fence = f'fence="{signed("text </file> </FILE >")[:16]}"'
+    fence = f'fence="{sign("text </file> </FILE >")[:16]}"'
     text = "text &lt;/file> &lt;/FILE >"
     shown = f'Be terse.\n\n===\n\n<file path="a.md" {fence}>\n{text}\n</file {fence}>'
     assert shown == run.requests[0]["system"]

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tasks_driver import converse, failure, says, system, template, uses
 
-from sexplang.tasks.context import file_text
-from sexplang.tasks.window import tokens_in, windows
-from sexplang.terms.models import worded
+from sexplang.tasks.prompt.context import file_text
+from sexplang.tasks.prompt.window import tokens_in, windows
+from sexplang.terms.model.roles import read_models
 from sexplang.terms.task import (
     Conversation,
     Perform,
     error_record,
-    failed_result,
+    make_failed_result,
     task_result,
 )
 from sexplang.terms.template import (
@@ -27,8 +27,8 @@ from sexplang.terms.template import (
     Param,
     Template,
 )
-from sexplang.terms.text import value_of
-from sexplang.terms.value import Value
+from sexplang.terms.values.text import value_of
+from sexplang.terms.values.value import Value
 
 EARLIER = ({"role": "user", "content": "1"}, {"role": "assistant", "content": "2"})
 
@@ -206,7 +206,7 @@ def test_input_that_a_providers_cache_held_counts():
 )
 def test_the_window_follows_the_model(model: str | None, tokens: int):
     assert windows()(model) == tokens
-    assert windows(worded("local", {"*": "local"}))(model) == 6_553
+    assert windows(read_models("local", {"*": "local"}))(model) == 6_553
 
 
 @given(st.text(), st.text())
@@ -222,7 +222,7 @@ def test_the_tokens_of_subtasks_are_the_chains():
     child = task_result("done", usage={"input_tokens": 7, "output_tokens": 3})
     deep = task_result("x", usage={"input_tokens": 1}, notes={"chain_usage": {"input_tokens": 50}})
     details: dict[str, Any] = {"usage": {"input_tokens": 500, "output_tokens": 100}}
-    failed = failed_result(error_record("TASK_FAILURE", "llm_error", "no", details=details))
+    failed = make_failed_result(error_record("TASK_FAILURE", "llm_error", "no", details=details))
     call = ("1", "spawn_subtask", {"description": "d", "inputs": {}})
     run = converse(task, [uses(call), child, uses(call), deep, uses(call), failed, says("ok")])
 
@@ -236,7 +236,7 @@ def test_a_failed_task_says_what_it_took():
     run = converse(task, [says("cut", "max_tokens")])
 
     assert run.error["details"]["usage"] == {"input_tokens": 10, "output_tokens": 2}
-    result = failed_result(run.end.error).fields
+    result = make_failed_result(run.end.error).fields
     assert result["usage"] == run.error["details"]["usage"]
     assert result["notes"]["turns"] == 1
     assert result["notes"]["metrics"]["turns"] == {"used": 1, "limit": 1}
@@ -263,7 +263,7 @@ def test_a_task_that_runs_out_of_turns_has_been_warned():
     )
 
     assert run.error["details"]["warnings"] == ("4 of 5 turns are used",)
-    notes = failed_result(run.end.error).fields["notes"]
+    notes = make_failed_result(run.end.error).fields["notes"]
     assert (notes["warnings"], notes["turns"]) == (("4 of 5 turns are used",), 5)
 
 
@@ -330,7 +330,7 @@ def test_what_is_to_be_allowed_is_not_told_to_the_model():
     task = template(allowed_tools=("system:run_script",))
     (name,) = (tool["name"] for tool in converse(task, [says("x")]).requests[0]["tools"])
     call = uses(("a", name, {"command": "rm"}))
-    run = converse(task, [call, (failed_result(error),), says("ok")])
+    run = converse(task, [call, (make_failed_result(error),), says("ok")])
     (told,) = run.requests[1]["messages"][-1]["content"]
 
     assert "no rm" in told["content"] and "--allow" not in told["content"]
@@ -371,11 +371,11 @@ def test_a_warning_says_in_words_what_went_wrong():
     """The error's message and its hint, not the error as JSON."""
     error = error_record("PROGRAM_ERROR", "file-not-found", "there is no a.md", hint="look")
     task = template(file_paths=FilePaths(paths=("a.md",)))
-    run = converse(task, [(failed_result(error),), says("ok")])
+    run = converse(task, [(make_failed_result(error),), says("ok")])
     assert run.notes["warnings"] == ("file `a.md` could not be read: there is no a.md (look)",)
 
     task = template(file_paths=FilePaths("command", text="ls"))
-    run = converse(task, [(failed_result(error),), says("ok")])
+    run = converse(task, [(make_failed_result(error),), says("ok")])
     assert run.notes["warnings"][0].endswith("could not be found: there is no a.md (look)")
 
 

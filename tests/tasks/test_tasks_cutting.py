@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tasks_driver import converse, says, template, uses
 
-from sexplang.tasks.cutting import cut_to
-from sexplang.tasks.window import tokens_in
+from sexplang.tasks.prompt.truncation import cut_to
+from sexplang.tasks.prompt.window import tokens_in
 from sexplang.terms.task import task_result
-from sexplang.terms.value import Value
+from sexplang.terms.values.value import Value
 
 WINDOW: dict[str, Any] = {"context_windows": {"": 10_000}}
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tasks_driver import matching, system, template, uses
 
-from sexplang.tasks.settings import DEFAULTS, effective, requested
+from sexplang.tasks.settings import DEFAULTS, effective, read_requested
 from sexplang.terms.task import Broke, Finished, Perform
 from sexplang.terms.template import ContextManagement, OutputFormat
-from sexplang.terms.text import plain
-from sexplang.terms.value import Fault, Record, symbol
+from sexplang.terms.values.text import plain
+from sexplang.terms.values.value import Fault, Record, symbol
 
 TOOLS = ("read_file", "lookup", "spawn_subtask", "request_user_input")
 
@@ -158,7 +158,7 @@ def test_merged_settings_never_break_the_exclusivity(subtype, template_has, requ
         "subset",
     )
     try:
-        merged = effective(subtype, ContextManagement(**template_has), requested(request_has))
+        merged = effective(subtype, ContextManagement(**template_has), read_requested(request_has))
     except Fault:
         assert both
         return

@@ -5,9 +5,9 @@ import json
 import pytest
 from tasks_driver import converse, reply, says, template, uses
 
-from sexplang.terms.task import Broke, error_record, failed_result
+from sexplang.terms.task import Broke, error_record, make_failed_result
 from sexplang.terms.template import OutputFormat
-from sexplang.terms.value import Procedure, Record
+from sexplang.terms.values.value import Procedure, Record
 
 TOOLS = ("lookup",)
 
@@ -105,7 +105,7 @@ def test_an_answer_with_a_number_that_json_lacks_is_told_to_the_model(number):
         assert "a model cannot be given" in said["message"]
 
     error = error_record("TASK_FAILURE", "seconds", "it broke", details={"left": number})
-    failed = (failed_result(error),)
+    failed = (make_failed_result(error),)
     run = converse(template(allowed_tools=TOOLS), [uses(("a", "lookup", {})), failed, says("")])
     assert {"type": "TASK_FAILURE", "reason": "seconds", "message": "it broke"} == told(run)
 

@@ -5,10 +5,10 @@ import json
 import pytest
 from tasks_driver import converse, failure, matching, says, template, uses
 
-from sexplang.tasks.request import subtask_request
+from sexplang.tasks.requests.subtask_request import subtask_request
 from sexplang.terms.task import task_result
 from sexplang.terms.template import OutputFormat, Template
-from sexplang.terms.value import Record
+from sexplang.terms.values.value import Record
 
 ASKING = template(allowed_tools=("spawn_subtask",))
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from tasks_driver import converse, failure, reply, says, system, template, uses
 
-from sexplang.terms.task import Broke, Perform, error_record, failed_result, task_result
+from sexplang.terms.task import Broke, Perform, error_record, make_failed_result, task_result
 from sexplang.terms.template import Limits, OutputFormat
 
 TOOLS = ("read_file", "list_files", "lookup", "spawn_subtask", "request_user_input")
@@ -480,7 +480,7 @@ def test_a_user_who_is_not_there_is_a_warning():
     asking = uses(("a", "request_user_input", {"prompt": "Tea?"}))
     run = converse(
         template(allowed_tools=("request_user_input",)),
-        [asking, failed_result(error), says("Water.")],
+        [asking, make_failed_result(error), says("Water.")],
     )
     told = json.loads(run.requests[1]["messages"][-1]["content"][0]["content"])
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.xsd_oracle import first_breach
 
-from sexplang.data import shipped
+from sexplang.package.package_data import read_shipped
 from sexplang.templates import check_template, read_templates
-from sexplang.templates.parse import parse
-from sexplang.templates.structure import RULES, breaches
+from sexplang.templates.xml.structure import RULES, breaches
+from sexplang.templates.xml.xml_parser import parse
+from sexplang.terms.classes.node import attributes
 from sexplang.terms.diagnostic import Diagnostics
-from sexplang.terms.node import attributes
 from sexplang.terms.source import Source
 from sexplang.terms.template import (
     ContextManagement,
@@ -338,7 +338,7 @@ def test_every_assertion_of_the_schema_has_its_rule():
     """And every rule its assertion."""
     from lxml import etree
 
-    schema = etree.fromstring(shipped("grammar/template.xsd").encode())
+    schema = etree.fromstring(read_shipped("grammar/template.xsd").encode())
     asserts = [a.get("id") for a in schema.iter("{http://www.w3.org/2001/XMLSchema}assert")]
 
     assert sorted(asserts) == sorted(RULES)

@@ -10,13 +10,13 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from support.examples import examples
 
+from sexplang.build.pipeline import build
 from sexplang.machine import freezing
-from sexplang.pipeline import build
 from sexplang.runtime import Permissions
-from sexplang.runtime.sources import finding
+from sexplang.runtime.files.source_finder import make_finder
 from sexplang.templates import read_reply, read_templates, xml_words
-from sexplang.templates.xsd import BadXsd, compiled
-from sexplang.templates.xsd.patterns import Linear
+from sexplang.templates.xsd import BadXsd, compile_xsd
+from sexplang.templates.xsd.xsd_patterns import Linear
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 from sexplang.terms.template import OutputFormat
@@ -84,7 +84,7 @@ PATTERN = (
 def test_what_leaves_open_what_a_reply_means_or_costs_is_refused(text, words):
     """With a sentence that says why."""
     with pytest.raises(BadXsd) as caught:
-        compiled(text)
+        compile_xsd(text)
 
     assert words in str(caught.value)
 
@@ -222,7 +222,7 @@ def test_a_schemas_file_is_found_and_confined_as_imports_are(tmp_path):
     (tmp_path / "outside.xsd").write_text(xsd(INT))
     os.symlink(tmp_path / "outside.xsd", below / "link.xsd")
     main = Source(str(below.parent / "main.sexp"), '(import "tasks/t.xml")')
-    find = finding(Permissions(folder=str(below.parent)))
+    find = make_finder(Permissions(folder=str(below.parent)))
 
     def program(schema):
         (below / "t.xml").write_text(TASK.format(schema))

@@ -10,8 +10,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from support.collector import Collector
 
 import sexplang
-from sexplang.runtime.traces import sending
-from sexplang.runtime.traces.sending import Sending
+from sexplang.runtime.traces import batch_processor
+from sexplang.runtime.traces.batch_processor import BatchProcessor
 
 
 @pytest.fixture
@@ -24,12 +24,12 @@ def nowhere():
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(sending, "PATIENCE", 0.3)
+    monkeypatch.setattr(batch_processor, "PATIENCE", 0.3)
 
 
-def sent(url: str) -> tuple[TracerProvider, Sending]:
+def sent(url: str) -> tuple[TracerProvider, BatchProcessor]:
     provider = TracerProvider(shutdown_on_exit=False)
-    made = Sending(OTLPSpanExporter(endpoint=url + "/v1/traces"), url)
+    made = BatchProcessor(OTLPSpanExporter(endpoint=url + "/v1/traces"), url)
     provider.add_span_processor(made)
     return provider, made
 
@@ -63,8 +63,8 @@ def test_branches_by_the_thousand_arrive():
 
 def test_whoever_is_too_fast_waits(monkeypatch):
     """With more spans than may wait, nobody goes on until some are delivered."""
-    monkeypatch.setattr(sending, "MOST", 100)
-    monkeypatch.setattr(sending, "BATCH", 40)
+    monkeypatch.setattr(batch_processor, "MOST", 100)
+    monkeypatch.setattr(batch_processor, "BATCH", 40)
     with Collector() as collector:
         provider, made = sent(collector.url)
         spans_of(provider, 2000)
@@ -75,7 +75,7 @@ def test_whoever_is_too_fast_waits(monkeypatch):
 
 def test_a_delivery_that_failed_is_made_again(monkeypatch):
     """A collector that recovers gets everything, once."""
-    monkeypatch.setattr(sending, "DELAY", 0.01)
+    monkeypatch.setattr(batch_processor, "DELAY", 0.01)
     with Collector(answer=400) as collector:
         provider, made = sent(collector.url)
         spans_of(provider, 10)
@@ -122,7 +122,7 @@ def test_a_collector_that_refuses_is_given_up_at_once(caplog):
 
 def test_too_many_for_a_dead_collector(nowhere, impatient, monkeypatch):
     """A run waits for it once, and then goes on without."""
-    monkeypatch.setattr(sending, "MOST", 50)
+    monkeypatch.setattr(batch_processor, "MOST", 50)
     provider, made = sent(nowhere)
     spans_of(provider, 500)
     provider.shutdown()

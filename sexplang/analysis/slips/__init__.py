@@ -1,23 +1,23 @@
 """A program to the slips in it: what is allowed, and what its author cannot have meant."""
 
-from sexplang.analysis.following import Follower
+from sexplang.analysis.interpreter.interpreter import Follower
 from sexplang.analysis.slips.answers import misread_answers
-from sexplang.analysis.slips.catching import never_raised
+from sexplang.analysis.slips.argument_kinds import misfits
+from sexplang.analysis.slips.catch_words import never_raised
 from sexplang.analysis.slips.certain import Certain
-from sexplang.analysis.slips.discarding import discarded
-from sexplang.analysis.slips.fitting import misfits
-from sexplang.analysis.slips.handling import misanswered
+from sexplang.analysis.slips.handler_answers import find_misanswers
 from sexplang.analysis.slips.payloads import misread_payloads, misread_settings
-from sexplang.analysis.slips.prompting import unused_params
-from sexplang.analysis.slips.texts import swapped_texts
+from sexplang.analysis.slips.prompt_parameters import find_unused_params
+from sexplang.analysis.slips.text_arguments import find_swapped_texts
+from sexplang.analysis.slips.unused_values import find_discarded
 from sexplang.terms.diagnostic import Diagnostic
 from sexplang.terms.program import Program
 from sexplang.terms.source import Span
 
-__all__ = ["misused", "slips"]
+__all__ = ["find_misuses", "slips"]
 
 
-def misused(m: Follower) -> list[Diagnostic]:
+def find_misuses(m: Follower) -> list[Diagnostic]:
     """What following the program shows; of one call what says most."""
     certain = Certain(m.program)
     answers = list(misread_answers(m, certain))
@@ -25,7 +25,7 @@ def misused(m: Follower) -> list[Diagnostic]:
     others = [
         each for each in misfits(m, certain) if not any(_is_in(each.span, one) for one in places)
     ]
-    return [*answers, *others, *misanswered(m)]
+    return [*answers, *others, *find_misanswers(m)]
 
 
 def _is_in(inner: Span | None, outer: Span | None) -> bool:
@@ -41,9 +41,9 @@ def slips(program: Program) -> list[Diagnostic]:
     """What the text alone shows."""
     return [
         *never_raised(program),
-        *discarded(program),
+        *find_discarded(program),
         *misread_payloads(program),
         *misread_settings(program),
-        *unused_params(program),
-        *swapped_texts(program),
+        *find_unused_params(program),
+        *find_swapped_texts(program),
     ]

@@ -4,10 +4,10 @@ TaskResult that they stand in."""
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sexplang.analysis.following import Follower
-from sexplang.analysis.own import is_own, own_nodes
-from sexplang.analysis.slips.certain import Certain, is_written
-from sexplang.analysis.slips.types import (
+from sexplang.analysis.domain.values import Abstract, Answer, Attempted, Exact
+from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.own_nodes import is_own, own_nodes
+from sexplang.analysis.slips.answer_types import (
     ANY_TYPE,
     Type,
     has_field,
@@ -16,13 +16,13 @@ from sexplang.analysis.slips.types import (
     type_of,
     type_of_field,
 )
-from sexplang.analysis.values import Abstract, Answer, Attempted, Exact
-from sexplang.terms.brief import shown
+from sexplang.analysis.slips.certain import Certain, is_written
 from sexplang.terms.core import And, Attempt, CallPrimitive, Const, If, Or, Path
 from sexplang.terms.diagnostic import Diagnostic, Label
-from sexplang.terms.nearest import did_you_mean
 from sexplang.terms.source import Made, Span
-from sexplang.terms.value import Task
+from sexplang.terms.texts.nearest import did_you_mean
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.value import Task
 
 FIELDS = ("content", "notes", "parsed_content", "status", "usage")
 
@@ -34,13 +34,13 @@ def misread_answers(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
         if not is_own(node.span) or isinstance(node.span, Made):
             continue
         for test in filter(certain.is_certain, _tests(node)):
-            for found in _as_test(_seen(m, test), test.span, type(test) is Attempt):
+            for found in _as_test(_values_seen(m, test), test.span, type(test) is Attempt):
                 tests.setdefault(test.span, found)
         if isinstance(node, CallPrimitive):
             yield from _of_call(m, certain, node)
         elif isinstance(node, Path) and certain.is_certain(node.base):
-            yield from _fields(_seen(m, node.base), node.fields[0], node.span)
-            yield from _misspelled(_seen(m, node.base), node)
+            yield from _fields(_values_seen(m, node.base), node.fields[0], node.span)
+            yield from _check_fields(_values_seen(m, node.base), node)
     for span, values in m.notes.tests.items():
         if is_own(span) and not isinstance(span, Made):
             for found in _as_test(values, span, False):
@@ -48,7 +48,7 @@ def misread_answers(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
     yield from tests.values()
 
 
-def _seen(m: Follower, node: Any) -> Iterable[Abstract]:
+def _values_seen(m: Follower, node: Any) -> Iterable[Abstract]:
     return m.notes.values.get(node, {})
 
 
@@ -72,14 +72,14 @@ def _of_call(m: Follower, certain: Certain, node: CallPrimitive) -> Iterator[Dia
     if not given or not node.arguments:
         return
     if name in ("equal?", "eq?", "string=?") and len(node.arguments) == 2:
-        yield from _compared(m, given, certain, node)
+        yield from _check_comparison(m, given, certain, node)
     elif not certain.is_certain(node.arguments[0]):
         return
     elif name == "not":
         only = node.arguments[0]
         yield from _as_test([values[0] for values in given], only.span, type(only) is Attempt)
     elif name == "member?":
-        yield from _looked_for(given, node)
+        yield from _check_membership(given, node)
     elif name in ("get", "get-field", "get-property") and is_written(node):
         key = node.arguments[1].value if isinstance(node.arguments[1], Const) else None
         field = getattr(key, "name", key)
@@ -126,7 +126,7 @@ def _always_true(value: Abstract) -> tuple[str, str] | None:
     )
 
 
-def _compared(
+def _check_comparison(
     m: Follower, given: list[tuple[Abstract, ...]], certain: Certain, node: CallPrimitive
 ) -> Iterator[Diagnostic]:
     """Two values of which one is a literal."""
@@ -152,7 +152,9 @@ def _compared(
                 return
 
 
-def _looked_for(given: list[tuple[Abstract, ...]], node: CallPrimitive) -> Iterator[Diagnostic]:
+def _check_membership(
+    given: list[tuple[Abstract, ...]], node: CallPrimitive
+) -> Iterator[Diagnostic]:
     """`(member? answer ["a" "b"])`"""
     value, listed = node.arguments
     if not isinstance(listed, Const) or not isinstance(listed.value, tuple):
@@ -164,7 +166,7 @@ def _looked_for(given: list[tuple[Abstract, ...]], node: CallPrimitive) -> Itera
         if len(whys) == 1 and None not in whys:
             ((title, hint),) = whys  # type: ignore[misc]
             may_fail = (title, hint) == _MAY_FAIL
-            words = "not where it failed" if may_fail else f"{shown(literal)} is never it"
+            words = "not where it failed" if may_fail else f"{abbreviate(literal)} is never it"
             label = Label(listed.span, words)
             yield Diagnostic("never-equal", title, (label,), hint=hint)
             return
@@ -190,17 +192,17 @@ def _never_equal(value: Abstract, literal: Any) -> tuple[str, str] | None:
         return None
     choices = type_.get("enum")
     if isinstance(choices, (list, tuple)):
-        listed = ", ".join([shown(choice) for choice in choices])
-        return f"`{name}` never answers {shown(literal)}", f"it answers one of {listed}"
+        listed = ", ".join([abbreviate(choice) for choice in choices])
+        return f"`{name}` never answers {abbreviate(literal)}", f"it answers one of {listed}"
     hint = f"it is a {_WORDS[kind_of_type(type_)]}"
     if value.task.template.returns is None:
         hint += ", where the task has no `(returns T)` that says otherwise"
-    return f"the answer of `{name}` is never {shown(literal)}", hint
+    return f"the answer of `{name}` is never {abbreviate(literal)}", hint
 
 
 def _field_never_equal(m: Follower, path: Path, literal: Any) -> tuple[str, str] | None:
     """Of a field of an answer, `v.good`; one that may be left out is nil then."""
-    values = list(_seen(m, path.base))
+    values = list(_values_seen(m, path.base))
     value = values[0] if len(values) == 1 else None
     if not isinstance(value, Answer) or value.is_result or literal is None:
         return None
@@ -210,7 +212,7 @@ def _field_never_equal(m: Follower, path: Path, literal: Any) -> tuple[str, str]
     if may_equal(type_, literal):
         return None
     return (
-        f"`{path.span.text}` is never {shown(literal)}",
+        f"`{path.span.text}` is never {abbreviate(literal)}",
         f"`{value.task.name}` answers with {_of_type(type_)} there",
     )
 
@@ -218,7 +220,7 @@ def _field_never_equal(m: Follower, path: Path, literal: Any) -> tuple[str, str]
 def _of_type(type_: Type) -> str:
     choices = type_.get("enum")
     if isinstance(choices, (list, tuple)):
-        return "one of " + ", ".join([shown(choice) for choice in choices])
+        return "one of " + ", ".join([abbreviate(choice) for choice in choices])
     return f"a {_WORDS[kind_of_type(type_)]}"
 
 
@@ -256,7 +258,7 @@ def _fields(values: Iterable[Abstract], field: str, span: Span) -> Iterator[Diag
             )
 
 
-def _misspelled(values: Iterable[Abstract], node: Path) -> Iterator[Diagnostic]:
+def _check_fields(values: Iterable[Abstract], node: Path) -> Iterator[Diagnostic]:
     """A field that the type of the answer has not: it is nil."""
     field = node.fields[0]
     tasks = {one.task if isinstance(one, Answer) and not one.is_result else None for one in values}

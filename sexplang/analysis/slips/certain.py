@@ -8,10 +8,10 @@ another before the other. Neither is certain, so nothing is said of it.
 from collections.abc import Iterator
 from typing import Any
 
-from sexplang.analysis.own import own_nodes, own_units
+from sexplang.analysis.own_nodes import own_nodes, own_units
 from sexplang.terms import core
 from sexplang.terms.program import Bind, Program
-from sexplang.terms.value import Task
+from sexplang.terms.values.value import Task
 
 EQUALITIES = ("equal?", "eq?", "string=?", "member?")
 
@@ -23,7 +23,7 @@ class Certain:
         self._bound = {_key(each) for each in own_nodes(program) if _is_slot(each)}
         self._bound |= set(_bound(program))
         self._bound -= set(_parameters(program))
-        self._bound -= {_key(name) for name in _asked(program)}
+        self._bound -= {_key(name) for name in _list_asked(program)}
 
     def is_certain(self, node: Any) -> bool:
         """Whether all that a node is ever worth was seen where it stands."""
@@ -68,16 +68,16 @@ def _parameters(program: Program) -> Iterator[str]:
                 yield from [each.name for each in function.params]
 
 
-def _asked(program: Program) -> Iterator[core.Local]:
+def _list_asked(program: Program) -> Iterator[core.Local]:
     """The names that a test may tell apart by anything but equality."""
     for node in own_nodes(program):
         if isinstance(node, core.CallPrimitive) and _asks_a_kind(node.primitive.name):
             yield from _names(node.arguments)
         elif isinstance(node, core.If):
-            yield from _given(node.test)
+            yield from _list_given(node.test)
         elif isinstance(node, (core.And, core.Or)):
             for item in node.items[:-1]:
-                yield from _given(item)
+                yield from _list_given(item)
 
 
 def _asks_a_kind(name: str) -> bool:
@@ -85,7 +85,7 @@ def _asks_a_kind(name: str) -> bool:
     return name.endswith("?") and name not in EQUALITIES and not is_of_texts
 
 
-def _given(test: Any) -> Iterator[core.Local]:
+def _list_given(test: Any) -> Iterator[core.Local]:
     """The names in a test that are given to functions of the program."""
     work = [test]
     while work:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from sexplang.analysis.slips.types import kind_of_type, type_of
-from sexplang.analysis.values import Abstract, Answer, Exact, Fn, Resume, Table
+from sexplang.analysis.domain.values import Abstract, Answer, Exact, Fn, Resume, Table
+from sexplang.analysis.slips.answer_types import kind_of_type, type_of
 from sexplang.terms.core import CallPrimitive, Const
-from sexplang.terms.value import Procedure, Symbol
+from sexplang.terms.values.value import Procedure, Symbol
 
 Kinds = frozenset[str]
 

@@ -4,14 +4,14 @@ are refused."""
 from collections.abc import Iterator
 from typing import Any
 
-from sexplang.analysis.own import is_own, own_nodes
+from sexplang.analysis.own_nodes import is_own, own_nodes
 from sexplang.terms.core import Call, Clause, Const, Known, MakeTable, PerformOp
 from sexplang.terms.diagnostic import Diagnostic, Label
-from sexplang.terms.payload import HISTORY, OPTIONS, PAYLOAD, flaw, meant, option_meant
+from sexplang.terms.model.payload import HISTORY, OPTIONS, PAYLOAD, flaw, option_meant, suggest_key
 from sexplang.terms.program import Program
 from sexplang.terms.source import Made
-from sexplang.terms.text import plain
-from sexplang.terms.value import Fault, Operation
+from sexplang.terms.values.text import plain
+from sexplang.terms.values.value import Fault, Operation
 
 
 def misread_payloads(program: Program) -> Iterator[Diagnostic]:
@@ -77,7 +77,7 @@ def _of_table(table: Any) -> Iterator[Diagnostic]:
     for key, value in _entries(table):
         if key not in PAYLOAD:
             title = f"the payload of `model` has no key `{key}`"
-            yield Diagnostic("bad-payload", title, (Label(table.span),), hint=meant(key))
+            yield Diagnostic("bad-payload", title, (Label(table.span),), hint=suggest_key(key))
             continue
         why = flaw(key, *value) if value else None
         if why is not None:

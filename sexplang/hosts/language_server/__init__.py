@@ -9,8 +9,8 @@ import sys
 from contextlib import redirect_stdout
 from typing import BinaryIO, cast
 
-from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
-from sexplang.process import unheed
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
+from sexplang.package.process import restore_signals
 
 
 def serve() -> int:
@@ -23,7 +23,7 @@ def serve() -> int:
         say("there is no standard input; an editor starts this command and talks to it there")
         return MISUSE
     # An editor that ends its server in this way waits for nothing more.
-    unheed()
+    restore_signals()
     # A command that ends soon does without looking for garbage; this one stays.
     gc.enable()
     made, editor = server()

@@ -22,7 +22,7 @@ def address_of(name: str) -> str | None:
     if os.path.isabs(name):
         return _file(name)
     if name.startswith("std/"):
-        from sexplang.data import place
+        from sexplang.package.package_data import place
 
         path = place(f"stdlib/{name.removeprefix('std/')}.sexp")
         return _file(path) if os.path.isfile(path) else None

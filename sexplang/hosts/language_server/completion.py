@@ -3,15 +3,15 @@
 import os
 from collections.abc import Iterable, Iterator
 
-from sexplang.hosts.language_server.hover import explained, headline
+from sexplang.hosts.language_server.hover import explain, headline
 from sexplang.hosts.language_server.library import Library, folder_of
-from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.outline import Outline
-from sexplang.hosts.language_server.words import INPUT_TYPES, LABELS, special
+from sexplang.hosts.language_server.scopes.meanings import Meaning
+from sexplang.hosts.language_server.syntax_lines import INPUT_TYPES, LABELS, special
 from sexplang.hosts.tokens import LABELS as LABEL_KINDS
 from sexplang.hosts.tokens import Token
+from sexplang.terms.classes.node import frozen
 from sexplang.terms.form import Form, Label, ListForm, Name, TableForm, VectorForm
-from sexplang.terms.node import frozen
 
 
 @frozen
@@ -186,7 +186,7 @@ def _labels(names: Iterable[str], before: list[Form], start: int) -> Iterator[Of
 
 
 def _standard_modules(start: int) -> Iterator[Offer]:
-    from sexplang.data import names
+    from sexplang.package.package_data import names
 
     for name in names("stdlib"):
         if name.endswith(".sexp"):
@@ -195,4 +195,4 @@ def _standard_modules(start: int) -> Iterator[Offer]:
 
 def _offer(text: str, meaning: Meaning, start: int, rank: int) -> Offer:
     detail = " ".join(headline(meaning).split())
-    return Offer(text, meaning.kind, start, detail[:80], explained(meaning), rank)
+    return Offer(text, meaning.kind, start, detail[:80], explain(meaning), rank)

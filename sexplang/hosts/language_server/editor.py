@@ -121,7 +121,7 @@ class Editor:
                 if self.has_ended:
                     return
                 try:
-                    shown, effects = await asyncio.to_thread(_checked, library, name, self.encoding)
+                    shown, effects = await asyncio.to_thread(_check, library, name, self.encoding)
                 # A fault of ours must not end the checks of this editor for good.
                 except Exception as fault:
                     if not self.has_ended:
@@ -190,12 +190,12 @@ class Editor:
         return symbols.symbols(found, places)
 
 
-def _checked(
+def _check(
     library: Library, name: str, encoding: str
 ) -> "tuple[list[lsp.Diagnostic], tuple[Row, ...]]":
     """What the editor shows of a document's check, and what its functions may do."""
-    checked = findings.checked(library, name)
-    return findings.shown(checked.findings, library, name, encoding), checked.effects
+    checked = findings.check_document(library, name)
+    return findings.to_protocol(checked.findings, library, name, encoding), checked.effects
 
 
 def _item(offer: completion.Offer, places: Places, offset: int) -> lsp.CompletionItem:

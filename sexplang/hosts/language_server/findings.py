@@ -18,7 +18,7 @@ from sexplang.hosts.language_server.addresses import address_of
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.positions import Places
 from sexplang.terms import diagnostic as terms
-from sexplang.terms.node import frozen
+from sexplang.terms.classes.node import frozen
 from sexplang.terms.source import Source, Span
 
 if TYPE_CHECKING:
@@ -43,18 +43,18 @@ class Checked:
     effects: "tuple[Row, ...]" = ()
 
 
-def checked(library: Library, name: str) -> Checked:
+def check_document(library: Library, name: str) -> Checked:
     """What `check` says of an open document."""
     source = library.source(name)
     found: list[terms.Diagnostic] = []
     effects: tuple[Row, ...] = ()
     try:
         if name.endswith(".test.sexp"):
-            from sexplang.hosts.testing.checking import check_tests
+            from sexplang.hosts.testing.test_check import check_tests
 
             found.extend(check_tests(source))
         else:
-            from sexplang.pipeline import build, inspect
+            from sexplang.build.pipeline import build, inspect
 
             program = build(source, library.finding(name))
             report = inspect(program)
@@ -65,7 +65,7 @@ def checked(library: Library, name: str) -> Checked:
     return Checked(tuple(found), effects)
 
 
-def shown(
+def to_protocol(
     found: Iterable[terms.Diagnostic], library: Library, name: str, encoding: str
 ) -> list[Diagnostic]:
     """Findings as the protocol has them, each at a place of the document itself."""
@@ -104,10 +104,10 @@ class _Show:
             code=found.code,
             source="sexplang",
             tags=None if tag is None else [tag],
-            related_information=self._related(found, others) or None,
+            related_information=self._relate(found, others) or None,
         )
 
-    def _related(
+    def _relate(
         self, found: terms.Diagnostic, labels: Iterable[terms.Label | None]
     ) -> list[DiagnosticRelatedInformation]:
         related = []
@@ -122,7 +122,7 @@ class _Show:
         source = span.source
         if source.name not in self.known:
             self.known[source.name] = Places(source.text, self.encoding)
-        return _located(span, self.known[source.name])
+        return _locate(span, self.known[source.name])
 
     def _import_of(self, name: str) -> Range:
         if self.bringing is None:
@@ -141,9 +141,9 @@ def _message(found: terms.Diagnostic, words: str) -> str:
 
 def location_of(span: Span, encoding: str) -> Location | None:
     """Where a span is, if it is in a file."""
-    return _located(span, Places(span.source.text, encoding))
+    return _locate(span, Places(span.source.text, encoding))
 
 
-def _located(span: Span, places: Places) -> Location | None:
+def _locate(span: Span, places: Places) -> Location | None:
     address = address_of(span.source.name)
     return None if address is None else Location(address, places.of(span))

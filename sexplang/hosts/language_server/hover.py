@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sexplang.hosts.language_server.declared import comment_above
-from sexplang.hosts.language_server.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.outline import Outline
-from sexplang.hosts.language_server.words import syntax_of
-from sexplang.terms.text import written
-from sexplang.terms.types import type_words
-from sexplang.terms.value import Primitive, Task
+from sexplang.hosts.language_server.scopes.declarations import comment_above
+from sexplang.hosts.language_server.scopes.meanings import Meaning, Parameter
+from sexplang.hosts.language_server.syntax_lines import syntax_of
+from sexplang.terms.schema.types import type_words
+from sexplang.terms.values.text import to_source
+from sexplang.terms.values.value import Primitive, Task
 
 if TYPE_CHECKING:
     from sexplang.analysis import Row
@@ -26,13 +26,13 @@ def hover(found: Outline, offset: int, effects: "Iterable[Row]") -> tuple[int, i
     mention = found.scopes.mention_at(offset)
     if mention is None:
         return None
-    return mention.start, mention.end, explained(mention.meaning, effects)
+    return mention.start, mention.end, explain(mention.meaning, effects)
 
 
-def explained(meaning: Meaning, effects: "Iterable[Row]" = ()) -> str:
+def explain(meaning: Meaning, effects: "Iterable[Row]" = ()) -> str:
     """What a name means, in Markdown."""
-    done = [_done(row) for row in effects if _is_about(row, meaning)]
-    parts = [_code(headline(meaning)), *_said(meaning), *done[:1], _where(meaning)]
+    done = [_describe_effects(row) for row in effects if _is_about(row, meaning)]
+    parts = [_code(headline(meaning)), *_describe(meaning), *done[:1], _where(meaning)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -41,16 +41,16 @@ def headline(meaning: Meaning) -> str:
     if meaning.kind == "special form":
         return syntax_of(meaning.name) or meaning.name
     if meaning.kind in ("value", "input", "syntax") and meaning.form is not None:
-        return _shortened(meaning.form.span.text)
+        return _shorten(meaning.form.span.text)
     if meaning.kind == "primitive":
-        return f"({meaning.name} {_counted(meaning)})"
+        return f"({meaning.name} {_describe_arity(meaning)})"
     return meaning.signature
 
 
-def _said(meaning: Meaning) -> list[str]:
+def _describe(meaning: Meaning) -> list[str]:
     if meaning.kind == "module":
-        return [f'The module `"{meaning.doc}"`: ' + _listed(meaning.members)]
-    said = [documented(meaning)]
+        return [f'The module `"{meaning.doc}"`: ' + _list_names(meaning.members)]
+    said = [read_documentation(meaning)]
     if meaning.kind == "task":
         said += ["\n".join(_param(each) for each in meaning.params or ()), _settings(meaning.shape)]
     return said
@@ -70,7 +70,7 @@ def _is_about(row: "Row", meaning: Meaning) -> bool:
     )
 
 
-def _done(row: "Row") -> str:
+def _describe_effects(row: "Row") -> str:
     """What a function may perform, and how often it may call a model."""
     said = f"Performs {', '.join(row.performs) or 'nothing'}."
     if not row.calls.is_zero:
@@ -80,7 +80,7 @@ def _done(row: "Row") -> str:
     return said
 
 
-def documented(meaning: Meaning) -> str:
+def read_documentation(meaning: Meaning) -> str:
     """What is said of a name where it is defined: a string, or the comment directly above."""
     if meaning.doc or meaning.kind in ("parameter", "special form") or meaning.span is None:
         return meaning.doc
@@ -134,13 +134,15 @@ def _settings(shape: object) -> str:
         "model": template.model,
         "tools": ", ".join(template.allowed_tools),
         "subtasks": ", ".join(template.subtasks),
-        "options": " ".join([f"{key}: {written(each)}" for key, each in template.options.items()]),
+        "options": " ".join(
+            [f"{key}: {to_source(each)}" for key, each in template.options.items()]
+        ),
         "returns": template.returns and type_words(template.returns),
     }
     return " · ".join(f"{name} {value}" for name, value in said.items() if value)
 
 
-def _counted(meaning: Meaning) -> str:
+def _describe_arity(meaning: Meaning) -> str:
     shape = meaning.shape
     assert isinstance(shape, Primitive) or hasattr(shape, "least")
     letters = "abcdefgh"
@@ -151,7 +153,7 @@ def _counted(meaning: Meaning) -> str:
     return " ".join([*words, *optional])
 
 
-def _listed(names: dict[str, Meaning]) -> str:
+def _list_names(names: dict[str, Meaning]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names)) or "it has no public names"
 
 
@@ -163,6 +165,6 @@ def _code(text: str) -> str:
     return f"{fence}sexp\n{text}\n{fence}"
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     lines = text.splitlines()
     return "\n".join([*lines[:_LONGEST], "…"] if len(lines) > _LONGEST else lines)[:2_000]

@@ -5,14 +5,18 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sexplang.hosts.language_server.declared import function_meaning, public, task_meaning
-from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.outline import Outline, Text, outline, standard, text_of
+from sexplang.hosts.language_server.scopes.declarations import (
+    function_meaning,
+    public,
+    task_meaning,
+)
+from sexplang.hosts.language_server.scopes.meanings import Meaning
+from sexplang.terms.classes.node import define, field
 from sexplang.terms.diagnostic import Diagnostics
-from sexplang.terms.node import define, field
 from sexplang.terms.source import Source
 from sexplang.terms.template import FunctionCallNode, Template
-from sexplang.terms.value import Fault
+from sexplang.terms.values.value import Fault
 
 Find = Callable[[str, str], tuple[Source, ...]]
 
@@ -41,9 +45,9 @@ class Library:
     def finding(self, name: str) -> Find:
         """What finds the imports of a document, and of what it imports."""
         from sexplang.runtime import Permissions
-        from sexplang.runtime.sources import finding
+        from sexplang.runtime.files.source_finder import make_finder
 
-        on_disk = finding(Permissions(folder=folder_of(name)))
+        on_disk = make_finder(Permissions(folder=folder_of(name)))
 
         def find(path: str, importer: str) -> tuple[Source, ...]:
             try:
@@ -132,13 +136,13 @@ def folder_of(name: str) -> str | None:
 
 
 def _standard(path: str) -> tuple[Source, ...]:
-    from sexplang.data import shipped
+    from sexplang.package.package_data import read_shipped
 
     module = path.removeprefix("std/")
     if not module.replace("-", "").isalpha():
         return ()
     try:
-        return (standard(module, shipped(f"stdlib/{module}.sexp")),)
+        return (standard(module, read_shipped(f"stdlib/{module}.sexp")),)
     except FileNotFoundError:
         return ()
 

@@ -5,16 +5,16 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import islice
 
-from sexplang.hosts.language_server.binders import WALKS
-from sexplang.hosts.language_server.declared import public, word_of
-from sexplang.hosts.language_server.meanings import Meaning, Parameter
-from sexplang.hosts.language_server.scopes import Scope, Scopes
-from sexplang.hosts.language_server.tree import forms_of
-from sexplang.hosts.language_server.walk import Walk
-from sexplang.hosts.language_server.words import special
+from sexplang.hosts.language_server.scopes.binders import WALKS
+from sexplang.hosts.language_server.scopes.declarations import public, word_of
+from sexplang.hosts.language_server.scopes.meanings import Meaning, Parameter
+from sexplang.hosts.language_server.scopes.scope_table import Scope, Scopes
+from sexplang.hosts.language_server.scopes.tolerant_tree import forms_of
+from sexplang.hosts.language_server.scopes.walk import Walk
+from sexplang.hosts.language_server.syntax_lines import special
 from sexplang.hosts.tokens import Token, tokens
+from sexplang.terms.classes.node import frozen
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name
-from sexplang.terms.node import frozen
 from sexplang.terms.source import Source
 
 Load = Callable[[str], Mapping[str, Meaning]]
@@ -119,9 +119,9 @@ def _import(form: Form) -> Import | None:
 @cache
 def prelude() -> Mapping[str, Meaning]:
     """The names that every program has."""
-    from sexplang.data import shipped
+    from sexplang.build.pipeline import STANDARD
     from sexplang.machine import HIGHER
-    from sexplang.pipeline import STANDARD
+    from sexplang.package.package_data import read_shipped
     from sexplang.primitives import OPERATIONS, PRIMITIVES
 
     names: dict[str, Meaning] = {}
@@ -133,7 +133,7 @@ def prelude() -> Mapping[str, Meaning]:
         params = tuple(Parameter(each) for each in operation.params)
         names[name] = Meaning(name, "operation", params=params, doc=operation.doc, shape=operation)
     for name, module in STANDARD.items():
-        text = text_of(standard(module, shipped(f"stdlib/{module}.sexp")))
+        text = text_of(standard(module, read_shipped(f"stdlib/{module}.sexp")))
         members = public(text.forms)
         if name in members:
             names[name] = members[name]

@@ -19,7 +19,7 @@ from pygls.exceptions import (
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage
 
-from sexplang.hosts.language_server.masking import mask_message
+from sexplang.hosts.language_server.redaction import mask_message
 
 UNTOLD = -1
 """The version of a text whose editor says none."""
@@ -71,7 +71,9 @@ class Protocol(LanguageServerProtocol):
         """Deals with a message, which is JSON of any kind."""
         refusal = self._refusal(message)
         if refusal is None:
-            self._deal(self._response(message) if _is_response(message) else self._asked(message))
+            self._deal(
+                self._response(message) if _is_response(message) else self._dispatch(message)
+            )
         elif isinstance(message, dict) and _is_note(message):
             if not self._shutdown:
                 self._tell(f"{message['method']}: {refusal.message}")
@@ -102,7 +104,7 @@ class Protocol(LanguageServerProtocol):
             return JsonRpcServerNotInitialized("the server is not initialized")
         return None
 
-    def _asked(self, data: dict[str, Any]) -> Any:
+    def _dispatch(self, data: dict[str, Any]) -> Any:
         """A request or a notification; None for one that is dealt with as malformed."""
         method = data["method"]
         if method in (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE):
@@ -166,7 +168,7 @@ def _is_note(message: dict[str, Any]) -> bool:
     return "id" not in message and isinstance(message.get("method"), str)
 
 
-def is_told(record: logging.LogRecord) -> bool:
+def is_logged(record: logging.LogRecord) -> bool:
     """Whether the library's log has a record that the editor is not told as a response."""
     return record.exc_info is None or not isinstance(record.exc_info[1], UNREADABLE)
 

@@ -12,7 +12,7 @@ from pygls.lsp.server import LanguageServer
 
 from sexplang.hosts.language_server.addresses import name_of
 from sexplang.hosts.language_server.editor import PAUSE, Editor
-from sexplang.hosts.language_server.protocol import UNREADABLE, Protocol, is_told
+from sexplang.hosts.language_server.protocol import UNREADABLE, Protocol, is_logged
 
 LARGEST = 1_000_000
 """Characters of a text about which questions are answered; any text is checked."""
@@ -39,11 +39,11 @@ def server() -> tuple[LanguageServer, Editor]:
         text_document_sync_kind=lsp.TextDocumentSyncKind.Full,
         protocol_cls=Protocol,
     )
-    logging.getLogger("pygls.server").addFilter(is_told)
+    logging.getLogger("pygls.server").addFilter(is_logged)
     editor = Editor(made)
 
     @made.feature(lsp.INITIALIZED)
-    async def begun(params: lsp.InitializedParams) -> None:
+    async def begin(params: lsp.InitializedParams) -> None:
         asked = get_capability(
             made.client_capabilities, "workspace.did_change_watched_files.dynamic_registration"
         )
@@ -51,18 +51,18 @@ def server() -> tuple[LanguageServer, Editor]:
             await made.client_register_capability_async(lsp.RegistrationParams([_WATCH]))
 
     @made.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+    def open_document(params: lsp.DidOpenTextDocumentParams) -> None:
         document = params.text_document
         editor.take(document.uri, document.version, document.text, pause=0)
 
     @made.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+    def change_document(params: lsp.DidChangeTextDocumentParams) -> None:
         document = params.text_document
         text = made.workspace.get_text_document(document.uri).source
         editor.take(document.uri, document.version, text, pause=PAUSE)
 
     @made.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+    def close_document(params: lsp.DidCloseTextDocumentParams) -> None:
         editor.drop(params.text_document.uri)
 
     @made.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
@@ -70,11 +70,11 @@ def server() -> tuple[LanguageServer, Editor]:
         editor.check_soon(PAUSE)
 
     @made.feature(lsp.SHUTDOWN)
-    def ended(params: None) -> None:
+    def end(params: None) -> None:
         editor.has_ended = True
 
     for feature, (answer, options) in _REQUESTS.items():
-        made.feature(feature, options)(partial(_answered, answer, editor))
+        made.feature(feature, options)(partial(_answer, answer, editor))
     return made, editor
 
 
@@ -86,7 +86,7 @@ _WATCH = lsp.Registration(
 """Files that documents may import: the editor tells when one of them changes."""
 
 
-def _answered(answer: "Answer", editor: Editor, params: Any) -> Any:
+def _answer(answer: "Answer", editor: Editor, params: Any) -> Any:
     """The answer about a program; templates are checked, and editors know XML by themselves."""
     source = editor.library.source(name_of(params.text_document.uri))
     is_program = not source.name.endswith(".xml") and len(source.text) <= LARGEST

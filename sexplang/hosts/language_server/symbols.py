@@ -2,9 +2,9 @@
 
 from lsprotocol.types import DocumentSymbol, SymbolKind
 
-from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.outline import Outline
 from sexplang.hosts.language_server.positions import Places
+from sexplang.hosts.language_server.scopes.meanings import Meaning
 
 KINDS = {
     "function": SymbolKind.Function,

@@ -9,15 +9,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
-from sexplang.hosts.configuration import configured
-from sexplang.hosts.ending import say_all
-from sexplang.hosts.files import source_at
-from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
-from sexplang.hosts.limits import limits_of
-from sexplang.hosts.options import Settings
-from sexplang.hosts.repl.orders import Quit, obey
+from sexplang.hosts.cli.exit_status import say_all
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
+from sexplang.hosts.repl.colon_commands import Quit, obey
 from sexplang.hosts.repl.session import Session
-from sexplang.process import is_ending
+from sexplang.hosts.settings.configuration import apply_configuration
+from sexplang.hosts.settings.limit_options import limits_of
+from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.path_arguments import source_at
+from sexplang.package.process import is_ending
 from sexplang.terms.diagnostic import Diagnostics
 
 _INSTALL = "pip install 'sexplang[repl]'"
@@ -34,7 +34,7 @@ def repl(settings: Settings) -> int:
         if settings.file not in (None, "-") and not os.path.exists(settings.file or ""):
             source_at(settings.file)
         limits_of(settings, None)
-        settings = configured(settings, None)
+        settings = apply_configuration(settings, None)
     except Diagnostics as found:
         return say_all(found.diagnostics, MISUSE)
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 
 from sexplang.hosts.repl.balance import is_whole
-from sexplang.process import is_ending
+from sexplang.package.process import is_ending
 
 PROMPT, MORE = "> ", "… "
 

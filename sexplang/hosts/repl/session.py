@@ -3,21 +3,21 @@
 import sys
 from typing import Any, TextIO
 
-from sexplang.hosts.files import folder_of, source_at, text_at
-from sexplang.hosts.limits import limits_of
-from sexplang.hosts.options import Settings
-from sexplang.hosts.programs import permissions_of, system_of
-from sexplang.hosts.repl.growing import Growing, beginning, in_pieces
-from sexplang.hosts.serving import described, servers_of
-from sexplang.hosts.show import drawn
+from sexplang.hosts.cli.programs import permissions_of, system_of
+from sexplang.hosts.repl.growth import GrowingProgram, beginning, in_pieces
+from sexplang.hosts.settings.limit_options import limits_of
+from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
+from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.path_arguments import folder_of, source_at, text_at
+from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.machine import Standing
+from sexplang.terms.classes.node import define, evolve, field
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm, Name
-from sexplang.terms.node import define, evolve, field
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import error_of
-from sexplang.terms.text import written
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.values.text import to_source
+from sexplang.terms.values.value import Fault, Record, Value
 
 LONGEST = 20_000
 """Characters of a value that are shown."""
@@ -36,9 +36,9 @@ class Session:
     folder: str | None = None
     """What the loaded file may read, and where relative paths start."""
     failures: int = 0
-    growing: Growing = field(init=False)
+    growing: GrowingProgram = field(init=False)
     standing: Standing = field(init=False, factory=Standing)
-    before: list[tuple[Growing, Standing]] = field(factory=list)
+    before: list[tuple[GrowingProgram, Standing]] = field(factory=list)
     """What `:undo` goes back to."""
     _inputs: int = 0
     _sources: dict[str, Source] = field(factory=dict)
@@ -77,7 +77,7 @@ class Session:
 
     def foresee(self, text: str) -> str:
         """What running a text would ask for, and how often a model. Raises Diagnostics."""
-        from sexplang.pipeline import inspect
+        from sexplang.build.pipeline import inspect
         from sexplang.reader import read
 
         source = Source("input", text)
@@ -86,7 +86,7 @@ class Session:
         named = (Name("define", span=whole), ListForm((Name(_NAMELESS, span=whole),), span=whole))
         define = ListForm((*named, *forms), span=whole)
         call = ListForm((Name(_NAMELESS, span=whole),), span=whole)
-        report = inspect(self.growing.grown(source, (define, call)).program)
+        report = inspect(self.growing.extend(source, (define, call)).program)
         row = next(row for row in report.effects if row.name == _NAMELESS)
         line = f"it performs {', '.join(row.operations) or 'nothing'}"
         # What was run before has been asked already, so it must not be counted again.
@@ -102,7 +102,7 @@ class Session:
 
     def say(self, words: str) -> None:
         """A line for the person, not the program's."""
-        print(drawn(words, keep="\n"), file=self.err, flush=True)
+        print(draw_hidden(words, keep="\n"), file=self.err, flush=True)
 
     def refuse(self, found: tuple[Diagnostic, ...]) -> None:
         """Shows what is wrong with an input."""
@@ -112,18 +112,18 @@ class Session:
     # -- one piece
 
     def _ran(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
-        from sexplang.interrupt import interruptible
+        from sexplang.guards.interrupt import interruptible
         from sexplang.machine import Slice, proceed
 
         self._sources[source.name] = source
-        grown = self.growing.grown(source, forms)
+        grown = self.growing.extend(source, forms)
         program = grown.program
         self._sources.update({each.name: each for each in program.sources})
         self._show(program.warnings)
         standing = self._with_inputs(grown, inputs)
         limits = limits_of(self.settings, self.folder)
         try:
-            tools = described(self._servers(), program)
+            tools = describe_tools(self._servers(), program)
             system = system_of(program, self.settings, limits, tools)
         except Fault as fault:
             self._fail(error_of(fault))
@@ -131,7 +131,7 @@ class Session:
         with interruptible():
             outcome: Any = proceed(program, standing, system, limits, slice=Slice())
             if hasattr(outcome, "requests"):
-                outcome = self._driven(outcome)
+                outcome = self._drive(outcome)
         if hasattr(outcome, "error"):
             self._fail(outcome.error, outcome.trail)
             return False
@@ -142,11 +142,11 @@ class Session:
         self._give(outcome.value.value)
         return True
 
-    def _with_inputs(self, grown: Growing, given: tuple[str, ...]) -> Standing:
+    def _with_inputs(self, grown: GrowingProgram, given: tuple[str, ...]) -> Standing:
         declared = grown.program.inputs
         if not given and not declared:
             return self.standing
-        from sexplang.hosts.inputs import values_of
+        from sexplang.hosts.settings.input_arguments import values_of
 
         hint = "type :load FILE {given}, or (define {name} …) in its place"
         values = values_of(given, declared, text_at, hint)
@@ -157,7 +157,7 @@ class Session:
         if value is None:
             return
         try:
-            shown = drawn(written(value))
+            shown = draw_hidden(to_source(value))
         except Fault as fault:
             self._fail(error_of(fault))
             return
@@ -166,13 +166,13 @@ class Session:
         print(shown, file=self.out, flush=True)
 
     def _fail(self, error: Record, trail: Any = None) -> None:
-        from sexplang.hosts.messages import error_text
+        from sexplang.hosts.terminal.messages import error_text
 
         self.failures += 1
         print(error_text(error, self.err, self._sources.get, trail), file=self.err, flush=True)
 
     def _show(self, found: tuple[Diagnostic, ...]) -> None:
-        from sexplang.hosts.messages import diagnostics_text
+        from sexplang.hosts.terminal.messages import diagnostics_text
 
         if found:
             print(diagnostics_text(found, self.err), file=self.err, flush=True)
@@ -194,14 +194,14 @@ class Session:
             self._serving.close()
 
     def _find(self, path: str, importer: str) -> tuple[Source, ...]:
-        from sexplang.runtime.sources import finding
+        from sexplang.runtime.files.source_finder import make_finder
 
-        return finding(self._permissions())(path, importer)
+        return make_finder(self._permissions())(path, importer)
 
-    def _driven(self, outcome: Any) -> Any:
-        from sexplang.hosts.asking import person_at
-        from sexplang.hosts.progress import Progress
-        from sexplang.process import hide
+    def _drive(self, outcome: Any) -> Any:
+        from sexplang.hosts.terminal.person import person_at
+        from sexplang.hosts.terminal.progress import Progress
+        from sexplang.package.process import hide
         from sexplang.runtime import Journal, drive, performers
         from sexplang.runtime import Settings as RunSettings
 
@@ -217,7 +217,7 @@ class Session:
                 person=person_at(sys.stdin, self.err),
                 on_event=self._watch,
                 models=self.settings.models,
-                on_named=self._named,
+                on_named=self._note_model,
                 memory=self.settings.index,
                 servers=self._servers(),
             )
@@ -239,7 +239,7 @@ class Session:
         if self._progress is not None:
             self._progress(event)
 
-    def _named(self, name: str, model: str, is_default: bool) -> None:
+    def _note_model(self, name: str, model: str, is_default: bool) -> None:
         if self._progress is not None:
             self._progress.named(name, model, is_default)
 
@@ -249,4 +249,4 @@ class Session:
 
     def _log(self, level: str, text: str) -> None:
         if not self.settings.quiet or level == "error":
-            self.say(f"{drawn(level)}: {text}")
+            self.say(f"{draw_hidden(level)}: {text}")

@@ -13,11 +13,11 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from sexplang.hosts.repl.balance import indentation, is_whole
-from sexplang.hosts.repl.meanings import candidates
-from sexplang.hosts.repl.orders import ORDERS
+from sexplang.hosts.repl.colon_commands import ORDERS
+from sexplang.hosts.repl.definitions import candidates
 from sexplang.hosts.repl.plain import MORE, PROMPT
 from sexplang.hosts.repl.session import Session
-from sexplang.process import is_ending
+from sexplang.package.process import is_ending
 
 if TYPE_CHECKING:
     from prompt_toolkit.lexers import Lexer

@@ -4,18 +4,18 @@ import os
 import sys
 import tempfile
 
-from sexplang.hosts.guard import DONE, FAILED, MISUSE, say
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
 from sexplang.terms.diagnostic import Diagnostic
 
 
 def report(path: str, to: str | None, *, as_json: bool) -> int:
     """Writes the report on a recording to a file, or to standard output."""
+    from sexplang.guards.secrets import redact_text
+    from sexplang.hosts.report.entries import as_data, sum_entries
     from sexplang.hosts.report.page import page
-    from sexplang.hosts.report.rows import as_data, summed
-    from sexplang.runtime.journal import VERSION
-    from sexplang.runtime.recording import OLD, TORN, recording
+    from sexplang.runtime.journal.journal import VERSION
+    from sexplang.runtime.journal.recording_reader import OLD, TORN, read_recording
     from sexplang.runtime.refusal import Refusal
-    from sexplang.secrets import redacted
 
     if (
         to is not None
@@ -29,16 +29,16 @@ def report(path: str, to: str | None, *, as_json: bool) -> int:
         say("a page is no text for a terminal; name a file: -o report.html")
         return MISUSE
     try:
-        run = summed(recording(path))
+        run = sum_entries(read_recording(path))
     except Refusal as refusal:
         fields = refusal.error.fields
         code = str((fields["details"] or {}).get("code") or fields["reason"])
         hint = str(fields["hint"])
-        return _told(Diagnostic(code, str(fields["message"]), hint=hint))
+        return _report(Diagnostic(code, str(fields["message"]), hint=hint))
     told = [TORN] * run.recording.is_torn + [OLD] * (run.recording.version < VERSION)
     for words in told:
         print(f"{path}: {words}", file=sys.stderr)
-    text = redacted(as_data(run) if as_json else page(run))
+    text = redact_text(as_data(run) if as_json else page(run))
     if to is None:
         sys.stdout.write(text)
         return DONE
@@ -46,7 +46,9 @@ def report(path: str, to: str | None, *, as_json: bool) -> int:
         _put(to, text)
     except OSError as error:
         hint = "give the path of a file in a folder that may be written"
-        return _told(Diagnostic("file-failed", f"cannot write `{to}`: {error.strerror}", hint=hint))
+        return _report(
+            Diagnostic("file-failed", f"cannot write `{to}`: {error.strerror}", hint=hint)
+        )
     count = len(run.recording.rows)
     print(f"{to}: {count:,} {'row' if count == 1 else 'rows'}", file=sys.stderr)
     return DONE
@@ -71,8 +73,8 @@ def _put(path: str, text: str) -> None:
             os.unlink(written)
 
 
-def _told(diagnostic: Diagnostic) -> int:
-    from sexplang.hosts.messages import diagnostics_text
+def _report(diagnostic: Diagnostic) -> int:
+    from sexplang.hosts.terminal.messages import diagnostics_text
 
     print(diagnostics_text((diagnostic,), sys.stderr), file=sys.stderr)
     return FAILED

@@ -5,8 +5,8 @@ that does one thing is that thing. Of many alike some are shown, and the rest ar
 """
 
 from sexplang.hosts.report.markup import Html, tag
-from sexplang.runtime.recording import Entry
-from sexplang.terms.node import define, field
+from sexplang.runtime.journal.recording_reader import Entry
+from sexplang.terms.classes.node import define, field
 
 SIBLINGS = 12
 """So many works within another are shown."""
@@ -48,7 +48,7 @@ def graph(root: Entry) -> list[Node]:
         if len(below) > len(made):
             found.append(Node(f"{len(below) - len(made):,} more", "more", [node]))
         work += [(last, each, depth + 1) for last, each in reversed(made.values())]
-    return _placed(found)
+    return _arrange(found)
 
 
 def mermaid(nodes: list[Node]) -> str:
@@ -56,7 +56,7 @@ def mermaid(nodes: list[Node]) -> str:
     names = {id(node): f"n{at}" for at, node in enumerate(nodes)}
     lines = ["flowchart LR"]
     for node in nodes:
-        lines.append(f'  {names[id(node)]}["{_quoted(node.name)}"]:::{node.state}')
+        lines.append(f'  {names[id(node)]}["{_quote(node.name)}"]:::{node.state}')
         lines += [f"  {names[id(before)]} --> {names[id(node)]}" for before in node.before]
     return "\n".join([*lines, "  classDef failed stroke:#c00,color:#c00", ""])
 
@@ -108,7 +108,7 @@ def _state(entry: Entry) -> str:
     return "cut" if entry.cut else "open" if entry.ended is None else "done"
 
 
-def _placed(nodes: list[Node]) -> list[Node]:
+def _arrange(nodes: list[Node]) -> list[Node]:
     """Columns by what comes before; lines so that no two nodes meet, and a node stands at the
     middle of those behind it."""
     behind: dict[int, list[Node]] = {}
@@ -146,7 +146,7 @@ def _box(node: Node) -> Html:
     return tag("g", tag("title", node.name), box, words, class_=node.state)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     """A name as it may stand between quotes: Mermaid knows some signs by their numbers."""
     return "".join(
         char if char.isalnum() or char in " .,:;/_-+=()›" else f"#{ord(char)};" for char in name

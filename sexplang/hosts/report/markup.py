@@ -8,8 +8,8 @@ from base64 import b64encode
 from hashlib import sha256
 from html import escape
 
-from sexplang.hosts.show import drawn
-from sexplang.runtime.redact import clean
+from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.runtime.journal.redaction import clean
 
 _STEERING = re.compile("[<>&]|[^\x00-\x7f]")
 
@@ -24,7 +24,7 @@ def text(words: str) -> Html:
     """Words as they are, with whatever would be obeyed or hidden drawn as a visible sign."""
     if isinstance(words, Html):
         return words
-    return Html(escape(drawn(clean(words), keep="\n\t"), quote=True))
+    return Html(escape(draw_hidden(clean(words), keep="\n\t"), quote=True))
 
 
 def start(name: str, /, **attributes: "str | int | float | bool | None") -> Html:
@@ -44,15 +44,15 @@ def tag(name: str, /, *below: str, **attributes: "str | int | float | bool | Non
     return Html(f"{start(name, **attributes)}{''.join(map(text, below))}</{name}>")
 
 
-def inlined(json: str) -> Html:
+def inline_json(json: str) -> Html:
     """JSON as it may stand in a script element: a `<` in it, or what would steer or hide text, is
     only ever part of a string, and an escape there."""
-    return Html(_STEERING.sub(_escaped, json))
+    return Html(_STEERING.sub(_escape, json))
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     char = found[0]
-    if char in "<>&" or drawn(char) != char:
+    if char in "<>&" or draw_hidden(char) != char:
         units = char.encode("utf-16-be", "surrogatepass")
         return "".join([f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2)])
     return char

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sexplang.hosts.report.conversation import SAYING, conversation, data, error_of, turn
+from sexplang.hosts.report.entries import Run, model_in_program, model_of, model_of_host
 from sexplang.hosts.report.graph import drawing, graph, mermaid
-from sexplang.hosts.report.markup import Html, digest, inlined, start, tag
-from sexplang.hosts.report.rows import Run, answered, model_of, named_of
-from sexplang.hosts.report.talk import SAYING, conversation, data, error_of, turn
-from sexplang.runtime.recording import Entry
-from sexplang.terms.brief import shortened
+from sexplang.hosts.report.markup import Html, digest, inline_json, start, tag
+from sexplang.runtime.journal.recording_reader import Entry
 from sexplang.terms.json.tagged import dump
-from sexplang.terms.models import spelled
+from sexplang.terms.model.roles import normalize_name
+from sexplang.terms.values.abbreviation import shorten_names
 
 DEEPEST = 24
 """So deep rows stand in rows; what is deeper stands beside its parent."""
@@ -49,7 +49,7 @@ def page(run: Run) -> str:
         _bar(),
         tag("div", *[tag("span", each, class_="head") for each in HEADS], class_="cells"),
         tag("main", *_tree(run)),
-        tag("script", inlined(rows), type="application/json", id="rows"),
+        tag("script", inline_json(rows), type="application/json", id="rows"),
         tag("script", Html(script)),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
@@ -63,7 +63,7 @@ def _withdrawn(count: int) -> str:
     return f", {count:,} withdrawn" if count else ""
 
 
-def _uncounted(count: int) -> str:
+def _describe_uncounted(count: int) -> str:
     return f", {count:,} attempts not counted" if count else ""
 
 
@@ -76,14 +76,15 @@ def _top(run: Run) -> Iterator[Html]:
         "seconds": _seconds(run.seconds(run.root)),
         "requests": f"{total.rows:,}",
         "model calls": f"{total.calls:,}{_withdrawn(total.withdrawn)}",
-        "tokens in, out": f"{total.tokens_in:,}, {total.tokens_out:,}{_uncounted(total.uncounted)}",
+        "tokens in, out": f"{total.tokens_in:,}, {total.tokens_out:,}"
+        f"{_describe_uncounted(total.uncounted)}",
         "US dollars": "not known" if total.usd is None else f"{total.usd:.4f}",
         "errors": f"{total.errors:,}",
         "further tries": f"{total.tries:,}",
         "run": run.recording.run,
     }
     said = [(name, each.model) for name, each in run.recording.answers.items() if name]
-    others = [f"{name} is {model}" for name, model in said if model != spelled(name)]
+    others = [f"{name} is {model}" for name, model in said if model != normalize_name(name)]
     if others:
         facts["models"] = "; ".join(others)
     yield tag("h1", run.root.name)
@@ -199,7 +200,7 @@ def _name(run: Run, entry: Entry) -> Iterator[str]:
         yield entry.name
     else:
         yield f"{entry.kind} {entry.name}"
-    said = [_first(entry), _models(run, entry), entry.place]
+    said = [_first(entry), _models(run, entry), entry.position]
     if entry.cut:
         said.append("cut short")
     if entry.ended is None:
@@ -212,20 +213,20 @@ def _name(run: Run, entry: Entry) -> Iterator[str]:
 
 def _models(run: Run, entry: Entry) -> str | None:
     """Who was named, and who answered."""
-    named, model = named_of(entry), model_of(entry)
+    named, model = model_in_program(entry), model_of(entry)
     if named is None and model is None and entry.row is not None:
-        asked = answered(run, entry)
+        asked = model_of_host(run, entry)
         return asked and f"{asked} (no answer)"
     if named is None or named == model:
         return model
-    return f"{named} → {model or answered(run, entry) or 'nobody'}"
+    return f"{named} → {model or model_of_host(run, entry) or 'nobody'}"
 
 
 def _first(entry: Entry) -> str | None:
     """What an operation is given first, if that is a text: a path, a name, some words."""
     arguments = entry.row.arguments if entry.row is not None else ()
     first = arguments[0] if arguments else None
-    return shortened(first) if isinstance(first, str) else None
+    return shorten_names(first) if isinstance(first, str) else None
 
 
 def _timeline(run: Run, entry: Entry) -> Html:

@@ -4,6 +4,6 @@ A test sees no model, file, clock or person but those of its own script.
 """
 
 from sexplang.hosts.testing.cases import Test, collect
-from sexplang.hosts.testing.running import Result, run_test
+from sexplang.hosts.testing.test_run import Result, run_test
 
 __all__ = ["Result", "Test", "collect", "run_test"]

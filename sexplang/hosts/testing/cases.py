@@ -9,12 +9,12 @@ What stands beside the tests belongs to each of them.
 from collections.abc import Iterable, Iterator
 
 from sexplang.machine import Limits
-from sexplang.process import growth
+from sexplang.package.process import growth
 from sexplang.reader import read
+from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.diagnostic import Label as Place
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
-from sexplang.terms.node import field, frozen
 from sexplang.terms.source import Source, Span
 
 LIMITS = Limits(steps=20_000_000, held=growth())
@@ -91,7 +91,9 @@ def _test(
     items = form.items[1:]
     name = items[0] if items else form
     if not isinstance(name, Literal) or not isinstance(name.value, str):
-        found.append(malformed(name.span, "I expected the test's name here, a text in quotes"))
+        found.append(
+            report_malformed(name.span, "I expected the test's name here, a text in quotes")
+        )
         return
     forms: list[Form] = []
     parts: dict[str, Form] = {}
@@ -105,19 +107,19 @@ def _test(
         found += _wrong(item, value, parts)
         parts[item.text] = value
     if "file" in parts and forms:
-        found.append(malformed(forms[0].span, "a test has a `file:` or forms, not both"))
+        found.append(report_malformed(forms[0].span, "a test has a `file:` or forms, not both"))
     if "file" not in parts and not forms and not common:
-        found.append(malformed(form.span, "this test has no program: forms, or a `file:`"))
+        found.append(report_malformed(form.span, "this test has no program: forms, or a `file:`"))
     yield Test(name.value, name.span, source, common, tuple(forms), parts)
 
 
 def _wrong(label: Label, value: Form, parts: dict[str, Form]) -> Iterator[Diagnostic]:
     if label.text not in PARTS:
         known = ", ".join(f"{name}:" for name in PARTS)
-        yield malformed(label.span, f"a test has no `{label.text}:`", f"it has {known}")
+        yield report_malformed(label.span, f"a test has no `{label.text}:`", f"it has {known}")
         return
     if label.text in parts:
-        yield malformed(label.span, f"`{label.text}:` is there already")
+        yield report_malformed(label.span, f"`{label.text}:` is there already")
     wanted = PARTS[label.text]
     fits = (
         isinstance(value, Literal) and isinstance(value.value, str)
@@ -125,7 +127,7 @@ def _wrong(label: Label, value: Form, parts: dict[str, Form]) -> Iterator[Diagno
         else isinstance(value, _FITS.get(wanted, object))
     )
     if not fits:
-        yield malformed(value.span, f"`{label.text}:` takes {wanted}")
+        yield report_malformed(value.span, f"`{label.text}:` takes {wanted}")
 
 
 def _twice(tests: Iterable[Test]) -> Iterator[Diagnostic]:
@@ -141,7 +143,7 @@ def _twice(tests: Iterable[Test]) -> Iterator[Diagnostic]:
             )
 
 
-def malformed(span: Span, words: str, hint: str | None = None) -> Diagnostic:
+def report_malformed(span: Span, words: str, hint: str | None = None) -> Diagnostic:
     """What is wrong with how a test is written."""
     return Diagnostic(
         "bad-test",

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
-from sexplang.hosts.ending import say_all
-from sexplang.hosts.files import source_at, status_of
-from sexplang.hosts.guard import DONE, FAILED, MISUSE
-from sexplang.hosts.limits import typed
-from sexplang.hosts.naming import pair
+from sexplang.hosts.cli.exit_status import say_all
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
+from sexplang.hosts.settings.limit_options import parse_limits
+from sexplang.hosts.settings.model_options import pair
+from sexplang.hosts.settings.path_arguments import source_at, status_of
 from sexplang.hosts.testing import Result, Test, collect, run_test
 from sexplang.hosts.testing.cases import LIMITS
-from sexplang.runtime.sources import TESTS
+from sexplang.runtime.files.source_finder import TESTS
+from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
-from sexplang.terms.node import evolve
 
 
 def test(
@@ -30,19 +30,19 @@ def test(
     """Runs tests and reports; 1 if one fails, cannot be read, or there are none."""
     since = perf_counter()
     try:
-        given: dict[str, Any] = {**typed(limit)}
+        given: dict[str, Any] = {**parse_limits(limit)}
         _check_models(model)
     except Diagnostics as refused:
         return say_all(refused.diagnostics, MISUSE)
     limits = evolve(LIMITS, **given)
-    tests, broken = _collected(files)
+    tests, broken = _collect(files)
     chosen = [
         evolve(each, limits=limits, model=model)
         for each in tests
         if named is None or named in each.name
     ]
     results = list(_run(chosen, dots=sys.stderr.isatty() and not as_json))
-    failed = [each for each in results if not each.passed]
+    failed = [each for each in results if not each.is_success]
     seconds = perf_counter() - since
     if as_json:
         print(json.dumps(_plain(results, broken, seconds), ensure_ascii=False))
@@ -64,7 +64,7 @@ def _check_models(words: tuple[str, ...]) -> None:
         raise Diagnostics([Diagnostic("bad-input", "a test repeats no recording", hint=hint)])
 
 
-def _collected(files: tuple[str, ...]) -> tuple[list[Test], list[Diagnostic]]:
+def _collect(files: tuple[str, ...]) -> tuple[list[Test], list[Diagnostic]]:
     tests: list[Test] = []
     broken: list[Diagnostic] = []
     for path in dict.fromkeys(path for file in files for path in _paths(file)):
@@ -89,22 +89,22 @@ def _run(tests: list[Test], dots: bool) -> Iterator[Result]:
     for each in tests:
         result = run_test(each)
         if dots:
-            print("." if result.passed else "F", end="", file=sys.stderr, flush=True)
+            print("." if result.is_success else "F", end="", file=sys.stderr, flush=True)
         yield result
     if dots and tests:
         print(file=sys.stderr)
 
 
 def _report(failed: list[Result], broken: list[Diagnostic]) -> None:
-    from sexplang.hosts.messages import diagnostics_text
-    from sexplang.hosts.show import drawn, paint_for
+    from sexplang.hosts.terminal.messages import diagnostics_text
+    from sexplang.hosts.terminal.show import draw_hidden, paint_for
 
     paint = paint_for(sys.stdout, os.environ)
     if broken:
         print(diagnostics_text(broken, sys.stdout), end="\n\n")
     for result in failed:
         place = f"{result.test.source.name}:{result.test.span.begin.line}"
-        print(f"{paint('FAILED', 'error')} {drawn(result.test.name)}  {drawn(place)}")
+        print(f"{paint('FAILED', 'error')} {draw_hidden(result.test.name)}  {draw_hidden(place)}")
         if result.findings:
             print(diagnostics_text(result.findings, sys.stdout), end="\n\n")
 
@@ -119,7 +119,7 @@ def _summary(passed: int, failed: int, broken: int, seconds: float) -> str:
 
 
 def _plain(results: list[Result], broken: list[Diagnostic], seconds: float) -> dict[str, Any]:
-    passed = sum(each.passed for each in results)
+    passed = sum(each.is_success for each in results)
     return {
         "tests": [each.plain() for each in results],
         "errors": [each.plain() for each in broken],

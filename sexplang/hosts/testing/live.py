@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from sexplang.hosts.naming import typed
-from sexplang.runtime.events import named_of
+from sexplang.hosts.settings.model_options import parse_models
+from sexplang.runtime.driver.events import model_name_of
 from sexplang.runtime.refusal import Refusal
+from sexplang.terms.classes.node import evolve
 from sexplang.terms.effect import Request
-from sexplang.terms.node import evolve
 from sexplang.terms.source import Source
-from sexplang.terms.text import value_of
-from sexplang.terms.value import Value
+from sexplang.terms.values.text import value_of
+from sexplang.terms.values.value import Value
 
 Live = Callable[[Request], Value | None]
 """A request for a model → the reply or the error; None where no model is named for it."""
@@ -23,29 +23,29 @@ def live(words: tuple[str, ...]) -> Live | None:
         return None
     from sexplang.runtime import Settings, performers
 
-    models = typed(words)
+    models = parse_models(words)
     perform = performers(Settings(run_id="test", models=models))["model"]
 
     def answer(request: Request) -> Value | None:
-        said = models.answer(named_of(request))
+        said = models.answer(model_name_of(request))
         if said.model is None or not said.is_own:
             return None
         try:
-            return _performed(perform, request)
+            return _perform(perform, request)
         except Refusal as refusal:
             return refusal.error
 
     return answer
 
 
-def _performed(perform: Callable[[Request], Any], request: Request) -> Value:
+def _perform(perform: Callable[[Request], Any], request: Request) -> Value:
     reply = perform(request)
     if not hasattr(reply, "__await__"):
         return value_of(reply)
     reply.close()
     # A call of a server needs a run that waits for it, and opens and closes its connections.
+    from sexplang.build.pipeline import build
     from sexplang.machine import start
-    from sexplang.pipeline import build
     from sexplang.runtime import drive
 
     asking = build(Source("<model>", "(model {})"), lambda path, importer: ())

@@ -3,19 +3,24 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
 
-from sexplang.hosts.testing.cases import Test, malformed
+from sexplang.hosts.testing.cases import Test, report_malformed
 from sexplang.hosts.testing.live import Live, live
-from sexplang.hosts.testing.patterns import fits, operation_of
-from sexplang.hosts.testing.programs import UNASKED, beside, is_error, value_of_form
-from sexplang.runtime.models.scripted import checked, read_script, replying, shaped
-from sexplang.runtime.names import matches, split_pattern
-from sexplang.runtime.refusal import Refusal, refused
+from sexplang.hosts.testing.request_patterns import fits, operation_of
+from sexplang.hosts.testing.test_programs import UNASKED, beside, is_error, value_of_form
+from sexplang.runtime.files.path_patterns import matches, split_pattern
+from sexplang.runtime.models.adapters.scripted import (
+    check_script,
+    make_replies,
+    read_script,
+    shape_reply,
+)
+from sexplang.runtime.refusal import Refusal, refuse
+from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, TableForm, VectorForm
-from sexplang.terms.node import define, field, frozen
-from sexplang.terms.text import plain, value_of
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.values.text import plain, value_of
+from sexplang.terms.values.value import Fault, Value
 
 
 @frozen(eq=False)
@@ -46,19 +51,19 @@ class Script:
         """One of the open requests, and the reply to it; None if none can be answered."""
         for request in requests:
             if self.exchanges and fits(self.exchanges[0].pattern, request):
-                return self._made(request, _shaped(self.exchanges.pop(0).reply, request))
+                return self._make(request, _shape(self.exchanges.pop(0).reply, request))
         for request in requests:
             if request.operation in UNASKED:
-                return self._made(request, None)
+                return self._make(request, None)
             if request.operation == "model":
                 reply = self._from_models(request)
             else:
                 reply = self._from_files(request)
             if reply is not None:
-                return self._made(request, reply[0])
+                return self._make(request, reply[0])
         return None
 
-    def _made(self, request: Request, reply: Value) -> tuple[Request, Value]:
+    def _make(self, request: Request, reply: Value) -> tuple[Request, Value]:
         self.made.append(request)
         if request.operation == "print":
             self.printed.append(request)
@@ -102,7 +107,7 @@ def script_of(test: Test, inputs: dict[str, Value]) -> Script:
             exchanges.append(Exchange(pattern, value))
         else:
             words = "a script holds exchanges `[(op argument…) reply]` and rules `{reply: …}`"
-            raise Diagnostics([malformed(item.span, words)])
+            raise Diagnostics([report_malformed(item.span, words)])
     files = _files(test, inputs)
     return Script(exchanges, list(_models(test, rules, inputs)), files, live(test.model))
 
@@ -119,12 +124,14 @@ def _models(test: Test, rules: list[TableForm], inputs: dict[str, Value]) -> Ite
     try:
         if rules:
             said = [plain(value_of_form(test, rule, inputs)) for rule in rules]
-            yield replying(checked(said, "the script"), "the script")
+            yield make_replies(check_script(said, "the script"), "the script")
         if path is not None:
-            yield replying(read_script(beside(test, path)), path)
+            yield make_replies(read_script(beside(test, path)), path)
     except Refusal as refusal:
         place = test.parts["script" if rules else "replies"]
-        raise Diagnostics([malformed(place.span, str(refusal.error.fields["message"]))]) from None
+        raise Diagnostics(
+            [report_malformed(place.span, str(refusal.error.fields["message"]))]
+        ) from None
 
 
 def _files(test: Test, inputs: dict[str, Value]) -> dict[str, str] | None:
@@ -134,11 +141,11 @@ def _files(test: Test, inputs: dict[str, Value]) -> dict[str, str] | None:
     files = value_of_form(test, form, inputs)
     if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
         words = 'files are texts by their paths: {"notes/a.txt": "text"}'
-        raise Diagnostics([malformed(form.span, words)])
+        raise Diagnostics([report_malformed(form.span, words)])
     return {_path(name): text for name, text in files.items()}
 
 
-def _shaped(reply: Value, request: Request) -> Value:
+def _shape(reply: Value, request: Request) -> Value:
     """A reply as the program gets it: what stands for a model's may be written as in a file of
     replies."""
     if request.operation != "model" or is_error(reply):
@@ -147,12 +154,12 @@ def _shaped(reply: Value, request: Request) -> Value:
         return reply
     try:
         data = plain(reply)
-        checked([data], "the script")
-        return value_of(shaped(data, "the script", request))
+        check_script([data], "the script")
+        return value_of(shape_reply(data, "the script", request))
     except Refusal as refusal:
         return refusal.error
     except Fault as fault:
-        return refused(fault.code, fault.message, hint=fault.hint).error
+        return refuse(fault.code, fault.message, hint=fault.hint).error
 
 
 # -- Files that only the test has ---------------------------------------------------------------
@@ -167,13 +174,13 @@ def _path(path: Any) -> str:
 def _read(files: dict[str, str], path: Any = None, *_: Any) -> str:
     if _path(path) not in files:
         names = ", ".join(sorted(files)) or "none"
-        raise refused("file-not-found", f"there is no {path}", hint=f"the test has: {names}")
+        raise refuse("file-not-found", f"there is no {path}", hint=f"the test has: {names}")
     return files[_path(path)]
 
 
 def _write(files: dict[str, str], path: Any = None, text: Any = "", *_: Any) -> None:
     if not isinstance(path, str) or not isinstance(text, str):
-        raise refused("wrong-type", "`write-file` takes a path and a text")
+        raise refuse("wrong-type", "`write-file` takes a path and a text")
     files[_path(path)] = text
 
 

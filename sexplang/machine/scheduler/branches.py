@@ -7,14 +7,14 @@ from typing import Any, Protocol
 from immutables import Map
 
 from sexplang.machine import exits
-from sexplang.machine.accounts import Accounts, Held, Scope
-from sexplang.machine.budgets import Learned
 from sexplang.machine.scheduler.permits import Permits
+from sexplang.machine.scopes.accounts import Accounts, Held, Scope
+from sexplang.machine.scopes.budgets import Learned
+from sexplang.machine.scopes.suppression import NOTHING, Unwinding
 from sexplang.machine.stack import Frame, Segment, Step
-from sexplang.machine.suppression import NOTHING, Unwinding
+from sexplang.terms.classes.node import node
 from sexplang.terms.effect import Request
-from sexplang.terms.node import node
-from sexplang.terms.value import Record, Value
+from sexplang.terms.values.value import Record, Value
 
 Path = tuple[int, ...]
 """The place of a branch: fork, branch, fork, branch … from the root, `()`. A fork is named by
@@ -254,7 +254,7 @@ def request_id(path: Path, ordinal: int) -> str:
     if not path:
         return str(ordinal)
     if len(path) > _DEEP:
-        return f"{_joined(path)}.{ordinal}"
+        return f"{_join(path)}.{ordinal}"
     return ".".join(map(str, (*path, ordinal)))
 
 
@@ -263,7 +263,7 @@ _joins: dict[Path, str] = {}
 """The last few deep paths that others were below, joined."""
 
 
-def _joined(path: Path) -> str:
+def _join(path: Path) -> str:
     """A deep path joined by dots, which takes no long where that of a branch around it is known:
     whoever asks at every level of two thousand would join millions of numbers."""
     around = path[:-2]

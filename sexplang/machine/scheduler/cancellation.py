@@ -9,11 +9,7 @@ cancelled stops there, and the branch goes on leaving.
 from typing import TYPE_CHECKING, Any
 
 from sexplang.machine import exits
-from sexplang.machine.bound import with_bound
-from sexplang.machine.budgets import Refused
-from sexplang.machine.converse import conversations
-from sexplang.machine.deadlines import find_form, is_cleaning, pending_error
-from sexplang.machine.graphs import add_finished, is_graph, values_so_far
+from sexplang.machine.positions.earlier_values import with_bound
 from sexplang.machine.scheduler.branches import (
     Branch,
     Forked,
@@ -30,7 +26,11 @@ from sexplang.machine.scheduler.partial_results import (
     collect_partial_results,
     errors_of_cancelled,
 )
+from sexplang.machine.scheduler.plan_graphs import add_finished, is_graph, values_so_far
+from sexplang.machine.scopes.budgets import Refused
+from sexplang.machine.scopes.deadlines import find_form, is_cleaning, pending_error
 from sexplang.machine.stack import Ctx, Segment, Step
+from sexplang.machine.tasks.conversation import conversations
 from sexplang.machine.unwinding import (
     abandon,
     abandon_all,
@@ -40,9 +40,9 @@ from sexplang.machine.unwinding import (
     finish,
     raise_error,
 )
-from sexplang.terms.node import evolve
+from sexplang.terms.classes.node import evolve
 from sexplang.terms.task import cut_off, error_record, with_part
-from sexplang.terms.value import Record
+from sexplang.terms.values.value import Record
 
 if TYPE_CHECKING:
     from sexplang.machine.scheduler.scheduler import Scheduler
@@ -71,7 +71,7 @@ def fail_uncaught(scheduler: "Scheduler", branch: Branch, left: exits.Uncaught) 
         scheduler.park(branch, left)
         root = scheduler.table.branches[()]
         _fail_program(scheduler, add_partial_results(scheduler, left.error, root, None))
-        scheduler.failure_site = left.stood
+        scheduler.failure_site = left.failure_site
 
 
 def abort_handler(scheduler: "Scheduler", branch: Branch, left: exits.Aborted) -> None:
@@ -214,7 +214,7 @@ def _unwind(
     # While a fork's branches clean up, the scopes and handlers around it are still there.
     stays = continuation.cleanup or isinstance(branch, Forked)
     if stays and broken is not None:
-        around = around.sparing(broken)
+        around = around.with_expired(broken)
     if stays and graceful:
         id = request_id(branch.path, branch.ordinal)
         scheduler.ledger.grant_grace(id, scheduler.steps)

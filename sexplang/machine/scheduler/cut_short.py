@@ -14,7 +14,7 @@ from sexplang.machine.limits import Limits
 from sexplang.machine.loop import STOPPED, run
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Segment, Step
 from sexplang.machine.unwinding import ClauseCode, HandlerKind
-from sexplang.terms.value import Record, Value
+from sexplang.terms.values.value import Record, Value
 
 _CUT_SHORT = "std:cut-short"
 

@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING
 
 from sexplang.machine import exits
 from sexplang.machine.errors import all_failed
-from sexplang.machine.graphs import start_of, unblocked, values_so_far
 from sexplang.machine.limits import too_many_branches
 from sexplang.machine.scheduler.branches import Branch, Forked, Path, branch_id, make_fork
 from sexplang.machine.scheduler.cancellation import end_fork
 from sexplang.machine.scheduler.partial_results import errors_of_nodes
+from sexplang.machine.scheduler.plan_graphs import nodes_to_begin, start_of, values_so_far
 from sexplang.machine.scheduler.termination import reach_limit
+from sexplang.machine.scopes.suppression import Unwinding, suppress
 from sexplang.machine.stack import BASE, BOTTOM, Ended, Parent, Step
-from sexplang.machine.suppression import Unwinding, suppress
 from sexplang.machine.unwinding import add_refusals, raise_error
-from sexplang.terms.node import evolve
-from sexplang.terms.settling import settled
-from sexplang.terms.value import Record
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.value import Record
 from sexplang.terms.work import Begins, Ends, Work
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def fork(scheduler: "Scheduler", branch: Branch, left: exits.Forked) -> None:
         reach_limit(scheduler, branch, too_many_branches(most, depth), left)
         return
     made = make_fork(branch, left)
-    first = range(min(width, left.limit)) if left.after is None else unblocked(made, None)
+    first = range(min(width, left.limit)) if left.after is None else nodes_to_begin(made, None)
     _begin(scheduler, made, first)
 
 
@@ -84,7 +84,7 @@ def end_branch(scheduler: "Scheduler", branch: Branch, left: Ended) -> None:
     assert isinstance(forked, Forked)
     if forked.s[3].work is not None:
         error = value.error if isinstance(value, exits.Lost) else None
-        scheduler.events.append(Ends(branch_id(branch.path), settled(error), branch.leaving))
+        scheduler.events.append(Ends(branch_id(branch.path), materialize(error), branch.leaving))
     values = forked.values.set(branch.path[-1], value)
     parent = forked.with_values(values, -1)
     if parent.cut is not None and refusals:
@@ -101,7 +101,7 @@ def end_branch(scheduler: "Scheduler", branch: Branch, left: Ended) -> None:
     elif len(values) == parent.width:
         _join(scheduler, parent)
     elif parent.after is not None:
-        _begin(scheduler, parent, unblocked(parent, branch.path[-1]))
+        _begin(scheduler, parent, nodes_to_begin(parent, branch.path[-1]))
     elif len(values) + parent.alive < parent.width:
         _begin(scheduler, parent, (len(values) + parent.alive,))
 

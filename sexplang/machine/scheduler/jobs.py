@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
-from sexplang.machine.apply import apply
-from sexplang.machine.exits import Asked, Broken, Placed
+from sexplang.machine.code.application import apply
+from sexplang.machine.code.simple import at
+from sexplang.machine.exits import AcquirePermit, Asked, Broken
 from sexplang.machine.limits import too_many_scopes
 from sexplang.machine.scheduler.branches import Branch, Path, Queued, request_id
 from sexplang.machine.scheduler.cancellation import break_scope
 from sexplang.machine.scheduler.permits import Job
-from sexplang.machine.simple import at
 from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
 from sexplang.machine.unwinding import JOB
 from sexplang.terms.source import Span
-from sexplang.terms.value import Fault, Value
+from sexplang.terms.values.value import Fault, Value
 
 if TYPE_CHECKING:
     from sexplang.machine.scheduler.scheduler import Scheduler
@@ -25,10 +25,10 @@ def call_with_permit(arguments: tuple[Value, ...], k: Frame, s: Segment, span: S
     """Leaves the loop until there is a permit."""
     if len(s[3].jobs or ()) >= _DEEPEST:
         raise Broken(too_many_scopes(_DEEPEST))
-    raise Placed(arguments[0], k, s, span)
+    raise AcquirePermit(arguments[0], k, s, span)
 
 
-def begin_job(scheduler: "Scheduler", branch: Branch, left: Placed) -> None:
+def begin_job(scheduler: "Scheduler", branch: Branch, left: AcquirePermit) -> None:
     """A job begins, or waits until it may."""
     path, ordinal = branch.path, branch.ordinal
     context = left.s[3].placed(request_id(path, ordinal))

@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sexplang.machine.bound import with_bound
-from sexplang.machine.converse import CONVERSATION
 from sexplang.machine.exits import Lost, Settled
-from sexplang.machine.graphs import is_graph
 from sexplang.machine.handlers import CROSS
+from sexplang.machine.positions.earlier_values import with_bound
 from sexplang.machine.scheduler.branches import (
     Branch,
     Forked,
@@ -19,11 +17,13 @@ from sexplang.machine.scheduler.branches import (
     registers_of,
 )
 from sexplang.machine.scheduler.cut_short import report_cut_now
+from sexplang.machine.scheduler.plan_graphs import is_graph
 from sexplang.machine.stack import Continuation, Segment
+from sexplang.machine.tasks.conversation import CONVERSATION
+from sexplang.terms.classes.node import node
 from sexplang.terms.effect import Part
-from sexplang.terms.node import node
 from sexplang.terms.task import Cut, Session, cut_off, error_record, together
-from sexplang.terms.value import Record, Value
+from sexplang.terms.values.value import Record, Value
 
 if TYPE_CHECKING:
     from sexplang.machine.scheduler.scheduler import Scheduler
@@ -75,7 +75,7 @@ def collect_partial_results(
     is deep in branches of branches is as near as what is in one of them."""
     cuts: list[Cut] = []
     parts = [] if part is None else [part]
-    values = finished_values(branch) if isinstance(branch, Forked) else []
+    values = values_so_far(branch) if isinstance(branch, Forked) else []
     for had in inside:
         cuts += (had.cut,) if had.cut.sessions else had.cut.inside
         values += () if had.cut.sessions else had.cut.done
@@ -106,7 +106,7 @@ def add_held_sessions(error: Record, s: Segment, node: Segment) -> Record:
     return PartialResults(Cut(tuple(sessions))).add_to(error, s) if sessions else error
 
 
-def finished_values(fork: Forked) -> list[Value]:
+def values_so_far(fork: Forked) -> list[Value]:
     """The values of those of its branches that have ended, in their order."""
     found = [fork.values[at] for at in range(fork.width) if at in fork.values]
     return [

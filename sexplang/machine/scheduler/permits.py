@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from immutables import Map
 
-from sexplang.terms.node import node
+from sexplang.terms.classes.node import node
 
 Job: TypeAlias = tuple[str, ...]
 """A job: its identity, behind those of the jobs that it is a part of."""

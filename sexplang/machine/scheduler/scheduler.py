@@ -10,10 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sexplang.machine import exits
-from sexplang.machine.budgets import Meter
-from sexplang.machine.deadlines import Ledger
 from sexplang.machine.errors import too_many_subtasks
-from sexplang.machine.graphs import judge
 from sexplang.machine.limits import Limits, too_many_model_calls
 from sexplang.machine.loop import STOPPED, look, run
 from sexplang.machine.scheduler.branches import (
@@ -37,19 +34,22 @@ from sexplang.machine.scheduler.forks import end_branch, fork
 from sexplang.machine.scheduler.jobs import begin_job, grant_permits, wait_for_permit
 from sexplang.machine.scheduler.partial_results import describe_expired
 from sexplang.machine.scheduler.permits import PermitQueue
+from sexplang.machine.scheduler.plan_graphs import judge
 from sexplang.machine.scheduler.slices import Pause, Slice, Slicing
 from sexplang.machine.scheduler.termination import (
     check_scope_depth,
     end_by_limit,
     reach_limit,
 )
+from sexplang.machine.scopes.budgets import Meter
+from sexplang.machine.scopes.deadlines import Ledger
 from sexplang.machine.stack import BOTTOM, Ended, Exit, give
 from sexplang.machine.unwinding import leave_scope, raise_error
-from sexplang.terms.effect import UNMADE, Part, Request, SoFar, known, unknown
-from sexplang.terms.node import evolve
-from sexplang.terms.settling import settled
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.effect import UNMADE, Part, Request, SoFar, partial_usage, unknown
 from sexplang.terms.task import error_of
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.value import Fault, Record, Value
 from sexplang.terms.work import Begins, Ends, Work
 
 
@@ -148,7 +148,7 @@ class Scheduler:
         stopped = {branch.path for branch in found if isinstance(branch, Ready)}
         table.ready = [path for path in table.ready if path not in stopped]
         scope = self.ledger.fire(id)
-        error = scope.expired(self.steps - scope.began if stopped else None)
+        error = scope.expire(self.steps - scope.began if stopped else None)
         error = describe_expired(error, found)
         self._expired[:0] = [(branch, id, error) for branch in found]
 
@@ -215,7 +215,7 @@ class Scheduler:
         if request.operation == "model":
             before = self.table.before.get(branch.path)
             is_open = isinstance(before, Waiting) and before.request is request
-            part = known(self.so_far, request.id) if is_open else UNMADE
+            part = partial_usage(self.so_far, request.id) if is_open else UNMADE
         self.ledger.withdraw_request(branch, part)
         return part
 
@@ -327,7 +327,7 @@ class Scheduler:
         if context.jobs:
             self.permits.count(context.jobs, 1)
 
-    def _enter_scope(self, branch: Branch, left: exits.Entered) -> None:
+    def _enter_scope(self, branch: Branch, left: exits.EnterScope) -> None:
         error = check_scope_depth(left)
         if error is not None:
             reach_limit(self, branch, error, left)
@@ -341,22 +341,22 @@ class Scheduler:
         self.table.schedule(changed, (left.body, left.env, BOTTOM, segment))
         self._look(branch, id)
 
-    def _leave_scope(self, branch: Branch, left: exits.Left) -> None:
+    def _leave_scope(self, branch: Branch, left: exits.LeaveScope) -> None:
         self.table.schedule(branch, (leave_scope, left.value, BOTTOM, left.s))
         self._look(branch, left.s[4])
 
-    def _tell_limits(self, branch: Branch, left: exits.Limited) -> None:
+    def _tell_limits(self, branch: Branch, left: exits.ReadLimits) -> None:
         bounds = (self.limits.subagent_seconds, self.limits.subagent_calls)
         self.table.schedule(branch, (left.k[0], bounds, left.k, left.s))
 
-    def _begin_span(self, branch: Branch, left: exits.Spawned) -> None:
+    def _begin_span(self, branch: Branch, left: exits.BeginSpan) -> None:
         work = Work(f"w{self.begun}", left.kind, left.name, left.s[3].work)
         self.begun += 1
         self.events.append(Begins(work, branch.path))
         self.table.schedule(branch, (left.fn, (work, *left.data), left.k, left.s))
 
-    def _end_span(self, branch: Branch, left: exits.Closed) -> None:
-        self.events.append(Ends(left.work.id, settled(left.error)))
+    def _end_span(self, branch: Branch, left: exits.EndSpan) -> None:
+        self.events.append(Ends(left.work.id, materialize(left.error)))
         self.table.schedule(branch, left.step)
 
     def _count_subtask(self, branch: Branch, left: exits.Requested) -> None:
@@ -379,14 +379,14 @@ _AFTER: dict[type[Exit], Callable[[Scheduler, Branch, Any], None]] = {
     Ended: end_branch,
     exits.Asked: Scheduler._ask,
     exits.Forked: fork,
-    exits.Entered: Scheduler._enter_scope,
-    exits.Left: Scheduler._leave_scope,
-    exits.Placed: begin_job,
-    exits.Limited: Scheduler._tell_limits,
-    exits.Spawned: Scheduler._begin_span,
+    exits.EnterScope: Scheduler._enter_scope,
+    exits.LeaveScope: Scheduler._leave_scope,
+    exits.AcquirePermit: begin_job,
+    exits.ReadLimits: Scheduler._tell_limits,
+    exits.BeginSpan: Scheduler._begin_span,
     exits.Requested: Scheduler._count_subtask,
     exits.Proposed: Scheduler._judge_plan,
-    exits.Closed: Scheduler._end_span,
+    exits.EndSpan: Scheduler._end_span,
     exits.Aborted: abort_handler,
     exits.Uncaught: fail_uncaught,
     exits.Interrupted: Scheduler._continue,

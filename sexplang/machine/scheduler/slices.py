@@ -8,12 +8,12 @@ deadline can pass though nothing waits.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sexplang.machine.accounts import Scope
-from sexplang.machine.deadlines import Ledger
 from sexplang.machine.scheduler.branches import Branch, Path, Queued, Ready, request_id
 from sexplang.machine.scheduler.permits import Job
-from sexplang.terms.node import field, frozen, node
-from sexplang.terms.value import Record
+from sexplang.machine.scopes.accounts import Scope
+from sexplang.machine.scopes.deadlines import Ledger
+from sexplang.terms.classes.node import field, frozen, node
+from sexplang.terms.values.value import Record
 
 
 @frozen

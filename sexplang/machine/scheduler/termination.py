@@ -7,10 +7,9 @@ withdrawn all the same.
 from typing import TYPE_CHECKING, Any
 
 from sexplang.machine import exits
-from sexplang.machine.deadlines import find_form, find_plan
-from sexplang.machine.error_positions import FailureSite, place_of
 from sexplang.machine.errors import limit
 from sexplang.machine.limits import plan_too_long, too_many_scopes
+from sexplang.machine.positions.error_positions import FailureSite, place_of
 from sexplang.machine.scheduler.branches import (
     Branch,
     Forked,
@@ -20,8 +19,9 @@ from sexplang.machine.scheduler.branches import (
     registers_of,
 )
 from sexplang.machine.scheduler.partial_results import add_all_partial_results
+from sexplang.machine.scopes.deadlines import find_form, find_plan
 from sexplang.machine.stack import Segment, Step
-from sexplang.terms.value import Record
+from sexplang.terms.values.value import Record
 from sexplang.terms.work import Ends
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def reach_limit(scheduler: "Scheduler", branch: Branch, error: Record, left: Any
         scheduler.broken, scheduler.ended = error, True
 
 
-def check_scope_depth(left: exits.Entered) -> Record | None:
+def check_scope_depth(left: exits.EnterScope) -> Record | None:
     """What ends whoever opens one scope more: each knows all around it."""
     if len(left.s[3].scopes) >= _SCOPES:
         return too_many_scopes(_SCOPES)

@@ -21,23 +21,23 @@ from mcp_types import (
     CallToolResult,
 )
 
-from sexplang.runtime.mcp.replies import (
+from sexplang.runtime.mcp.results import (
     LONGEST,
     MOST_BYTES,
     check_inputs,
     definition,
-    failed,
+    make_server_failure,
     problem,
     too_large,
     value_of_result,
 )
 from sexplang.runtime.mcp.specs import Server
-from sexplang.runtime.mcp.stdio import speaking
-from sexplang.runtime.refusal import Refusal, broken, refused
+from sexplang.runtime.mcp.stdio import open_streams
+from sexplang.runtime.refusal import Refusal, make_task_failure, refuse
 from sexplang.runtime.scripts.process import Command
-from sexplang.terms.nearest import did_you_mean
-from sexplang.terms.node import define, field, frozen
-from sexplang.terms.value import Value
+from sexplang.terms.classes.node import define, field, frozen
+from sexplang.terms.texts.nearest import did_you_mean
+from sexplang.terms.values.value import Value
 
 START = 60.0
 """Seconds for a server to be there and to say what it has."""
@@ -103,7 +103,9 @@ class Connection:
             raise await self._refusal(error, name, live) from None
         # The library's own checks, and whatever a server can do to it: errors of this call.
         except Exception as error:
-            raise self._failed(f"answered `{name}` with no result: {problem(error)}") from None
+            raise self._make_failure(
+                f"answered `{name}` with no result: {problem(error)}"
+            ) from None
         return value_of_result(result, name)
 
     async def close(self) -> None:
@@ -129,7 +131,7 @@ class Connection:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(START):
                     client = await stack.enter_async_context(Client(self._streams(), cache=None))
-                    tools = await self._listed(client)
+                    tools = await self._list_tools(client)
                 over = asyncio.Event()
                 live.set_result(_Live(client, tools, over))
                 await over.wait()
@@ -142,11 +144,11 @@ class Connection:
 
     def _streams(self) -> Any:
         if self.command is not None:
-            return speaking(self.command, MOST_BYTES, self._said)
+            return open_streams(self.command, MOST_BYTES, self._said)
         assert self.server.url is not None
-        return _reaching(self.server.url, self.server.seconds)
+        return _open_http_streams(self.server.url, self.server.seconds)
 
-    async def _listed(self, client: Client) -> dict[str, dict[str, Value]]:
+    async def _list_tools(self, client: Client) -> dict[str, dict[str, Value]]:
         tools: dict[str, dict[str, Value]] = {}
         cursor = None
         while True:
@@ -154,7 +156,7 @@ class Connection:
             for tool in page.tools:
                 tools.setdefault(tool.name, definition(tool, self.server.name))
             if len(tools) > MOST_TOOLS:
-                raise self._failed(f"has more than {MOST_TOOLS} tools", "connection_error")
+                raise self._make_failure(f"has more than {MOST_TOOLS} tools", "connection_error")
             if page.next_cursor is None or page.next_cursor == cursor:
                 return tools
             cursor = page.next_cursor
@@ -164,7 +166,7 @@ class Connection:
         if error.code == REQUEST_TIMEOUT:
             return self._late(name)
         if any(words in error.message for words in _LARGE):
-            return broken(
+            return make_task_failure(
                 "tool_execution_error",
                 "answer-too-large",
                 f"the tool `{name}` failed: {too_large(MOST_BYTES)}",
@@ -172,7 +174,7 @@ class Connection:
                 tool=name,
             )
         if not self._says_lost(error) or await self._is_there(live):  # anybody can say so
-            return broken(
+            return make_task_failure(
                 "tool_execution_error",
                 "tool-failed",
                 f"the tool `{name}` failed: {message}",
@@ -184,7 +186,7 @@ class Connection:
         if self._owner is not None:
             await asyncio.wait([self._owner], timeout=END)
         why = "ended" if self.command is not None else f"went away ({message})"
-        return failed(
+        return make_server_failure(
             self.server.name,
             f"{why} while `{name}` was at work",
             bytes(self._said),
@@ -194,7 +196,7 @@ class Connection:
 
     def _late(self, name: str, why: str = "") -> Refusal:
         after = f": the MCP server `{self.server.name}` {why}" if why else ""
-        return broken(
+        return make_task_failure(
             "tool_execution_error",
             "mcp-timeout",
             f"the tool `{name}` did not answer within {self.server.seconds:g} seconds{after}",
@@ -222,8 +224,8 @@ class Connection:
             return False
         return True
 
-    def _failed(self, why: str, reason: str = "tool_execution_error") -> Refusal:
-        return failed(self.server.name, why, bytes(self._said), reason)
+    def _make_failure(self, why: str, reason: str = "tool_execution_error") -> Refusal:
+        return make_server_failure(self.server.name, why, bytes(self._said), reason)
 
     def _not_started(self, error: BaseException) -> Refusal:
         while isinstance(error, BaseExceptionGroup):
@@ -231,15 +233,15 @@ class Connection:
         if isinstance(error, Refusal):
             return error
         if isinstance(error, TimeoutError):
-            return self._failed(f"is not there after {START:g} seconds", "connection_error")
-        return self._failed(f"cannot be used: {problem(error)}", "connection_error")
+            return self._make_failure(f"is not there after {START:g} seconds", "connection_error")
+        return self._make_failure(f"cannot be used: {problem(error)}", "connection_error")
 
 
 def unknown(name: str, known: Any, server: str) -> Refusal:
     """There is no such tool."""
     listed = sorted(known)
     guess = did_you_mean(name.partition(":")[2], listed, shape=f"`{server}:{{}}`")
-    return refused(
+    return refuse(
         "unknown-tool",
         f"there is no tool `{name}`",
         hint=f"{guess} the server has {', '.join(listed) or 'none'}".lstrip(),
@@ -248,7 +250,7 @@ def unknown(name: str, known: Any, server: str) -> Refusal:
 
 
 @asynccontextmanager
-async def _reaching(url: str, seconds: float) -> AsyncIterator[Any]:
+async def _open_http_streams(url: str, seconds: float) -> AsyncIterator[Any]:
     """The streams of a server at an address, whose answers have an end."""
     timeout = Timeout(START, read=seconds)
     async with (
@@ -263,7 +265,7 @@ async def _bound(response: Response) -> None:
         return  # of events each is bounded
     pieces: Any = response.aiter_bytes
 
-    async def bounded(*arguments: Any) -> AsyncIterator[bytes]:
+    async def read_bounded(*arguments: Any) -> AsyncIterator[bytes]:
         size = 0
         async for piece in pieces(*arguments):
             size += len(piece)
@@ -271,4 +273,4 @@ async def _bound(response: Response) -> None:
                 raise StreamError(too_large(MOST_BYTES))  # as the library expects: of one answer
             yield piece
 
-    vars(response)["aiter_bytes"] = bounded
+    vars(response)["aiter_bytes"] = read_bounded

@@ -8,9 +8,9 @@ from typing import Any
 
 from sexplang.runtime.mcp.specs import Server
 from sexplang.runtime.permissions import Permissions
-from sexplang.runtime.refusal import Refusal, refused
-from sexplang.terms.node import define, field
-from sexplang.terms.value import Value
+from sexplang.runtime.refusal import Refusal, refuse
+from sexplang.terms.classes.node import define, field
+from sexplang.terms.values.value import Value
 
 INSTALL = "pip install 'sexplang[mcp]'"
 
@@ -27,23 +27,23 @@ class Servers:
     _background: Any = None
     _connections: dict[str, Any] = field(factory=dict)
 
-    def mentioned(self, names: Iterable[str]) -> tuple[str, ...]:
+    def select_server_tools(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of the tools' names that are tools of a server."""
         return tuple([name for name in dict.fromkeys(names) if self._parts(name)[1]])
 
     def describe(self, names: Iterable[str]) -> Described:
         """What a model is told of these tools. Waits for their servers; raises a Refusal."""
-        wanted = self.mentioned(names)
-        return self._describing(wanted).result() if wanted else {}
+        wanted = self.select_server_tools(names)
+        return self._begin_describe(wanted).result() if wanted else {}
 
     async def adescribe(self, names: Iterable[str]) -> Described:
         """The same for callers with an event loop."""
-        wanted = self.mentioned(names)
+        wanted = self.select_server_tools(names)
         if not wanted:
             return {}
-        from sexplang.runtime.mcp.thread import awaited
+        from sexplang.runtime.mcp.thread import wait_for
 
-        return await awaited(self._describing(wanted))
+        return await wait_for(self._begin_describe(wanted))
 
     def tool(self, name: str) -> Callable[[dict[str, Any]], Any] | None:
         """What answers a tool; None if it is none of a server."""
@@ -52,10 +52,10 @@ class Servers:
             return None
 
         async def answer(inputs: dict[str, Any]) -> Any:
-            from sexplang.runtime.mcp.thread import awaited
+            from sexplang.runtime.mcp.thread import wait_for
 
             self._permit(server)
-            return await awaited(self._begin(self._called(server, tool, inputs)))
+            return await wait_for(self._begin(self._call(server, tool, inputs)))
 
         return answer
 
@@ -63,7 +63,7 @@ class Servers:
         """Ends every connection, and every server that was started."""
         if self._background is not None:
             with suppress(Exception):  # whatever they have to say, they are ended
-                self._begin(self._closed()).result()
+                self._begin(self._close_all()).result()
             self._background.stop()
             self._background = None
 
@@ -73,10 +73,10 @@ class Servers:
             return
         import anyio
 
-        from sexplang.runtime.mcp.thread import awaited
+        from sexplang.runtime.mcp.thread import wait_for
 
         with anyio.CancelScope(shield=True), suppress(Exception):
-            await awaited(self._begin(self._closed()))
+            await wait_for(self._begin(self._close_all()))
         self._background.stop()
         self._background = None
 
@@ -84,10 +84,10 @@ class Servers:
         server, _, tool = name.partition(":")
         return (server, tool) if server in self.known else ("", "")
 
-    def _describing(self, names: tuple[str, ...]) -> "Future[Described]":
+    def _begin_describe(self, names: tuple[str, ...]) -> "Future[Described]":
         for name in names:
             self._permit(self._parts(name)[0])
-        return self._begin(self._described(names))
+        return self._begin(self._describe(names))
 
     def _begin(self, work: Coroutine[Any, Any, Any]) -> "Future[Any]":
         if self._background is None:
@@ -99,23 +99,23 @@ class Servers:
 
     def _permit(self, name: str) -> None:
         """Naming a server grants nothing: what it is must be permitted."""
-        from sexplang.runtime.scripts.asking import name_granted, not_permitted
         from sexplang.runtime.scripts.process import can_supervise
+        from sexplang.runtime.scripts.script_request import grant_name, not_permitted
 
         server = self.known[name]
         if server.url is not None:
             if not set(server.host) & set(self.permissions.net):
-                raise refused(
+                raise refuse(
                     "net-denied",
                     f"{server.host[0]} may not be reached, where the MCP server `{name}` is",
                     hint=f"allow it with --allow-net {shlex.quote(server.host[0])}",
                     host=server.host[0],
                 )
             return
-        if name_granted(server.words[0], self.permissions) not in self.permissions.run:
+        if grant_name(server.words[0], self.permissions) not in self.permissions.run:
             raise not_permitted(server.words[0], "--allow-run")
         if not can_supervise():
-            raise refused(
+            raise refuse(
                 "not-available",
                 "MCP servers are started on Linux alone: elsewhere they could not be ended",
                 hint="start it outside the program, and give its address",
@@ -123,7 +123,7 @@ class Servers:
 
     # -- in the thread
 
-    async def _described(self, names: tuple[str, ...]) -> Described:
+    async def _describe(self, names: tuple[str, ...]) -> Described:
         import asyncio
 
         wanted = dict.fromkeys(self._parts(name)[0] for name in names)
@@ -141,20 +141,20 @@ class Servers:
             found[name] = offers[server][tool]
         return found
 
-    async def _called(self, server: str, tool: str, inputs: dict[str, Any]) -> Any:
+    async def _call(self, server: str, tool: str, inputs: dict[str, Any]) -> Any:
         return await self._connection(server).call(tool, inputs)
 
-    async def _closed(self) -> None:
+    async def _close_all(self) -> None:
         import asyncio
 
         await asyncio.gather(*[each.close() for each in self._connections.values()])
 
     def _connection(self, name: str) -> Any:
         if name not in self._connections:
-            self._connections[name] = self._made(self.known[name])
+            self._connections[name] = self._make_connection(self.known[name])
         return self._connections[name]
 
-    def _made(self, server: Server) -> Any:
+    def _make_connection(self, server: Server) -> Any:
         try:
             from sexplang.runtime.mcp.connection import Connection
         except ModuleNotFoundError as missing:
@@ -163,14 +163,14 @@ class Servers:
             return Connection(server, None)
         from math import inf
 
-        from sexplang.runtime.scripts.asking import command_of
+        from sexplang.runtime.scripts.script_request import command_of
 
         command = command_of(server.words, self.permissions.base, inf, dict(server.environment))
         return Connection(server, command)
 
 
 def _not_installed(missing: ModuleNotFoundError) -> Refusal:
-    return refused(
+    return refuse(
         "not-available",
         f"MCP servers need a library that is not installed: {missing.name}",
         hint=f"type: {INSTALL}",

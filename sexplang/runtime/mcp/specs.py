@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from sexplang.process import CREDENTIALS, is_named
+from sexplang.guards.secrets import credentials_of, declare, is_plausible, learn
+from sexplang.package.process import CREDENTIALS, is_named
 from sexplang.runtime.permissions import host_of
-from sexplang.secrets import credentials_of, declare, is_plausible, learn
+from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
-from sexplang.terms.node import field, frozen
 
 SECONDS = 300.0
 """For one call, where nothing else is said."""

@@ -13,8 +13,8 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, jsonrpc_message_adapter
 
-from sexplang.runtime.mcp.replies import too_large
-from sexplang.runtime.scripts.process import Command, Process, supervised
+from sexplang.runtime.mcp.results import too_large
+from sexplang.runtime.scripts.process import Command, Process, supervise
 
 PATIENCE = 2.0
 """Seconds for a server to end by itself when its input does; then it is ended."""
@@ -30,11 +30,11 @@ _LAST = 300
 
 
 @asynccontextmanager
-async def speaking(command: Command, most: int, said: bytearray) -> AsyncIterator[Any]:
+async def open_streams(command: Command, most: int, said: bytearray) -> AsyncIterator[Any]:
     """A pair of streams to a server and from it. What it says beside them is left in `said`. A
     message of more than `most` bytes is an error of what it answers; it ends the server if that is
     nothing, and if it goes on for LONGEST. Raises OSError if it cannot be started."""
-    async with supervised(command) as process, anyio.create_task_group() as group:
+    async with supervise(command) as process, anyio.create_task_group() as group:
         arriving, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
         group.start_soon(_read, process, arriving, most, said)
@@ -45,7 +45,7 @@ async def speaking(command: Command, most: int, said: bytearray) -> AsyncIterato
         finally:
             with anyio.CancelScope(shield=True), anyio.move_on_after(PATIENCE):
                 process.close_input()
-                await process.ended()
+                await process.wait_for_end()
             group.cancel_scope.cancel()
             for stream in (arriving, incoming, outgoing, leaving):
                 stream.close()
@@ -85,24 +85,24 @@ def _message(line: bytes) -> SessionMessage | Exception:
     """One message. An answer that is none of the protocol's is an error of what was asked, which
     nobody would answer else."""
     try:
-        return SessionMessage(_parsed(line))
+        return SessionMessage(_parse(line))
     except ValueError as error:
-        asked = _answered(line)
-        return error if asked is None else _flawed(asked, "its answer is none of the protocol")
+        asked = _find_id(line)
+        return error if asked is None else _make_error(asked, "its answer is none of the protocol")
 
 
 def _too_large(line: bytes, most: int) -> SessionMessage | None:
     """What a message that is too large is taken for, of which only beginning and end are there."""
-    asked = _answered(line[:most])
+    asked = _find_id(line[:most])
     if asked is None:
         last = _ENDS.search(line[-_LAST:])
         asked = last[1] if last is not None else None
-    return None if asked is None else _flawed(asked, too_large(most))
+    return None if asked is None else _make_error(asked, too_large(most))
 
 
-def _flawed(asked: bytes, words: str) -> SessionMessage:
+def _make_error(asked: bytes, words: str) -> SessionMessage:
     made = b'{"jsonrpc": "2.0", "id": %b, "error": {"code": %d, "message": "%b"}}'
-    return SessionMessage(_parsed(made % (asked, INTERNAL_ERROR, words.encode())))
+    return SessionMessage(_parse(made % (asked, INTERNAL_ERROR, words.encode())))
 
 
 _PARTS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
@@ -111,7 +111,7 @@ _NAMED = re.compile(rb"\s*:\s*" + _ID + rb"?")
 _ENDS = re.compile(rb'[,{]\s*"id"\s*:\s*' + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z')
 
 
-def _answered(line: bytes) -> bytes | None:
+def _find_id(line: bytes) -> bytes | None:
     """The id, as it is written, of what a message answers, however deep and long the rest of it is;
     None if it answers nothing."""
     depth, found = 0, None
@@ -128,7 +128,7 @@ def _answered(line: bytes) -> bytes | None:
     return found
 
 
-def _parsed(line: bytes) -> Any:
+def _parse(line: bytes) -> Any:
     return jsonrpc_message_adapter.validate_json(line, by_name=False)
 
 

@@ -40,7 +40,7 @@ class Background:
             self._loop.close()
 
 
-async def awaited(future: "Future[T]") -> T:
+async def wait_for(future: "Future[T]") -> T:
     """What was begun there, waited for here. Cancelled here, it is cancelled there."""
     arrived = anyio.Event()
     wake = _waker(arrived.set)

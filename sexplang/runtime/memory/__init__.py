@@ -4,7 +4,7 @@ SQLite finds them (FTS5); no model is needed, and no contents are kept. Nothing 
 imported before a program searches or somebody makes an index.
 """
 
-from sexplang.runtime.memory.places import discovered, place_for
+from sexplang.runtime.memory.index_paths import discover_index, index_path_for
 from sexplang.runtime.memory.system import MemorySystem
 
-__all__ = ["MemorySystem", "discovered", "place_for"]
+__all__ = ["MemorySystem", "discover_index", "index_path_for"]

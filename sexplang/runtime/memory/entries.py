@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from types import NoneType
 from typing import Any
 
-from sexplang.runtime.memory.history import NEVER, Change
-from sexplang.runtime.memory.kinds import extension_of
-from sexplang.terms.node import frozen
-from sexplang.terms.words import words
+from sexplang.runtime.memory.scan.file_kinds import extension_of
+from sexplang.runtime.memory.scan.history import NEVER, Change
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.texts.words import words
 
 _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 

@@ -16,8 +16,8 @@ from time import monotonic, sleep
 from typing import Any
 
 from sexplang.runtime.memory.entries import put_words
-from sexplang.runtime.memory.places import FOLDER
-from sexplang.runtime.refusal import Refusal, refused
+from sexplang.runtime.memory.index_paths import FOLDER
+from sexplang.runtime.refusal import Refusal, refuse
 
 VERSION = 2
 APPLICATION = 0x73657870
@@ -75,23 +75,23 @@ def missing(path: str) -> bool:
 
 
 @contextmanager
-def reading(path: str) -> Iterator[sqlite3.Connection | None]:
+def open_to_read(path: str) -> Iterator[sqlite3.Connection | None]:
     """The index to look into; None where there is none. One of an older version is renewed first,
     if it can be written. Raises a Refusal: `bad-index`, `index-too-new`, `index-failed`."""
     if missing(path):
         yield None
         return
-    with _explained(path):
+    with _explain_errors(path):
         _check_kind(path)
         _check_beside(path)
-        connection = _opened(path)
+        connection = _open(path)
         try:
             version = _version(connection, path)
             if 0 < version < VERSION:
                 connection.close()
-                with suppress(Refusal), changing(path):
+                with suppress(Refusal), open_to_change(path):
                     pass
-                connection = _opened(path)
+                connection = _open(path)
             _allow(connection, MOST_STEPS)
             yield connection if version else None
         finally:
@@ -99,15 +99,15 @@ def reading(path: str) -> Iterator[sqlite3.Connection | None]:
 
 
 @contextmanager
-def changing(path: str, patience: float = PATIENCE) -> Iterator[sqlite3.Connection]:
+def open_to_change(path: str, patience: float = PATIENCE) -> Iterator[sqlite3.Connection]:
     """The index to change, made where there is none. All changes are kept at the end, or none if
     anything is raised. Those who change it take turns. Raises a Refusal as `reading` does, and
     `index-busy`."""
     _make_folder(path)
-    with _explained(path):
+    with _explain_errors(path):
         _check_kind(path)
         _check_beside(path)
-        connection = _bounded(sqlite3.connect(path, timeout=0, isolation_level=None))
+        connection = _limit(sqlite3.connect(path, timeout=0, isolation_level=None))
         try:
             _begin(connection, path, patience)
             connection.set_progress_handler(None, 0)  # what is done now is ours
@@ -147,7 +147,7 @@ def _begin(connection: sqlite3.Connection, path: str, patience: float) -> None:
             if not _is_busy(error):
                 raise
             if monotonic() > until:
-                raise refused(
+                raise refuse(
                     "index-busy",
                     f"another process has been changing {path} for {patience:g} seconds",
                     hint="wait for it, or end it: the index then stays as it was",
@@ -156,7 +156,7 @@ def _begin(connection: sqlite3.Connection, path: str, patience: float) -> None:
         sleep(_TICK)
 
 
-def _opened(path: str) -> sqlite3.Connection:
+def _open(path: str) -> sqlite3.Connection:
     """An existing file, to read. Where nothing can be written beside it, the file as it is."""
     from pathlib import Path  # with all that knows of addresses; an index is made without it
 
@@ -165,20 +165,20 @@ def _opened(path: str) -> sqlite3.Connection:
     # whatever other file that names.
     connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=5, isolation_level=None)
     try:
-        _bounded(connection).execute("begin")  # all that is asked sees what the first question saw
+        _limit(connection).execute("begin")  # all that is asked sees what the first question saw
         connection.execute("select count(*) from sqlite_master")
     except sqlite3.OperationalError as error:
         connection.close()
         if _is_busy(error) or os.access(os.path.dirname(path) or ".", os.W_OK):
             raise
-        return _bounded(sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None))
+        return _limit(sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None))
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _bounded(connection: sqlite3.Connection) -> sqlite3.Connection:
+def _limit(connection: sqlite3.Connection) -> sqlite3.Connection:
     """The same, before the first look at what may be anything."""
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _LONGEST_STATEMENT)
@@ -213,7 +213,7 @@ def _check_beside(path: str) -> None:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise _failed(path, error.strerror or str(error)) from None
+            raise _make_failure(path, error.strerror or str(error)) from None
 
 
 _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
@@ -231,11 +231,11 @@ def _check_kind(path: str) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise _failed(path, error.strerror or str(error)) from None
+        raise _make_failure(path, error.strerror or str(error)) from None
     if stat.S_ISDIR(status.st_mode):
-        raise _failed(path, "it is a folder")
+        raise _make_failure(path, "it is a folder")
     if not os.access(path, os.R_OK):
-        raise _failed(path, "it may not be read")
+        raise _make_failure(path, "it may not be read")
     if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
         raise _bad(path, "it is no regular file")
     if 0 < status.st_size < _SMALLEST:
@@ -251,7 +251,7 @@ def _version(connection: sqlite3.Connection, path: str) -> int:
     if application != APPLICATION:
         raise _bad(path, "it is a database of something else")
     if version > VERSION:
-        raise refused(
+        raise refuse(
             "index-too-new",
             f"{path} was made by a newer version of sexplang",
             hint="update sexplang, or name another file with --index FILE",
@@ -267,7 +267,7 @@ def _check_tables(connection: sqlite3.Connection, path: str, version: int) -> No
     """Raises a Refusal where something else than our tables is in an index: a view or a column that
     is computed may take any time, and a trigger does what it likes."""
     rows = connection.execute("select type, name, tbl_name, sql from sqlite_master limit 100")
-    found = Counter(_declared(row) for row in rows)
+    found = Counter(_read_declaration(row) for row in rows)
     odd = next(iter((found - _tables(version)) + (_tables(version) - found)), None)
     if odd is not None:
         raise _bad(path, f"the {odd[0]} `{odd[1]}` in it is not as it is made")
@@ -280,10 +280,10 @@ def _tables(version: int) -> Counter[tuple[str, str, str, str]]:
         for statement in (*_FILES[:2], _WORDS.format(_TOKENIZERS[version])):
             connection.execute(statement)
         rows = connection.execute("select type, name, tbl_name, sql from sqlite_master")
-        return Counter(_declared(row) for row in rows)
+        return Counter(_read_declaration(row) for row in rows)
 
 
-def _declared(row: tuple[Any, ...]) -> tuple[str, str, str, str]:
+def _read_declaration(row: tuple[Any, ...]) -> tuple[str, str, str, str]:
     kind, name, table, sql = (" ".join(str(each).split()) for each in row)
     return kind, name[:60], table, sql
 
@@ -300,13 +300,13 @@ def _make_folder(path: str) -> None:
                 file.write("*\n")
     except FileExistsError:
         if not os.path.isdir(folder):
-            raise _failed(path, f"{folder} is no folder") from None
+            raise _make_failure(path, f"{folder} is no folder") from None
     except OSError as error:
-        raise _failed(path, error.strerror or str(error)) from None
+        raise _make_failure(path, error.strerror or str(error)) from None
 
 
 @contextmanager
-def _explained(path: str) -> Iterator[None]:
+def _explain_errors(path: str) -> Iterator[None]:
     """Whatever SQLite says, as a Refusal."""
     try:
         yield
@@ -318,8 +318,8 @@ def _explained(path: str) -> Iterator[None]:
             words = f"looking into it takes more than {MOST_STEPS:,} steps"
             raise _bad(path, words) from None
         if code == sqlite3.SQLITE_READONLY:
-            raise _failed(path, "a change of it was broken off", _REPAIR) from None
-        explain = _bad if code in (0, sqlite3.SQLITE_ERROR) else _failed
+            raise _make_failure(path, "a change of it was broken off", _REPAIR) from None
+        explain = _bad if code in (0, sqlite3.SQLITE_ERROR) else _make_failure
         raise explain(path, str(error)) from None
     except sqlite3.DatabaseError as error:
         if type(error) not in (sqlite3.DatabaseError, sqlite3.DataError):
@@ -338,7 +338,7 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def _bad(path: str, why: str) -> Refusal:
-    return refused(
+    return refuse(
         "bad-index",
         f"{path} is no index that can be used: {why}",
         hint="if it was an index, remove it and make it again with `sexplang index PATH`; "
@@ -351,6 +351,6 @@ _REPAIR = "if it is yours, `sexplang index PATH` mends it; else remove it"
 _ELSEWHERE = "name a file in a folder that you may write, with --index FILE"
 
 
-def _failed(path: str, why: str, hint: str = _ELSEWHERE) -> Refusal:
+def _make_failure(path: str, why: str, hint: str = _ELSEWHERE) -> Refusal:
     words = f"the index {path} cannot be used: {why}"
-    return refused("index-failed", words, hint=hint, path=path)
+    return refuse("index-failed", words, hint=hint, path=path)

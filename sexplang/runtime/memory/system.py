@@ -9,12 +9,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sexplang.terms.node import field, frozen
-from sexplang.terms.value import Value
+from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.values.value import Value
 
 if TYPE_CHECKING:
-    from sexplang.runtime.memory.indexing import Report
-    from sexplang.runtime.memory.searching import Reply
+    from sexplang.runtime.memory.indexer import Report
+    from sexplang.runtime.memory.search import Reply
 
 
 def _whole(path: str | os.PathLike[str]) -> str:
@@ -43,36 +43,36 @@ class MemorySystem:
         Patterns are those of a `.gitignore`; `max_file_size` is in bytes. Also raises
         `file-not-found`, `file-failed`, `not-text` and `bad-pattern`.
         """
-        from sexplang.runtime.memory.indexing import indexed
+        from sexplang.runtime.memory.indexer import update_index
 
-        return indexed(self.index, os.fspath(target), include, exclude, max_file_size, watch)
+        return update_index(self.index, os.fspath(target), include, exclude, max_file_size, watch)
 
     def update(self, entries: Mapping[str, str]) -> None:
         """Merges metadata that a host has of files, by absolute path; all of it or none.
 
         Raises ValueError for a path that is relative, TypeError for what is no text.
         """
-        from sexplang.runtime.memory.listing import merge
+        from sexplang.runtime.memory.contents import merge
 
         merge(self.index, entries)
 
     def entries(self) -> dict[str, str]:
         """The metadata of every file as text, by absolute path."""
-        from sexplang.runtime.memory.listing import listed
+        from sexplang.runtime.memory.contents import list_contents
 
-        return {path: entry.text(path) for path, entry in listed(self.index).files.items()}
+        return {path: entry.text(path) for path, entry in list_contents(self.index).files.items()}
 
     def status(self) -> dict[str, Any]:
         """`{index roots files}` as data: each root with its `path include exclude indexed`, each
         file with its path and metadata."""
-        from sexplang.runtime.memory.listing import listed
+        from sexplang.runtime.memory.contents import list_contents
 
-        return listed(self.index).plain()
+        return list_contents(self.index).plain()
 
     def search(self, query: Value) -> "Reply":
         """`{summary matches error}` for a text or a table of ContextGenerationInput, of all files;
         what goes wrong is told in `error`."""
-        from sexplang.runtime.memory.performing import answered
-        from sexplang.runtime.memory.searching import as_it_is
+        from sexplang.runtime.memory.search import as_it_is
+        from sexplang.runtime.memory.search_performer import answer
 
-        return answered(self.index, query, as_it_is)
+        return answer(self.index, query, as_it_is)

@@ -4,20 +4,20 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sexplang.runtime.answers import Later, Watch
-from sexplang.runtime.models.payload import checked
+from sexplang.runtime.driver.answers import DeferredReply, Watch
+from sexplang.runtime.journal.redaction import clean_data
+from sexplang.runtime.models.circuit_breaker import CircuitBreaker, Retries
+from sexplang.runtime.models.payload_check import check_payload
 from sexplang.runtime.permissions import Permissions
-from sexplang.runtime.pressure import Pressure, Retries
-from sexplang.runtime.redact import clean_data
-from sexplang.runtime.refusal import Refusal, broken
+from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.runtime.world import Log
+from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.effect import Request
-from sexplang.terms.models import Answer, Models, is_id, spelled
-from sexplang.terms.nearest import did_you_mean
-from sexplang.terms.node import evolve, frozen
+from sexplang.terms.model.roles import Answer, Models, is_id, normalize_name
+from sexplang.terms.texts.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from sexplang.runtime.models.replay import Repeated
+    from sexplang.runtime.models.adapters.replay import ReplayedRun
 
 Model = Callable[..., Any]
 """A payload (plain data) and its request → the reply as plain data. Of a model that is waited for,
@@ -39,7 +39,7 @@ WAYS = (
 
 
 @frozen
-class Held:
+class GrantScope:
     """What holds a model that no person's word grants."""
 
     models: Models
@@ -66,11 +66,11 @@ def choose_model(models: Models, name: str | None = None) -> Answer:
         return answer
     if _has_key():
         return evolve(answer, model=ANTHROPIC_DEFAULT)
-    from sexplang.runtime.models.local import is_installed
+    from sexplang.runtime.models.adapters.local import is_installed
 
     if is_installed():
         return evolve(answer, model="local")
-    raise broken(
+    raise make_task_failure(
         "configuration_error",
         "no-model",
         "there is no model to ask",
@@ -82,7 +82,7 @@ def _has_key() -> bool:
     return bool(os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_AUTH_TOKEN"))
 
 
-def completed(models: Models) -> Models:
+def with_default(models: Models) -> Models:
     """The same with the default that the environment gives where nobody says one; there may be
     none."""
     if models.default is not None:
@@ -93,7 +93,7 @@ def completed(models: Models) -> Models:
         return models
 
 
-def modelling(
+def make_model(
     models: Models,
     permissions: Permissions,
     endpoint: Endpoint,
@@ -101,7 +101,7 @@ def modelling(
     retries: Retries | None = None,
     log: Log | None = None,
     on_named: OnNamed | None = None,
-    repeated: "Repeated | None" = None,
+    repeated: "ReplayedRun | None" = None,
 ) -> Callable[[Request], Any]:
     """The performer of `model`. Each model is opened once, at its first call; what one call finds
     out about a server, all of them know. `on_named` is told once of each name to which another
@@ -111,22 +111,22 @@ def modelling(
     if repeated is not None:
         opened[repeated.name, True] = repeated.model
     named: dict[str | None, tuple[str, Model]] = {}
-    servers: dict[str, Pressure] = {}
+    servers: dict[str, CircuitBreaker] = {}
 
     def answering(asked_for: str | None) -> tuple[str, Model]:
         answer = choose_model(models, asked_for)
         name = answer.model or ""
         at = name, is_granted(answer, models)
         if at not in opened:
-            held = None if at[1] else Held(models, permissions)
-            address = models.opened(name) if at[1] else name
+            held = None if at[1] else GrantScope(models, permissions)
+            address = models.with_credentials(name) if at[1] else name
             opened[at] = open_model(name, endpoint, on_event, held, log, address)
-        if asked_for and on_named is not None and spelled(asked_for) != name:
+        if asked_for and on_named is not None and normalize_name(asked_for) != name:
             on_named(asked_for, name, answer.is_default)
         return name, opened[at]
 
-    def found(request: Request) -> tuple[dict[str, Any], str, Model]:
-        payload = checked(request.arguments[0] if request.arguments else None)
+    def find_model(request: Request) -> tuple[dict[str, Any], str, Model]:
+        payload = check_payload(request.arguments[0] if request.arguments else None)
         asked_for = payload.get("model") or None
         if asked_for not in named:
             named[asked_for] = answering(asked_for)
@@ -134,25 +134,25 @@ def modelling(
 
     def perform(request: Request) -> Any:
         try:
-            payload, name, model = found(request)
+            payload, name, model = find_model(request)
         except Refusal as refusal:
             refusal.attempts = 0
             raise
         server = server_of(name)
         if server is None:
             reply = model(payload, request)
-            return reply if reply.__class__ is Later else clean_data(reply)
+            return reply if reply.__class__ is DeferredReply else clean_data(reply)
         pressure = servers.get(server)
         if pressure is None:
-            pressure = servers[server] = Pressure(server, patience)
-        from sexplang.runtime.patience import asked
+            pressure = servers[server] = CircuitBreaker(server, patience)
+        from sexplang.runtime.models.retry import call_with_retries
 
         async def send(reply: Any) -> Any:
             return clean_data(await model(payload, request, reply))
 
         def call() -> Awaitable[Any]:
             timeout = payload.get("timeout")
-            return asked(send, request, pressure, patience, on_event, timeout, name)
+            return call_with_retries(send, request, pressure, patience, on_event, timeout, name)
 
         return call() if _is_ready(name) else _when_ready(call, request)
 
@@ -163,30 +163,30 @@ def _is_ready(name: str) -> bool:
     """Whether all is loaded that a call of a model needs."""
     if name.startswith("local"):
         return True
-    from sexplang.runtime.models.loading import is_loaded
+    from sexplang.runtime.models.adapters.sdk_loader import is_loaded
 
     return is_loaded()
 
 
 async def _when_ready(call: Callable[[], Awaitable[Any]], request: Request) -> Any:
     """A call, once what it needs is loaded: that is none of the server's time."""
-    from sexplang.runtime.models.loading import loaded
+    from sexplang.runtime.models.adapters.sdk_loader import wait_for_call
 
-    await loaded(request)
+    await wait_for_call(request)
     return await call()
 
 
 _UNMET = ("no-model", "missing-key", "missing-model")
 
 
-def foreseen(asked_for: str | None, models: Models, permissions: Permissions) -> str | None:
+def predict_model(asked_for: str | None, models: Models, permissions: Permissions) -> str | None:
     """The name of the model that would be asked, and nobody is; None where there is none. Raises a
     Refusal as a call would, but not for a key or weights that are not here."""
     name = None
     try:
         answer = choose_model(models, asked_for)
         name = answer.model or ""
-        held = None if is_granted(answer, models) else Held(models, permissions)
+        held = None if is_granted(answer, models) else GrantScope(models, permissions)
         open_model(name, Endpoint(), None, held)
     except Refusal as refusal:
         if refusal.error.fields["details"].get("code") not in _UNMET:
@@ -210,14 +210,14 @@ def is_granted(answer: Answer, models: Models) -> bool:
     if answer.is_own or answer.model is None:
         return answer.is_own
     server = answer.model.partition("#")[0]
-    return any(server == spelled(each).partition("#")[0] for each in models.models())
+    return any(server == normalize_name(each).partition("#")[0] for each in models.models())
 
 
 def open_model(
     name: str,
     endpoint: Endpoint,
     on_event: Watch | None = None,
-    held: Held | None = None,
+    held: GrantScope | None = None,
     log: Log | None = None,
     address: str | None = None,
 ) -> Model:
@@ -226,24 +226,24 @@ def open_model(
     that holds a credential and the name does not. Raises a Refusal for a name that stands for none,
     or for one that may not be reached."""
     if held is not None:
-        from sexplang.runtime.models.granting import permitted
+        from sexplang.runtime.models.authorization import authorize
 
-        name = permitted(name, held)
+        name = authorize(name, held)
     scheme, _, rest = name.partition(":")
     if scheme == "scripted":
-        from sexplang.runtime.models.scripted import scripted
+        from sexplang.runtime.models.adapters.scripted import read_scripted_model
 
-        return scripted(rest, log)
+        return read_scripted_model(rest, log)
     if scheme == "replay":
-        from sexplang.runtime.models.replay import replaying
+        from sexplang.runtime.models.adapters.replay import make_replay
 
-        return replaying(rest, log)
+        return make_replay(rest, log)
     if scheme == "local":
-        from sexplang.runtime.models.local import local
+        from sexplang.runtime.models.adapters.local import local
 
         return local(rest)
     if scheme in ("http", "https", "anthropic") and rest:
-        from sexplang.runtime.models.messages import messages
+        from sexplang.runtime.models.adapters.messages import messages
 
         with_key = held is None or scheme == "anthropic"
         return messages(name, endpoint, on_event, with_key=with_key, address=address)
@@ -256,9 +256,9 @@ def warm_up(models: Models, named: Iterable[str | None]) -> None:
     default = ANTHROPIC_DEFAULT if _has_key() else ""
     asked = [models.answer(name).model or default for name in named]
     if any(name.startswith(("http:", "https:", "anthropic:")) for name in asked):
-        from sexplang.runtime.models.loading import loading
+        from sexplang.runtime.models.adapters.sdk_loader import start_loading
 
-        loading()
+        start_loading()
 
 
 def check_models(models: Models) -> None:
@@ -271,7 +271,7 @@ def check_models(models: Models) -> None:
             raise unknown(model, [*models.own, *models.project])
     recordings = [each for each in models.models() if each.startswith("replay:")]
     if recordings:
-        from sexplang.runtime.models.replay import check_repeatable
+        from sexplang.runtime.models.adapters.replay import check_repeatable
 
         for each in dict.fromkeys(recordings):
             check_repeatable(each.removeprefix("replay:"))
@@ -282,14 +282,14 @@ def check_scripts(models: Models) -> None:
     for model in models.models():
         path = model.removeprefix("scripted:")
         if path != model and not os.path.exists(path):
-            from sexplang.runtime.models.scripted import read_script
+            from sexplang.runtime.models.adapters.scripted import read_script
 
             read_script(path)  # which says so
 
 
 def unknown(name: str, names: Sequence[str] = ()) -> Refusal:
     """`names` are those that have a model."""
-    return broken(
+    return make_task_failure(
         "configuration_error",
         "unknown-model",
         f"`{name}` does not name a model",

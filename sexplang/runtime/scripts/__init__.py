@@ -5,26 +5,26 @@ Elsewhere than on Linux nothing is run: what ends a script with all that it star
 
 from typing import Any
 
-from sexplang.runtime.answers import Performer
+from sexplang.runtime.driver.answers import Performer
 from sexplang.runtime.permissions import Permissions
 from sexplang.terms.effect import Request
 
 
-def running(permissions: Permissions) -> Performer:
+def make_run_script(permissions: Permissions) -> Performer:
     """The performer of `run-script`."""
 
     def perform(request: Request) -> Any:
-        from sexplang.runtime.scripts.asking import MOST_BYTES, script_of
-        from sexplang.runtime.scripts.performing import ran
+        from sexplang.runtime.scripts.script_request import MOST_BYTES, script_of
+        from sexplang.runtime.scripts.script_runner import run_script
 
         script = script_of(request, permissions)
-        return ran(script.command, script.given, MOST_BYTES)
+        return run_script(script.command, script.given, MOST_BYTES)
 
     return perform
 
 
-def naming(given: Any, permissions: Permissions) -> Any:
+def list_named_files(given: Any, permissions: Permissions) -> Any:
     """The files that a command of `list-files` names."""
-    from sexplang.runtime.scripts.listing import named
+    from sexplang.runtime.scripts.file_commands import run_file_command
 
-    return named(given, permissions)
+    return run_file_command(given, permissions)

@@ -16,8 +16,8 @@ from time import monotonic
 import anyio
 
 from sexplang.runtime.scripts import reaper
-from sexplang.runtime.scripts.stopped import end_below, is_over, is_stopped
-from sexplang.terms.node import define, frozen
+from sexplang.runtime.scripts.process_tree import end_below, is_over, is_stopped
+from sexplang.terms.classes.node import define, frozen
 
 GRACE = 5.0
 """Seconds to see that all is gone. The supervisor goes on after them, with nobody to tell."""
@@ -80,7 +80,7 @@ class Process:
             with suppress(BlockingIOError):
                 return os.read(pipe.fileno(), PIECE)
 
-    async def ended(self) -> str:
+    async def wait_for_end(self) -> str:
         """How it ended, all that it started with it: `exit N`, `timeout`, `error ERRNO`; "" if
         nobody can say."""
         unheard = False
@@ -107,13 +107,13 @@ def can_supervise() -> bool:
 
 
 @asynccontextmanager
-async def supervised(command: Command) -> AsyncIterator[Process]:
+async def supervise(command: Command) -> AsyncIterator[Process]:
     """Starts a command; whatever happens inside, all its processes end with it. Raises OSError."""
-    with reaper.adopting():
+    with reaper.adopt_orphans():
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                popen = reaper.started(lambda: _started(command, theirs.fileno()))
+                popen = reaper.start_guard(lambda: _start(command, theirs.fileno()))
             ours.setblocking(False)
             pipes = [pipe for pipe in (popen.stdin, popen.stdout, popen.stderr) if pipe is not None]
             for pipe in pipes:
@@ -127,13 +127,13 @@ async def supervised(command: Command) -> AsyncIterator[Process]:
         finally:
             ours.close()
             with anyio.CancelScope(shield=True), anyio.move_on_after(GRACE):
-                await _gone(popen)
+                await _wait_until_gone(popen)
                 process.is_gone = True
             for pipe in pipes:
                 pipe.close()
 
 
-def _started(command: Command, line: int) -> "subprocess.Popen[bytes]":
+def _start(command: Command, line: int) -> "subprocess.Popen[bytes]":
     words = [sys.executable, "-I", "-S", _SUPERVISOR, str(line), str(command.seconds)]
     words.append(str(reaper.mark()))
     return subprocess.Popen(
@@ -149,7 +149,7 @@ def _started(command: Command, line: int) -> "subprocess.Popen[bytes]":
     )
 
 
-async def _gone(popen: "subprocess.Popen[bytes]") -> None:
+async def _wait_until_gone(popen: "subprocess.Popen[bytes]") -> None:
     try:
         await _over(popen)
         status = popen.wait()

@@ -15,8 +15,8 @@ from pathlib import Path
 from subprocess import Popen
 from threading import Lock
 
-from sexplang.runtime.scripts.stopped import parent_of
-from sexplang.terms.node import define, field
+from sexplang.runtime.scripts.process_tree import parent_of
+from sexplang.terms.classes.node import define, field
 
 SUBREAPER, IS_SUBREAPER = 36, 37
 
@@ -47,7 +47,7 @@ def mark() -> int:
 
 
 @contextmanager
-def adopting() -> Iterator[None]:
+def adopt_orphans() -> Iterator[None]:
     """Inside, this process adopts; behind the last one it is as it was before the first."""
     with _adopting.lock:
         if not _adopting.count:
@@ -63,7 +63,7 @@ def adopting() -> Iterator[None]:
                 _set_subreaper(_adopting.before)
 
 
-def started(start: "Callable[[], Popen[bytes]]") -> "Popen[bytes]":
+def start_guard(start: "Callable[[], Popen[bytes]]") -> "Popen[bytes]":
     """A guard, which is to be left alone until it is `over`."""
     with _adopting.lock:
         popen = start()

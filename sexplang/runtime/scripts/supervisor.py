@@ -168,10 +168,10 @@ def children() -> list[int]:
         with open(f"/proc/self/task/{os.getpid()}/children") as file:
             return [int(pid) for pid in file.read().split()]
     except FileNotFoundError:  # not every kernel keeps the list
-        return looked_up()
+        return find_children()
 
 
-def looked_up() -> list[int]:
+def find_children() -> list[int]:
     """The same, looked up among all processes."""
     found, own = [], str(os.getpid()).encode()
     for name in filter(str.isdigit, os.listdir("/proc")):

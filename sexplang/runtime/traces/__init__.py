@@ -7,12 +7,12 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sexplang.runtime.redact import clean
-from sexplang.runtime.refusal import Refusal, refused
-from sexplang.secrets import credentials_of, learn
-from sexplang.terms.address import split_credentials
-from sexplang.terms.models import Models
-from sexplang.terms.node import frozen
+from sexplang.guards.secrets import credentials_of, learn
+from sexplang.runtime.journal.redaction import clean
+from sexplang.runtime.refusal import Refusal, refuse
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.model.roles import Models
+from sexplang.terms.texts.address import split_credentials
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
@@ -61,17 +61,17 @@ def is_wanted(target: "Target | None") -> bool:
     return any(os.environ.get(name, "").strip() for name in names)
 
 
-def traced(tracing: Tracing, *beside: "Sink") -> "Trace | None":
+def start_trace(tracing: Tracing, *beside: "Sink") -> "Trace | None":
     """The trace of a run that begins now, for a collector if one is wanted, and for those beside
     it; None if there is nobody. Raises a Refusal `trace-failed`."""
     spans = _spans(tracing) if is_wanted(tracing.target) else None
     sinks = beside if spans is None else (spans, *beside)
     if not sinks:
         return None
-    from sexplang.runtime.traces.sink import Together
+    from sexplang.runtime.traces.sink import SinkGroup
     from sexplang.runtime.traces.tree import Trace
 
-    return Trace(sinks[0] if len(sinks) == 1 else Together(sinks), tracing.since)
+    return Trace(sinks[0] if len(sinks) == 1 else SinkGroup(sinks), tracing.since)
 
 
 def _spans(tracing: Tracing) -> "Spans | None":
@@ -98,7 +98,7 @@ def _spans(tracing: Tracing) -> "Spans | None":
             parent=tracing.parent,
         )
     if tracing.target is not None:
-        raise refused("trace-failed", why, hint=hint)
+        raise refuse("trace-failed", why, hint=hint)
     tracing.warn(clean(f"{why}; {hint}"))
     return None
 
@@ -111,8 +111,8 @@ def _provider(tracing: Tracing) -> tuple["TracerProvider", Callable[[], None]]:
     from opentelemetry.sdk.resources import SERVICE_NAME, Resource
     from opentelemetry.sdk.trace import TracerProvider
 
-    from sexplang.runtime.traces.sending import Sending
-    from sexplang.runtime.traces.variables import not_done
+    from sexplang.runtime.traces.batch_processor import BatchProcessor
+    from sexplang.runtime.traces.environment import not_done
 
     exporter, to = _exporter(None if target is None else os.fspath(target))
     to_file = target is not None and to == os.fspath(target)
@@ -122,7 +122,7 @@ def _provider(tracing: Tracing) -> tuple["TracerProvider", Callable[[], None]]:
     if str(resource.attributes.get(SERVICE_NAME, "unknown_service")).startswith("unknown_service"):
         resource = resource.merge(Resource({SERVICE_NAME: "sexplang"}))
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-    sending = Sending(exporter, to)
+    sending = BatchProcessor(exporter, to)
     provider.add_span_processor(sending)
 
     def close() -> None:
@@ -144,7 +144,7 @@ def _exporter(target: str | None) -> tuple[Any, str]:
         learn(credentials_of(target))
     if target is not None and not target.startswith(("http://", "https://")):
         if "://" in target:
-            raise refused(
+            raise refuse(
                 "trace-failed",
                 f"the traces cannot be sent to {split_credentials(target)[0]}",
                 hint="name a collector by http:// or https://, or a file",
@@ -162,7 +162,7 @@ def _exporter(target: str | None) -> tuple[Any, str]:
     try:
         parts = urlsplit(target)
     except ValueError as error:
-        raise refused(
+        raise refuse(
             "trace-failed",
             f"the traces cannot be sent to {split_credentials(target)[0]}: {error}",
             hint="name a collector as http://HOST:4318, or a file",
@@ -178,11 +178,11 @@ def _make_private(path: str) -> None:
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))
     except OSError as error:
-        raise refused(
+        raise refuse(
             "trace-failed",
             f"the traces cannot be written to {path}: {error.strerror}",
             hint="name a file in a folder that exists, or a collector: --trace http://HOST:4318",
         ) from None
 
 
-__all__ = ["Refusal", "Target", "Tracing", "is_wanted", "traced"]
+__all__ = ["Refusal", "Target", "Tracing", "is_wanted", "start_trace"]

@@ -8,10 +8,10 @@ from typing import Any
 
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as genai
 
-from sexplang.runtime.redact import clean
+from sexplang.runtime.journal.redaction import clean
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, pack
-from sexplang.terms.value import Value
+from sexplang.terms.values.value import Value
 
 VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
@@ -21,7 +21,7 @@ def is_wanted() -> bool:
     return os.environ.get(VARIABLE, "").strip().lower() in ("true", "span_only", "span_and_event")
 
 
-def written(value: Value) -> str:
+def write_value(value: Value) -> str:
     """A value as JSON, without secrets; text as it is."""
     return clean(value if isinstance(value, str) else dump(pack(value)))
 
@@ -29,26 +29,26 @@ def written(value: Value) -> str:
 def inputs_of(request: Request) -> str:
     """What an operation is given."""
     arguments = request.arguments[1:] if request.operation == "tool" else request.arguments
-    return written(arguments[0] if len(arguments) == 1 else list(arguments))
+    return write_value(arguments[0] if len(arguments) == 1 else list(arguments))
 
 
-def asked(payload: dict[str, Any]) -> dict[str, str]:
+def describe_request(payload: dict[str, Any]) -> dict[str, str]:
     """What a model is asked."""
     facts = {}
     messages = payload.get("messages")
     if isinstance(messages, (tuple, list)):
         said = [_message(each) for each in messages if isinstance(each, dict)]
-        facts[genai.GEN_AI_INPUT_MESSAGES] = written(said)
+        facts[genai.GEN_AI_INPUT_MESSAGES] = write_value(said)
     if payload.get("system"):
-        facts[genai.GEN_AI_SYSTEM_INSTRUCTIONS] = written(_parts(payload["system"]))
+        facts[genai.GEN_AI_SYSTEM_INSTRUCTIONS] = write_value(_parts(payload["system"]))
     return facts
 
 
-def replied(reply: dict[str, Any]) -> dict[str, str]:
+def describe_reply(reply: dict[str, Any]) -> dict[str, str]:
     """What a model says."""
     said = _message({"role": "assistant", "content": reply.get("content", "")})
     said["finish_reason"] = str(reply.get("stop_reason") or "")
-    return {genai.GEN_AI_OUTPUT_MESSAGES: written([said])}
+    return {genai.GEN_AI_OUTPUT_MESSAGES: write_value([said])}
 
 
 def _message(message: dict[str, Any]) -> dict[str, Any]:
@@ -75,4 +75,4 @@ def _part(block: Any) -> dict[str, Any]:
             return {"type": "tool_call_response", **said}
         case {"type": str(kind)}:  # an image, a document: what it is, not what is in it
             return {"type": kind}
-    return {"type": "text", "content": block if isinstance(block, str) else written(block)}
+    return {"type": "text", "content": block if isinstance(block, str) else write_value(block)}

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from sexplang.runtime.events import Retrying
-from sexplang.runtime.journal import Row
+from sexplang.runtime.driver.events import Retrying
+from sexplang.runtime.journal.journal import Row
+from sexplang.terms.classes.node import frozen
 from sexplang.terms.effect import Request
-from sexplang.terms.node import frozen
-from sexplang.terms.value import Record
+from sexplang.terms.values.value import Record
 from sexplang.terms.work import Work
 
 
@@ -24,10 +24,10 @@ class Sink(Protocol):
     def request(self, request: Request, parent: Any, at: float) -> Any:
         """The span of a request that is about to be performed."""
 
-    def retried(self, span: Any, event: Retrying, at: float) -> None:
+    def record_retry(self, span: Any, event: Retrying, at: float) -> None:
         """An attempt failed, and there will be another."""
 
-    def replied(self, span: Any, row: Row) -> None:
+    def record_reply(self, span: Any, row: Row) -> None:
         """A request has its reply; or, by a row `cut`, a part of one, and is withdrawn."""
 
     def end(self, span: Any, at: float, error: Record | None, *, cut: bool) -> None:
@@ -41,7 +41,7 @@ class Sink(Protocol):
 
 
 @frozen
-class Together:
+class SinkGroup:
     """Several sinks as one: its spans are lists of theirs."""
 
     sinks: Sequence[Sink]
@@ -56,13 +56,13 @@ class Together:
         pairs = zip(self.sinks, parent, strict=True)
         return [sink.request(request, above, at) for sink, above in pairs]
 
-    def retried(self, span: Any, event: Retrying, at: float) -> None:
+    def record_retry(self, span: Any, event: Retrying, at: float) -> None:
         for sink, each in zip(self.sinks, span, strict=True):
-            sink.retried(each, event, at)
+            sink.record_retry(each, event, at)
 
-    def replied(self, span: Any, row: Row) -> None:
+    def record_reply(self, span: Any, row: Row) -> None:
         for sink, each in zip(self.sinks, span, strict=True):
-            sink.replied(each, row)
+            sink.record_reply(each, row)
 
     def end(self, span: Any, at: float, error: Record | None, *, cut: bool) -> None:
         for sink, each in zip(self.sinks, span, strict=True):

@@ -18,13 +18,13 @@ from opentelemetry.trace import (
 )
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from sexplang.runtime.events import Retrying
-from sexplang.runtime.journal import Row
-from sexplang.runtime.traces import content, facts
+from sexplang.runtime.driver.events import Retrying
+from sexplang.runtime.journal.journal import Row
+from sexplang.runtime.traces import content, span_attributes
+from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
-from sexplang.terms.models import Models
-from sexplang.terms.node import define, field
-from sexplang.terms.value import Record
+from sexplang.terms.model.roles import Models
+from sexplang.terms.values.value import Record
 from sexplang.terms.work import Work
 
 
@@ -55,31 +55,31 @@ class Spans:
     def run(self, at: float) -> Span:
         carrier = {"traceparent": self.parent} if self.parent else {}
         around = TraceContextTextMapPropagator().extract(carrier, Context())
-        name, known = facts.of_run(self.name, self.run_id)
+        name, known = span_attributes.of_run(self.name, self.run_id)
         return self._tracer.start_span(name, around, attributes=known, start_time=_ns(at))
 
     def work(self, work: Work, parent: Span, at: float) -> Span:
-        name, known = facts.of_work(work, self.content)
+        name, known = span_attributes.of_work(work, self.content)
         return self._start(name, SpanKind.INTERNAL, known, parent, at)
 
     def request(self, request: Request, parent: Span, at: float) -> Span:
-        name, kind, known = facts.of_request(request, self.models, self.content)
+        name, kind, known = span_attributes.of_request(request, self.models, self.content)
         return self._start(name, kind, known, parent, at)
 
-    def retried(self, span: Span, event: Retrying, at: float) -> None:
+    def record_retry(self, span: Span, event: Retrying, at: float) -> None:
         """An attempt failed, and there will be another."""
-        _, known = facts.of_error(event.error, self.content)
+        _, known = span_attributes.of_error(event.error, self.content)
         more: dict[str, Any] = {"sexplang.attempt": event.attempt, "sexplang.wait": event.wait}
         span.add_event("retry", {**known, **more}, timestamp=_ns(at))
 
-    def replied(self, span: Span, row: Row) -> None:
+    def record_reply(self, span: Span, row: Row) -> None:
         """What a reply says of its request."""
-        span.set_attributes(facts.of_reply(row, self.content))
+        span.set_attributes(span_attributes.of_reply(row, self.content))
 
     def end(self, span: Span, at: float, error: Record | None, *, cut: bool) -> None:
         """The end of whatever it is: well, with an error, or `cut` short."""
         if error is not None:
-            words, known = facts.of_error(error, self.content)
+            words, known = span_attributes.of_error(error, self.content)
             span.set_attributes(known)
             span.set_status(Status(StatusCode.ERROR, words))
         elif cut:
@@ -93,7 +93,7 @@ class Spans:
         return {"trace_id": trace, "span_id": own}
 
     def _start(
-        self, name: str, kind: SpanKind, known: facts.Facts, parent: Span, at: float
+        self, name: str, kind: SpanKind, known: span_attributes.Facts, parent: Span, at: float
     ) -> Span:
         around = set_span_in_context(parent, Context())
         return self._tracer.start_span(name, around, kind, known, start_time=_ns(at))

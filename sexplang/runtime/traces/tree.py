@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
-from sexplang.machine import Outcome, told_of
+from sexplang.machine import Outcome, span_events_of
 from sexplang.machine.scheduler.branches import Path, path_of
-from sexplang.runtime.answers import Watch, failure
-from sexplang.runtime.events import Event, Retrying
-from sexplang.runtime.journal import Row
+from sexplang.runtime.driver.answers import Watch, failure
+from sexplang.runtime.driver.events import Event, Retrying
+from sexplang.runtime.journal.journal import Row
+from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
-from sexplang.terms.node import define, field
 from sexplang.terms.task import error_record
-from sexplang.terms.value import Record
+from sexplang.terms.values.value import Record
 from sexplang.terms.work import BRANCHES, RUN, Begins, Ends, Work
 
 if TYPE_CHECKING:
@@ -66,22 +66,22 @@ class Trace:
         """The `trace_id` and the `span_id` of what is being done, as hexadecimal digits."""
         return self.spans.ids(self._current)
 
-    def moved(self, outcome: Outcome, cut: Mapping[str, Row] | None = None) -> None:
+    def advance(self, outcome: Outcome, cut: Mapping[str, Row] | None = None) -> None:
         """The run has gone on to this: work has begun and ended, requests were withdrawn. `cut`
         says by their ids what calls among them had got."""
         at = self._now()
         for id in outcome.withdrawn:
             if id in self._open:
                 if cut and id in cut:
-                    self.spans.replied(self._open[id].span, cut[id])
+                    self.spans.record_reply(self._open[id].span, cut[id])
                 self._close(id, at, cut=True)
-        for each in told_of(outcome):
+        for each in span_events_of(outcome):
             if isinstance(each, Begins):
                 self._begin(each.work, each.path, at)
             elif each.id in self._open:
                 self._end(each, at)
 
-    def started(self, request: Request) -> None:
+    def start_request(self, request: Request) -> None:
         """A request is about to be performed."""
         if request.operation == CLOCK:
             return
@@ -90,22 +90,22 @@ class Trace:
         self._current = self.spans.request(request, parent.span, at)
         self._open[request.id] = _Node(self._current, parent, path)
 
-    def finished(self, row: Row) -> None:
+    def finish_request(self, row: Row) -> None:
         """A request has its reply."""
         if row.id in self._open:
-            self.spans.replied(self._open[row.id].span, row)
+            self.spans.record_reply(self._open[row.id].span, row)
             self._close(row.id, self._now(), row.reply if row.failed else None)
 
     def watching(self, watch: Watch | None) -> Watch:
         """Whoever watches, and the trace beside them, for what performers tell."""
 
-        def seen(event: Event) -> None:
+        def notify(event: Event) -> None:
             if isinstance(event, Retrying) and not event.held and event.id in self._open:
-                self.spans.retried(self._open[event.id].span, event, self._now())
+                self.spans.record_retry(self._open[event.id].span, event, self._now())
             if watch is not None:
                 watch(event)
 
-        return seen
+        return notify
 
     def over(self, error: Record | None = None) -> None:
         """The run has ended, and with it whatever is still open. Later calls do nothing."""
@@ -122,7 +122,7 @@ class Trace:
     def __exit__(self, kind: object, raised: BaseException | None, _: object) -> None:
         """However the run is left, its spans end, and are handed over to whoever collects them.
         That takes a bounded time."""
-        self._left(raised)
+        self._finish(raised)
         self.spans.close()
 
     async def __aenter__(self) -> "Trace":
@@ -132,11 +132,11 @@ class Trace:
         """The same, without holding up an event loop."""
         import anyio.to_thread
 
-        self._left(raised)
+        self._finish(raised)
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(self.spans.close)
 
-    def _left(self, raised: BaseException | None) -> None:
+    def _finish(self, raised: BaseException | None) -> None:
         if isinstance(raised, Exception):
             self.over(failure(raised, "run"))
         else:

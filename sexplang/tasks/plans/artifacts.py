@@ -2,9 +2,9 @@
 
 import re
 
-from sexplang.tasks.request import fields_of
+from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.terms.json.strict import read_json
-from sexplang.terms.value import Fault, Record, Value
+from sexplang.terms.values.value import Fault, Record, Value
 
 _FENCE = "```"
 _LANGUAGE = re.compile(r"[\w-]*+")
@@ -64,7 +64,7 @@ def together(known: Artifacts, more: Artifacts) -> Artifacts:
     return tuple({each["name"]: each for each in (*known, *more)}.values())
 
 
-def given(result: Value) -> tuple[Artifacts, str | None]:
+def read_artifacts(result: Value) -> tuple[Artifacts, str | None]:
     """The artifacts of a result, from its notes, its data or its text that is JSON; and the
     content that stands beside them in such a text."""
     fields = fields_of(result) or {}
@@ -88,7 +88,7 @@ def outputs(node: Value, result: Value) -> dict[str, Value]:
     """What a node of a plan gave, `{artifacts content missing}`: `missing` says in words what was
     expected and is not there; `content` is nil where the result's own holds."""
     fields = fields_of(node) or {}
-    artifacts, content = given(result)
+    artifacts, content = read_artifacts(result)
     missing: list[Value] = []
     if not fields.get("allow_no_op"):
         types = {each["type"] for each in artifacts}

@@ -8,16 +8,16 @@ the name that is given.
 
 from collections.abc import Callable
 
-from sexplang.tasks.candidates import reached
-from sexplang.tasks.inputs import filled, fits
-from sexplang.tasks.matching import CANDIDATES, THRESHOLD, match
-from sexplang.tasks.prepare import Prepared
-from sexplang.tasks.request import fields_of
-from sexplang.tasks.window import tokens_in
+from sexplang.tasks.prompt.window import tokens_in
+from sexplang.tasks.requests.candidates import reachable_tasks
+from sexplang.tasks.requests.match import CANDIDATES, THRESHOLD, match
+from sexplang.tasks.requests.subtask_request import fields_of
+from sexplang.tasks.start.parameters import fill_inputs, fits
+from sexplang.tasks.start.preparation import Prepared
 from sexplang.terms.task import Conversation
 from sexplang.terms.template import Template
-from sexplang.terms.value import Record, Value
-from sexplang.terms.words import roots
+from sexplang.terms.texts.words import roots
+from sexplang.terms.values.value import Record, Value
 
 USUAL = 4096
 """Tokens that a turn may be expected to write at most where its template sets no limit."""
@@ -38,9 +38,9 @@ def bids(
             return ()
         return (_bid(1.0, _cost(prepared(named.template)), named.template),)
     asks = conversations[-1].name if conversations else None
-    others = [each for each in reached(tasks, conversations) if each.name != asks]
+    others = [each for each in reachable_tasks(tasks, conversations) if each.name != asks]
     inputs, description = fields_of(subtask.get("inputs")) or {}, subtask.get("description") or ""
-    takes = [each for each in others if fits(each, filled(each, inputs, description))]
+    takes = [each for each in others if fits(each, fill_inputs(each, inputs, description))]
     scored = [(_fitness(subtask, template), template) for template in takes or others]
     fitting = [(fit, _cost(prepared(each)), each) for fit, each in scored if fit >= THRESHOLD]
     fitting.sort(key=lambda bid: (-bid[0], bid[1], bid[2].name))

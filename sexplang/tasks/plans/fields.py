@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from sexplang.tasks.plans.artifacts import artifacts_of, fitting_artifacts
-from sexplang.tasks.plans.meaning import Meant, amount, flag, index, indexes, letters
 from sexplang.tasks.plans.schema import KINDS, REASONS
-from sexplang.tasks.request import FIELDS as REQUEST
-from sexplang.tasks.request import fields_of
-from sexplang.terms.json.writer import json_text
-from sexplang.terms.value import Symbol, Value
+from sexplang.tasks.plans.spellings import Meant, amount, flag, index, indexes, letters
+from sexplang.tasks.requests.subtask_request import FIELDS as REQUEST
+from sexplang.tasks.requests.subtask_request import fields_of
+from sexplang.terms.json.json_writer import json_text
+from sexplang.terms.values.value import Symbol, Value
 
 CAPS = ("seconds", "calls", "tokens", "usd")
 
@@ -38,7 +38,7 @@ def _texts(value: Value) -> Any:
     return tuple(dict.fromkeys(names))
 
 
-def _owned(value: Value) -> Any:
+def _read_paths(value: Value) -> Any:
     """Paths below the program's folder, each in its shortest spelling."""
     found = _texts(value)
     if isinstance(found, Meant):
@@ -170,7 +170,7 @@ SUBTASK: dict[str, Read] = {
     "budget_cap": _cap,
     "expected_output_types": _texts,
     "expected_files": _texts,
-    "owned_paths": _owned,
+    "owned_paths": _read_paths,
     "allow_no_op_completion": _flag,
 }
 

@@ -5,9 +5,9 @@
 
 from typing import TypeAlias
 
-from sexplang.tasks.plans.meaning import index, letters, names_of
 from sexplang.tasks.plans.overlap import same_paths
-from sexplang.terms.value import Value
+from sexplang.tasks.plans.spellings import index, letters, names_of
+from sexplang.terms.values.value import Value
 
 After: TypeAlias = list[set[int]]
 
@@ -81,7 +81,7 @@ def reaches(after: After, later: int, earlier: int) -> bool:
     return False
 
 
-def sequenced(subtasks: tuple[dict[str, Value], ...], after: After) -> list[tuple[int, int]]:
+def order_overlaps(subtasks: tuple[dict[str, Value], ...], after: After) -> list[tuple[int, int]]:
     """Adds an order where subtasks that could run at the same time own the same paths: the one
     that is named first comes first. Gives the pairs that were added, the later one first."""
     added = []

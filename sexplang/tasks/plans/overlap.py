@@ -3,8 +3,8 @@
 import re
 from unicodedata import normalize
 
-from sexplang.terms.json.writer import json_text
-from sexplang.terms.value import Value
+from sexplang.terms.json.json_writer import json_text
+from sexplang.terms.values.value import Value
 
 ALIKE = 0.8
 """The least share of the longer of two descriptions that the shorter one is, in words."""
@@ -23,7 +23,7 @@ def alike(one: dict[str, Value], other: dict[str, Value]) -> bool:
         return False
     if one.get("name") and other.get("name") and one["name"] != other["name"]:
         return False
-    short, long = sorted([_said(one), _said(other)], key=len)
+    short, long = sorted([_words_of(one), _words_of(other)], key=len)
     if not short or len(long) - len(short) > 1 or len(short) < ALIKE * len(long):
         return False
     rest = iter(long)
@@ -37,7 +37,7 @@ def same(one: dict[str, Value], other: dict[str, Value]) -> bool:
     )
 
 
-def _said(subtask: dict[str, Value]) -> list[str]:
+def _words_of(subtask: dict[str, Value]) -> list[str]:
     text = subtask.get("description")
     return _WORD.findall(text.casefold()) if isinstance(text, str) else []
 

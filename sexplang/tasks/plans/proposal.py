@@ -7,12 +7,12 @@ what.
 from typing import Any
 
 from sexplang.tasks.plans.fields import PLAN, SUBTASK, Read, Unfit
-from sexplang.tasks.plans.meaning import Meant, from_json, letters, names_of
 from sexplang.tasks.plans.schema import KINDS, REASONS
-from sexplang.tasks.request import fields_of
-from sexplang.terms.nearest import nearest
-from sexplang.terms.node import field, frozen
-from sexplang.terms.value import Value
+from sexplang.tasks.plans.spellings import Meant, from_json, letters, names_of
+from sexplang.tasks.requests.subtask_request import fields_of
+from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.texts.nearest import nearest
+from sexplang.terms.values.value import Value
 
 
 @frozen
@@ -50,7 +50,7 @@ def proposal(value: Value, trusted: bool = False) -> Proposal:
     and camelCase is accepted. What we say about a proposal is read only where it is `trusted`."""
     problems: dict[str, str] = {}
     warnings: list[str] = []
-    given = _table(_understood(value, "subplan", problems, warnings), "", problems, warnings)
+    given = _table(_parse_text(value, "subplan", problems, warnings), "", problems, warnings)
     if given is None:
         return Proposal({}, {"subplan": "write an object with reason and subtasks"})
     if "subtasks" not in given and {"description", "name"} & given.keys():
@@ -67,7 +67,7 @@ def proposal(value: Value, trusted: bool = False) -> Proposal:
     return Proposal(fields, problems, tuple(warnings))
 
 
-def _understood(value: Value, place: str, problems: dict[str, str], warnings: list[str]) -> Value:
+def _parse_text(value: Value, place: str, problems: dict[str, str], warnings: list[str]) -> Value:
     """A value, or what its text in JSON holds."""
     found = from_json(value)
     if not isinstance(found, Meant):
@@ -103,7 +103,7 @@ def _table(
 def _subtasks(
     listed: Value, problems: dict[str, str], warnings: list[str]
 ) -> tuple[dict[str, Any], ...]:
-    listed = _understood(listed, "subtasks", problems, warnings)
+    listed = _parse_text(listed, "subtasks", problems, warnings)
     if {"description", "name"} & {letters(key) for key in fields_of(listed) or ()}:
         warnings.append("subtasks: a single object was read as a list of one")
         listed = (listed,)
@@ -137,7 +137,7 @@ def _dependency(word: str, names: dict[str, set[int]], at: int, warnings: list[s
 def _subtask(
     value: Value, place: str, problems: dict[str, str], warnings: list[str]
 ) -> dict[str, Any]:
-    value = _understood(value, place, problems, warnings)
+    value = _parse_text(value, place, problems, warnings)
     if isinstance(value, str) and value.strip():
         warnings.append(f"{place}: a text was read as the description of a subtask")
         value = {"description": value}
@@ -174,7 +174,7 @@ def _fields(
                 warnings.append(f"a subplan has no field `{place}{name}`; it was left out")
             continue
         if name not in _TEXTS:
-            item = _understood(item, f"{place}{name}", problems, warnings)
+            item = _parse_text(item, f"{place}{name}", problems, warnings)
         try:
             found = read(item)
         except Unfit as unfit:

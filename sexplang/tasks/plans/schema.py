@@ -1,6 +1,6 @@
 """The tool by which a model proposes a plan: its description and the schema of its input."""
 
-from sexplang.terms.value import Value
+from sexplang.terms.values.value import Value
 
 REASONS = ("TooLarge", "MissingInfo", "DependencyDiscovered", "Ambiguity", "ExternalToolRequired")
 """Why a task is to be taken apart; the first is meant where none is given."""

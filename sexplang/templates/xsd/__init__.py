@@ -4,9 +4,9 @@ Law: whatever the schema and whatever the reply, the answer comes in bounded tim
 anything, as a value, a problem or BadXsd. Loaded with the first template that has such a schema.
 """
 
-from sexplang.templates.xsd.compiled import compiled
-from sexplang.templates.xsd.patterns import BadXsd
-from sexplang.templates.xsd.replies import read_xml
-from sexplang.templates.xsd.words import xsd_words
+from sexplang.templates.xsd.instructions import xsd_words
+from sexplang.templates.xsd.xml_replies import read_xml
+from sexplang.templates.xsd.xsd_patterns import BadXsd
+from sexplang.templates.xsd.xsd_schema import compile_xsd
 
-__all__ = ["BadXsd", "compiled", "read_xml", "xsd_words"]
+__all__ = ["BadXsd", "compile_xsd", "read_xml", "xsd_words"]

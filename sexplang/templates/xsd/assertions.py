@@ -7,7 +7,7 @@ is refused.
 
 import re
 
-from sexplang.templates.xsd.patterns import BadXsd
+from sexplang.templates.xsd.xsd_patterns import BadXsd
 
 MOST = 1_000
 """Characters of all assertions of a schema; `MOST_COMPARED` of its comparisons."""
@@ -49,12 +49,12 @@ def _comparisons(test: str) -> int:
         if kind == "name":
             known = _OPERATORS if complete else _FUNCTIONS if following == "(" else None
             if known is not None and text not in known:
-                raise _refused(test, text)
+                raise _refuse(test, text)
             compared += complete and text in _COMPARISONS
             complete = not complete and following != "("
         elif kind == "mark":
             if text == following and text in "./":
-                raise _refused(test, text * 2)
+                raise _refuse(test, text * 2)
             compared += text in _COMPARISONS
             complete = text in (")", ".") or (text == "*" and not complete)
         else:
@@ -68,12 +68,12 @@ def _tokens(test: str) -> list[tuple[str, str]]:
     while at < len(test):
         match = _TOKEN.match(test, at)
         if match is None:
-            raise _refused(test, test[at])
+            raise _refuse(test, test[at])
         kind = match.lastgroup or ""
         found.append((kind, match[kind]))
         at = match.end()
     return found
 
 
-def _refused(test: str, what: str) -> BadXsd:
+def _refuse(test: str, what: str) -> BadXsd:
     return BadXsd(f"the assertion `{test[:60]}` uses `{what}`, which is not taken here")

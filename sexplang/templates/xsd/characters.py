@@ -34,13 +34,13 @@ def forbidden(text: str) -> str | None:
     return None if found is None else f"U+{ord(found[0]):04X}"
 
 
-def unescaped(text: str, note: Note) -> str:
+def unescape(text: str, note: Note) -> str:
     """Text with its references replaced. A & that begins none stands for itself. Raises
     Doubtful."""
     if "&" not in text:
         return text
 
-    def replaced(match: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         name = match["name"]
         if name in _XML:
             return _XML[name]
@@ -55,7 +55,7 @@ def unescaped(text: str, note: Note) -> str:
         note("took a bare & as text")
         return match[0]
 
-    return _REFERENCE.sub(replaced, text)
+    return _REFERENCE.sub(replace, text)
 
 
 def _character(match: re.Match[str]) -> str | None:

@@ -5,14 +5,14 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sexplang.templates.account import TooMuch
-from sexplang.templates.parse import MAX_NODES
-from sexplang.templates.xsd.compiled import Schema
-from sexplang.templates.xsd.patterns import spend
+from sexplang.templates.json_schema.account import TooMuch
+from sexplang.templates.xml.xml_parser import MAX_NODES
 from sexplang.templates.xsd.shapes import Element
 from sexplang.templates.xsd.values import Unvalued, Values, local
-from sexplang.terms.node import define, frozen
-from sexplang.terms.value import Value
+from sexplang.templates.xsd.xsd_patterns import spend
+from sexplang.templates.xsd.xsd_schema import Schema
+from sexplang.terms.classes.node import define, frozen
+from sexplang.terms.values.value import Value
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -39,7 +39,7 @@ class Failed(Exception):
     violations: tuple[str, ...] = ()
 
 
-def valued(schema: Schema, document: "_Element", repairs: list[str]) -> Found:
+def read_document(schema: Schema, document: "_Element", repairs: list[str]) -> Found:
     """The value of a document. Raises Failed."""
     if document.tag != schema.root.tag:
         raise Failed(f"it begins with <{local(document)}>, not with <{schema.root.name}>")

@@ -10,16 +10,16 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
-from sexplang.templates.parse import MAX_DEPTH, MAX_NODES
-from sexplang.templates.vocabulary import normal
-from sexplang.templates.xsd.characters import Doubtful, unescaped
-from sexplang.templates.xsd.compiled import Schema
+from sexplang.templates.xml.vocabulary import normal
+from sexplang.templates.xml.xml_parser import MAX_DEPTH, MAX_NODES
+from sexplang.templates.xsd.characters import Doubtful, unescape
 from sexplang.templates.xsd.documents import Failed
-from sexplang.templates.xsd.patterns import spend
 from sexplang.templates.xsd.shapes import Element, Type
 from sexplang.templates.xsd.simple import Simple
 from sexplang.templates.xsd.values import INSTANCE, NIL
-from sexplang.terms.node import define, field, frozen
+from sexplang.templates.xsd.xsd_patterns import spend
+from sexplang.templates.xsd.xsd_schema import Schema
+from sexplang.terms.classes.node import define, field, frozen
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -44,27 +44,27 @@ class Names:
     loose: dict[str, str]
     exact: frozenset[str]
 
-    def known(self, written: str) -> str | None:
+    def find(self, written: str) -> str | None:
         """The name of the schema that is written so; None where there is none."""
         name = written.rpartition(":")[2]
-        return name if name in self.exact else self.loose.get(_folded(name))
+        return name if name in self.exact else self.loose.get(_fold(name))
 
     def within(self, text: str, begin: int, end: int) -> re.Match[str] | None:
         """The first tag of the schema in a part of a text."""
         tags = _TAG.finditer(text, begin, end)
-        return next((each for each in tags if self.known(each[2]) is not None), None)
+        return next((each for each in tags if self.find(each[2]) is not None), None)
 
 
 def names_of(exact: frozenset[str]) -> Names:
     """The names that a schema has."""
     loose: dict[str, str] = {}
     for name in exact:
-        plain = _folded(name)
+        plain = _fold(name)
         loose[plain] = "" if plain in loose else name
     return Names(loose, exact)
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return re.sub(r"[_.-]", "", name).casefold()
 
 
@@ -140,7 +140,7 @@ class Repairs:
             self._add(at, data[1])
             return data.end()
         tag = _TAG.match(self.text, at, self.end)
-        name = self.names.known(tag[2]) if tag else None
+        name = self.names.find(tag[2]) if tag else None
         if tag and name is not None:
             return self._end(tag, name) if tag[1] and self.open else self._start(tag, name)
         return self._bare(at, tag)
@@ -169,7 +169,7 @@ class Repairs:
 
     def _start(self, tag: re.Match[str], name: str) -> int:
         at = tag.start()
-        declared = self._declared(tag, name)
+        declared = self._find_declaration(tag, name)
         self.elements += 1
         if self.elements > MAX_NODES or len(self.open) >= MAX_DEPTH:
             self._refuse(at, f"it has more than {MAX_NODES:,} elements, or {MAX_DEPTH} levels")
@@ -185,7 +185,7 @@ class Repairs:
             self._close()
         return closes.end()
 
-    def _declared(self, tag: re.Match[str], name: str) -> Element:
+    def _find_declaration(self, tag: re.Match[str], name: str) -> Element:
         """The element that begins, where it may stand."""
         if not self.open:
             if name != self.schema.root.name or tag[1]:
@@ -250,7 +250,7 @@ class Repairs:
         if local == "nil" and prefix == "xsi":
             inside.made.set(NIL, normal(value))
             return
-        name = self.names.known(local)
+        name = self.names.find(local)
         declared = inside.type.attributes.get(name or "")
         if declared is None or prefix == "xsi":
             listed = ", ".join(inside.type.attributes) or "none"
@@ -271,7 +271,7 @@ class Repairs:
 
     def _plain(self, at: int, said: str) -> str:
         try:
-            return unescaped(said, self.note)
+            return unescape(said, self.note)
         except Doubtful as why:
             self._refuse(at, str(why))
 

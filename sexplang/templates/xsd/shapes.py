@@ -6,9 +6,9 @@ Only what has a plain value is taken: every name is declared, and names one thin
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from sexplang.templates.xsd.patterns import BadXsd
 from sexplang.templates.xsd.simple import Simple, simple_of
-from sexplang.terms.node import define, field, frozen
+from sexplang.templates.xsd.xsd_patterns import BadXsd
+from sexplang.terms.classes.node import define, field, frozen
 
 TEXT, CONTENT = "text", "content"
 """The keys of an element's own text beside its attributes, and of content that is mixed."""

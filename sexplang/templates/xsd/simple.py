@@ -5,10 +5,10 @@ import re
 from decimal import Decimal
 from typing import Any, Literal
 
-from sexplang.templates.vocabulary import normal
-from sexplang.templates.xsd.patterns import BadXsd
-from sexplang.terms.node import frozen
-from sexplang.terms.value import Value
+from sexplang.templates.xml.vocabulary import normal
+from sexplang.templates.xsd.xsd_patterns import BadXsd
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.values.value import Value
 
 _XS = "{http://www.w3.org/2001/XMLSchema}"
 # CPython converts no longer ones.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sexplang.templates.xsd.shapes import CONTENT, TEXT, Element
 from sexplang.templates.xsd.simple import NoValue, Simple
-from sexplang.terms.node import frozen
-from sexplang.terms.value import Value
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.values.value import Value
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -47,7 +47,7 @@ class Values:
                 return value
             made[TEXT] = value
         elif type_.mixed:
-            made[CONTENT] = self._mixed(element, declared)
+            made[CONTENT] = self._read_mixed(element, declared)
         else:
             made.update(self._children(element, declared))
         return made
@@ -68,7 +68,7 @@ class Values:
             if name in inside
         }
 
-    def _mixed(self, element: "_Element", declared: Element) -> tuple[Value, ...]:
+    def _read_mixed(self, element: "_Element", declared: Element) -> tuple[Value, ...]:
         children = declared.type.children
         found: list[Value] = [element.text] if element.text else []
         for each in element:

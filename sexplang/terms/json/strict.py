@@ -9,11 +9,11 @@ from decimal import Decimal, InvalidOperation
 from math import isfinite, isinf, isnan
 from typing import Any, NoReturn
 
-from sexplang.terms.border import INTEGER_BITS
-from sexplang.terms.extent import text_size
-from sexplang.terms.json.reader import NotJson
-from sexplang.terms.text import LONGEST, value_of
-from sexplang.terms.value import Record, Value
+from sexplang.terms.json.json_reader import NotJson
+from sexplang.terms.values.boundary import INTEGER_BITS
+from sexplang.terms.values.text import LONGEST, value_of
+from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.value import Record, Value
 
 MAX_DEPTH = 128
 MOST_PARTS = 100_000

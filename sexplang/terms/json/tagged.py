@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from sexplang.terms.json.writer import plain_label, plain_quote, write
-from sexplang.terms.value import Record, Symbol, Value, symbol
+from sexplang.terms.json.json_writer import plain_label, plain_quote, write
+from sexplang.terms.values.value import Record, Symbol, Value, symbol
 
 TAG = "$"
 """The key that marks what JSON has no word for; a table that has it itself is packed as pairs."""

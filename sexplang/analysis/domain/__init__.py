@@ -1,0 +1,1 @@
+"""The abstract domain: values, bounds, effects, and what primitives give."""

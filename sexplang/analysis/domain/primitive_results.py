@@ -1,0 +1,255 @@
+"""A primitive and what is known of its arguments to what is known of its value.
+
+Only lists, their sizes, and numbers that may count something are followed; whatever is not in the
+table gives a value made of its arguments.
+"""
+
+from collections.abc import Callable as PythonCallable
+
+from sexplang.analysis.domain.bounds import ZERO, Atom, Bound, atom, no_bound, number, plus
+from sexplang.analysis.domain.counts import SUMS, count_of, shorter, upper
+from sexplang.analysis.domain.values import (
+    DATA,
+    Abstract,
+    Exact,
+    Fn,
+    Free,
+    Given,
+    Resume,
+    Sized,
+    Table,
+    Upper,
+    Values,
+)
+from sexplang.terms.source import Span
+
+NO_SIZE = "nothing bounds the length of this list"
+
+Result = PythonCallable[[Values, tuple[Abstract, ...], Span], Abstract]
+
+
+def result_of(values: Values, name: str, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """What a call of a primitive gives."""
+    made = RESULTS.get(name)
+    if made is not None:
+        return made(values, arguments, span)
+    return DATA if name in _DATA else values.within(arguments)
+
+
+def size_of(value: Abstract, span: Span) -> Bound:
+    """How many items a list has at most."""
+    if isinstance(value, Sized):
+        return value.size
+    if isinstance(value, Free):
+        return atom(Atom(value.input, value.fields, "len"), span)
+    if isinstance(value, (Exact, Table, Upper, Fn, Resume)):
+        return number(0)
+    return no_bound(NO_SIZE, span)
+
+
+def least_of(value: Abstract) -> int:
+    """How many items a list has at least."""
+    return value.least if isinstance(value, Sized) else 0
+
+
+def item_of(values: Values, value: Abstract) -> Abstract:
+    """What its items are."""
+    if isinstance(value, Sized):
+        return value.item
+    return values.within((value,))
+
+
+def part_of(values: Values, value: Abstract, key: str) -> Abstract:
+    """A field of a table."""
+    if isinstance(value, Table):
+        return dict(value.fields).get(key, DATA)
+    if isinstance(value, Given):
+        return values.make(Given, value.input, (*value.fields, key))  # type: ignore[no-any-return]
+    return values.within((value,))
+
+
+def _list(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    return values.list_of(list(arguments))
+
+
+def _same(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """A list of the same items: as long, or shorter."""
+    return _list_of(values, size_of(arguments[0], span), arguments[0])
+
+
+def _list_of(values: Values, size: Bound, *lists: Abstract) -> Abstract:
+    item = item_of(values, lists[0])
+    for one in lists[1:]:
+        item = values.join(item, item_of(values, one))
+    return values.list_of_size(size, item)
+
+
+def _item(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    return item_of(values, arguments[0])
+
+
+def _cons(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    size = size_of(arguments[1], span)
+    item = arguments[0]
+    if not size.is_zero:
+        item = values.join(item, item_of(values, arguments[1]))
+    return values.list_of_size(plus(number(1), size), item, least=1 + least_of(arguments[1]))
+
+
+def _append(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    whole: Abstract = values.list_of_size(ZERO, DATA)
+    for one in arguments:
+        size = plus(size_of(whole, span), size_of(one, span))
+        if size_of(whole, span).is_zero:
+            whole = values.list_of_size(size, item_of(values, one))
+        else:
+            whole = _list_of(values, size, whole, one)
+    return values.list_of_size(
+        size_of(whole, span), item_of(values, whole), least=sum(map(least_of, arguments))
+    )
+
+
+def _take(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    size = shorter(size_of(arguments[0], span), count_of(arguments[1], span))
+    return _list_of(values, size, arguments[0])
+
+
+def _drop(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    size, dropped = size_of(arguments[0], span), arguments[1]
+    if size.constant is not None and isinstance(dropped, Exact) and type(dropped.value) is int:
+        size = number(size.constant - max(dropped.value, 0))
+        least = max(0, least_of(arguments[0]) - max(dropped.value, 0))
+        return values.list_of_size(size, item_of(values, arguments[0]), least=least)
+    return _list_of(values, size, arguments[0])
+
+
+def _rest(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    return _drop(values, (arguments[0], values.exact(1)), span)
+
+
+def _zip(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    size = no_bound(NO_SIZE, span)
+    for one in arguments:
+        size = shorter(size, size_of(one, span))
+    return values.list_of_size(size, values.within(arguments))
+
+
+def _range(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    if len(arguments) == 1:
+        return values.list_of_size(count_of(arguments[0], span), DATA)
+    numbers = [one.value for one in arguments if isinstance(one, Exact)]
+    if len(numbers) == len(arguments) and all(type(one) is int for one in numbers):
+        start, end, step = (*numbers, 1)[:3]
+        return values.list_of_size(number(_steps(start, end, step)), DATA)
+    first = numbers[0] if isinstance(arguments[0], Exact) else None
+    if len(arguments) == 2 and type(first) is int and first >= 0:
+        return values.list_of_size(count_of(arguments[1], span), DATA)
+    return DATA
+
+
+def _steps(start: int, end: int, step: int) -> int:
+    """How many numbers a range has; a step of 0 is an error when the program runs."""
+    return max(0, -((start - end) // step)) if step else 0
+
+
+def _keys(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    table = arguments[0]
+    if isinstance(table, Table):
+        return values.list_of_size(number(len(table.fields)), DATA)
+    return DATA if not isinstance(table, Given) else _same(values, arguments, span)
+
+
+def _values(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    table = arguments[0]
+    if isinstance(table, Given):
+        return _same(values, arguments, span)
+    inside = values.within(arguments)
+    return (
+        _list_of(values, number(len(table.fields)), inside) if isinstance(table, Table) else inside
+    )
+
+
+def _length(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    return upper(values, size_of(arguments[0], span))
+
+
+def _string_length(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    only = arguments[0]
+    if isinstance(only, Exact) and isinstance(only.value, str):
+        return values.exact(len(only.value))
+    return DATA
+
+
+def _get(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """`(get x key default)`"""
+    key = arguments[1]
+    if len(arguments) == 2 and isinstance(key, Exact) and key.value is not None:
+        name = getattr(key.value, "name", key.value)
+        if isinstance(name, str) and isinstance(arguments[0], (Table, Given)):
+            return part_of(values, arguments[0], name)
+    return values.within((arguments[0], *arguments[2:]))
+
+
+def _get_in(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """`(get-in x [k…] default)`"""
+    found, keys = arguments[:2]
+    if len(arguments) > 2 or not isinstance(keys, Sized) or keys.words is None:
+        return values.within((found, *arguments[2:]))
+    for key in keys.words:
+        found = part_of(values, found, key)
+    return found
+
+
+def _merge(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """`(merge t…)`: right wins."""
+    tables = [dict(one.fields) for one in arguments if isinstance(one, Table)]
+    if len(tables) < len(arguments):
+        return values.within(arguments)
+    return values.table({key: value for table in tables for key, value in table.items()})
+
+
+def _put(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    table, key, value = arguments
+    if isinstance(table, Table) and isinstance(key, Exact):
+        name = getattr(key.value, "name", key.value)
+        if isinstance(name, str):
+            return values.table({**dict(table.fields), name: value})
+    return values.within(arguments)
+
+
+def _identity(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    return arguments[0]
+
+
+RESULTS: dict[str, Result] = {
+    "list": _list,
+    "reverse": _same,
+    "distinct": _same,
+    "first": _item,
+    "car": _item,
+    "last": _item,
+    "nth": _item,
+    "rest": _rest,
+    "cdr": _rest,
+    "cons": _cons,
+    "append": _append,
+    "take": _take,
+    "drop": _drop,
+    "zip": _zip,
+    "range": _range,
+    "keys": _keys,
+    "values": _values,
+    "length": _length,
+    "string-length": _string_length,
+    **SUMS,
+    "get": _get,
+    "get-field": _get,
+    "get-property": _get,
+    "get-in": _get_in,
+    "merge": _merge,
+    "put": _put,
+    "identity": _identity,
+}
+
+_DATA = frozenset(["str", "format", "equal?", "not", "procedure?", "task?", "list?", "index-of"])
+"""Primitives whose value holds no function even if they are given one."""

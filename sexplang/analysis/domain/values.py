@@ -1,0 +1,318 @@
+"""What is known of a value before a program runs.
+
+Exact     the value itself: a literal, a primitive, an operation, a task
+Fn        a function of the program, closed over what is known of its environment
+Resume    the continuation of a clause
+Param     whatever a parameter stands for, where a function is looked at by itself
+Sized     a list of at most `size` items and no fewer than `least`, each at most `item`
+Table     a table with these keys
+Upper     a number of at most `most`
+Given     data that came in as an input, or a part of it
+Answer    what a call of this task gives, or the TaskResult that has it
+Attempted that, or a FAILED TaskResult
+Loose     anything whose functions are among `functions`; None: any function at all
+
+Law: values are made once, so the same is the same object, however deep it is.
+"""
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from sexplang.analysis.domain.bounds import Atom, Bound, atom, most, number
+from sexplang.analysis.domain.environments import OWN, Environment
+from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.values.value import Primitive, Procedure, Task
+
+MANY = 16
+"""From how many different functions on a value may be any function."""
+
+DEEPEST = 3
+"""How many levels of lists and tables are told apart."""
+
+
+@frozen(eq=False)
+class Exact:
+    value: Any
+
+
+@frozen(eq=False)
+class Fn:
+    function: int
+    environment: Environment
+
+
+@frozen(eq=False)
+class Resume:
+    activation: Any
+
+
+@frozen(eq=False)
+class Param:
+    name: str
+    fields: tuple[str, ...] = ()
+    is_whole: bool = False
+
+    @property
+    def input(self) -> str:
+        """It decides sizes as an input of the program does."""
+        return self.name
+
+
+@frozen(eq=False)
+class Sized:
+    size: Bound
+    item: "Abstract"
+    words: tuple[str, ...] | None = None
+    """The items, where they are names that are written in the program."""
+    least: int = 0
+
+
+@frozen(eq=False)
+class Table:
+    fields: "tuple[tuple[str, Abstract], ...]"
+
+
+@frozen(eq=False)
+class Upper:
+    most: Bound
+
+
+@frozen(eq=False)
+class Given:
+    input: str
+    fields: tuple[str, ...] = ()
+    is_whole: bool = False
+    """Whether it is an integer."""
+
+
+@frozen(eq=False)
+class Loose:
+    functions: "frozenset[Callable] | None" = field(default=frozenset())
+
+
+@frozen(eq=False)
+class Answer:
+    task: Task
+    is_result: bool = False
+
+
+@frozen(eq=False)
+class Attempted:
+    answer: Answer
+
+
+Callable: TypeAlias = Exact | Fn | Resume | Param
+Abstract: TypeAlias = (
+    Exact | Fn | Resume | Param | Sized | Table | Upper | Given | Answer | Attempted | Loose
+)
+
+Free: TypeAlias = Given | Param
+"""What comes from outside of all that is followed."""
+
+
+def number_of(free: Free) -> Atom:
+    """What it is as a number."""
+    return Atom(free.input, free.fields, "value", whole=free.is_whole)
+
+
+DATA = Loose()
+"""Any value without a function in it."""
+ANY = Loose(None)
+NEVER = Loose()
+"""That of what gives no value: it is left, by an error or for the next turn of a loop."""
+
+
+class Values:
+    """Makes values; the same parts give the same value."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, Any] = {}
+
+    def make(self, kind: Any, *parts: Any) -> Any:
+        key = (kind, *parts)
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = kind(*parts)
+        return found
+
+    def exact(self, value: Any, depth: int = 0) -> Abstract:
+        """A value that is written in the program."""
+        if isinstance(value, (tuple, dict)) and depth > DEEPEST:
+            return self.within([self.exact(one) for one in _procedures(value)])
+        if isinstance(value, tuple):
+            return self.list_of([self.exact(one, depth + 1) for one in value])
+        if isinstance(value, dict):
+            return self.table({key: self.exact(one, depth + 1) for key, one in value.items()})
+        if isinstance(value, Procedure):
+            key: Any = id(value)
+            # Keeps the procedure alive, so that its identity stays its own.
+            self._made.setdefault(("kept", key), value)
+        else:
+            key = (type(value).__name__, value)
+        found = self._made.get((Exact, key))
+        if found is None:
+            found = self._made[(Exact, key)] = Exact(value)
+        return found
+
+    def list_of_size(
+        self, size: Bound, item: Abstract, words: tuple[str, ...] | None = None, least: int = 0
+    ) -> Abstract:
+        """A list of at most so many items."""
+        if not size.is_bounded or _depth(item) > DEEPEST:
+            return self.within((item,))
+        return self.make(Sized, size, item, words, least)  # type: ignore[no-any-return]
+
+    def list_of(self, items: "list[Abstract]") -> Abstract:
+        """A list of these."""
+        item: Abstract | None = None
+        names: list[str] = []
+        for one in items:
+            item = one if item is None else self.join(item, one)
+            name = getattr(one.value, "name", one.value) if isinstance(one, Exact) else None
+            if isinstance(name, str) and len(items) <= MANY:
+                names.append(name)
+        words = tuple(names) if len(names) == len(items) else None
+        inside = DATA if item is None else item
+        return self.list_of_size(number(len(items)), inside, words, len(items))
+
+    def table(self, fields: "dict[str, Abstract]") -> Abstract:
+        """A table with these keys."""
+        if any(_depth(item) > DEEPEST for item in fields.values()):
+            return self.within(fields.values())
+        return self.make(Table, tuple(fields.items()))  # type: ignore[no-any-return]
+
+    def within(self, values: Iterable[Abstract]) -> Abstract:
+        """Anything that is made of these values."""
+        values = tuple(values)
+        found: set[Callable] = set()
+        for value in values:
+            inside = functions(value)
+            if inside is None or len(found | inside) > MANY:
+                from sexplang.analysis.interpreter.resume_rules import escape
+
+                escape(*values)
+                return ANY
+            found |= inside
+        return self.make(Loose, frozenset(found)) if found else DATA
+
+    def join(self, left: Abstract, right: Abstract) -> Abstract:
+        """What is either of two."""
+        if left is right or right is NEVER:
+            return left
+        if left is NEVER:
+            return right
+        if isinstance(left, Sized) and isinstance(right, Sized):
+            item = self.join(left.item, right.item) if left.item is not right.item else left.item
+            if left.size.is_zero or right.size.is_zero:
+                item = right.item if left.size.is_zero else left.item
+            return self.list_of_size(most(left.size, right.size), item)
+        for one, other in ((left, right), (right, left)):
+            # Nil and booleans are neither lists nor counts.
+            if isinstance(one, (Sized, Upper, Given, Param)) and _is_no_number(other):
+                return one
+            if isinstance(one, Free) and isinstance(other, Sized):
+                size = atom(Atom(one.input, one.fields), other.size.span)
+                return self.list_of_size(most(size, other.size), self.within((one, other.item)))
+            # Nor is a table a list, but both may hold functions.
+            if isinstance(one, Sized) and isinstance(other, Table):
+                holds = functions(other) != frozenset()
+                return self.list_of_size(
+                    one.size, self.within((one.item, other)) if holds else one.item
+                )
+            if isinstance(one, Free) and isinstance(other, Table):
+                return self.list_of_size(
+                    atom(Atom(one.input, one.fields)), self.within((one, other))
+                )
+        return self.within((left, right))
+
+    def covers(self, wide: Abstract, narrow: Abstract) -> bool:
+        """Whether all that `narrow` may be, `wide` may be too."""
+        if wide is narrow:
+            return True
+        if not isinstance(wide, Loose):
+            return False
+        inside = functions(narrow)
+        return wide.functions is None or (inside is not None and inside <= wide.functions)
+
+    def widen(self, left: Abstract, right: Abstract) -> Abstract:
+        """Covers both, and after a few steps anything."""
+        return left if left is right else self.within((left, right))
+
+    def widen_environment(self, a: Environment | None, b: Environment | None) -> Environment:
+        """The same for environments of one place in the text."""
+        levels: list[tuple[Abstract, ...]] = []
+        while a is not None and b is not None and a is not b:
+            levels.append(tuple(map(self.widen, a.all(), b.all())))
+            a, b = a.enclosing, b.enclosing
+        whole = a if a is b else None
+        for slots in reversed(levels):
+            whole = self.environment(whole, slots)
+        assert whole is not None
+        return whole
+
+    def environment(self, around: Environment | None, slots: tuple[Abstract, ...]) -> Environment:
+        return self.wider(self.make(Environment, around), slots)
+
+    def wider(self, inner: Environment, slots: tuple[Abstract, ...]) -> Environment:
+        """The same activation with more slots."""
+        while True:
+            left = OWN - len(inner.slots)
+            own, slots = inner.slots + slots[:left], slots[left:]
+            inner = self.make(Environment, inner.enclosing, own, inner.before, inner.start)
+            if not slots:
+                return inner
+            inner = self.make(Environment, inner.enclosing, (), inner, inner.size)
+
+
+def _procedures(value: Any) -> list[Any]:
+    """The functions in a value, however deep."""
+    found, work = [], [value]
+    while work:
+        value = work.pop()
+        if isinstance(value, (tuple, dict)):
+            work.extend(value if isinstance(value, tuple) else value.values())
+        elif isinstance(value, Procedure):
+            found.append(value)
+    return found
+
+
+def _is_no_number(value: Abstract) -> bool:
+    return isinstance(value, Exact) and (value.value is None or isinstance(value.value, bool))
+
+
+def _depth(value: Abstract) -> int:
+    depth, level = 0, [value]
+    while level and depth <= DEEPEST:
+        depth, level = depth + 1, [inner for one in level for inner in _inside(one)]
+    return depth
+
+
+def _inside(value: Abstract) -> list[Abstract]:
+    if isinstance(value, Sized):
+        return [value.item]
+    return [item for _, item in value.fields] if isinstance(value, Table) else []
+
+
+def functions(value: Abstract) -> "frozenset[Callable] | None":
+    """The functions that a value is or holds; None if they are not known.
+
+    A primitive does nothing but give a value, so it need not be told apart from data.
+    """
+    found: set[Callable] = set()
+    work: list[Abstract] = [value]
+    while work:
+        value = work.pop()
+        if isinstance(value, Exact):
+            if isinstance(value.value, Procedure) and not isinstance(value.value, Primitive):
+                found.add(value)
+        elif isinstance(value, (Fn, Resume, Param)):
+            found.add(value)
+        elif isinstance(value, Sized):
+            work.append(value.item)
+        elif isinstance(value, Table):
+            work.extend(item for _, item in value.fields)
+        elif isinstance(value, Loose):
+            if value.functions is None:
+                return None
+            found |= value.functions
+    return frozenset(found)

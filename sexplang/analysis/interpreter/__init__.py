@@ -1,0 +1,1 @@
+"""The abstract interpreter: one rule for each kind of node."""

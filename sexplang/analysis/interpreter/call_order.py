@@ -1,0 +1,51 @@
+"""Which calls fit: what a function may be given, and in which order functions are followed."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sexplang.analysis.domain.primitive_results import result_of
+from sexplang.analysis.domain.values import Abstract, Exact, Fn, Param, Resume
+from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.terms.program import Function
+from sexplang.terms.values.value import Higher, Primitive
+
+
+def in_order(found: Iterable[Any]) -> list[Any]:
+    """Messages do not depend on where things lie in memory."""
+    return sorted(found, key=_order)
+
+
+def _order(callee: Any) -> tuple[str, int, str]:
+    value = getattr(callee, "value", None)
+    name = getattr(value, "name", getattr(callee, "name", ""))
+    return type(callee).__name__, getattr(callee, "function", 0), name
+
+
+def is_loose(callee: Abstract) -> bool:
+    """Whether a value may be something else beside one function."""
+    return not isinstance(callee, (Exact, Fn, Param, Resume))
+
+
+def takes(shape: Primitive | Higher, count: int) -> bool:
+    """Whether a call with so many arguments fits."""
+    return shape.least <= count and (shape.most is None or count <= shape.most)
+
+
+def slots_of(
+    m: Follower, function: Function, arguments: tuple[Abstract, ...], labels: tuple[str, ...]
+) -> tuple[Abstract | None, ...] | None:
+    """The value of each parameter, None for a default; None where the call does not fit."""
+    count = len(arguments) - len(labels)
+    named = dict(zip(labels, arguments[count:], strict=True))
+    size = len(function.params)
+    slots: list[Abstract | None] = list(arguments[: min(count, size)])
+    for param in function.params[len(slots) :]:
+        given = named.get(param.name)
+        if given is None and param.default is None:
+            return None
+        slots.append(given)
+    if function.rest is not None:
+        slots.append(result_of(m.values, "list", arguments[size:count], function.span))
+    elif count > size:
+        return None
+    return tuple(slots)

@@ -1,0 +1,290 @@
+"""Calls, followed: into functions of the program, out to operations, tasks and the prelude."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sexplang.analysis.domain.bounds import no_bound
+from sexplang.analysis.domain.effects_and_calls import (
+    NOTHING,
+    Again,
+    Of,
+    Work,
+    either,
+    once,
+    repeat_work,
+    together,
+)
+from sexplang.analysis.domain.environments import Environment
+from sexplang.analysis.domain.handler_stack import Calling, Handling, is_alike
+from sexplang.analysis.domain.values import ANY, DATA, Abstract, Exact, Fn, Param, Resume
+from sexplang.analysis.domain.values import functions as functions_in
+from sexplang.analysis.interpreter.call_order import in_order, is_loose, slots_of, takes
+from sexplang.analysis.interpreter.interpreter import At, Follower, Seen, Steps, follows, nothing
+from sexplang.analysis.interpreter.resume_rules import escape, resume
+from sexplang.terms.core import Call, CallKnown, Core
+from sexplang.terms.program import Function
+from sexplang.terms.source import Span
+from sexplang.terms.values.value import Higher, Primitive
+
+NESTED = 4
+"""How many uses of a function inside itself are told apart from recursion."""
+
+ROUNDS = 6
+"""How often a function that calls itself is followed with more and more known of it."""
+
+Enter = Callable[
+    [Follower, tuple[Abstract, ...], tuple[str, ...], "Handling | None", Span], "Seen | Steps"
+]
+
+HIGHER: dict[str, Enter] = {}
+"""Prelude functions that call back, by name; `higher` fills it."""
+
+SHIPPED: dict[tuple[str, str], Enter] = {}
+"""Functions of `stdlib/` that are known without being followed, by module and name."""
+
+SHAPES: dict[type, Callable[..., "Seen | Steps"]] = {}
+"""How operations and tasks are called: `(m, shape, arguments, handling, span)`; `handlers` and
+`conversing` fill it."""
+
+
+@follows(Call)
+def call(m: Follower, node: Call, at: At) -> Steps:
+    callee, before = yield m.look(node.callee, at)
+    seen, work = yield m.each(node.arguments, at)
+    m.notes.call(node, callee, seen)
+    value, after = yield apply(m, callee, seen, node.labels, at.handling, at.place(node))
+    return value, together(before, work, after)
+
+
+@follows(CallKnown)
+def call_known(m: Follower, node: CallKnown, at: At) -> Steps:
+    seen, work = yield m.each(node.arguments, at)
+    callee = m.closure(node.function, at.environment, node.depth)
+    m.notes.call(node, callee, seen)
+    value, after = yield enter(m, callee, seen, (), at.handling, at.place(node))
+    return value, together(work, after)
+
+
+def apply(
+    m: Follower,
+    callee: Abstract,
+    arguments: tuple[Abstract, ...],
+    labels: tuple[str, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Steps:
+    """A call of whatever the callee may be."""
+    found = functions_in(callee)
+    if isinstance(callee, Exact) and isinstance(callee.value, Primitive):
+        if not takes(callee.value, len(arguments)):
+            return nothing(m.values.within(arguments))
+        from sexplang.analysis.domain.primitive_results import result_of
+
+        return nothing(result_of(m.values, callee.value.name, arguments, span))
+    if found is None:
+        # What it is given, it may call and give back.
+        escape(*arguments)
+        return ANY, m.anything("nobody knows which function is called here", span, handling)
+    value: Abstract | None = None
+    works: list[Work] = []
+    for one in in_order(found):
+        given, work = yield _one(m, one, arguments, labels, handling, span)
+        value = given if value is None else m.values.join(value, given)
+        works.append(work)
+    if value is None:
+        # A primitive, or data, which fails.
+        return nothing(m.values.within(arguments))
+    return (m.values.join(value, m.values.within(arguments)) if is_loose(callee) else value), (
+        either(*works)
+    )
+
+
+def _one(
+    m: Follower,
+    callee: Any,
+    arguments: tuple[Abstract, ...],
+    labels: tuple[str, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Any:
+    if isinstance(callee, Fn):
+        return enter(m, callee, arguments, labels, handling, span)
+    if isinstance(callee, Resume):
+        return resume(m, callee, arguments, handling, span)
+    if isinstance(callee, Param):
+        m.expose(handling)
+        escape(*arguments)
+        return ANY, once(Of(callee.name), span)
+    shape = callee.value
+    if not isinstance(shape, Higher):
+        return SHAPES[type(shape)](m, shape, arguments, handling, span)
+    if not takes(shape, len(arguments)):
+        return m.values.within(arguments), NOTHING
+    follow = HIGHER.get(shape.name)
+    if follow is None:
+        escape(*arguments)
+        return ANY, m.anything(f"it is not known what `{shape.name}` does", span, handling)
+    return follow(m, arguments, labels, handling, span)
+
+
+def enter(
+    m: Follower,
+    callee: Fn,
+    arguments: tuple[Abstract, ...],
+    labels: tuple[str, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Any:
+    """A call of a function of the program."""
+    function = m.functions[callee.function]
+    slots = slots_of(m, function, arguments, labels)
+    if slots is None:
+        return nothing(DATA)
+    return call_with_slots(m, callee, slots, handling, span)
+
+
+def call_with_slots(
+    m: Follower,
+    callee: Fn,
+    slots: tuple[Abstract | None, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Any:
+    """A call with a value in each slot, None for a default."""
+    function = m.functions[callee.function]
+    shipped = SHIPPED.get((function.span.source.name, function.name))
+    if shipped is not None:
+        return shipped(m, slots, (), handling, span)  # type: ignore[arg-type]
+    return enter_function(m, callee, function, slots, handling, span)
+
+
+def enter_function(
+    m: Follower,
+    callee: Fn,
+    function: Function,
+    slots: tuple[Abstract | None, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Steps:
+    """A function of the program with a value in each slot, None for a default."""
+    frames = m.calling.setdefault(function.index, [])
+    active = _join_call(frames, callee, slots, handling)
+    if active is not None:
+        return _again(m, active, callee, slots, handling, span)
+    site = span if function.span.source.name.startswith("std/") else None
+    key = (callee, slots, handling, site, m.conversing > 0)
+    found = m.memo.get(key)
+    if found is not None:
+        return found
+    hits = m.hits
+    frame = Calling(m.number(), slots, callee.environment, handling, DATA, site)  # type: ignore[arg-type]
+    frame.omitted = _find_omitted(slots)
+    frames.append(frame)
+    value, work = yield _follow_body(m, function, frame)
+    frames.pop()
+    again = work.of(Again(frame.number))
+    work = work.without(Again(frame.number))
+    if not again.is_zero:
+        work = repeat_work(work, no_bound(_repeats(function), again.span or span))
+    is_assumed = m.hits != hits and (any(m.calling.values()) or m.tasking)
+    if not is_assumed:
+        m.memo[key] = (value, work)
+    return value, work
+
+
+def _join_call(
+    frames: list[Calling],
+    callee: Fn,
+    slots: tuple[Abstract | None, ...],
+    handling: Handling | None,
+) -> Calling | None:
+    """The call that is being followed and that this one repeats. One with other arguments may be
+    another use of the function inside the first; after a few of them it is taken for the same."""
+    for frame in frames:
+        is_same = frame.arguments == slots and frame.environment is callee.environment
+        if is_same and is_alike(frame.handling, handling):
+            return frame
+    return frames[-1] if len(frames) >= NESTED else None
+
+
+def _repeats(function: Function) -> str:
+    """Why a function that calls itself has no bound."""
+    if function.span.source.name.startswith("std/"):
+        return "what this asks for may ask for more"
+    return f"{'this function' if function.name == 'lambda' else f'`{function.name}`'} calls itself"
+
+
+def _follow_body(m: Follower, function: Function, frame: Calling) -> Steps:
+    """The body, until nothing more becomes known of the calls that it makes of itself."""
+    for _ in range(ROUNDS):
+        known = (frame.arguments, frame.environment, m.raised, frame.omitted)
+        frame.again, frame.wanted, frame.wider = False, frame.arguments, frame.environment
+        value, work = yield _body(m, function, frame)
+        if not frame.again:
+            return value, work
+        assert frame.wider is not None
+        is_settled = (frame.wanted, frame.wider, m.raised, frame.omitted) == known
+        if is_settled and m.values.covers(frame.value, m.values.within((value,))):
+            return m.values.within((value,)), work
+        frame.value = m.values.within((frame.value, value))
+        frame.arguments, frame.environment = frame.wanted, frame.wider
+    escape(*frame.arguments)
+    why = f"it cannot be told what `{function.name}` calls"
+    return ANY, m.anything(why, function.span, frame.handling)
+
+
+def _body(m: Follower, function: Function, frame: Calling) -> Steps:
+    """Defaults see the parameters before them."""
+    environment: Environment = m.values.environment(frame.environment, ())
+    works: list[Work] = []
+    omitted = frame.omitted
+    for at, slot in enumerate(frame.arguments):
+        if at in omitted:
+            default = function.params[at].default
+            assert default is not None
+            value, work = yield m.look(default, At(environment, frame.handling, site=frame.site))
+            slot = value if slot is None else slot
+            works.append(work)
+        environment = m.values.wider(environment, (slot,))
+    body: Core = function.body
+    value, work = yield m.look(body, At(environment, frame.handling, site=frame.site))
+    return value, together(*works, work)
+
+
+def _again(
+    m: Follower,
+    active: Calling,
+    callee: Fn,
+    slots: tuple[Abstract | None, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Seen:
+    """A call of a function that is being followed: it is followed for that call as well."""
+    m.hits += 1
+    active.again = True
+    escape(callee, *slots)
+    name = m.functions[callee.function].name
+    if not is_alike(active.handling, handling):
+        why = f"`{name}` calls itself inside a handler"
+        return ANY, m.anything(why, span, handling)
+    active.wanted = tuple(
+        [_wider(m, old, new) for old, new in zip(active.wanted, slots, strict=True)]
+    )
+    active.omitted |= _find_omitted(slots)
+    assert active.wider is not None
+    if active.wider is not callee.environment:
+        active.wider = m.values.widen_environment(active.wider, callee.environment)
+    return active.value, once(Again(active.number), span)
+
+
+def _find_omitted(slots: tuple[Abstract | None, ...]) -> frozenset[int]:
+    return frozenset([at for at, slot in enumerate(slots) if slot is None])
+
+
+def _wider(m: Follower, old: Abstract | None, new: Abstract | None) -> Any:
+    if old is new:
+        return old
+    # A default that is left out in one call and given in another may be anything.
+    if old is None or new is None:
+        return ANY
+    return m.values.widen(old, new)

@@ -1,0 +1,318 @@
+"""Handlers, followed: what is performed is answered where it is performed.
+
+A clause is followed at the perform that it takes, with the handlers outside its handle. What comes
+after the perform is followed once, whatever the clause answers; a clause that answers more than
+once makes the whole handle expression count as often. A clause that never answers is followed when
+the handled expression has been: it runs once at most.
+"""
+
+from typing import Any
+
+from sexplang.analysis.domain.bounds import Bound, no_bound, number
+from sexplang.analysis.domain.effects_and_calls import (
+    NOTHING,
+    Again,
+    Resumed,
+    Work,
+    either,
+    once,
+    repeat_work,
+    together,
+)
+from sexplang.analysis.domain.handler_stack import (
+    Activation,
+    Handling,
+    is_beyond,
+    is_counted,
+    on_behalf,
+    solid,
+)
+from sexplang.analysis.domain.values import (
+    ANY,
+    DATA,
+    NEVER,
+    Abstract,
+    Answer,
+    Attempted,
+    Exact,
+    Fn,
+    Resume,
+    Table,
+    Upper,
+    functions,
+)
+from sexplang.analysis.interpreter.call_rules import SHAPES, apply
+from sexplang.analysis.interpreter.interpreter import At, Follower, Steps, follows, nothing
+from sexplang.analysis.interpreter.resume_counts import shots
+from sexplang.analysis.interpreter.resume_rules import continuations, elsewhere, escape
+from sexplang.terms.core import Attempt, Clause, Finally, Forward, Handle, PerformOp
+from sexplang.terms.source import Span
+from sexplang.terms.values.value import Operation
+
+ROUNDS = 3
+FEW = 20
+"""How many performs that are answered twice are multiplied out."""
+
+
+@follows(Handle)
+def handle(m: Follower, node: Handle, at: At) -> Steps:
+    # In each look at an expression around it, this one begins with what the look before has found.
+    # To begin with nothing would cost three looks for each of three, for each level.
+    before, found = m.before, m.found
+    assumed, inside = before.get(node, (DATA, {}))
+    value: Abstract = DATA
+    for round in range(ROUNDS):
+        if round == ROUNDS - 1:
+            escape(assumed, value)
+            assumed = ANY
+        m.before, m.found = inside, {}
+        value, work = yield _follow_once(m, node, at, assumed)
+        inside = m.found
+        if m.values.covers(assumed, m.values.within((value,))):
+            break
+        assumed = m.values.within((assumed, value))
+    m.before, m.found = before, found
+    found[node] = assumed, inside
+    return value, work
+
+
+def _follow_once(m: Follower, node: Handle, at: At, assumed: Abstract) -> Steps:
+    """One look at the whole expression, with what `(resume …)` is taken to give."""
+    handling = _open(m, node, at, assumed)
+    value, work = yield m.look(node.body, at.inside(handling))
+    if node.returns is not None:
+        value, after = yield m.look(node.returns, _inside(m, at, (value,)))
+        work = together(work, after)
+    ends = []
+    for clause, arguments in handling.ended.items():
+        if clause.operation == "error":
+            arguments = (m.raised,)
+        ended, after = yield m.look(clause.body, _inside(m, at, (*arguments, DATA)))
+        value = m.values.join(value, ended)
+        ends.append(after)
+    for clause in handling.clauses.get("error", ()):
+        if clause.kind != "never":
+            # Once more for an error that nothing goes on from, such as a primitive's.
+            _, after = yield follow_clause(m, handling, clause, (m.raised,), handling, clause.span)
+            ends.append(after.without(*_shots_of(handling, after)))
+    if handling.value is not None:
+        value = m.values.join(value, handling.value)
+    work = together(work, either(*ends) if ends else NOTHING)
+    return value, _multiply(handling, work)
+
+
+def _open(m: Follower, node: Handle, at: At, assumed: Abstract) -> Handling:
+    clauses: dict[str, tuple[Clause, ...]] = {}
+    for clause in node.clauses:
+        clauses[clause.operation] = (*clauses.get(clause.operation, ()), clause)
+        m.handled.setdefault(clause, clause.operation == "error")
+    handling = Handling(m.number(), at.handling, at.environment, clauses, assumed=assumed)
+    handling.site = at.site
+    handling.solid = handling if handling.is_solid() else solid(at.handling)
+    # Whatever is evaluated may fail.
+    for clause in clauses.get("error", ()):
+        if clause.kind == "never":
+            handling.ended[clause] = (m.raised,)
+    return handling
+
+
+def _inside(m: Follower, at: At, slots: tuple[Abstract, ...]) -> At:
+    return at.bound(m.values, slots).inside(at.handling)
+
+
+def _shots_of(handling: Handling, work: Work) -> list[Again]:
+    return [key for key in work.counts if isinstance(key, Again) and key.what == -handling.number]
+
+
+def _multiply(handling: Handling, work: Work) -> Work:
+    """The work of a handle expression whose performs are answered more than once."""
+    keys = _shots_of(handling, work)
+    factor = 1
+    endless: Bound | None = None
+    for key in keys:
+        bound = work.of(key)
+        times = bound.constant
+        if key.shots is None or times is None or times > FEW:
+            endless = no_bound("what follows may be resumed any number of times", bound.span)
+        else:
+            factor *= key.shots**times
+    return repeat_work(work.without(*keys), endless or number(factor))
+
+
+@follows(Finally)
+def finally_(m: Follower, node: Finally, at: At) -> Steps:
+    inside = at.inside(at.handling)
+    value, work = yield m.look(node.body, inside)
+    _, after = yield m.look(node.cleanup, inside)
+    return value, together(work, after)
+
+
+@follows(Attempt)
+def attempt(m: Follower, node: Attempt, at: At) -> Steps:
+    """Takes every error, as a `try` does."""
+    handling = Handling(m.number(), at.handling, at.environment, {"error": ()}, assumed=DATA)
+    handling.solid = solid(at.handling)
+    value, work = yield m.look(node.body, at.inside(handling))
+    if isinstance(value, Upper) and functions(m.raised) == frozenset():
+        return value, work  # a FAILED TaskResult is no count
+    if isinstance(value, Answer) and functions(m.raised) == frozenset():
+        return m.values.make(Attempted, value), work
+    failed = m.values.table({**dict.fromkeys(_RESULT, DATA), "notes": m.values.within((m.raised,))})
+    return m.values.join(value, failed), work
+
+
+_RESULT = ("status", "content", "parsed_content", "notes", "usage")
+"""The fields of a FAILED TaskResult; its error may hold what was raised."""
+
+
+@follows(PerformOp)
+def perform_op(m: Follower, node: PerformOp, at: At) -> Steps:
+    seen, before = yield m.each(node.arguments, at)
+    value, work = yield perform(m, node.operation, seen, at.handling, at.place(node))
+    return value, together(before, work)
+
+
+@follows(Forward)
+def forward(m: Follower, node: Forward, at: At) -> Steps:
+    """To the next handler outward; a default runs where it was performed."""
+    resume, _ = yield m.look(node.continuation, at)
+    seen, before = yield m.each(node.arguments, at)
+    if not isinstance(resume, Resume):
+        escape(*seen)
+        return ANY, m.anything("it is forwarded nobody knows where", at.place(node), at.handling)
+    activation = resume.activation
+    outer, performer = activation.handling.outer, activation.performer
+    value, work = yield perform(m, node.operation, seen, performer, at.place(node), start=(outer,))
+    old = activation.resumed
+    activation.resumed = value if old is None else m.values.join(old, value)
+    if is_counted(at.handling, outer):
+        work = together(work, once(Resumed(activation.number), at.place(node)))
+    else:
+        work = together(work, elsewhere(m, activation, at.place(node), at.handling))
+    return activation.handling.assumed, together(before, work)
+
+
+def perform(
+    m: Follower,
+    operation: str,
+    arguments: tuple[Abstract, ...],
+    handling: Handling | None,
+    span: Span,
+    start: tuple[Handling | None] | None = None,
+) -> Steps:
+    """The nearest clause outward, from `start` on; else the default; else the host."""
+    if operation == "error":
+        value, work = yield failing(m, arguments, handling, span, start, NEVER)
+        return value, together(once("error", span), work)
+    node = handling if start is None else start[0]
+    while node is not None:
+        if operation in node.given:
+            if is_beyond(node, handling):
+                m.cross(operation, span, None)
+            escape(*arguments)
+            return nothing(node.given[operation])
+        clauses = node.clauses.get(operation)
+        if clauses:
+            if clauses[0].kind in ("calls", "kept") and is_beyond(node, handling):
+                m.cross(operation, span, clauses[0])
+            return (yield from follow_clause(m, node, clauses[0], arguments, handling, span))
+        node = node.outer
+    default = m.program.defaults.get(operation)
+    if default is None:
+        value, work = yield failing(m, (), handling, span)
+        return value, together(once(operation, span), work)
+    # What serves as a default is defined without values of its own module around it.
+    empty = m.values.environment(None, ())
+    callee = m.values.make(Fn, getattr(default.core, "function", -1), empty)
+    value, work = yield apply(m, callee, arguments, (), handling, span)
+    return value, together(once(operation, span), work)
+
+
+def follow_clause(
+    m: Follower,
+    handling: Handling,
+    clause: Clause,
+    arguments: tuple[Abstract, ...],
+    performer: Handling | None,
+    span: Span,
+) -> Steps:
+    """A clause at work for one perform."""
+    m.handled[clause] = True
+    if clause.operation != "error" and any(map(_is_there, arguments[len(clause.params) :])):
+        m.narrow[clause] = len(arguments)
+    given = (*arguments, *[m.values.exact(None)] * len(clause.params))[: len(clause.params)]
+    if clause.kind == "never":
+        escape(*given)
+        old = handling.ended.get(clause, given)
+        handling.ended[clause] = tuple(map(m.values.join, old, given))
+        return nothing(DATA)
+    activation = Activation(m.number(), handling, performer, span)
+    resume: Any = m.values.make(Resume, activation)
+    place = on_behalf(m.number(), handling, performer)
+    inside = At(handling.environment, place, site=handling.site)
+    value, work = yield m.look(clause.body, inside.bound(m.values, (*given, resume)))
+    handling.value = value if handling.value is None else m.values.join(handling.value, value)
+    if activation in continuations(value):
+        activation.escaped = True
+    if m.conversing and activation.resumed is not None:
+        m.answered.setdefault(clause, []).append(activation.resumed)
+    called = Resumed(activation.number)
+    count = shots(clause, handling.environment.size + len(clause.params) + 1)
+    if count is None and not activation.escaped:
+        count = work.of(called).constant
+    work = work.without(called)
+    if count is None or count > 1:
+        work = together(work, once(Again(-handling.number, count), span))
+    if activation.escaped:
+        return ANY, work
+    return (DATA if activation.resumed is None else activation.resumed), work
+
+
+def _is_there(value: Abstract) -> bool:
+    """Whether a value is never nil."""
+    return isinstance(value, (Table, Fn)) or (isinstance(value, Exact) and value.value is not None)
+
+
+def failing(
+    m: Follower,
+    raised: tuple[Abstract, ...],
+    handling: Handling | None,
+    span: Span,
+    start: tuple[Handling | None] | None = None,
+    given: Abstract = DATA,
+) -> Steps:
+    """What something that may fail gives: `given`, or what a clause goes on with instead.
+
+    A `catch` is not followed here: it runs once at most, where the `try` has been followed.
+    """
+    if raised:
+        escape(*raised)
+        m.raised = m.values.join(m.raised, m.values.within(raised))
+    node = handling if start is None else start[0]
+    while node is not None:
+        clauses = node.clauses.get("error")
+        if clauses == () or (clauses and any(_is_last(clause) for clause in clauses)):
+            break
+        if clauses and clauses[0].kind != "never":
+            value, work = yield follow_clause(m, node, clauses[0], (m.raised,), handling, span)
+            return m.values.join(given, value), work
+        node = node.outer
+    return nothing(given)
+
+
+def _is_last(clause: Clause) -> bool:
+    """Whether an error goes no further than to this clause."""
+    return clause.kind == "never" and not clause.words
+
+
+def _operation(
+    m: Follower,
+    shape: Operation,
+    arguments: tuple[Abstract, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Steps:
+    return perform(m, shape.name, arguments, handling, span)
+
+
+SHAPES[Operation] = _operation

@@ -1,0 +1,218 @@
+"""Prelude functions that call back, followed: how often they call what, with what."""
+
+from collections.abc import Generator
+from typing import Any
+
+from sexplang.analysis.domain.bounds import Bound, number, times
+from sexplang.analysis.domain.effects_and_calls import (
+    NOTHING,
+    Resumed,
+    Work,
+    once,
+    repeat_work,
+    together,
+)
+from sexplang.analysis.domain.handler_stack import Handling, is_counted, solid
+from sexplang.analysis.domain.primitive_results import item_of, part_of, size_of
+from sexplang.analysis.domain.values import ANY, DATA, Abstract, Exact, Resume, functions
+from sexplang.analysis.interpreter.call_rules import HIGHER, SHIPPED, apply
+from sexplang.analysis.interpreter.handler_rules import perform
+from sexplang.analysis.interpreter.interpreter import Follower, Steps, nothing
+from sexplang.analysis.interpreter.resume_rules import ELSEWHERE, elsewhere, escape
+from sexplang.terms.source import Span
+
+Arguments = tuple[Abstract, ...]
+
+
+def shortest(lists: Arguments, span: Span) -> Bound:
+    sizes = [size_of(one, span) for one in lists]
+    known = [size for size in sizes if size.constant is not None]
+    if known:
+        return min(known, key=lambda size: size.constant or 0)
+    return next((size for size in sizes if size.is_bounded), sizes[0])
+
+
+def _map(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    """f of each element, to the shortest list."""
+    function, *lists = given
+    size = shortest(tuple(lists), span)
+    items = tuple([item_of(m.values, one) for one in lists])
+    value, work = yield apply(m, function, items, (), handling, span)
+    return m.values.list_of_size(size, value), repeat_work(work, size)
+
+
+def _fork_map(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    return _map(m, given[:2], labels, handling, span)
+
+
+def _for_each(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    _, work = yield _map(m, given, labels, handling, span)
+    return m.values.exact(None), work
+
+
+def _filter(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    """The list itself, or less of it."""
+    work = yield from _choose(m, given, labels, handling, span)
+    return m.values.list_of_size(size_of(given[1], span), item_of(m.values, given[1])), work
+
+
+def _choose(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Generator[Any, Any, Work]:
+    """A test of each element."""
+    function, items = given
+    value, work = yield apply(m, function, (item_of(m.values, items),), (), handling, span)
+    m.notes.test(span, value)
+    return repeat_work(work, size_of(items, span))
+
+
+def _sort_by(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    """The list itself in another order."""
+    _, work = yield _map(m, given, labels, handling, span)
+    return m.values.list_of_size(size_of(given[1], span), item_of(m.values, given[1])), work
+
+
+def _seek(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    work = yield from _choose(m, given, labels, handling, span)
+    return DATA, work
+
+
+def _group_by(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    keys, work = yield _map(m, given, labels, handling, span)
+    inside = m.values.within((keys, item_of(m.values, given[1])))
+    return m.values.list_of_size(size_of(given[1], span), inside), work
+
+
+def _sort(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    """Every comparison of a merge sort is fewer than all pairs."""
+    items, less = given
+    size, item = size_of(items, span), item_of(m.values, items)
+    _, work = yield apply(m, less, (item, item), (), handling, span)
+    known = size.constant
+    pairs = times(size, size)
+    if known is not None:
+        pairs = number(known * max(1, (known - 1).bit_length()) if known > 1 else 0)
+    return m.values.list_of_size(size, item), repeat_work(work, pairs)
+
+
+def _fold(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    """`(f acc x)` from the left: the accumulator is whatever f gave."""
+    function, start, items = given
+    size, item = size_of(items, span), item_of(m.values, items)
+    if size.is_zero:
+        return nothing(start)
+    so_far = start
+    for _ in range(3):
+        value, work = yield apply(m, function, (so_far, item), (), handling, span)
+        if m.values.covers(so_far, value):
+            break
+        so_far = m.values.widen(m.values.within((so_far,)), value)
+    else:
+        escape(so_far, value)
+        so_far, work = yield apply(m, function, (ANY, item), (), handling, span)
+        so_far = m.values.widen(so_far, start)
+    return so_far, repeat_work(work, size)
+
+
+def _update(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    table, key, function = given
+    name = getattr(key.value, "name", key.value) if isinstance(key, Exact) else None
+    old = part_of(m.values, table, name) if isinstance(name, str) else m.values.within((table,))
+    value, work = yield apply(m, function, (old,), (), handling, span)
+    return m.values.within((table, value)), work
+
+
+def _raise(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    return (yield from perform(m, "error", given, handling, span))
+
+
+def _abandon(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Any:
+    """What is left by it is followed where it was captured; see `shots`."""
+    found = functions(given[0])
+    works = [
+        once(Resumed(one.activation.number), span)
+        if is_counted(handling, one.activation.handling.outer)
+        else elsewhere(m, one.activation, span, handling)
+        for one in found or ()
+        if isinstance(one, Resume)
+    ]
+    if found is None:
+        works.append(m.anything(ELSEWHERE, span, handling))
+    return m.values.exact(None), together(*works)
+
+
+def _calling(at: int) -> Any:
+    """What calls the argument there, a function without parameters, once."""
+
+    def follow(
+        m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    ) -> Steps:
+        return (yield from apply(m, given[at], (), (), handling, span))
+
+    return follow
+
+
+HIGHER.update(
+    {
+        "map": _map,
+        "fork-map": _fork_map,
+        "for-each": _for_each,
+        "filter": _filter,
+        "any?": _seek,
+        "all?": _seek,
+        "group-by": _group_by,
+        "sort-by": _sort_by,
+        "sort": _sort,
+        "fold": _fold,
+        "reduce": _fold,
+        "update": _update,
+        "raise": _raise,
+        "error": _raise,
+        "abandon": _abandon,
+        "as-work": _calling(2),
+        "in-place": _calling(0),
+        "subagent-limits": lambda *_: nothing(DATA),
+    }
+)
+
+
+def _run_cells(
+    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+) -> Steps:
+    """`(run-cells cells body)`: each put resumes its continuation exactly once, in a loop, which
+    following it would not show."""
+    if len(given) != 2:
+        return nothing(DATA)
+    inside = Handling(m.number(), handling, m.values.environment(None, ()))
+    inside.given = {"get-cell": ANY, "put-cell": m.values.exact(None)}
+    inside.solid = inside
+    value, work = yield apply(m, given[1], (), (), inside, span)
+    assert solid(inside) is inside
+    return m.values.table({"value": value, "cells": ANY}), together(work, NOTHING)
+
+
+SHIPPED[("std/state", "run-cells")] = _run_cells

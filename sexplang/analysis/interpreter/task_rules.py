@@ -1,0 +1,200 @@
+"""Task calls, followed: how often a conversation may ask the model, and what else it performs."""
+
+from sexplang.analysis.domain.bounds import Bound, no_bound, number
+from sexplang.analysis.domain.effects_and_calls import Work, either, repeat_work, together
+from sexplang.analysis.domain.handler_stack import Handling
+from sexplang.analysis.domain.values import ANY, DATA, Abstract, Answer, Fn
+from sexplang.analysis.interpreter.call_rules import SHAPES, enter_function
+from sexplang.analysis.interpreter.handler_rules import failing, perform
+from sexplang.analysis.interpreter.interpreter import Costs, Follower, Steps
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.program import Function
+from sexplang.terms.source import Span
+from sexplang.terms.template import Template
+from sexplang.terms.values.value import Task
+
+TOOLS = {
+    "read_file": "read-file",
+    "list_files": "list-files",
+    "request_user_input": "ask-user",
+    "spawn_subtask": "subtask",
+    "propose_subplan": "subplan",
+    "system:run_script": "run-script",
+}
+"""What a conversation performs for the tools that have an operation of their own."""
+
+LOOKUPS = {
+    "command": "list-files",
+    "description": "search-memory",
+    "context_description": "search-memory",
+}
+"""What a conversation performs to find its files, by the source that its template names."""
+
+
+def turns_of(template: Template, costs: Costs) -> int:
+    """How many times a conversation may ask the model, as the tasks room has it."""
+    if template.limits.max_turns is not None:
+        return template.limits.max_turns
+    if template.allowed_tools:
+        return costs.turns
+    return 1 + (costs.repairs if template.asks_again else 0)
+
+
+def converse(
+    m: Follower,
+    task: Task,
+    handling: Handling | None,
+    span: Span,
+    reads: bool = False,
+) -> Steps:
+    """One conversation. Every call of a tool is under `attempt`: its failure is told the model."""
+    template = task.template
+    turns = turns_of(template, m.costs)
+    # A clause that answers works for the conversation: a task in it inherits its files.
+    reads = reads or (m.conversing > 0 and _is_taken(handling, "read-file"))
+    searches = template.context_management.fresh_context != "disabled" and _is_taken(
+        handling, "search-memory"
+    )
+    m.conversing += 1
+    _, asking = yield perform(m, "model", (ANY,), handling, span)
+    works = [repeat_work(asking, number(turns, span))]
+    if task.name in m.tasking:
+        m.hits += 1
+        m.conversing -= 1
+        first = m.tasking[task.name]
+        why = no_bound(f"`{task.name}` may have itself done as a subtask", first)
+        return ANY, repeat_work(together(*works), why)
+    m.tasking[task.name] = span
+    inside = Handling(m.number(), handling, m.values.environment(None, ()), {"error": ()})
+    inside.solid = handling.solid if handling is not None else None
+    called = _functions(m, task, turns)
+    own = () if _is_taken(handling, "tool") else tuple([name for name, _ in called])
+    if _is_taken(handling, "compact"):
+        _, work = yield perform(m, "compact", (ANY,) * 3, inside, span)
+        works.append(repeat_work(work, number(turns, span)))
+    branch = Handling(m.number(), inside, inside.environment)
+    branch.solid, branch.branches = inside.solid, True
+    if searches:
+        m.unsure += 1
+        _, work = yield perform(m, "search-memory", (ANY,), branch, span)
+        works.append(work)
+        m.unsure -= 1
+    for each in _list_performs(m, task, turns, reads or searches, own, span):
+        m.unsure += each.unsure
+        place = inside if each.alone else branch
+        before, m.direct = m.direct, "" if each.alone else each.operation
+        _, work = yield perform(m, each.operation, each.arguments, place, span)
+        m.direct = before
+        works.append(repeat_work(work, each.count))
+        m.unsure -= each.unsure
+    for name, function in called:
+        place = inside if name in template.in_order else branch
+        callee = m.values.make(Fn, function.index, m.top or m.values.environment(None, ()))
+        given = (ANY,) * (len(function.params) + (function.rest is not None))
+        _, work = yield enter_function(m, callee, function, given, place, span)
+        works.append(repeat_work(work, _any_number(task, "use its tools", span)))
+    del m.tasking[task.name]
+    m.conversing -= 1
+    answer = m.values.make(Answer, task, False)
+    value, work = yield failing(m, (), handling, span, given=answer)
+    return value, together(*works, work)
+
+
+def _is_taken(handling: Handling | None, operation: str) -> bool:
+    while handling is not None:
+        if operation in handling.clauses:
+            return True
+        handling = handling.outer
+    return False
+
+
+@frozen(eq=False)
+class Performed:
+    """What a conversation performs beside `model`, and how often."""
+
+    operation: str
+    count: Bound
+    arguments: tuple[Abstract, ...] = (ANY,)
+    alone: bool = False
+    """Whether it is performed in the conversation's own branch."""
+    unsure: bool = False
+    """Whether it may be that no run performs it."""
+
+
+def _list_performs(
+    m: Follower, task: Task, turns: int, reads: bool, own: tuple[str, ...], span: Span
+) -> list[Performed]:
+    """All but the tools that are its `own` functions. One turn may call tools any number of
+    times."""
+    template = task.template
+    found: list[Performed] = []
+    paths, source = len(template.file_paths.paths), template.file_paths.source
+    looked = LOOKUPS.get(source)
+    if looked is not None:
+        found.append(Performed(looked, number(1, span)))
+        why = f"`{task.name}` looks for its files"
+        found.append(Performed("read-file", no_bound(why, span)))
+    elif reads:
+        why = f"`{task.name}` may be given any files"
+        found.append(Performed("read-file", no_bound(why, span), unsure=True))
+    elif paths:
+        found.append(Performed("read-file", number(paths, span)))
+    if turns < 2:
+        # What a tool gives after the last turn nobody reads: it is not called.
+        return found
+    tasks = {each.name for each in m.program.tasks}
+    for tool in dict.fromkeys(template.allowed_tools):
+        does = "ask for subtasks" if tool == "spawn_subtask" else "use its tools"
+        count = _any_number(task, does, span)
+        if tool not in TOOLS and tool in tasks and m.program.has_tool(tool):
+            fields = {**dict.fromkeys(_REQUEST, DATA), "name": m.values.exact(tool)}
+            found.append(Performed("subtask", count, (m.values.table(fields),), alone=True))
+        elif tool not in own:
+            operation = TOOLS.get(tool, "tool")
+            alone = operation in _ALONE or tool in template.in_order
+            given = (ANY, m.values.table({})) if operation == "tool" else (ANY,)
+            found.append(Performed(operation, count, given, alone=alone))
+    return found
+
+
+_ALONE = frozenset({"subtask", "subplan", "ask-user"})
+_REQUEST = ("type", "inputs", "depth", "result")
+
+
+def _any_number(task: Task, does: str, span: Span) -> Bound:
+    return no_bound(f"`{task.name}` may {does} any number of times in one turn", span)
+
+
+def _functions(m: Follower, task: Task, turns: int) -> list[tuple[str, Function]]:
+    """The functions of the program that its model may call, by the names of the tools."""
+    if turns < 2:
+        return []
+    tools = m.program.tools
+    tasks = {each.name for each in m.program.tasks}
+    names = [name for name in dict.fromkeys(task.template.allowed_tools) if name not in TOOLS]
+    return [(name, tools[name]) for name in names if name in tools and name not in tasks]
+
+
+def any_task(m: Follower, handling: Handling | None, span: Span, reads: bool) -> Steps:
+    """Any task of the program."""
+    works: list[Work] = []
+    m.unsure += 1
+    for task in m.program.tasks:
+        _, work = yield converse(m, task, handling, span, reads)
+        works.append(work)
+    m.unsure -= 1
+    _, failed = yield failing(m, (), handling, span)
+    return ANY, together(either(*works), failed)
+
+
+def _task(
+    m: Follower,
+    shape: Task,
+    arguments: tuple[Abstract, ...],
+    handling: Handling | None,
+    span: Span,
+) -> Steps:
+    return converse(m, shape, handling, span)
+
+
+SHAPES[Task] = _task

@@ -1,0 +1,181 @@
+"""What a program can only do if whoever runs it permits it, as far as its text names it: servers
+of models, executables, and files that are written or lie outside its folder."""
+
+import re
+from collections.abc import Iterator
+from posixpath import normpath
+from typing import Any
+
+from sexplang.analysis.domain.values import Exact
+from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.own_nodes import is_own, own_nodes
+from sexplang.terms import core
+from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.file_command import Listing, listing, words_of
+from sexplang.terms.source import Span
+from sexplang.terms.values.sequences import LISTS
+from sexplang.terms.values.value import Operation, Task
+
+_HOST = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?=[:/?#]|$)", re.IGNORECASE)
+
+
+@frozen
+class Need:
+    """A permission, by its option (`--allow-net`, `--allow-run`) and what it is for: `name` is a
+    host, an executable or a path."""
+
+    option: str
+    name: str
+    why: str
+    span: Span | None = field(eq=False)
+
+    def __str__(self) -> str:
+        return f"needs {self.option} {self.name} for {self.why}"
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "option": self.option,
+            "name": self.name,
+            "why": self.why,
+            "span": self.span.plain() if self.span is not None else None,
+        }
+
+
+def needs_of(m: Follower) -> tuple[Need, ...]:
+    """Each need once, those of its tasks first."""
+    program = m.program
+    found: list[Need] = []
+    for task in program.tasks:
+        found += _of_task(task)
+    names = {each.index: each.name for each in program.functions if not is_own(each.span)}
+    answered = {name for name in _NAMED if program.handles(_PERFORMED.get(name, name))}
+    asks = not program.handles("model")
+    for node in own_nodes(program):
+        if asks:
+            found += _of_model(node)
+        found += _of_call(m, node, names, answered)
+    return tuple(dict.fromkeys(found))
+
+
+def _of_task(task: Task) -> Iterator[Need]:
+    template = task.template
+    span = template.span
+    yield from _server(template.model_name, f"the model of `{template.name}`", span)
+    places = template.file_paths.paths
+    if template.file_paths.source == "command":
+        command = listing(words_of(template.file_paths.text) or ())
+        places = command.places if isinstance(command, Listing) else ()
+    for path in places:
+        yield from _read(path, span, f"the files of `{template.name}`")
+
+
+def _server(model: Any, why: str, span: Span | None) -> Iterator[Need]:
+    """A model by the address of its server."""
+    host = _HOST.match(model) if isinstance(model, str) else None
+    if host is not None:
+        yield Need("--allow-net", host[1].lower(), why, span)
+
+
+def _of_model(node: Any) -> Iterator[Need]:
+    """A model that a call names, or a payload."""
+    named: list[tuple[str, Any]] = []
+    if isinstance(node, core.Const) and isinstance(node.value, dict):
+        yield from _server(node.value.get("model"), "a model", node.span)
+    elif isinstance(node, core.MakeTable):
+        named = list(zip(node.keys, node.values, strict=True))
+    elif isinstance(node, core.Call) and node.labels:
+        named = list(zip(node.labels, node.arguments[-len(node.labels) :], strict=True))
+    for name, value in named:
+        if name == "model" and isinstance(value, core.Const):
+            yield from _server(value.value, "a model", value.span)
+
+
+def _of_call(m: Follower, node: Any, names: dict[int, str], answered: set[str]) -> Iterator[Need]:
+    """What a call names itself, or by a name of the program."""
+    if isinstance(node, core.PerformOp):
+        given: dict[int | str, Any] = dict(enumerate(node.arguments))
+        name = node.operation
+    elif isinstance(node, (core.Call, core.CallKnown)):
+        labels = node.labels if isinstance(node, core.Call) else ()
+        count = len(node.arguments) - len(labels)
+        given = dict(enumerate(node.arguments[:count]))
+        given |= dict(zip(labels, node.arguments[count:], strict=True))
+        name = _callee_name(node, names)
+    else:
+        return
+    for at, label, kind in () if name in answered else _NAMED.get(name, ()):
+        argument = given.get(label, given.get(at))
+        if argument is None or (kind == "test" and given.keys() & {5, "validator"}):
+            continue
+        text = _text_of(m, node, argument)
+        if text:
+            yield from _NEEDS[kind](text, argument.span)
+
+
+def _run(command: str, span: Span) -> Iterator[Need]:
+    # A command in one text is refused however it is permitted; a path may hold a space.
+    yield from (
+        [Need("--allow-run", command, "a script", span)] if "/" in command else _test(command, span)
+    )
+
+
+def _test(command: str, span: Span) -> Iterator[Need]:
+    for name in command.split(maxsplit=1)[:1]:
+        yield Need("--allow-run", name, "a script", span)
+
+
+def _write(path: str, span: Span) -> Iterator[Need]:
+    yield Need("--allow-write", path, "a file", span)
+
+
+def _read(path: str, span: Span | None, why: str = "a file") -> Iterator[Need]:
+    """What may lie outside the program's own folder, or has to be named to be read."""
+    place = _WILD.split(path, maxsplit=1)[0].rpartition("/")[0] if _WILD.search(path) else path
+    parts = normpath(place or ".").split("/")
+    is_hidden = any(part.startswith(".") and part != "." for part in parts)
+    if path.startswith("/") or is_hidden:
+        yield Need("--allow-read", place, why, span)
+
+
+_WILD = re.compile(r"[*?\[{]")
+
+_NEEDS: dict[str, Any] = {"run": _run, "test": _test, "write": _write, "read": _read}
+
+_NAMED: dict[str, tuple[tuple[int, str, str], ...]] = {
+    "run-script": ((0, "command", "run"),),
+    "system:run_script": ((0, "command", "run"),),
+    "iterative-loop": ((2, "test_command", "test"),),
+    "write-file": ((0, "path", "write"),),
+    "read-file": ((0, "path", "read"),),
+    "list-files": ((0, "glob", "read"),),
+}
+"""Which argument says what has to be permitted, by place and by label."""
+
+_PERFORMED = {"system:run_script": "run-script", "iterative-loop": "run-script"}
+
+
+def _text_of(m: Follower, node: Any, argument: Any) -> str | None:
+    """The text that an argument is: a literal, or what it was whenever it was followed. Of a list
+    that is a command, the first."""
+    if isinstance(argument, core.Const):
+        value = argument.value
+    elif isinstance(argument, core.CallPrimitive) and argument.primitive.name == "list":
+        first = argument.arguments[0] if argument.arguments else None
+        value = first.value if isinstance(first, core.Const) else None
+    else:
+        at = node.arguments.index(argument)
+        seen = {values[at] for _, values in m.notes.calls.get(node, {})}
+        (one,) = seen if len(seen) == 1 else (None,)
+        value = one.value if isinstance(one, Exact) else None
+    if type(value) in LISTS:
+        value = value[0] if value else None
+    return value if isinstance(value, str) else None
+
+
+def _callee_name(node: core.Call | core.CallKnown, names: dict[int, str]) -> str:
+    if isinstance(node, core.CallKnown):
+        return names.get(node.function, "")
+    if isinstance(node.callee, core.Known):
+        return names.get(node.callee.function, "")
+    value = node.callee.value if isinstance(node.callee, core.Const) else None
+    return value.name if isinstance(value, Operation) else ""

@@ -1,0 +1,173 @@
+"""Calls to the arguments that cannot fit, whatever happens: wrong kinds, and changed places."""
+
+from collections.abc import Iterator
+from itertools import combinations, permutations
+from typing import Any
+
+from sexplang.analysis.domain.values import Abstract, Answer, Exact, Fn
+from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.interpreter.observations import CallNode
+from sexplang.analysis.own_nodes import is_own
+from sexplang.analysis.slips.certain import Certain, is_written
+from sexplang.analysis.slips.kinds import (
+    FUNCTION,
+    LIBRARY,
+    NAMES,
+    RESULT,
+    SAID,
+    TAKES,
+    WORDS,
+    Kinds,
+    kind_of,
+)
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.core import Call, CallKnown, CallPrimitive
+from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.source import Made
+from sexplang.terms.values.abbreviation import abbreviate, excerpt
+from sexplang.terms.values.value import Higher, Primitive
+
+
+def misfits(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
+    """What every evaluation of a call that was followed is refused for."""
+    for node, given in m.notes.calls.items():
+        if isinstance(node, CallPrimitive) and not is_written(node):
+            continue
+        if is_own(node.span) and not isinstance(node.span, Made):
+            found = [_misfit(m, node, callee, values) for callee, values in given]
+            misfit = found[0] if found else None
+            if (
+                misfit is not None
+                and all(each == misfit for each in found)
+                and certain.is_certain(node.arguments[misfit.at])
+            ):
+                yield _finding(node, misfit, given)
+
+
+@frozen
+class Misfit:
+    """The argument that does not fit, of which function, and what that takes there."""
+
+    at: int
+    name: str
+    wants: Kinds
+    kind: str
+    order: tuple[int, ...] = ()
+    """The places of the arguments in an order in which they fit."""
+
+
+def _misfit(
+    m: Follower, node: CallNode, callee: Abstract | None, values: tuple[Abstract, ...]
+) -> Misfit | None:
+    found = _find_wanted(m, node, callee, len(values))
+    if found is None:
+        return None
+    name, wanted = found
+    kinds = [kind_of(one, value) for one, value in zip(node.arguments, values, strict=True)]
+    for at, wants in enumerate(wanted):
+        kind = kinds[at]
+        if wants is not None and kind is not None and kind not in wants:
+            labels = node.labels if isinstance(node, Call) else ()
+            return Misfit(at, name, wants, kind, () if labels else _order(wanted, kinds))
+    return None
+
+
+def _order(wanted: list[Kinds | None], kinds: list[str | None]) -> tuple[int, ...]:
+    """The order that is nearest to the one written and in which all may fit; empty if there is
+    none."""
+    if len(kinds) > MOST_MOVED:
+        return ()
+    fitting = [
+        order
+        for order in permutations(range(len(kinds)))
+        if all(_fits(wants, kinds[at]) for wants, at in zip(wanted, order, strict=True))
+    ]
+    return min(fitting, key=_count_swaps, default=())
+
+
+MOST_MOVED = 4
+"""How many arguments at most are put into order."""
+
+
+def _count_swaps(order: tuple[int, ...]) -> int:
+    """How many pairs have changed places."""
+    return sum(one > other for one, other in combinations(order, 2))
+
+
+def _fits(wants: Kinds | None, kind: str | None) -> bool:
+    return wants is None or kind is None or kind in wants
+
+
+def _find_wanted(
+    m: Follower, node: CallNode, callee: Abstract | None, count: int
+) -> tuple[str, list[Kinds | None]] | None:
+    """What is called, and what it takes at each argument of the call."""
+    shape: Any = None
+    if isinstance(node, CallPrimitive):
+        shape = node.primitive
+    elif isinstance(callee, Exact) and isinstance(callee.value, (Primitive, Higher)):
+        shape = callee.value
+    if shape is not None:
+        takes = TAKES.get(shape.name, ())
+        return shape.name, [takes[at] if at < len(takes) else None for at in range(count)]
+    if not isinstance(callee, Fn):
+        return None
+    function = m.functions[callee.function]
+    params = LIBRARY.get(function.name)
+    if params is None or is_own(function.span):
+        return None
+    labels = node.labels if isinstance(node, Call) else ()
+    positions = [param.name for param in function.params][: count - len(labels)]
+    return function.name, [params.get(name) for name in (*positions, *labels)]
+
+
+def _finding(node: CallNode, misfit: Misfit, given: Any) -> Diagnostic:
+    argument = node.arguments[misfit.at]
+    values = dict.fromkeys([values[misfit.at] for _, values in given])
+    (value, *others) = values
+    what = NAMES[misfit.kind] if others else _words(value, misfit.kind)
+    return Diagnostic(
+        "wrong-type",
+        f"`{misfit.name}` takes {WORDS[misfit.wants]}, not {what}",
+        (Label(argument.span, NAMES[misfit.kind]),),
+        hint=_hint(node, misfit, value),
+    )
+
+
+def _words(value: Abstract, kind: str) -> str:
+    if isinstance(value, Answer):
+        return f"the answer of `{value.task.name}`"
+    if isinstance(value, Exact):
+        return abbreviate(value.value)
+    return NAMES[kind]
+
+
+def _hint(node: CallNode, misfit: Misfit, value: Abstract) -> str | None:
+    written = [excerpt(one.span.text) for one in node.arguments]
+    if misfit.name == "spawn-subagent":
+        return 'write `(spawn-subagent "what to do")`, or `task: "what to do"` with other labels'
+    if misfit.name == "run-parallel-subagents":
+        return 'write `(run-parallel-subagents [{id: "a" task: "what to do"} …])`'
+    if misfit.order:
+        ordered = " ".join([written[at] for at in misfit.order])
+        return f"write `({misfit.name} {ordered})`"
+    if misfit.wants == RESULT and isinstance(value, Answer):
+        return f"give what `(call-task {value.task.name} …)` gives: an answer keeps no conversation"
+    if misfit.wants == SAID:
+        return f'write `(continue {written[0]} "words")`'
+    if misfit.wants == FUNCTION:
+        if misfit.name in ("retry", "vote", "hedge"):
+            return _thunk(node.arguments[misfit.at], written[misfit.at], value)
+        if isinstance(value, Answer):
+            return f"give the task itself, `{value.task.name}`, or a lambda that calls it"
+        return "give a function, such as `(lambda (x) …)`"
+    return None
+
+
+def _thunk(argument: Any, written: str, value: Abstract) -> str | None:
+    """What is called again: the call, which a name has not."""
+    if isinstance(argument, (Call, CallKnown, CallPrimitive)):
+        return f"write `(lambda () {written})`"
+    if isinstance(value, Answer):
+        return f"write `(lambda () ({value.task.name} …))`: this name has what one call gave"
+    return "give a function, such as `(lambda () …)`"

@@ -1,0 +1,146 @@
+"""The words of `catch` to those that no error has."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from sexplang.analysis.own_nodes import is_own, own_nodes
+from sexplang.analysis.slips.kinds import TAKES
+from sexplang.package import package_data
+from sexplang.terms.core import (
+    Call,
+    CallKnown,
+    Clause,
+    Const,
+    Known,
+    Lambda,
+    MakeTable,
+    PerformOp,
+)
+from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.program import Program
+from sexplang.terms.source import Made
+from sexplang.terms.texts.nearest import nearest
+from sexplang.terms.values.value import Higher, Operation, Symbol, Task
+
+TYPES = frozenset(("PROGRAM_ERROR", "RESOURCE_EXHAUSTION", "TASK_FAILURE", "USER_ERROR"))
+
+
+LIKE = 0.75
+"""How alike two words are, where one is meant by the other."""
+
+SAME = 0.8
+"""The same, where any other word could be raised, too."""
+
+NEAR = 2
+"""By how many letters such a word may be longer or shorter."""
+
+
+def never_raised(program: Program) -> Iterator[Diagnostic]:
+    """Words that are neither a type, nor a code, nor written anywhere else in the program.
+
+    Where a reason is computed, or comes from a host or a function that a caller gives, it can be
+    any word: then only a slip of the pen is told.
+    """
+    catches: list[Clause] = []
+    written: set[str] = set()
+    is_open = False
+    for node in own_nodes(program):
+        if isinstance(node, Clause) and node.words and not isinstance(node.span, Made):
+            catches.append(node)
+        elif isinstance(node, Const):
+            written |= _words_in(node.value)
+        is_open = is_open or _may_raise_any(program, node)
+    if not catches:
+        return
+    ours = TYPES | _codes()
+    known = ours | written
+    for clause in catches:
+        for word in clause.words:
+            if word not in known and (not is_open or _is_slip(clause, word, ours)):
+                yield _finding(clause, word, ours if is_open else known)
+
+
+def _is_slip(clause: Clause, word: str, ours: frozenset[str]) -> bool:
+    """Whether it is nearly one of the language's own words, or such a word stands as the name."""
+    close = nearest(word, sorted(ours), SAME)
+    is_near = close is not None and abs(len(close) - len(word)) <= NEAR
+    return is_near or clause.params[0] in ours
+
+
+def _may_raise_any(program: Program, node: Any) -> bool:
+    """Whether it does what fails with reasons that stand nowhere in the program."""
+    if isinstance(node, Const):
+        return isinstance(node.value, (Operation, Task)) or (
+            isinstance(node.value, Higher) and node.value.name not in _CLOSED
+        )
+    if isinstance(node, (CallKnown, Known)):
+        return not is_own(program.functions[node.function].span)
+    if isinstance(node, Call):
+        callee, given = node.callee, node.arguments[:1]
+        if isinstance(callee, Const) and isinstance(callee.value, Higher):
+            calls = callee.value.name not in ("raise", "error")
+            return calls and any(not isinstance(one, _FUNCTIONS) for one in given)
+        return not isinstance(callee, _FUNCTIONS)
+    return isinstance(node, PerformOp) or _is_computed_reason(node)
+
+
+_FUNCTIONS = (Const, Known, Lambda)
+"""What is a function that stands in the program."""
+
+_CLOSED = frozenset((*TAKES, "raise", "error"))
+"""Functions that call back, and raise nothing but what is raised there."""
+
+
+@cache
+def _codes() -> frozenset[str]:
+    """Every code that the language itself has."""
+    return frozenset([name.removesuffix(".md") for name in package_data.names("errors")])
+
+
+def _words_in(value: Any) -> set[str]:
+    """The texts and symbols in a literal, keys of tables among them."""
+    found: set[str] = set()
+    work = [value]
+    while work:
+        value = work.pop()
+        if isinstance(value, str):
+            found.add(value)
+        elif isinstance(value, Symbol):
+            found.add(value.name)
+        elif isinstance(value, tuple):
+            work += value
+        elif isinstance(value, dict):
+            work += [*value, *value.values()]
+    return found
+
+
+def _is_computed_reason(node: Any) -> bool:
+    """`{reason: e}` or `{type: e}` where e is no literal."""
+    return isinstance(node, MakeTable) and any(
+        key in ("reason", "type") and not isinstance(value, Const)
+        for key, value in zip(node.keys, node.values, strict=True)
+    )
+
+
+_ALONE, _BESIDE = "this clause takes no error", "this clause takes the others"
+
+
+def _finding(clause: Clause, word: str, known: frozenset[str]) -> Diagnostic:
+    (param,) = clause.params[:1]
+    if param in known:
+        hint = f"the name comes first: `(catch ({word} {param}) …)`"
+        title = f"no error is called `{word}`, and `{param}` is one"
+    else:
+        title = f"nothing raises `{word}`"
+        close = nearest(word, sorted(known), LIKE)
+        hint = "a word here is the type or the reason of an error: `sexplang explain` lists them"
+        if close is not None:
+            hint = f"did you mean `{close}`?"
+    return Diagnostic(
+        "never-raised",
+        title,
+        (Label(clause.span, _ALONE if len(clause.words) == 1 else _BESIDE),),
+        hint=hint,
+        severity="warning",
+    )

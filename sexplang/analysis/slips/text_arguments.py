@@ -1,0 +1,62 @@
+"""Calls of text functions whose arguments have changed places: they can never match."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sexplang.analysis.own_nodes import is_own, own_nodes
+from sexplang.terms.core import CallPrimitive, Const
+from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.program import Program
+from sexplang.terms.source import Made
+
+
+def find_swapped_texts(program: Program) -> Iterator[Diagnostic]:
+    """Literals show it: what is looked for is longer than the text, or is not in it."""
+    for node in own_nodes(program):
+        if isinstance(node, CallPrimitive) and is_own(node.span):
+            order = _ORDERS.get(node.primitive.name)
+            texts = [_literal(one) for one in node.arguments]
+            if order is None or isinstance(node.span, Made):
+                continue
+            if _never_matches(texts) or _splits_a_character(node, texts):
+                yield _finding(node, order)
+
+
+_ORDERS = {
+    "string-split": (1, 0),
+    "string-contains?": (1, 0),
+    "string-replace": (2, 0, 1),
+}
+"""The order that was meant."""
+
+
+def _literal(node: Any) -> str | None:
+    is_text = isinstance(node, Const) and isinstance(node.value, str)
+    return node.value if is_text else None
+
+
+def _never_matches(texts: list[str | None]) -> bool:
+    """Of a text, what is looked for in it, and for what that is replaced."""
+    text, part = texts[:2]
+    if text is None or part is None:
+        return False
+    return part not in text and (len(texts) == 3 or len(part) > len(text) > 0)
+
+
+def _splits_a_character(node: CallPrimitive, texts: list[str | None]) -> bool:
+    """`(string-split "," line)`: of one character there is nothing to split."""
+    text, part = texts[:2]
+    return node.primitive.name == "string-split" and part is None and len(text or "") == 1
+
+
+def _finding(node: CallPrimitive, order: tuple[int, ...]) -> Diagnostic:
+    name = node.primitive.name
+    text, part = (one.span.text for one in node.arguments[:2])
+    ordered = " ".join([node.arguments[at].span.text for at in order])
+    return Diagnostic(
+        "swapped-arguments",
+        f"`{name}` looks for {part} in {text}",
+        (Label(node.span, "nothing to find here"),),
+        hint=f"the text comes first: write `({name} {ordered})`",
+        severity="warning",
+    )

@@ -1,0 +1,221 @@
+"""A program to the names in it that nobody reads.
+
+What is declared for others is no finding: parameters, inputs, what a module gives away, patterns,
+and any name that begins with `_`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sexplang.analysis.interpreter.interpreter import children
+from sexplang.terms.classes.node import define, field
+from sexplang.terms.core import (
+    CallKnown,
+    Const,
+    Handle,
+    Known,
+    Lambda,
+    Let,
+    Local,
+    Loop,
+)
+from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.program import Bind, Function, Program, Unit
+from sexplang.terms.source import Made, Span
+
+
+@define(eq=False)
+class Name:
+    """A name that the program gives to a value, and where."""
+
+    text: str
+    span: Span
+    used: bool = False
+
+
+@define(eq=False)
+class Scope:
+    """The slots of an activation as far as they are bound; None where no name is asked about. At
+    the top, where there may be very many, those that follow are added."""
+
+    enclosing: "Scope | None"
+    slots: Sequence[Name | None] = ()
+
+    def bound(self, *names: Name | None) -> "Scope":
+        return Scope(self.enclosing, (*self.slots, *names))
+
+    def up(self, depth: int) -> "Scope | None":
+        found: Scope | None = self
+        for _ in range(depth):
+            found = found.enclosing if found is not None else None
+        return found
+
+
+def find_unused(program: Program) -> list[Diagnostic]:
+    """What is bound in the program's own files and never read."""
+    walk = _Walk({function.index: function for function in program.functions})
+    walk.referred.update([each.index for unit in program.units for each in unit.tools.values()])
+    slots: list[Name | None] = []
+    scope = Scope(None, slots)
+    named = [unit for unit in program.units if not unit.name.startswith("std/")]
+    shown: list[Name] = []
+    for unit in program.units:
+        before = len(slots)
+        for item in unit.items:
+            if isinstance(item, Bind):
+                walk.node(item.value, scope)
+                slots.append(walk.name(item.name, item.value.span, item.span))
+            else:
+                walk.node(item, scope)
+        if not unit.name.startswith("std/"):
+            shown += walk.top(unit, slots[before:])
+    walk.rest(scope)
+    inner = [name for name in walk.inner if not name.used]
+    functions = [_function(function) for unit in named for function in walk.alone(unit)]
+    found = [*inner, *[name for name in shown if not name.used], *functions]
+    return [_finding(name) for name in found if not name.span.source.name.startswith("std/")]
+
+
+@define(eq=False)
+class _Walk:
+    """Every node once, with what the slots around it are called."""
+
+    functions: dict[int, Function]
+    inner: list[Name] = field(factory=list)
+    tops: dict[tuple[str, int], Name] = field(factory=dict)
+    referred: set[int] = field(factory=set)
+    """Functions that another part of the program mentions."""
+    entered: set[int] = field(factory=set)
+    stray: set[str] = field(factory=set)
+
+    def name(self, text: str, value: Span, whole: Span) -> Name | None:
+        """A binding that may be unused; None for one that may not be asked about."""
+        if text.startswith("_") or not text.isprintable() or isinstance(whole, Made):
+            return None
+        start = whole.source.text.rfind(text, whole.start, value.start)
+        if start < 0 or isinstance(value, Made):
+            return None
+        return Name(text, Span(whole.source, start, start + len(text)))
+
+    def node(self, node: Any, scope: Scope, within: int = -1) -> None:
+        """Follows a node and whatever it mentions; `within` is the function around it."""
+        work: list[tuple[Any, Scope, int]] = [(node, scope, within)]
+        while work:
+            node, scope, within = work.pop()
+            kind = type(node)
+            if kind is Local:
+                self._read(node, scope)
+            elif kind is Const:
+                continue
+            elif kind is Let:
+                names = [
+                    self._inner(text, value.span, node.span)
+                    for text, value in zip(node.names, node.values, strict=False)
+                ]
+                names += [None] * (len(node.values) - len(names))
+                work += [(value, scope, within) for value in node.values]
+                work.append((node.body, scope.bound(*names), within))
+            elif kind is Handle:
+                work.append((node.body, scope, within))
+                for clause in node.clauses:
+                    slots = (None,) * (len(clause.params) + 1)
+                    work.append((clause.body, scope.bound(*slots), within))
+                if node.returns is not None:
+                    work.append((node.returns, scope.bound(None), within))
+            elif kind is Loop:
+                work += [(one, scope, within) for one in node.inits]
+                work.append((node.body, Scope(scope, (None,) * len(node.inits)), within))
+            else:
+                if kind in (Known, CallKnown, Lambda):
+                    if node.function != within:
+                        self.referred.add(node.function)
+                    work += self._body(node.function, scope.up(getattr(node, "depth", 0)))
+                work += [(one, scope, within) for one in children(node)]
+
+    def _inner(self, text: str, value: Span, whole: Span) -> Name | None:
+        name = self.name(text, value, whole)
+        if name is not None:
+            self.inner.append(name)
+        return name
+
+    def _read(self, node: Local, scope: Scope) -> None:
+        found = scope.up(node.depth)
+        slots = found.slots if found is not None else ()
+        name = slots[node.index - 1] if 0 < node.index <= len(slots) else None
+        if name is not None:
+            name.used = True
+        elif not 0 < node.index <= len(slots):
+            self.stray.add(node.name)
+
+    def _body(self, index: int, scope: Scope | None) -> list[tuple[Any, Scope, int]]:
+        """The body of a function, once: a mention stands where the definition is seen."""
+        function = self.functions.get(index)
+        if function is None or index in self.entered:
+            return []
+        self.entered.add(index)
+        count = len(function.params) + (function.rest is not None)
+        inside = Scope(scope, (None,) * count)
+        defaults = [(p.default, inside, index) for p in function.params if p.default is not None]
+        return [*defaults, (function.body, inside, index)]
+
+    def rest(self, scope: Scope) -> None:
+        """Functions that nobody mentions read names as well; from where is not always known."""
+        for function in self.functions.values():
+            for node, inside, index in self._body(function.index, scope):
+                self.node(node, inside, index)
+        for name in [*self.inner, *self.tops.values()]:
+            name.used = name.used or name.text in self.stray
+
+    def top(self, unit: Unit, names: list[Name | None]) -> list[Name]:
+        """Those of the names at the top of a program that may be unused. A file that only defines
+        is made to be imported."""
+        if not _is_program(unit):
+            return []
+        items = [item for item in unit.items if isinstance(item, Bind)]
+        pairs = zip(items, names, strict=True)
+        found = [name for item, name in pairs if name is not None and not _is_input(item)]
+        self.tops.update({(name.text, name.span.start): name for name in found})
+        return found
+
+    def alone(self, unit: Unit) -> list[Function]:
+        """Functions defined by name that nothing mentions but they themselves."""
+        tops = {getattr(export.core, "function", -1) for export in unit.exports.values()}
+        return [
+            function
+            for function in unit.functions
+            if function.index not in self.referred
+            and (function.index not in tops or _is_program(unit))
+            and not function.name.startswith("_")
+            and function.name.isprintable()
+            and not isinstance(function.span, Made)
+        ]
+
+
+def _is_input(item: Bind) -> bool:
+    return type(item.value).__name__ == "InputValue"
+
+
+def _is_program(unit: Unit) -> bool:
+    """Whether a file does something, rather than only define."""
+    return unit.main and any(
+        not isinstance(item, Bind) and not (type(item) is Const and item.value is None)
+        for item in unit.items
+    )
+
+
+def _function(function: Function) -> Name:
+    span = function.span
+    start = span.source.text.find(function.name, span.start, span.end)
+    if start < 0:
+        return Name(function.name, span)
+    return Name(function.name, Span(span.source, start, start + len(function.name)))
+
+
+def _finding(name: Name) -> Diagnostic:
+    return Diagnostic(
+        "unused-binding",
+        f"nobody reads `{name.text}`",
+        (Label(name.span, "bound here"),),
+        hint=f"leave it out, or call it `_{name.text}` if it is meant to be there",
+        severity="warning",
+    )

@@ -1,0 +1,73 @@
+"""The MCP servers of one run, from what the caller says of them to their end."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sexplang.api.concealment import Concealing
+from sexplang.api.python_functions import bad_function
+from sexplang.machine import Failed, Suspended
+from sexplang.runtime import Permissions, Refusal
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.program import Program
+from sexplang.terms.values.value import Value
+
+if TYPE_CHECKING:
+    from sexplang.runtime.mcp import Servers
+
+Described = Mapping[str, dict[str, Value]]
+"""Tools as they are described to a model, by name: `{description input_schema}`."""
+
+
+@frozen(eq=False)
+class Serving:
+    """The servers, if there are any."""
+
+    servers: "Servers | None"
+
+    def check(self, tools: Iterable[str]) -> None:
+        """Raises Diagnostics for a function that is called as a tool of a server may be."""
+        taken = () if self.servers is None else self.servers.select_server_tools(tools)
+        if taken:
+            raise bad_function(taken[0], "it is called like a tool of an MCP server")
+
+    def describe(self, program: Program | Suspended) -> Described:
+        """The servers' tools that the program's tasks may use. Raises Failed."""
+        if self.servers is None or isinstance(program, Suspended):
+            return {}
+        try:
+            return self.servers.describe(_list_allowed(program))
+        except Refusal as refusal:
+            raise Failed(refusal.error) from None
+
+    async def adescribe(self, program: Program | Suspended) -> Described:
+        """The same for callers with an event loop."""
+        if self.servers is None or isinstance(program, Suspended):
+            return {}
+        try:
+            return await self.servers.adescribe(_list_allowed(program))
+        except Refusal as refusal:
+            raise Failed(refusal.error) from None
+
+    def close(self) -> None:
+        """Ends the servers that were started."""
+        if self.servers is not None:
+            self.servers.close()
+
+    async def aclose(self) -> None:
+        """The same for callers with an event loop."""
+        if self.servers is not None:
+            await self.servers.aclose()
+
+
+def serving(given: Mapping[str, Any] | None, permissions: Permissions) -> Serving:
+    """The servers of a mapping from names. Raises Diagnostics for what is none."""
+    if not given:
+        return Serving(None)
+    from sexplang.runtime.mcp import Servers, servers_of
+
+    with Concealing():
+        return Serving(Servers(servers_of(given), permissions))
+
+
+def _list_allowed(program: Program) -> list[str]:
+    return [tool for task in program.tasks for tool in task.template.allowed_tools]

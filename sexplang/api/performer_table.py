@@ -1,0 +1,134 @@
+"""What a caller of `run` registers to the table of performers that answers the program."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sexplang.api.python_functions import Awaited, Functions, performer, reply_with
+from sexplang.api.python_tools import Tool
+from sexplang.api.python_values import from_model
+from sexplang.machine import Failed
+from sexplang.runtime import Permissions, Refusal, Settings, performers
+from sexplang.runtime.driver.events import Event
+from sexplang.runtime.models import OnNamed
+from sexplang.terms.effect import Request
+from sexplang.terms.model.roles import Models, read_models
+from sexplang.terms.values.text import plain, value_of
+
+if TYPE_CHECKING:
+    from sexplang.runtime.mcp import Servers
+    from sexplang.runtime.traces.tree import Trace
+
+Reply: TypeAlias = str | dict[str, Any] | list[Any]
+"""What a model says: its text; `{"tool_use": {"name" "input"}}`; a list of content blocks; a
+whole reply `{content stop_reason usage model}`."""
+
+Model: TypeAlias = str | Mapping[str, str] | Sequence[Reply] | Callable[[dict[str, Any]], Any]
+"""A model's name; names by the names that the program has for them, beside `default` and `*`;
+replies in order, for each task from the beginning; or a function, sync or async, from a payload to
+a Reply."""
+
+Performers: TypeAlias = dict[str, Callable[[Request], Any]]
+
+
+def answering(
+    permissions: Permissions,
+    run_id: str,
+    *,
+    model: Model | None,
+    on_named: OnNamed,
+    tools: Mapping[str, Tool],
+    effects: Functions,
+    on_event: Callable[[Event], None] | None,
+    memory: str | None = None,
+    servers: "Servers | None" = None,
+    trace: "Trace | None" = None,
+) -> Performers:
+    """The host's own performers, with the caller's in front of them."""
+    own = {name: performer(name, function) for name, function in effects.items()}
+    if callable(model):
+        own = {"model": _answer_by_call(model), **own}
+    elif model is not None and not isinstance(model, (str, Mapping)):
+        own = {"model": _answer_in_order(model), **own}
+    return performers(
+        Settings(
+            run_id=run_id,
+            permissions=permissions,
+            models=models_of(model),
+            on_named=on_named,
+            write=_write,
+            log=_log if trace is None else partial(_log, trace=trace),
+            on_event=on_event if trace is None else trace.watching(on_event),
+            tools={name: tool.answer for name, tool in tools.items()},
+            memory=memory,
+            servers=servers,
+        ),
+        own,
+    )
+
+
+def models_of(model: Model | None) -> Models:
+    """Who answers to the names of models. A list answers to all as a script does; of a function
+    nobody knows."""
+    if callable(model):
+        return Models()
+    if isinstance(model, Mapping):
+        names = {name: each for name, each in model.items() if name != "default"}
+        return read_models(model.get("default"), names)
+    return read_models(model if model is None or isinstance(model, str) else "scripted:list")
+
+
+def _answer_in_order(replies: Sequence[Reply]) -> Callable[[Request], Any]:
+    from sexplang.runtime.models.adapters.scripted import check_script, make_replies
+
+    try:
+        reply = make_replies(check_script(list(replies), "the list of replies"), "list")
+    except Refusal as refusal:
+        raise Failed(refusal.error) from None
+    return lambda request: reply(_payload(request), request)
+
+
+def _answer_by_call(function: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
+    def perform(request: Request) -> Any:
+        payload = _payload(request)
+        reply = reply_with(lambda: function(payload), from_model)
+        if hasattr(reply, "__await__"):
+            return Awaited(reply, lambda said: whole_reply(said, request))
+        return whole_reply(reply, request)
+
+    return perform
+
+
+def _payload(request: Request) -> dict[str, Any]:
+    """What a model is asked: held to the same form as by every other model."""
+    from sexplang.runtime.models.payload_check import check_payload
+
+    return check_payload(plain(request.arguments[0]))
+
+
+def whole_reply(reply: Any, request: Request) -> Any:
+    """A reply with all its parts: a short one is that of a scripted model."""
+    from sexplang.runtime.models.adapters.scripted import check_script, check_usage, shape_reply
+
+    said = plain(reply)
+    if isinstance(said, dict) and "stop_reason" in said:
+        if said.get("usage") is not None:
+            check_usage(said["usage"], "the function", 1)
+        return value_of(said)
+    return value_of(shape_reply(check_script([said], "the function")[0], "function", request))
+
+
+def _write(text: str) -> None:
+    import sys
+
+    sys.stdout.write(text)
+
+
+def _log(level: str, text: str, trace: "Trace | None" = None) -> None:
+    import logging
+
+    ids = None if trace is None else trace.ids
+    logging.getLogger("sexplang").log(_LEVELS.get(level, logging.INFO), "%s", text, extra=ids)
+
+
+_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}

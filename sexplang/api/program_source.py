@@ -1,0 +1,124 @@
+"""Program text or a file, with the Python functions it may call, to a Program or diagnostics."""
+
+import json
+import os
+import re
+
+from sexplang.api import argument_checks
+from sexplang.api.concealment import Concealing, conceal
+from sexplang.api.python_functions import Functions, bad_function, check_names, operation, primitive
+from sexplang.build import pipeline
+from sexplang.machine import HIGHER, Suspended, state_of
+from sexplang.package.package_data import text_at
+from sexplang.primitives import OPERATIONS, PRIMITIVES
+from sexplang.runtime import Permissions
+from sexplang.runtime.files.missing_imports import with_imports
+from sexplang.runtime.files.source_finder import make_finder
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.program import Program
+from sexplang.terms.source import Source
+from sexplang.terms.values.value import Operation, Primitive
+
+
+def build(
+    source: str | os.PathLike[str],
+    *,
+    effects: Functions | None = None,
+    primitives: Functions | None = None,
+    permissions: Permissions | None = None,
+) -> Program:
+    """The program that a text (str) or a file (path) makes, with all it imports.
+
+    Names of `effects` are operations that the program may call as functions without declaring
+    them; who runs it gives the functions again. `primitives` become part of the program. A file
+    imports from below its own folder, a text only what `permissions` let it read.
+
+    The program of a file keeps its folder: whoever runs it starts there, and may read it.
+
+    Raises Diagnostics: everything that was found. Warnings alone stand in `program.warnings`.
+    """
+    argument_checks.by_name("effects", effects)
+    argument_checks.by_name("primitives", primitives)
+    text = _source(source)
+    find = make_finder(permissions_for(source, permissions))
+    names = _register(effects, primitives)
+    with Concealing():
+        try:
+            made = pipeline.build(text, find, functions=names)
+        except Diagnostics as found:
+            if not isinstance(source, str):
+                raise with_imports(found, _folder(source), find) from None
+            if _FILE_NAME.fullmatch(source.strip()):
+                raise _explain_path(source.strip(), found) from None
+            raise
+    return made if isinstance(source, str) else evolve(made, folder=_folder(source))
+
+
+def check(
+    source: str | os.PathLike[str],
+    *,
+    effects: Functions | None = None,
+    primitives: Functions | None = None,
+    permissions: Permissions | None = None,
+) -> list[Diagnostic]:
+    """What the command `check` finds, errors and warnings; an empty list is a good program.
+    Nothing runs, nothing is raised."""
+    try:
+        program = build(source, effects=effects, primitives=primitives, permissions=permissions)
+    except Diagnostics as found:
+        return list(found.diagnostics)
+    return conceal([*program.warnings, *pipeline.inspect(program).findings])
+
+
+def permissions_for(source: object, given: Permissions | None) -> Permissions:
+    """What was given, and for a file its own folder."""
+    argument_checks.permissions(given)
+    allowed = given or Permissions()
+    if isinstance(source, Suspended):
+        source = state_of(source).setting.program
+    if allowed.folder is not None:
+        return allowed
+    if isinstance(source, Program):
+        return evolve(allowed, folder=source.folder)
+    if isinstance(source, os.PathLike):
+        return evolve(allowed, folder=_folder(source))
+    return allowed
+
+
+def _folder(path: os.PathLike[str]) -> str:
+    return os.path.dirname(os.path.abspath(os.fspath(path)))
+
+
+_FILE_NAME = re.compile(r"[^\n(){}\[\]]+\.(sexp|xml)")
+
+
+def _explain_path(text: str, found: Diagnostics) -> Diagnostics:
+    """What was found first in a text that looks like the name of a file, with what to write."""
+    hint = f"a str is program text; write Path({json.dumps(text, ensure_ascii=False)})"
+    return Diagnostics([evolve(found.diagnostics[0], hint=hint)])
+
+
+def _source(source: str | os.PathLike[str]) -> Source:
+    if isinstance(source, str):
+        return Source("<string>", source)
+    if isinstance(source, os.PathLike):
+        argument_checks.place("the path of a program", source)
+        path = os.fspath(source)
+        return Source(path, text_at(path))
+    raise argument_checks.wrong("a program", "a str, its text, or a path", source)
+
+
+def _register(
+    effects: Functions | None, primitives: Functions | None
+) -> dict[str, Primitive | Operation]:
+    answers = {name: answer for name, answer in (effects or {}).items() if name not in OPERATIONS}
+    for name in {**(primitives or {})}.keys() & answers.keys():
+        raise bad_function(name, "it is an effect and a primitive", "give it as one of them")
+    names = {**PRIMITIVES, **HIGHER, **pipeline.STANDARD, "error": None, "timer": None}
+    check_names(answers, taken=names)
+    check_names(primitives or {}, taken={**names, **OPERATIONS})
+    return {
+        **{name: operation(name, answer) for name, answer in answers.items()},
+        **{name: primitive(name, function) for name, function in (primitives or {}).items()},
+    }

@@ -1,0 +1,307 @@
+"""What a call of `run` says → a run up to its first wait, and who answers it."""
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sexplang import machine
+from sexplang.api import argument_checks
+from sexplang.api.concealment import Concealing
+from sexplang.api.inputs import values_of
+from sexplang.api.mcp_servers import Described, Serving
+from sexplang.api.performer_table import Model, answering, models_of
+from sexplang.api.program_source import build
+from sexplang.api.python_functions import Function, Functions, bad_function
+from sexplang.api.python_tools import Tool, tools_of
+from sexplang.api.python_values import value
+from sexplang.build import assembly
+from sexplang.guards.secrets import credentials_of, doubts, learn, look, redact, silence
+from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
+from sexplang.runtime import Journal, Permissions, Refusal
+from sexplang.runtime.driver.events import Event
+from sexplang.runtime.journal.redaction import clean
+from sexplang.runtime.memory.index_paths import discover_index
+from sexplang.runtime.models import check_models, warm_up, with_default
+from sexplang.runtime.models.prices import choose_windows
+from sexplang.runtime.traces import Target, Tracing, is_wanted, start_trace
+from sexplang.runtime.traces.recording_sink import RecordingSink
+from sexplang.terms.classes.node import evolve, frozen
+from sexplang.terms.model.roles import ALL, Models
+from sexplang.terms.program import Program
+from sexplang.terms.task import error_of
+from sexplang.terms.values.value import Fault
+
+if TYPE_CHECKING:
+    from sexplang.runtime.traces.tree import Trace
+
+Runnable: TypeAlias = str | os.PathLike[str] | Program | Suspended
+Tools: TypeAlias = Iterable[Function] | Functions
+Watch: TypeAlias = Callable[[Event], None]
+
+
+@frozen
+class Settings:
+    """What a call of `run` says beside the program."""
+
+    inputs: Mapping[str, Any] | None
+    model: Model | None
+    tools: Tools
+    effects: Functions | None
+    primitives: Functions | None
+    permissions: Permissions | None
+    limits: Limits | None
+    budget: Mapping[str, float] | None
+    memory: str | os.PathLike[str] | None
+    mcp: Mapping[str, Any] | None
+    record: str | os.PathLike[str] | None
+    run_id: str | None
+    trace: "Target | None"
+    traceparent: str | None
+
+
+@frozen(eq=False)
+class Begun:
+    """A run up to its first wait, and who answers it; behind it the recording is closed, and its
+    spans are handed over."""
+
+    outcome: Outcome
+    performers: Mapping[str, Any]
+    journal: Journal
+    trace: "Trace | None"
+
+    def __enter__(self) -> "Begun":
+        return self
+
+    def __exit__(self, kind: Any, raised: BaseException | None, where: Any) -> None:
+        try:
+            if self.trace is not None:
+                self.trace.__exit__(kind, raised, where)
+        finally:
+            self.journal.close()
+
+    async def __aenter__(self) -> "Begun":
+        return self
+
+    async def __aexit__(self, kind: Any, raised: BaseException | None, where: Any) -> None:
+        try:
+            if self.trace is not None:
+                await self.trace.__aexit__(kind, raised, where)
+        finally:
+            self.journal.close()
+
+    def over(self, outcome: Outcome) -> Outcome:
+        """The outcome at the end."""
+        if self.trace is not None:
+            self.trace.over(getattr(outcome, "error", None))
+        return outcome
+
+
+def look_around() -> None:
+    """Read what the environment holds of credentials; of doubtful ones the log is told."""
+    look()
+    for words in doubts():
+        logging.getLogger("sexplang").warning(words)
+
+
+def program_of(source: Runnable, given: Settings) -> Program | Suspended:
+    """The program, built if it is not yet; or the run to go on with. Raises TypeError for what
+    `given` has of another type."""
+    argument_checks.check(given)
+    look_around()
+    if isinstance(source, Suspended):
+        if given.inputs or given.limits or given.budget or given.primitives:
+            raise TypeError("a run that goes on has its inputs, limits, budget and primitives")
+        return source
+    if isinstance(source, Program):
+        if given.primitives:
+            name = next(iter(given.primitives))
+            raise bad_function(name, "this program is built already", "give primitives to build")
+        return source
+    return build(
+        source,
+        effects=given.effects,
+        primitives=given.primitives,
+        permissions=given.permissions,
+    )
+
+
+def begin(
+    program: Program | Suspended,
+    allowed: Permissions,
+    given: Settings,
+    serving: Serving,
+    described: Described,
+    on_event: Watch | None,
+) -> Begun:
+    """The run up to its first wait."""
+    argument_checks.check(given)
+    since, is_traced = time(), is_wanted(given.trace) or given.record is not None
+    tools = tools_of(given.tools)
+    serving.check(tools)
+    models = models_of(given.model)
+    learn(found for each in models.credentials.values() for found in credentials_of(each))
+    _check_models(models)
+    if isinstance(program, Program) and isinstance(given.model, Mapping):
+        _tell_unnamed(program, given)
+    if isinstance(program, Program) and not callable(given.model):
+        warm_up(models, [task.template.model_name for task in program.tasks])
+    outcome: Outcome = (
+        program
+        if isinstance(program, Suspended)
+        else start_program(
+            program,
+            given.inputs,
+            {**definitions(tools), **described},
+            given.limits,
+            given.budget,
+            model=given.model,
+            memory=given.memory is not None
+            or "search-memory" in (given.effects or {})
+            or discover_index(allowed.base) is not None,
+            folder=allowed.base,
+            has_default=True,
+            all_tools="tool" not in (given.effects or {}),
+            is_traced=is_traced,
+            slice=machine.Slice(),
+        )
+    )
+    journal = _journal(given)
+    files = _list_input_files(outcome, given.inputs)
+    if files:
+        allowed = evolve(allowed, read=(*allowed.read, *files))
+    trace = None
+    try:
+        if is_traced:
+            trace = _trace(given, program, journal, since)
+        if trace is not None:
+            trace.advance(outcome)
+        performers = answering(
+            allowed,
+            journal.run_id,
+            model=given.model,
+            on_named=_log_model,
+            tools=tools,
+            effects=given.effects or {},
+            on_event=on_event,
+            trace=trace,
+            memory=None if given.memory is None else os.path.abspath(given.memory),
+            servers=serving.servers,
+        )
+    # Whatever it is goes on; the recording's file does not stay open behind it.
+    except BaseException as raised:
+        Begun(outcome, {}, journal, trace).__exit__(None, raised, None)
+        raise
+    return Begun(outcome, performers, journal, trace)
+
+
+def start_program(
+    program: Program,
+    inputs: Mapping[str, Any] | None,
+    tools: Described,
+    limits: Limits | None,
+    budget: Mapping[str, float] | None,
+    *,
+    model: Model | None = None,
+    memory: bool = False,
+    folder: str = "",
+    has_default: bool = False,
+    all_tools: bool = False,
+    is_traced: bool = False,
+    slice: machine.Slice | None = None,
+) -> Outcome:
+    with Concealing():
+        values = redact(values_of(program.inputs, inputs or {}))
+    try:
+        bounds = value(dict(budget)) if budget else None
+    except Fault as fault:
+        raise Failed(error_of(fault)) from None
+    models, is_function = models_of(model), callable(model)
+    terms = assembly.terms_of(
+        program,
+        values,
+        limits=limits,
+        budget=bounds,
+        tools=dict(tools),
+        models=models,
+        windows=choose_windows(models) if has_default and not is_function else None,
+        prices="function" if is_function else "table",
+        folder=folder,
+        memory=memory,
+        all_tools=all_tools,
+    )
+    held = None if limits is None else limits.held
+    return assembly.begin(program, terms, held=held, traced=is_traced, conceal=silence, slice=slice)
+
+
+def _trace(
+    given: Settings, program: Program | Suspended, journal: Journal, since: float
+) -> "Trace | None":
+    built = program if isinstance(program, Program) else state_of(program).setting.program
+    is_named = given.model is None or isinstance(given.model, (str, Mapping))
+    tracing = Tracing(
+        given.trace,
+        os.path.basename(built.sources[0].name).strip("<>") if built.sources else "program",
+        journal.run_id,
+        models=with_default(models_of(given.model)) if is_named else Models(),
+        parent=given.traceparent,
+        since=since,
+        warn=logging.getLogger("sexplang.traces").warning,
+    )
+    notes = RecordingSink(journal, tracing.name, tracing.models)
+    try:
+        return start_trace(tracing, *([] if given.record is None else [notes]))
+    except Refusal as refusal:
+        raise Failed(refusal.error) from None
+
+
+def _check_models(models: Models) -> None:
+    """Raises Failed for a name of no model, and for a recording that no run can be repeated
+    from."""
+    try:
+        check_models(models)
+    except Refusal as refusal:
+        raise Failed(refusal.error) from None
+
+
+def _log_model(name: str, model: str, is_default: bool) -> None:
+    """Another model answers to a name."""
+    level, why = logging.INFO, ""
+    if is_default:
+        level, why = logging.WARNING, ", the default: nobody says who it is"
+    logging.getLogger("sexplang").log(level, "the model %s is %s%s", clean(name), clean(model), why)
+
+
+def _tell_unnamed(program: Program, given: Settings) -> None:
+    """Names in the table of models that nothing asks for."""
+    assert isinstance(given.model, Mapping)
+    names = [name for name in given.model if name not in ("default", ALL)]
+    if names:
+        from sexplang.analysis.model_names import find_unnamed
+
+        inputs = [str(each) for each in (given.inputs or {}).values()]
+        for message, has in find_unnamed(program, names, (*given.model.values(), *inputs)):
+            logging.getLogger("sexplang").warning("%s; %s", clean(message), clean(has))
+
+
+def _journal(given: Settings) -> Journal:
+    named = {} if given.run_id is None else {"run_id": given.run_id}
+    try:
+        return Journal(record=given.record, **named)
+    except Refusal as refusal:
+        raise Failed(refusal.error) from None
+
+
+def _list_input_files(outcome: Outcome, inputs: Mapping[str, Any] | None) -> tuple[Path, ...]:
+    """Files that the caller itself gives to inputs of type file may be read."""
+    if not isinstance(outcome, Suspended):
+        return ()
+    files = [each.name for each in state_of(outcome).setting.program.inputs if each.type == "file"]
+    return tuple([Path(inputs[name]) for name in files if inputs and name in inputs])
+
+
+def definitions(tools: Mapping[str, Tool]) -> Described:
+    """Functions of Python as they are described to a model."""
+    return {name: tool.definition for name, tool in tools.items()}

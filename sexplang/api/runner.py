@@ -1,0 +1,236 @@
+"""A program, its inputs and whoever answers it to its value; or, step by step, to outcomes."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from sexplang.api import argument_checks
+from sexplang.api.mcp_servers import serving
+from sexplang.api.performer_table import Model
+from sexplang.api.program_source import permissions_for
+from sexplang.api.python_functions import Functions
+from sexplang.api.python_tools import tools_of
+from sexplang.api.python_values import result
+from sexplang.api.run_start import (
+    Runnable,
+    Settings,
+    Tools,
+    Watch,
+    begin,
+    definitions,
+    look_around,
+    program_of,
+    start_program,
+)
+from sexplang.build import pipeline
+from sexplang.guards.interrupt import interruptible
+from sexplang.guards.secrets import KNOWN, look, redact_text, silence
+from sexplang.machine import Failed, Limits, Outcome, Suspended
+from sexplang.package.process import growth
+from sexplang.runtime import Permissions, adrive, drive
+from sexplang.runtime.traces import Target
+from sexplang.terms.program import Program
+from sexplang.terms.task import error_of
+from sexplang.terms.values.value import Fault
+
+
+def run(
+    source: Runnable,
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    model: Model | None = None,
+    tools: Tools = (),
+    effects: Functions | None = None,
+    primitives: Functions | None = None,
+    permissions: Permissions | None = None,
+    limits: Limits | None = None,
+    budget: Mapping[str, float] | None = None,
+    memory: str | os.PathLike[str] | None = None,
+    mcp: Mapping[str, Any] | None = None,
+    record: str | os.PathLike[str] | None = None,
+    on_event: Watch | None = None,
+    parallel: int = 16,
+    single_flight: bool = False,
+    run_id: str | None = None,
+    trace: "Target | None" = None,
+    traceparent: str | None = None,
+) -> Any:
+    """Runs a program and gives its value as plain Python data, a TaskResult as such.
+
+    `source` is program text (str), a file (path), a Program, or a Suspended run to go on with.
+    Works inside a running event loop too; there `arun` does not block it.
+
+    - `inputs`: by name, for the program's `define-input`s; numbers are int or float, a `file` is
+      a path, which the program may then read.
+    - `model`: its name as on the command line (`"local"`, `"anthropic:ID"`, `"scripted:FILE"`),
+      a list of scripted replies, or a function from a payload to a reply.
+    - `tools`: functions that a model may call where a template allows it, described by their
+      docstrings and type hints.
+    - `effects`: operations and the functions, sync or async, that answer them; one of the host's
+      own (`"ask-user"`, `"print"`) is replaced.
+    - `primitives`: pure functions that the program may call.
+    - `permissions`: refused unless given; a file may read below its own folder.
+    - `limits`: on steps and frames. `budget`: at most so many `calls`, `tokens`, `usd`, `seconds`.
+    - `memory`: the index that `search-memory` looks into, a Memory or its file; by default the one
+      of the project that the program lies in.
+    - `mcp`: servers by name, whose tools are then called `NAME:TOOL`: a command line, an address,
+      or a table `{"command" "args" "env"}` or `{"url"}`, maybe with `"timeout"`, in seconds.
+    - `record`: a new file for every request and reply, one JSON document to a line.
+    - `on_event`: called with each Event as it happens. `parallel`: model calls in flight.
+    - `single_flight`: equal calls of a model that are open at the same time are sent once.
+    - `run_id`: what `(random)` follows from; by default another one for each run.
+    - `trace`: where spans go, the address of an OpenTelemetry collector, a file or a
+      TracerProvider; by default what OTEL_EXPORTER_OTLP_ENDPOINT says, if it is set.
+    - `traceparent`: the W3C header of the span that the run is a part of.
+
+    Raises Diagnostics if it is no program or the inputs do not fit it, and Failed with the error
+    that ended it.
+    """
+    given = Settings(
+        *(inputs, model, tools, effects, primitives, permissions, limits, budget),
+        *(memory, mcp, record, run_id, trace, traceparent),
+    )
+    argument_checks.driving(parallel, single_flight, on_event)
+    program, allowed = program_of(source, given), permissions_for(source, permissions)
+    servers = serving(mcp, allowed)
+    try:
+        described = servers.describe(program)
+        with (
+            interruptible(),
+            begin(program, allowed, given, servers, described, on_event) as ready,
+        ):
+            outcome = ready.outcome
+            if isinstance(outcome, Suspended):
+                outcome = drive(
+                    outcome,
+                    ready.performers,
+                    journal=ready.journal,
+                    parallel=parallel,
+                    single_flight=single_flight,
+                    on_event=on_event,
+                    trace=ready.trace,
+                )
+            ready.over(outcome)
+    finally:
+        servers.close()
+    return result(outcome)
+
+
+async def arun(
+    source: Runnable,
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    model: Model | None = None,
+    tools: Tools = (),
+    effects: Functions | None = None,
+    primitives: Functions | None = None,
+    permissions: Permissions | None = None,
+    limits: Limits | None = None,
+    budget: Mapping[str, float] | None = None,
+    memory: str | os.PathLike[str] | None = None,
+    mcp: Mapping[str, Any] | None = None,
+    record: str | os.PathLike[str] | None = None,
+    on_event: Watch | None = None,
+    parallel: int = 16,
+    single_flight: bool = False,
+    run_id: str | None = None,
+    trace: "Target | None" = None,
+    traceparent: str | None = None,
+) -> Any:
+    """`run` for a caller that has an event loop, asyncio's or trio's: async functions that answer
+    run in it, and cancelling the call cancels the program, whose `finally` bodies still run."""
+    given = Settings(
+        *(inputs, model, tools, effects, primitives, permissions, limits, budget),
+        *(memory, mcp, record, run_id, trace, traceparent),
+    )
+    argument_checks.driving(parallel, single_flight, on_event)
+    program, allowed = program_of(source, given), permissions_for(source, permissions)
+    servers = serving(mcp, allowed)
+    try:
+        described = await servers.adescribe(program)
+        async with begin(program, allowed, given, servers, described, on_event) as ready:
+            outcome = ready.outcome
+            if isinstance(outcome, Suspended):
+                outcome = await adrive(
+                    outcome,
+                    ready.performers,
+                    journal=ready.journal,
+                    parallel=parallel,
+                    single_flight=single_flight,
+                    on_event=on_event,
+                    trace=ready.trace,
+                )
+            ready.over(outcome)
+    finally:
+        await servers.aclose()
+    return result(outcome)
+
+
+def start(
+    program: Program,
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    tools: Tools = (),
+    limits: Limits | None = None,
+    budget: Mapping[str, float] | None = None,
+) -> Outcome:
+    """Runs a program until it is Done, Failed or Suspended: nothing is asked, nobody is waited
+    for. A Suspended holds `requests`, all that are open; `resume(request.id, reply)` and
+    `fail(request.id, error)` give the next outcome. Raises Diagnostics if the inputs do not fit.
+
+    `tools` are only described to models here; a request `tool` asks for their values.
+    """
+    argument_checks.check_program(program)
+    argument_checks.by_name("inputs", inputs)
+    argument_checks.bounds(limits, budget)
+    argument_checks.tools(tools)
+    look_around()
+    described = definitions(tools_of(tools))
+    return start_program(program, inputs, described, limits, budget, folder=program.folder or "")
+
+
+def freeze(outcome: Suspended, *, key: bytes | None = None) -> dict[str, Any]:
+    """A run that waits as plain JSON data, for `thaw` in another process. Of credentials that the
+    host knows, none is in it. With a `key` only who has it can write data that `thaw` takes.
+
+    Raises Failed, reason `not-data`, if it holds something that cannot be written down.
+    """
+    from sexplang.machine import freezing
+
+    if not isinstance(outcome, Suspended):
+        raise argument_checks.wrong("what is frozen", "a run that waits, a Suspended", outcome)
+    argument_checks.key(key)
+    try:
+        look()
+        return freezing.freeze(outcome, redact_text if KNOWN.secrets else str, key)
+    except Fault as fault:
+        raise Failed(error_of(fault)) from None
+
+
+def thaw(program: Program, data: Any, *, tools: Tools = (), key: bytes | None = None) -> Suspended:
+    """The frozen run again. It goes on with the same sources, the same tools, the same `key` and
+    the same version of this package; for anything else raises Failed, reason `frozen-mismatch`."""
+    from sexplang.machine import freezing
+
+    argument_checks.check_program(program)
+    if not isinstance(data, dict):
+        raise argument_checks.wrong("data", "what freeze gives, a dict", data)
+    argument_checks.tools(tools)
+    argument_checks.key(key)
+    try:
+        system = pipeline.tasks(
+            definitions(tools_of(tools)),
+            folder=program.folder or "",
+            has_own_memory=program.handles("search-memory"),
+            max_task_depth=_depth_of(data),
+        )
+        return freezing.thaw(program, data, system, held=growth(), key=key, conceal=silence)
+    except Fault as fault:
+        raise Failed(error_of(fault)) from None
+
+
+def _depth_of(data: dict[str, Any]) -> int:
+    """How deep the tasks of a frozen run may go."""
+    limits = data.get("limits")
+    most = limits.get("max_task_depth") if isinstance(limits, dict) else None
+    return most if type(most) is int else Limits().max_task_depth

@@ -1,0 +1,98 @@
+"""A run put together, for the command and for Python: its terms, and its first outcome."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Literal
+
+from sexplang import machine
+from sexplang.build import pipeline
+from sexplang.machine import Limits, Outcome
+from sexplang.machine.outcome import Conceal, as_it_is
+from sexplang.package.process import growth
+from sexplang.terms.model.roles import Models
+from sexplang.terms.classes.node import attributes, evolve
+from sexplang.terms.program import Program
+from sexplang.terms.run_terms import Terms
+from sexplang.terms.task import TaskSystem
+from sexplang.terms.values.value import Value
+
+
+def terms_of(
+    program: Program,
+    inputs: dict[str, Value],
+    *,
+    limits: Limits | None = None,
+    budget: dict[str, Value] | None = None,
+    tools: dict[str, Any] | None = None,
+    models: Models | None = None,
+    windows: Models | None = None,
+    prices: Literal["table", "function"] = "table",
+    folder: str = "",
+    memory: bool = False,
+    all_tools: bool = False,
+) -> Terms:
+    """The terms of a run. Without `windows` they are those of the `models`."""
+    data = attributes(limits or Limits())
+    who = evolve(models or Models(), credentials={})
+    return Terms(
+        sources=tuple([(each.name, each.text) for each in program.sources]),
+        inputs=inputs,
+        limits={name: value for name, value in data.items() if name != "held"},
+        budget=budget,
+        prices=prices,
+        tools=tools or {},
+        models=who,
+        windows=who if windows is None else evolve(windows, credentials={}),
+        folder=folder,
+        memory=memory,
+        all_tools=all_tools,
+    )
+
+
+def begin(
+    program: Program,
+    terms: Terms,
+    *,
+    has_tasks: bool = True,
+    held: Callable[[], int] | None = None,
+    traced: bool = False,
+    conceal: Conceal = as_it_is,
+    slice: machine.Slice | None = None,
+) -> Outcome:
+    """The run up to its first wait. `held` says how much memory the process holds; without it
+    that is measured."""
+    return machine.start(
+        program,
+        terms.inputs,
+        task_system(program, terms) if has_tasks else None,
+        Limits(**terms.limits, held=held or growth()),
+        terms.budget,
+        pipeline.meter(_price(terms)),
+        traced=traced,
+        conceal=conceal,
+        slice=slice,
+    )
+
+
+def task_system(program: Program, terms: Terms) -> TaskSystem:
+    """The tasks room as the run needs it."""
+    return pipeline.tasks(
+        terms.tools,
+        models=terms.windows,
+        memory=terms.memory,
+        has_own_memory=program.handles("search-memory"),
+        folder=terms.folder,
+        all_tools=terms.all_tools and not program.handles("tool"),
+        max_task_depth=terms.limits["max_task_depth"],
+    )
+
+
+def _price(terms: Terms) -> Callable[..., float | None]:
+    @cache
+    def known() -> Callable[..., float | None]:
+        # Most programs have no budget in dollars, and start without the runtime.
+        from sexplang.runtime.models.prices import prices
+
+        return prices(terms.models, function=terms.prices == "function", is_replayed=True)
+
+    return lambda *asked: known()(*asked)

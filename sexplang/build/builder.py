@@ -1,0 +1,328 @@
+"""Sources to the units of one program: modules and their cycles, templates, the prelude."""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from sexplang.build.template_calls import Calling
+from sexplang.compiler import compile_unit, unknown_effect
+from sexplang.package.package_data import STANDARD, defaults_for, read_shipped
+from sexplang.machine import HIGHER
+from sexplang.primitives import OPERATIONS, PRIMITIVES
+from sexplang.reader import read
+from sexplang.build.macros import Macros
+from sexplang.build.template_files import Beside, check_template, library_of, diagnose
+from sexplang.terms.core import Const, Local
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.form import Form
+from sexplang.terms.classes.node import define, field
+from sexplang.terms.program import Export, Function, Program, Unit
+from sexplang.terms.source import Source, Span
+from sexplang.terms.template import TemplateNode
+from sexplang.terms.values.value import Fault, Operation, Primitive, Procedure, Task
+
+Find = Callable[[str, str], tuple[Source, ...]]
+"""`find(path, importer)` gives the sources that an import names: one, or those of a folder.
+
+`importer` is the name of the source that imports. A source's name identifies it: the same file
+has the same name wherever it is imported from. Raises Fault where there is no such file."""
+
+
+@define
+class Builder:
+    """One program while it is put together. What is compiled is appended, imports first."""
+
+    find: Find
+    given: Mapping[str, Task]
+    """Tasks that every module sees; `tasks` are all that the program has."""
+    tasks: dict[str, Task]
+    units: list[Unit] = field(factory=list)
+    functions: list[Function] = field(factory=list)
+    called: dict[str, Export] = field(factory=dict)
+    """Templates that call, by name: with the tasks, all that a template file may call."""
+    exports: dict[str, dict[str, Export]] = field(factory=dict)
+    loading: list[str] = field(factory=list)
+    findings: list[Diagnostic] = field(factory=list)
+    sources: list[Source] = field(factory=list)
+    inputs: tuple[str, ...] = ()
+    """Names of the values that a plan's environment begins with."""
+    operations: frozenset[str] = frozenset()
+    """Operations that whoever runs a plan allows it."""
+    host: Mapping[str, Primitive | Operation] = field(factory=dict)
+    """What the host registered: functions in the scope of all modules but the standard ones."""
+
+    plan: Any = None
+    """Names of operations to what makes programs of a model's text, for `eval-plan`."""
+    imports: bool = True
+    """Whether its own modules may import standard ones: a plan sees the prelude alone."""
+
+    _beside: Beside = field(init=False)
+    _calling: Calling = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._beside = Beside(self.find, self.sources)
+        self._calling = Calling(self.functions)
+
+    def main(self, source: Source, before: Source | None = None) -> None:
+        if source.name.endswith(".xml"):
+            self._templates(source, main=True)
+            self._link(source.name)
+        elif before is not None:
+            self.compile_unit(source, (*read(before), *read(source)), main=True)
+            self.sources.append(before)
+        else:
+            self._unit(source, main=True)
+        self.check_effects()
+
+    def program(self) -> Program:
+        defaults = {}
+        tools = [tool for task in self.tasks.values() for tool in task.template.allowed_tools]
+        texts = [*tools, *[each.text for each in self.sources]]
+        for operation, (module, name) in defaults_for(texts, bool(self.tasks)).items():
+            defaults[operation] = self._standard(module)[name]
+        return Program(
+            units=tuple(sorted(self.units, key=lambda unit: unit.main)),
+            functions=tuple(self.functions),
+            tasks=tuple(self.tasks.values()),
+            defaults=defaults,
+            inputs=tuple([given for unit in self.units for given in unit.inputs]),
+            warnings=tuple(self.findings),
+            sources=tuple(self.sources),
+            plan=self.plan and self.plan(frozenset(self._known_operations())),
+            prelude={**_FUNCTIONS, **self._procedures_of(Primitive)} if self.host else _FUNCTIONS,
+            tools=self._functions(),
+        )
+
+    def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
+        """Compiles a module, those it imports first; its public names."""
+        known = self.exports.get(source.name)
+        before = self._input_exports() if main and self.inputs else None
+        return self.compile_unit(source, read(source), main, before).exports if known is None else known
+
+    def compile_unit(
+        self,
+        source: Source,
+        forms: tuple[Form, ...],
+        main: bool,
+        before: Mapping[str, Export] | None = None,
+    ) -> Unit:
+        """The unit of some forms, part of the program now. Those of a session have what is
+        `before` them in scope."""
+        self.loading.append(source.name)
+        self.sources.append(source)
+        unit = compile_unit(
+            forms,
+            name=source.name,
+            scope=self._scope(source),
+            load=lambda path, span: self._load(path, span, source.name),
+            layout=self._layout,
+            expander=Macros,
+            main=main,
+            check_template=check_template,
+            load_schema=self._beside,
+            before=before,
+            tools=self._tools,
+        )
+        self.loading.pop()
+        for task in unit.tasks:
+            self._register(task)
+        self.units.append(unit)
+        self.functions.extend(unit.functions)
+        self.findings.extend(unit.warnings)
+        self.exports[source.name] = unit.exports
+        if not self.loading:
+            self._link()
+        return unit
+
+    def _tools(self) -> list[str]:
+        """The tools that the templates have which no module declares."""
+        return [
+            tool
+            for task in self.tasks.values()
+            if task.template.span is None or task.template.span.source.name.endswith(".xml")
+            for tool in task.template.allowed_tools
+        ]
+
+    def _functions(self) -> dict[str, Function]:
+        """The functions that models may have as tools: those that a task names, and all that the
+        program itself gives, which a call may name."""
+        found: dict[str, Function] = {}
+        others: dict[str, Function] = {}
+        for unit in self.units if self.tasks else ():
+            for name, function in unit.tools.items():
+                if function.doc and others.get(name, function) is not function:
+                    raise diagnose(
+                        "duplicate-tool",
+                        f"two functions serve as the tool `{name}`",
+                        function.span,
+                        hint="the name of a tool is unique in a program: rename one",
+                    )
+                if not unit.main:  # what a session enters later takes the place of what was before
+                    others[name] = function
+            own = [(name, each.shape) for name, each in unit.exports.items() if unit.main]
+            for name, shape in (*own, *unit.tools.items()):
+                if isinstance(shape, Function) and shape.doc:
+                    found[name] = shape
+        return found
+
+    def _link(self, main: str | None = None) -> None:
+        """Gives the templates that call their bodies: all that they may name is there now."""
+        callable_ = {name: _of_task(task) for name, task in self.tasks.items()} | self.called
+        unit = self._calling.unit(callable_, self._layout()[0], main)
+        if unit is not None:
+            self.units.append(unit)
+
+    def _layout(self) -> tuple[int, int]:
+        slots = self.units[-1].slots if self.units else 1 + len(self.inputs)
+        return slots, len(self.functions)
+
+    def _scope(self, source: Source) -> dict[str, Export]:
+        scope = dict(_prelude())
+        for name, module in STANDARD.items():
+            if name in source.text and _standard_name(module) not in self.loading:
+                scope[name] = self._standard(module)[name]
+        if not source.name.startswith("std/"):
+            for name, shape in self.host.items():
+                scope[name] = Export(name, Const(shape, span=_NOWHERE), shape)
+        for name, task in self.given.items():
+            scope.setdefault(name, _of_task(task))
+        return scope
+
+    def _standard(self, module: str) -> dict[str, Export]:
+        source, forms = _standard_forms(module)
+        known = self.exports.get(source.name)
+        return self.compile_unit(source, forms, False).exports if known is None else known
+
+    def _input_exports(self) -> dict[str, Export]:
+        """The inputs of a plan: names of its own, which no module that it uses knows."""
+        places = enumerate(self.inputs, 1)
+        return {name: Export(name, Local(0, at, name, span=_NOWHERE)) for at, name in places}
+
+    def _load(self, path: str, span: Span, importer: str) -> dict[str, Export]:
+        if path.startswith("std/") and (self.imports or importer.startswith("std/")):
+            return self._import_standard(path, span)
+        try:
+            sources = self.find(path, importer)
+        except Fault as fault:
+            raise diagnose(fault.code, fault.message, span, hint=fault.hint) from None
+        exports: dict[str, Export] = {}
+        for source in sources:
+            if source.name in self.loading:
+                raise self._cycle(source.name, span)
+            if source.name.endswith(".xsd"):
+                hint = "a template names it: schema=…"
+                raise diagnose("import-not-found", "a schema is no module", span, hint=hint)
+            found = self._templates(source) if source.name.endswith(".xml") else self._unit(source)
+            twice = sorted(exports.keys() & found.keys())
+            if twice:
+                raise diagnose(
+                    "imported-twice",
+                    f"`{twice[0]}` is defined by two files of this folder",
+                    span,
+                    hint=f"import `{source.name}` by itself, with `as:`",
+                )
+            exports.update(found)
+        return exports
+
+    def _import_standard(self, path: str, span: Span) -> dict[str, Export]:
+        module = path.removeprefix("std/")
+        try:
+            if re.fullmatch(r"[a-z][a-z-]*", module):
+                return self._standard(module)
+        except FileNotFoundError:
+            pass
+        raise diagnose("import-not-found", f"there is no `{path}`", span)
+
+    def _templates(self, source: Source, main: bool = False) -> dict[str, Export]:
+        known = self.exports.get(source.name)
+        if known is None:
+            known = self.exports[source.name] = {}
+            self.sources.append(source)
+            held = library_of(source, self.findings.append, self._beside, main=main)
+            for task in held.tasks:
+                self._register(task)
+                known[task.name] = _of_task(task)
+            for node in held.functions:
+                self._register(node)
+                known[node.name] = self.called[node.name] = self._calling.reserve(node)
+            self._calling.calls = held.calls
+        return known
+
+    def _register(self, named: Task | TemplateNode) -> None:
+        private = named.name.startswith("_")  # its module's own, and found by no request
+        if not private and (named.name in self.tasks or named.name in self.called):
+            raise diagnose(
+                "duplicate-task",
+                f"a task called `{named.name}` is there already",
+                named.template.span if isinstance(named, Task) else named.span,
+                hint="a task's name is unique in a program: rename one",
+            )
+        if isinstance(named, Task):
+            self.tasks[f"{named.name} {len(self.tasks)}" if private else named.name] = named
+
+    def _cycle(self, name: str, span: Span) -> Diagnostics:
+        around = " → ".join([*self.loading[self.loading.index(name) :], name])
+        return diagnose(
+            "import-cycle",
+            "modules import each other in a circle",
+            span,
+            notes=(around,),
+            hint="move what both need into a third module",
+        )
+
+    def _procedures_of(self, kind: type[Procedure]) -> dict[str, Procedure]:
+        return {name: shape for name, shape in self.host.items() if isinstance(shape, kind)}
+
+    def _known_operations(self) -> set[str]:
+        """The operations that somebody here declares, handles or answers."""
+        known = {*OPERATIONS, *self.operations, *self._procedures_of(Operation), "error"}
+        for unit in self.units:
+            known |= unit.operations.keys() | unit.handled
+        return known
+
+    def check_effects(self) -> None:
+        """What is performed somewhere is the host's, declared, or handled somewhere."""
+        if not any(unit.performed for unit in self.units):
+            return
+        known = self._known_operations()
+        unknown = [
+            unknown_effect(name, span, known)
+            for unit in self.units
+            for name, span in unit.performed
+            if name not in known
+        ]
+        if unknown:
+            raise Diagnostics([*unknown, *self.findings])
+
+
+_FUNCTIONS: dict[str, Procedure] = {**PRIMITIVES, **HIGHER}
+_NOWHERE = Span(Source("prelude", ""), 0, 0)
+_preludes: list[dict[str, Export]] = []
+
+
+def _prelude() -> dict[str, Export]:
+    """What every program sees: one, and whole, whoever else begins or is interrupted meanwhile."""
+    if not _preludes:
+        shapes: dict[str, Any] = {**PRIMITIVES, **OPERATIONS, **HIGHER}
+        _preludes.append(
+            {
+                name: Export(name, Const(shape, span=_NOWHERE), shape)
+                for name, shape in shapes.items()
+            }
+        )
+    return _preludes[0]
+
+
+def _of_task(task: Task) -> Export:
+    return Export(task.name, Const(task, span=task.template.span or _NOWHERE), task)
+
+
+def _standard_name(module: str) -> str:
+    return f"std/{module}"
+
+
+@cache
+def _standard_forms(module: str) -> tuple[Source, tuple[Form, ...]]:
+    source = Source(_standard_name(module), read_shipped(f"stdlib/{module}.sexp"))
+    return source, read(source)

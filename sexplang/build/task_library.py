@@ -1,0 +1,115 @@
+"""Files of tasks to the tasks that may be asked for by name.
+
+A file that only lies in a folder and cannot be read is left out, and told of; whoever asks for
+what it may hold is told why there is nothing (`spec/decisions/broken-files-in-a-folder.md`).
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from sexplang.build.builder import Find
+from sexplang.build.pipeline import build
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.classes.node import evolve, field, frozen
+from sexplang.terms.source import Source
+from sexplang.terms.values.value import Fault, Task
+
+
+@frozen
+class LeftOut:
+    """A file that cannot be read, why, and the names that its text gives to tasks."""
+
+    path: str
+    found: tuple[Diagnostic, ...]
+    names: frozenset[str]
+
+    def warning(self) -> Diagnostic:
+        """The first of what was found, as a warning."""
+        first = self.found[0]
+        more = len(self.found) - 1
+        notes = (f"and {more:,} more: sexplang check {self.path}",) if more else ()
+        return evolve(
+            first,
+            title=f"`{self.path}` is left out: {first.title}",
+            notes=(*first.notes, *notes),
+            severity="warning",
+        )
+
+
+@frozen
+class Library:
+    """Tasks by name, and the files that are left out."""
+
+    tasks: Mapping[str, Task] = field(factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
+
+    def check(self, identifier: str) -> None:
+        """Raises Diagnostics where what is asked for may stand in a file that is left out: a name
+        that it gives to a task, a program text that has such a name in it, or a lookup by type,
+        which takes the only one there is."""
+        is_program = identifier.lstrip().startswith("(")
+        words = set(_WORD.findall(identifier)) if is_program else {identifier}
+        is_lookup = identifier not in self.tasks and identifier.startswith("atomic:")
+        found = [
+            each
+            for file in self.left_out
+            if is_lookup or not words.isdisjoint(file.names)
+            for each in file.found
+        ]
+        if found:
+            raise Diagnostics(found)
+
+
+_WORD = re.compile(r"""[^\s()\[\]{}"'`,;~]+""")
+_NAMED = re.compile(
+    r"""<(?:task|template)\b[^>]*?\bname\s*=\s*["']([^"']*)["'] | \(defatom\s+(\S+)""", re.VERBOSE
+)
+
+
+def library(named: Sequence[str], find: Find, lying: Collection[str] = ()) -> Library:
+    """The tasks of the files and folders that are `named`, and of the files that are `lying` in a
+    folder. Raises Diagnostics for what cannot be read, unless it only lies there, and for what
+    contradicts another file."""
+    paths = list(dict.fromkeys([*named, *lying]))
+    spared = set(lying).difference(named)
+    left_out: list[LeftOut] = []
+    while True:
+        text = "\n".join(f"(import {_string(path)})" for path in paths)
+        try:
+            program = build(Source(_NAME, text), find)
+        except Diagnostics as wrong:
+            path = _to_blame(wrong, paths)
+            if path not in spared:
+                raise
+            paths.remove(path)
+            left_out.append(LeftOut(path, wrong.diagnostics, _names(path, find)))
+        else:
+            return Library({task.name: task for task in program.tasks}, tuple(left_out))
+
+
+_NAME = "<library>"
+
+_CONTRADICTIONS = ("duplicate-task", "imported-twice")
+
+
+def _to_blame(wrong: Diagnostics, paths: Sequence[str]) -> str | None:
+    """The file to which what was found belongs; None where it is about several."""
+    first = wrong.diagnostics[0]
+    if first.span is None or first.code in _CONTRADICTIONS:
+        return None
+    if first.span.source.name == _NAME:  # its text cannot be had
+        return paths[first.span.source.text.count("\n", 0, first.span.start)]
+    return first.span.source.name
+
+
+def _names(path: str, find: Find) -> frozenset[str]:
+    """The names that a text seems to give to tasks, as far as it can be had."""
+    try:
+        (source,) = find(path, _NAME)
+    except Fault:
+        return frozenset()
+    return frozenset([xml or atom for xml, atom in _NAMED.findall(source.text)])
+
+
+def _string(path: str) -> str:
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

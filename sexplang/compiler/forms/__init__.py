@@ -1,0 +1,1 @@
+"""Special forms to core: a module for each family, and the table of shapes."""

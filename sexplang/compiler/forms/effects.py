@@ -1,0 +1,234 @@
+"""Forms that perform, answer and pass on effects to core, with each clause's kind."""
+
+from collections.abc import Generator
+from typing import Any
+
+from sexplang.compiler.calls.arguments import check_count, plain_arguments
+from sexplang.compiler.forms.functions import duplicate
+from sexplang.compiler.forms.shapes import word_of
+from sexplang.compiler.lowering import IN_CLAUSE, Lowered, Lowering, Steps
+from sexplang.compiler.names.bindings import CALLS, KEPT, KINDS, TAIL, Continuation
+from sexplang.compiler.names.names import mention
+from sexplang.compiler.units.bodies import body
+from sexplang.terms.core import Call, Clause, Const, Core, Forward, Handle, PerformOp
+from sexplang.terms.diagnostic import Label
+from sexplang.terms.form import Form, ListForm, Name
+from sexplang.terms.source import Span
+
+
+def perform(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(perform operation e…)`"""
+    operation = form.items[1]
+    arguments = yield plain_arguments(c, form, form.items[2:])
+    if type(operation) is not Name:
+        return c.report_malformed(form, operation, "I expected the name of an operation here")
+    name = _check_operation(c, form, operation, len(arguments))
+    return PerformOp(name, arguments, span=form.span)
+
+
+def _name_of(c: Lowering, form: Name) -> str:
+    """The operation's own name, if it is called by another, such as `u.op`."""
+    known = c.operation(form.text)
+    return form.spelling if known is None else known.name
+
+
+def _check_operation(c: Lowering, form: ListForm, operation: Name, count: int) -> str:
+    name = _name_of(c, operation)
+    c.performed.append((name, operation.span))
+    known = c.operation(operation.text)
+    if known is not None:
+        most = None if known.rest else len(known.params)
+        check_count(c, form, known.name, count, known.least, most, known.params)
+    return name
+
+
+def forward(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(forward resume operation e…)`"""
+    arguments = yield plain_arguments(c, form, form.items[3:])
+    target, operation = form.items[1], form.items[2]
+    if type(operation) is not Name:
+        return c.report_malformed(form, operation, "I expected the name of an operation here")
+    binding = c.names.find(target.text) if type(target) is Name else None
+    if type(binding) is not Continuation:
+        return c.report_malformed(form, target, "I expected the continuation of the clause here")
+    if binding is not c.clause or not position & IN_CLAUSE or c.fence > binding.fence:
+        return c.report(
+            "forward-misplaced",
+            form.span,
+            "`forward` is not the last thing that its clause does",
+            "here something is still to be done afterwards, or the continuation is another's",
+            hint="put `forward` last in the clause, with the clause's own continuation; to go on "
+            f"with the answer write `(resume (perform {operation.text} …))`",
+        )
+    assert isinstance(target, Name)
+    name = _check_operation(c, form, operation, len(arguments))
+    c.note(binding, TAIL, position)
+    continuation = _local(c, binding, target)
+    return Forward(continuation, name, arguments, span=form.span)
+
+
+def _local(c: Lowering, binding: Continuation, form: Name) -> Core:
+    # `mention` would take this for a use as a value.
+    use = binding.use
+    core = mention(c, form, 0)
+    binding.use = use
+    return core
+
+
+def resume(c: Lowering, form: ListForm, binding: Continuation, position: int) -> Steps:
+    """`(resume e)`, `(resume)`: a clause's continuation at the head of a call."""
+    head = form.items[0]
+    assert isinstance(head, Name)
+    arguments = yield plain_arguments(c, form, form.items[1:])
+    c.note(binding, TAIL, position)
+    if not check_count(c, form, head.text, len(arguments), 0, 1, ("value",)):
+        return Const(None, span=form.span)
+    if not arguments:
+        arguments = (Const(None, span=form.span),)
+    return Call(_local(c, binding, head), arguments, span=form.span)
+
+
+def abandon(c: Lowering, form: ListForm, callee: Core) -> Core:
+    """`(abandon resume)` ends a continuation: that does not keep it."""
+    target = form.items[1]
+    assert isinstance(target, Name)
+    binding = c.names.find(target.text)
+    assert isinstance(binding, Continuation)
+    c.note(binding, CALLS)
+    return Call(callee, (_local(c, binding, target),), span=form.span)
+
+
+def handle(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(handle body ((operation param…) resume body…) … (return name body…))`"""
+    mark, scopes = len(c.mentions), c.scopes
+    inner = yield c.lower(form.items[1])
+    has_scope = c.scopes > scopes
+    clauses: list[Clause] = []
+    seen: dict[str, Span] = {}
+    returns: Core | None = None
+    return_span: Span | None = None
+    for item in form.items[2:]:
+        if word_of(item) == "return":
+            if return_span is not None:
+                _twice(c, "return", item.span, return_span)
+            return_span = item.span
+            returns = yield _returns(c, form, item)  # type: ignore[arg-type]
+            continue
+        operation = _operation(c, form, item)
+        if operation is None:
+            continue
+        name = _name_of(c, operation)
+        if name in seen:
+            _twice(c, name, operation.span, seen[name])
+        seen.setdefault(name, operation.span)
+        clause = yield _clause(c, form, item, operation, has_scope)  # type: ignore[arg-type]
+        if clause is not None:
+            clauses.append(clause)
+    if any(clause.kind == "kept" for clause in clauses):
+        _keep(c, mark)
+    return Handle(inner, tuple(clauses), returns, span=form.span)
+
+
+def _keep(c: Lowering, mark: int) -> None:
+    """Whoever keeps this handle's body keeps every continuation that is mentioned in it."""
+    for continuation in c.mentions[mark:]:
+        continuation.use = KEPT
+    del c.mentions[mark:]
+
+
+def _twice(c: Lowering, operation: str, span: Span, first: Span) -> None:
+    c.report(
+        "duplicate-name",
+        span,
+        f"`{operation}` has two clauses in this handle",
+        "again here",
+        also=(Label(first, "first here"),),
+        hint="make one clause of them, and choose inside it",
+    )
+
+
+def _operation(c: Lowering, form: ListForm, item: Form) -> Name | None:
+    """The operation that a clause takes, if it is written as a clause."""
+    wanted = "I expected a clause `((operation param…) resume body…)` here"
+    if type(item) is not ListForm or not item.items or type(item.items[0]) is not ListForm:
+        c.report_malformed(form, item, wanted)
+    elif not item.items[0].items or type(item.items[0].items[0]) is not Name:
+        c.report_malformed(form, item.items[0], "I expected `(operation param…)` here")
+    elif len(item.items) < 3:
+        hint = "after the operation come the continuation (a name or `_`) and a body"
+        c.report_malformed(form, item, wanted, hint=hint)
+    else:
+        return item.items[0].items[0]
+    return None
+
+
+def _clause(
+    c: Lowering, form: ListForm, item: ListForm, operation: Name, has_scope: bool
+) -> Generator[Any, Any, Clause | None]:
+    pattern, target, *forms = item.items
+    assert isinstance(pattern, ListForm)
+    names = [*pattern.items[1:], target]
+    if not all(c.is_bindable(name) for name in names) or not _are_new(c, names):
+        return None
+    params = tuple(name.text for name in pattern.items[1:])  # type: ignore[union-attr]
+    known = c.operation(operation.text)
+    if operation.spelling == "error":
+        check_count(c, pattern, "error", len(params), 1, 1, ("err",))
+    elif known is not None:
+        most = None if known.rest else len(known.params)
+        check_count(c, pattern, known.name, len(params), known.least, most, known.params)
+    name = _name_of(c, operation)
+    c.handled.add(name)
+    place = c.here()
+    for param in params:
+        c.place(param)
+    assert isinstance(target, Name)
+    k = Continuation(c.level, c.size, target.text, fence=c.fence)
+    c.size += 1
+    if target.text != "_":
+        c.names.bind(target.text, k)
+    c.clause = k
+    inner = yield body(c, tuple(forms), IN_CLAUSE, item.span)
+    c.back(place)
+    kind = KINDS[k.use]
+    if kind == "kept" and has_scope:
+        _check_scope(c, target)
+    return Clause(name, params, inner, kind, span=item.span)
+
+
+def _are_new(c: Lowering, names: list[Form]) -> bool:
+    seen: dict[str, Span] = {}
+    for name in names:
+        assert isinstance(name, Name)
+        if name.text in seen and name.text != "_":
+            duplicate(c, name, seen[name.text])
+            return False
+        seen[name.text] = name.span
+    return True
+
+
+def _check_scope(c: Lowering, target: Name) -> None:
+    c.report(
+        "kept-scope",
+        target.span,
+        f"`{target.text}` may outlive this clause while a `finally` or `par` is suspended in it",
+        "kept here",
+        hint=f"only call `{target.text}`, or end it with `(abandon {target.text})`",
+        severity="warning",
+    )
+
+
+def _returns(c: Lowering, form: ListForm, item: ListForm) -> Lowered:
+    if len(item.items) < 3:
+        return c.report_malformed(form, item, "I expected `(return name body…)` here")
+    if not c.is_bindable(item.items[1]):
+        return Const(None, span=item.span)
+    return _return_body(c, item)
+
+
+def _return_body(c: Lowering, item: ListForm) -> Steps:
+    place = c.here()
+    c.place(item.items[1].text)  # type: ignore[union-attr]
+    inner: Core = yield body(c, item.items[2:], 0, item.span)
+    c.back(place)
+    return inner

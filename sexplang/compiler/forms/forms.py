@@ -1,0 +1,156 @@
+"""The table of special forms: which function lowers each."""
+
+from sexplang.compiler.calls.calls import call
+from sexplang.compiler.forms.arrows import thread
+from sexplang.compiler.forms.branches import par, race, with_budget, with_timeout
+from sexplang.compiler.forms.choices import and_, case, cond, if_, or_, unless, when
+from sexplang.compiler.forms.effects import (
+    abandon,
+    forward,
+    handle,
+    perform,
+    resume,
+)
+from sexplang.compiler.forms.lets import (
+    begin,
+    lambda_,
+    let,
+    let_star,
+    letrec,
+    loop,
+    outside_body,
+    recur,
+)
+from sexplang.compiler.forms.match import match
+from sexplang.compiler.forms.quotation import (
+    constant,
+    quasiquote,
+    quote,
+    report_label,
+    table,
+    vector,
+)
+from sexplang.compiler.forms.shapes import PARTS, RESERVED, SHAPES
+from sexplang.compiler.forms.tries import attempt, try_
+from sexplang.compiler.lowering import Lower, Lowered, Lowering
+from sexplang.compiler.names.bindings import Continuation, Keyword
+from sexplang.compiler.names.names import mention, reference
+from sexplang.compiler.units.declarations import top_level_only
+from sexplang.compiler.units.macros import report_misplaced, use
+from sexplang.terms.core import Const, Core
+from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.macro import Macro
+from sexplang.terms.program import Export
+from sexplang.terms.values.value import Higher
+
+FORMS: dict[str, Lower] = {
+    "quote": quote,
+    "quasiquote": quasiquote,
+    "if": if_,
+    "when": when,
+    "unless": unless,
+    "cond": cond,
+    "case": case,
+    "match": match,
+    "->": thread,
+    "and": and_,
+    "or": or_,
+    "define": outside_body,
+    "bind": outside_body,
+    "lambda": lambda_,
+    "fn": lambda_,
+    "let": let,
+    "let*": let_star,
+    "letrec": letrec,
+    "begin": begin,
+    "progn": begin,
+    "loop": loop,
+    "recur": recur,
+    "import": top_level_only,
+    "define-input": top_level_only,
+    "define-effect": top_level_only,
+    "defatom": top_level_only,
+    "define-syntax": report_misplaced,
+    "attempt": attempt,
+    "perform": perform,
+    "handle": handle,
+    "forward": forward,
+    "try": try_,
+    "par": par,
+    "race": race,
+    "with-timeout": with_timeout,
+    "with-budget": with_budget,
+}
+
+
+def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
+    """`(head operand…)`: a special form or a call."""
+    if not form.items:
+        return Const((), span=form.span)
+    head = form.items[0]
+    if type(head) is not Name:
+        return call(c, form, head, None)
+    word = head.text
+    if word in RESERVED:
+        return _special(c, form, word, position)
+    binding = c.names.find(word) or c.names.namespaced(word)
+    if type(binding) is Export:
+        if type(binding.shape) is Macro:
+            return use(c, form, binding.shape, position)
+        if type(binding.shape) is Higher and _is_abandon(c, form, binding.shape):
+            return abandon(c, form, reference(c, binding, head))
+    elif type(binding) is Continuation:
+        return resume(c, form, binding, position)
+    elif type(binding) is Keyword:
+        return use(c, form, binding, position)
+    return call(c, form, head, binding)
+
+
+def _is_abandon(c: Lowering, form: ListForm, function: Higher) -> bool:
+    """Whether this is `(abandon k)` with the k of a clause."""
+    if function.name != "abandon" or len(form.items) != 2:
+        return False
+    target = form.items[1]
+    return type(target) is Name and type(c.names.find(target.text)) is Continuation
+
+
+def _special(c: Lowering, form: ListForm, word: str, position: int) -> Lowered:
+    shape = SHAPES.get(word)
+    if shape is None:
+        return _absent(c, form, word)
+    count = len(form.items) - 1
+    if count < shape.least:
+        return c.report_malformed(form, form, "something is missing here", hint=_ADVICE.get(word))
+    if shape.most is not None and count > shape.most:
+        return c.report_malformed(form, form.items[shape.most + 1], "nothing more fits here")
+    return FORMS[word](c, form, position)
+
+
+_ADVICE: dict[str, str] = {
+    "if": "for a single branch write `(when test body…)`",
+}
+
+
+def _absent(c: Lowering, form: ListForm, word: str) -> Core:
+    if word in PARTS:
+        return c.report(
+            "malformed-form", form.span, PARTS[word], "here it stands outside of that form"
+        )
+    return c.report(
+        "no-assignment",
+        form.span,
+        "there is no assignment: a name keeps its value",
+        "`set!` would change it",
+        hint="count in a loop, `(loop ((i 0)) … (recur (+ i 1)))`; bind again in a body, "
+        "`(bind x e)`; or keep state in a handler, `(import std/state)`",
+    )
+
+
+BY_TYPE: dict[type, Lower] = {
+    Name: mention,
+    Literal: constant,
+    Label: report_label,
+    ListForm: list_form,
+    VectorForm: vector,
+    TableForm: table,
+}

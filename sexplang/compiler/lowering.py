@@ -1,0 +1,233 @@
+"""The state of one compilation: what names stand for here, and what was found.
+
+Lowering is written as generators: `core = yield c.lower(form)`. A lowering function gives core
+at once or a generator that `run` drives with its own stack, so no form is too deep.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from types import GeneratorType
+from typing import Any, TypeAlias
+
+from sexplang.compiler.forms.shapes import RESERVED, SHAPES
+from sexplang.compiler.names.bindings import (
+    CALLS,
+    KEPT,
+    TAIL,
+    Continuation,
+    Keyword,
+    Place,
+    Shape,
+)
+from sexplang.compiler.names.name_table import NameTable
+from sexplang.compiler.names.readable_names import readable
+from sexplang.terms.core import Const, Core
+from sexplang.terms.diagnostic import Diagnostic, Label, Severity
+from sexplang.terms.form import Form, ListForm, Name, source_name
+from sexplang.terms.macro import Expander
+from sexplang.terms.program import Export, Function, Input
+from sexplang.terms.source import Span
+from sexplang.terms.values.value import Operation, Primitive, Task
+
+Steps: TypeAlias = Generator[Any, Any, Core]
+Lowered: TypeAlias = Core | Steps
+Lower: TypeAlias = Callable[["Lowering", Any, int], Lowered]
+
+IN_LOOP, IN_CLAUSE, AT_HEAD = 1, 2, 4
+"""Bits of a position: in tail position of the innermost loop; of the innermost clause; at the
+head of a call."""
+
+
+def run(step: Any) -> Any:
+    """The value of a generator that yields generators; anything else is its own value."""
+    if type(step) is not GeneratorType:
+        return step
+    stack: list[GeneratorType[Any, Any, Any]] = []
+    value: Any = None
+    while True:
+        try:
+            value = step.send(value)
+            if type(value) is GeneratorType:
+                stack.append(step)
+                step, value = value, None
+        except StopIteration as done:
+            value = done.value
+            if type(value) is GeneratorType:
+                step, value = value, None
+            elif stack:
+                step = stack.pop()
+            else:
+                return value
+
+
+class Lowering:
+    """What a lowering function reads and writes; `names` says what names stand for here."""
+
+    def __init__(
+        self,
+        scope: Mapping[str, Export],
+        by_type: Mapping[type, Lower],
+        *,
+        slots: int = 1,
+        functions: int = 0,
+        main: bool = True,
+        expander: Expander,
+    ) -> None:
+        self.names = NameTable(scope)
+        self.by_type = by_type
+        self.main = main
+        self.expander = expander
+        self.is_exhausted = False
+        # The macros of the body that is just being split into statements.
+        self.opening: set[Keyword] = set()
+        # Where we are: the activation and the size of its environment; how many lambdas and
+        # branches are around; the continuation of the innermost clause.
+        self.level = 0
+        self.size = slots
+        self.fence = 0
+        self.clause: Continuation | None = None
+        self.loops: list[int] = []
+        # What the catches around say: a name, and words.
+        self.catches: list[ListForm] = []
+        self.origins: dict[str, str] = {}
+        self.import_failed = False
+        # What has been made.
+        self.first_function = functions
+        self.functions: list[Function | None] = []
+        self.operations: dict[str, Operation] = {}
+        self.tasks: dict[str, Task] = {}
+        self.handled: set[str] = set()
+        self.performed: list[tuple[str, Span]] = []
+        self.inputs: list[Input] = []
+        # Continuations mentioned so far, and how many scopes (`finally`, `par`) were opened.
+        self.mentions: list[Continuation] = []
+        self.scopes = 0
+        self.findings: list[Diagnostic] = []
+        # How many names were compared with all others.
+        self.suggested = 0
+
+    # -- lowering
+
+    def lower(self, form: Form, position: int = 0) -> Lowered:
+        """The core of an expression."""
+        return self.by_type[type(form)](self, form, position)
+
+    def later(self, form: Form, position: int = 0) -> Steps:
+        """The same, when `run` comes to it: for a form that only stands for another."""
+        core: Core = yield self.lower(form, position)
+        return core
+
+    def each(self, forms: Iterable[Form]) -> Any:
+        """The cores of several expressions, as a tuple; none of them in tail position."""
+        by_type = self.by_type
+        made = [by_type[type(form)](self, form, 0) for form in forms]
+        return _all(made) if GeneratorType in map(type, made) else tuple(made)
+
+    # -- names
+
+    def place(self, name: str, shape: Shape = None) -> Place:
+        """A new slot in the environment here; `_` takes one without a name."""
+        place = Place(self.level, self.size, source_name(name), shape)
+        self.size += 1
+        if name != "_":
+            self.names.bind(name, place)
+        return place
+
+    def here(self) -> tuple[int, int, int, int, Continuation | None]:
+        """The place to come `back` to."""
+        return self.level, self.size, len(self.names.trail), self.fence, self.clause
+
+    def back(self, place: tuple[int, int, int, int, Continuation | None]) -> None:
+        """Forgets every name and slot since `place`."""
+        self.level, self.size, mark, self.fence, self.clause = place
+        self.names.forget(mark)
+
+    def activate(self, fence: int = 0) -> None:
+        """Enters a new activation, behind a fence if it is a function's."""
+        self.level += 1
+        self.size = 1
+        self.fence += fence
+
+    def note(self, continuation: Continuation, use: int, position: int = 0) -> None:
+        """A mention of a clause's continuation: TAIL counts as such in that clause alone."""
+        if self.fence > continuation.fence:
+            use = KEPT
+        elif use == TAIL and not (position & IN_CLAUSE and continuation is self.clause):
+            use = CALLS
+        continuation.use = max(continuation.use, use)
+        self.mentions.append(continuation)
+
+    def primitive(self, name: str) -> Primitive:
+        """A primitive of the prelude, whatever the program calls so."""
+        core = self.names.scope[name].core
+        assert isinstance(core, Const)
+        assert isinstance(core.value, Primitive)
+        return core.value
+
+    def operation(self, name: str) -> Operation | None:
+        """What is known here of an operation, called by its name or through a module."""
+        found = self.operations.get(name)
+        if found is not None:
+            return found
+        export = self.names.find(name) or self.names.namespaced(name)
+        shape = export.shape if isinstance(export, Export) else None
+        return shape if isinstance(shape, Operation) else None
+
+    # -- findings
+
+    def report(
+        self,
+        code: str,
+        span: Span,
+        title: str,
+        words: str = "",
+        *,
+        hint: str | None = None,
+        also: tuple[Label, ...] = (),
+        notes: tuple[str, ...] = (),
+        severity: Severity = "error",
+    ) -> Const:
+        """Keeps a finding; gives something to go on with."""
+        labels = (Label(span, words), *also)
+        self.keep(Diagnostic(code, title, labels, notes, hint, severity))
+        return Const(None, span=span)
+
+    def keep(self, finding: Diagnostic) -> None:
+        """Keeps a finding as it can be read: without marks, with the template it comes from."""
+        self.findings.append(readable(finding))
+
+    def report_malformed(
+        self, form: ListForm, at: Form, words: str, *, hint: str | None = None
+    ) -> Const:
+        """A form that does not follow its syntax; `at` is the part that does not fit."""
+        head = form.items[0]
+        assert isinstance(head, Name)
+        syntax = SHAPES[head.text].syntax.replace(") or (", ")` or `(")
+        return self.report(
+            "malformed-form",
+            at.span,
+            f"`{head.text}` is written `{syntax}`",
+            words,
+            hint=hint,
+        )
+
+    def is_bindable(self, form: Form, words: str = "I expected a name here") -> bool:
+        """Whether `form` may be bound; reports why not."""
+        if type(form) is not Name:
+            self.report("malformed-form", form.span, "only a name can be bound", words)
+            return False
+        if form.text in RESERVED:
+            self.report(
+                "reserved-name",
+                form.span,
+                f"`{form.text}` is a word of the language and cannot be bound",
+                hint=f"choose another name, such as `{form.text.strip('!*')}-1`",
+            )
+            return False
+        return True
+
+
+def _all(made: list[Any]) -> Generator[Any, Any, tuple[Core, ...]]:
+    out: list[Core] = []
+    for one in made:
+        out.append((yield one) if type(one) is GeneratorType else one)
+    return tuple(out)

@@ -1,0 +1,1 @@
+"""Names to what they stand for."""

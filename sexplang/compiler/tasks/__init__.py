@@ -1,0 +1,1 @@
+"""`defatom` and types to templates and schemas."""

@@ -1,0 +1,1 @@
+"""Files to units: imports, exports, bodies, macros."""

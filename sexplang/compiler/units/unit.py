@@ -1,0 +1,100 @@
+"""Forms of one file to a Unit: imports first, then names resolved and special forms lowered.
+
+Law: a form that does not follow its syntax is reported, never guessed. Law: nothing here
+evaluates.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from sexplang.compiler.forms.forms import BY_TYPE
+from sexplang.compiler.forms.shapes import RESERVED
+from sexplang.compiler.lowering import Lowering, run
+from sexplang.compiler.tasks.defatom import CheckTemplate, LoadSchema, no_check
+from sexplang.compiler.units.bodies import statements
+from sexplang.compiler.units.exports import exports, functions_called, recall, session_exports
+from sexplang.compiler.units.imports import Load, declare, import_all, imports_of, sort
+from sexplang.compiler.units.statements import split
+from sexplang.terms.core import Const
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.form import Form
+from sexplang.terms.macro import NewExpander
+from sexplang.terms.program import Export, Item, Unit
+from sexplang.terms.source import Source, Span
+from sexplang.terms.values.value import Task
+
+NEEDED = (
+    *("list", "append", "merge", "equal?", "list?", "length", "nth", "drop"),
+    *("table?", "has-key?", "get", ">="),
+)
+"""The primitives that special forms become."""
+
+Layout = Callable[[], tuple[int, int]]
+
+
+def compile_unit(
+    forms: tuple[Form, ...],
+    *,
+    name: str,
+    scope: Mapping[str, Export],
+    load: Load,
+    layout: Layout,
+    main: bool,
+    expander: NewExpander,
+    check_template: CheckTemplate = no_check,
+    load_schema: LoadSchema | None = None,
+    before: Mapping[str, Export] | None = None,
+    tools: Callable[[], Iterable[str]] = tuple,
+) -> Unit:
+    """The unit that a file's forms make. Raises Diagnostics: every finding, if one is an error.
+
+    `scope` is the prelude; it has at least the primitives of `NEEDED` and `raise`.
+    `load(path, span)` gives the public names of what an import names; `span.text` is the path
+    as written, `"a/b.sexp"` in quotes or `std/x`. When all imports are loaded, `layout()` gives
+    the size of the program's environment and of its table of functions so far.
+    `expander(words)` expands the macros of one file; no template gives `words` another meaning.
+    `check_template(template, where)` finds what is wrong with a `defatom`; `where(part, raw)`
+    tells it the place. `load_schema(name, span)` gives the text of a schema that a `defatom` names.
+
+    `before` is what earlier inputs of a session gave names to; this unit then exports all that
+    has a name after it, and may define names again. When all imports are loaded, `tools()` gives
+    the names of tools that tasks have which no file like this one declares.
+    """
+    c = Lowering(scope, BY_TYPE, main=main, expander=expander(RESERVED))
+    recall(c, before or {})
+    # Macros come with imports, and the rest of the text only shows when they are known.
+    imports = imports_of(c, forms)
+    import_all(c, imports, load)
+    c.size, c.first_function = layout()
+    top = sort(c, split(c, forms))
+    declare(c, top, check_template, load_schema)
+    whole = forms[0].span if forms else Span(Source(name, ""), 0, 0)
+    items: list[Item] = run(statements(c, top.statements, 0, whole))
+    if top.ends_in_declaration:
+        items.append(Const(None, span=whole))
+    findings = tuple(sorted(c.findings, key=_place))
+    if any(finding.severity == "error" for finding in findings):
+        raise Diagnostics(findings)
+    return Unit(
+        name,
+        tuple(items),
+        tuple(function for function in c.functions if function is not None),
+        exports(c, top.statements) if before is None else session_exports(c, top.statements),
+        c.size,
+        operations={each.name: each for each in c.operations.values()},
+        tasks=tuple(c.tasks.values()),
+        handled=frozenset(c.handled),
+        performed=tuple(c.performed),
+        inputs=tuple(c.inputs),
+        warnings=findings,
+        main=main,
+        tools=functions_called(c, [*_tools(c.tasks.values()), *tools()]),
+    )
+
+
+def _tools(tasks: Iterable[Task]) -> list[str]:
+    return [tool for task in tasks for tool in task.template.allowed_tools]
+
+
+def _place(finding: Diagnostic) -> tuple[str, int]:
+    span = finding.span
+    return (span.source.name, span.start) if span is not None else ("", 0)

@@ -1,0 +1,383 @@
+"""Credentials that this process knows of → texts and values without them.
+
+Law: what comes in passes here before it is recorded and delivered, what goes out before it is
+written. So no program holds a credential, and a run that is repeated is told the same.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from sexplang.package.process import ADDRESSES, CREDENTIALS, HEADERS, is_named
+from sexplang.terms.classes.node import define, evolve, field
+from sexplang.terms.texts.address import is_credential, split_credentials
+from sexplang.terms.values.value import Record, Symbol, Value, distinct, symbol
+
+MARK = "[redacted]"
+
+SHORTEST = 8
+"""A shorter value stands in too many texts: without it, they would be garbled."""
+
+OWN = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
+"""Variables whose values are sent to models: what is a credential there need not look like it."""
+
+MOST = 256
+"""So many credentials that persons gave are kept, the latest: a service may be given one by each
+of its users."""
+
+
+TELLING = 20
+"""So much of the beginning of a credential is worth hiding too: messages shorten what is long."""
+
+
+@define(eq=False)
+class Secret:
+    """A credential, and how it is found: in a text in which no plain character is escaped by its
+    `word`, the longest part of plain characters. What its parts may look like is made when it is
+    looked for in a text that has this word, or in one in which plain characters are escaped."""
+
+    value: str
+    word: str
+    _patterns: "dict[bool, re.Pattern[str]]" = field(factory=dict)
+
+    def pattern(self, plain: bool) -> "re.Pattern[str]":
+        """Whether it has the escapes of `plain` characters, too."""
+        if plain not in self._patterns:
+            from sexplang.terms.texts.spelling_patterns import parts_of
+
+            self._patterns[plain] = re.compile("".join(parts_of(self.value, plain=plain)))
+        return self._patterns[plain]
+
+    def is_in(self, text: str, plain: bool) -> bool:
+        """Whether it is in a text, in which `plain` characters are escaped, or are not."""
+        if not plain and (self.word not in text or self.word == self.value):
+            return self.word in text
+        return self.pattern(plain).search(text) is not None
+
+    def remove_from(self, text: str, plain: bool) -> str:
+        if not plain and self.word not in text:
+            return text
+        if not plain and self.word == self.value:
+            return text.replace(self.value, MARK)
+        return self.pattern(plain).sub(MARK, text)
+
+
+@define(eq=False)
+class Known:
+    """What is known. Mutable."""
+
+    secrets: tuple[Secret, ...] = ()
+    """The longest first; empty where none is known."""
+    environment: frozenset[str] = frozenset()
+    given: dict[str, None] = field(factory=dict)
+    doubted: dict[str, bool] = field(factory=dict)
+    """Who gave a plain word as a credential, and whether somebody was told."""
+
+
+KNOWN = Known()
+
+
+def look() -> None:
+    """Read the environment: what is a credential there is known from here on."""
+    found = frozenset(_of_environment())
+    if found != KNOWN.environment:
+        KNOWN.environment = found
+        _keep()
+
+
+def learn(values: Iterable[str]) -> None:
+    """Know these too: a person gave them as credentials. One that is too short is left out."""
+    is_new = False
+    for value in values:
+        if len(value) >= SHORTEST:
+            is_new |= value not in KNOWN.given
+            KNOWN.given.pop(value, None)
+            KNOWN.given[value] = None
+    if is_new:
+        for value in [*KNOWN.given][:-MOST]:
+            del KNOWN.given[value]
+        _keep()
+
+
+def declare(name: str) -> str:
+    """The value of a variable that a person declares to be a secret; it is known from here on.
+    Raises ValueError that says why it cannot be."""
+    value = os.environ.get(name, "")
+    if not value:
+        raise ValueError(f"the environment has no `{name}`")
+    if len(value) < SHORTEST:
+        raise ValueError(
+            f"the value of `{name}` is shorter than {SHORTEST} characters: it stands in too many "
+            "texts to be taken out of them"
+        )
+    _doubt(name, value)
+    learn([value])
+    return value
+
+
+def doubts() -> list[str]:
+    """What is to be said of credentials that are plain words; each is told once."""
+    new = [name for name, is_told in KNOWN.doubted.items() if not is_told]
+    KNOWN.doubted.update(dict.fromkeys(new, True))
+    return [
+        f"`{name}` holds a plain word as a credential, and it is taken out of every text: give it "
+        f"another value, or one of fewer than {SHORTEST} characters where nobody looks at it"
+        for name in new
+    ]
+
+
+def credentials_of(address: str) -> list[str]:
+    """The credentials in an address, as they stand there and as a server may say them again."""
+    _, user, found = split_credentials(address)
+    values = [*found]
+    if user:
+        from base64 import b64encode
+
+        name, colon, password = user.partition(":")
+        if colon or is_plausible(name):
+            values += [password if colon else name]
+            values += [b64encode(_unquote(user).encode("utf-8", "replace")).decode()]
+    return [each for value in values for each in dict.fromkeys((value, _unquote(value)))]
+
+
+def is_plausible(value: str) -> bool:
+    """Whether a value that only its name makes a credential looks like one: it is long enough, is
+    neither a word nor two (`production`, `customer_id`), nor the path of a file."""
+    if len(value) < SHORTEST:
+        return False
+    words = value.replace("-", "_").replace(".", "_").replace(" ", "_").split("_")
+    if len(words) <= 2 and all(map(str.isalpha, words)):
+        return False
+    return "/" not in value or not os.path.exists(os.path.expanduser(value))
+
+
+def longest() -> int:
+    """How many bytes a credential has at most, as it may be spelled; 0 where none is known."""
+    if not KNOWN.secrets:
+        return 0
+    from sexplang.terms.texts.spelling_patterns import LONGEST
+
+    return LONGEST * len(KNOWN.secrets[0].value)
+
+
+def redact_text(text: str) -> str:
+    """The text with `[redacted]` in the place of every credential."""
+    if not KNOWN.secrets:
+        return text
+    plain = _escapes_plain(text)
+    for each in KNOWN.secrets:
+        text = each.remove_from(text, plain)
+    return text
+
+
+def mask(text: str) -> str:
+    """The text with a `*` in the place of each character of a credential: it is as long as before,
+    and has the same lines."""
+    plain = bool(KNOWN.secrets) and _escapes_plain(text)
+    for each in KNOWN.secrets:
+        if each.is_in(text, plain):
+            text = each.pattern(plain).sub(lambda found: re.sub("[^\r\n]", "*", found[0]), text)
+    return text
+
+
+def silent(text: str) -> str:
+    """The text without credentials, and without their beginnings, which are left of what was
+    shortened."""
+    text = redact_text(text)
+    plain = bool(KNOWN.secrets) and _escapes_plain(text)
+    for each in KNOWN.secrets:
+        text = _without_begun(text, each.value, plain)
+    return text
+
+
+def redact(value: Value) -> Value:
+    """A value, or plain data, with all its text redacted; itself where it holds no credential."""
+    if not KNOWN.secrets:
+        return value
+    texts = value if isinstance(value, str) else "\0".join(_texts_in(value))
+    plain = _escapes_plain(texts)
+    if not any(each.is_in(texts, plain) for each in KNOWN.secrets):
+        return value
+    return redact_text(value) if isinstance(value, str) else _rebuilt(value, redact_text)
+
+
+def silence(value: Value) -> Value:
+    """What tells somebody of an error, and may be shortened, with all its text silent."""
+    return _rebuilt(value, silent) if KNOWN.secrets else value
+
+
+def _texts_in(value: Value) -> list[str]:
+    """All texts of a value, keys and symbols too."""
+    texts: list[str] = []
+    work = [value]
+    for item in work:  # it grows meanwhile
+        kind = item.__class__
+        if kind is str:
+            texts.append(item)
+        elif kind is Symbol:
+            texts.append(item.name)
+        elif kind is tuple or kind is list:
+            work += item
+        elif kind is dict:
+            texts += item
+            work += item.values()
+        elif kind is Record:
+            work += (item.fields, item.answer)
+    return texts
+
+
+def _rebuilt(value: Value, written: Callable[[str], str]) -> Value:
+    """However deep it is: lists and tables first with what is in them as it was, then the other
+    way round what holds them."""
+    root: list[Any] = [value]
+    work: list[tuple[Any, Any]] = [(root, 0)]
+    holders: list[tuple[Any, Any, Any]] = []
+    while work:
+        place, key = work.pop()
+        item = place[key]
+        if isinstance(item, str):
+            place[key] = written(item)
+        elif isinstance(item, Symbol):
+            place[key] = symbol(written(item.name))
+        elif isinstance(item, dict):
+            place[key] = table = distinct(item, written)
+            work.extend((table, name) for name in table)
+        elif isinstance(item, (tuple, list)):
+            place[key] = parts = list(item)
+            holders.append((place, key, item))
+            work.extend((parts, at) for at in range(len(parts)))
+        elif isinstance(item, Record):
+            place[key] = parts = [item.fields, item.answer]
+            holders.append((place, key, item))
+            work += [(parts, 0), (parts, 1)]
+    for place, key, item in reversed(holders):
+        parts = place[key]
+        if isinstance(item, Record):
+            place[key] = evolve(item, fields=parts[0], answer=parts[1])
+        elif isinstance(item, tuple):
+            place[key] = tuple(parts)
+    return root[0]
+
+
+def redact_bytes(data: bytes) -> bytes:
+    """The same of what need be no text, before it is encoded."""
+    if not KNOWN.secrets:
+        return data
+    is_escaped = b"%" in data or b"\\" in data
+    if not is_escaped and not any(each.word.encode() in data for each in KNOWN.secrets):
+        return data
+    text = data.decode(errors="surrogateescape")
+    made = redact_text(text)
+    return data if made == text else made.encode(errors="surrogateescape")
+
+
+def _of_environment() -> Iterator[str]:
+    for name in os.environ:
+        value = os.environ.get(name, "").strip()
+        if is_named(name, CREDENTIALS):
+            found = [value]
+        elif is_named(name, ADDRESSES):
+            found = credentials_of(value)
+        elif is_named(name, HEADERS):
+            found = _of_headers(name, value)
+        else:
+            continue
+        if name in OWN:
+            for each in found:
+                _doubt(name, each)
+        yield from (each for each in found if name in OWN or is_plausible(each))
+
+
+def _of_headers(name: str, text: str) -> list[str]:
+    """The last word of each header that is a credential: `Basic KEY` is `KEY`. Those that go with
+    traces are `name=value,…`, and a key may have any name there."""
+    of_traces = name.startswith("OTEL_")
+    found = []
+    for line in text.split("," if of_traces else "\n"):
+        header, _, value = line.partition("=" if of_traces else ":")
+        if of_traces or is_credential(header.strip()):
+            for each in (value.replace("%20", " "), _unquote(value)):
+                found += each.split()[-1:]
+    return found
+
+
+def _unquote(text: str) -> str:
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote
+
+    return unquote(text)
+
+
+def _doubt(name: str, value: str) -> None:
+    """A word that stands in many texts is taken out of them, which nobody would understand."""
+    if len(value) >= SHORTEST and not is_plausible(value):
+        KNOWN.doubted.setdefault(name, False)
+
+
+def _keep() -> None:
+    values = {each for value in (*KNOWN.environment, *KNOWN.given) for each in _parts(value)}
+    values = {each for each in values if len(each) >= SHORTEST and each not in MARK}
+    values = set(filter(_is_text, values))
+    if not values:
+        KNOWN.secrets = ()
+        return
+    from sexplang.terms.texts.spelling_patterns import word_in  # most processes know of none
+
+    longest_first = sorted(values, key=lambda each: (-len(each), each))
+    KNOWN.secrets = tuple([Secret(each, word_in(each)) for each in longest_first])
+
+
+def _parts(value: str) -> Iterator[str]:
+    """A value, and the lines of one that has several, as a key in a file has: each opens a part of
+    it. A `\\n` is a line break, too, as a variable may hold it."""
+    yield value.strip()
+    lines = [each.strip() for each in value.replace("\\n", "\n").splitlines()]
+    if len(lines) > 1:
+        yield from (each for each in lines if _opens(each))
+
+
+def _opens(line: str) -> bool:
+    """Whether a line of a credential is one: letters alone are, if they are no word."""
+    is_letters = len(line) >= 2 * SHORTEST and line.isalpha()
+    return (is_letters or is_plausible(line)) and not line.startswith("-----")
+
+
+def _is_text(value: str) -> bool:
+    """Whether a variable holds no bytes that are no UTF-8: these come into no text."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _escapes_plain(text: str) -> bool:
+    from sexplang.terms.texts.spelling_patterns import escapes_plain
+
+    return escapes_plain(text)
+
+
+def _without_begun(text: str, secret: str, plain: bool) -> str:
+    """The text without beginnings of the secret: of one word, since those of an address or of a
+    file of a key stand in other texts, too."""
+    if len(secret) <= TELLING or "://" in secret or " " in secret:
+        return text
+    from sexplang.terms.texts.spelling_patterns import parts_of, word_in
+
+    if not plain and word_in(secret[:TELLING]) not in text:
+        return text
+    parts = parts_of(secret, plain=plain)
+    made, at = "", 0
+    for begun in re.finditer("".join(parts[:TELLING]), text):
+        if begun.start() < at:
+            continue
+        made += text[at : begun.start()] + MARK
+        at = begun.end()
+        for part in parts[TELLING:]:
+            more = re.compile(part).match(text, at)
+            if more is None:
+                break
+            at = more.end()
+    return made + text[at:]

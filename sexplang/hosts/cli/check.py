@@ -1,0 +1,140 @@
+"""Files to what is wrong with them and what they may do, without running anything."""
+
+import os
+import sys
+from shlex import quote
+from typing import Any
+
+from sexplang.hosts.cli.guard import DONE
+from sexplang.hosts.cli.programs import build_program
+from sexplang.hosts.settings.path_arguments import folder_of, source_at, status_of
+from sexplang.terms.classes.node import evolve, frozen
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.model.roles import is_id
+
+
+@frozen
+class Checked:
+    """One file: what was found in it, and the report if it is a program without errors."""
+
+    file: str
+    findings: tuple[Diagnostic, ...]
+    report: Any = None
+
+    def plain(self) -> dict[str, Any]:
+        known: dict[str, Any] = {"effects": [], "calls": None, "needs": [], "models": []}
+        if self.report is not None:
+            needs = _needs(self.report, self.file)
+            known = {**self.report.plain(), "needs": [need.plain() for need in needs]}
+        return {**known, "findings": [finding.plain() for finding in self.findings]}
+
+
+def check(
+    files: tuple[str, ...],
+    *,
+    as_json: bool,
+    strict: bool,
+    effects: bool = False,
+    max_calls: int | None = None,
+) -> int:
+    """Shows what is wrong with programs and templates; 1 if anything is an error, 2 if there is
+    no such file."""
+    checked = [_check_file(file, max_calls) for file in files]
+    # Two files may import the same third one.
+    found = list(dict.fromkeys(each for one in checked for each in one.findings))
+    if as_json:
+        import json
+
+        print(json.dumps({"files": {one.file: one.plain() for one in checked}}, ensure_ascii=False))
+    else:
+        for one in checked:
+            _tell(one, effects, effects or max_calls is not None)
+        _show(found, files)
+        if strict and found and all(each.severity == "warning" for each in found):
+            print("--strict counts a warning as an error", file=sys.stderr)
+    wrong = any(strict or each.severity == "error" for each in found)
+    return status_of(found) if wrong else DONE
+
+
+def _check_file(file: str, max_calls: int | None) -> Checked:
+    try:
+        source = source_at(file)
+        if file.endswith(".test.sexp"):
+            from sexplang.hosts.testing.test_check import check_tests
+
+            return Checked(file, check_tests(source))
+        program = build_program(source, folder_of(file) if file != "-" else None)
+    except Diagnostics as found:
+        return Checked(file, found.diagnostics)
+    from sexplang.analysis import too_many
+    from sexplang.build.pipeline import inspect
+
+    report = inspect(program)
+    findings = (*program.warnings, *report.findings)
+    refused = too_many(report, max_calls) if max_calls is not None else None
+    return Checked(file, (*findings, refused) if refused is not None else findings, report)
+
+
+def _tell(one: Checked, effects: bool, asked: bool) -> None:
+    """What the program may do: its bound, if that was asked for or it asks a model at all, and
+    what it needs to be permitted."""
+    report = one.report
+    if report is None:
+        return
+    said = [str(need) for need in _needs(report, one.file)]
+    said += [
+        f"names the model {name}: --model {quote(name)}=MODEL says who that is"
+        for name in report.models
+        if not is_id(name)
+    ]
+    if asked or not report.calls.is_zero:
+        said.append(report.says())
+    if not said:
+        return
+    from sexplang.hosts.terminal.show import draw_hidden
+
+    for words in said:
+        print(f"{draw_hidden(one.file)}: {draw_hidden(words)}", flush=True)
+    for row in report.effects if effects else ():
+        print(f"  {draw_hidden(str(row))}", flush=True)
+
+
+def _needs(report: Any, file: str) -> list[Any]:
+    """What somebody has to permit, as it is typed here: paths of a program begin in its folder."""
+    needs = [need for need in report.needs if not _is_given(need, file)]
+    if file == "-":
+        return needs
+    folder = os.path.dirname(file)
+    return [
+        evolve(need, name=os.path.normpath(os.path.join(folder, need.name)))
+        if need.option in ("--allow-read", "--allow-write")
+        else need
+        for need in needs
+    ]
+
+
+def _is_given(need: Any, file: str) -> bool:
+    """Whether nobody has to permit it: a file in the program's folder that may be read."""
+    if need.option != "--allow-read":
+        return False
+    return os.path.isabs(need.name) and _is_below(need.name, folder_of(file))
+
+
+def _is_below(path: str, folder: str) -> bool:
+    """Whether a path leads into a folder, by names that need no permission of their own."""
+    names = os.path.relpath(path, folder).split(os.sep)
+    return not any(name.startswith(".") and name != "." for name in names)
+
+
+def _show(found: list[Diagnostic], files: tuple[str, ...]) -> None:
+    if found:
+        from sexplang.hosts.terminal.messages import diagnostics_text
+
+        print(diagnostics_text(found, sys.stderr), end="\n\n", file=sys.stderr)
+    errors = sum(each.severity == "error" for each in found)
+    counted = [_count(errors, "error"), _count(len(found) - errors, "warning")]
+    print(f"{_count(len(files), 'file')}: {', '.join(counted)}", file=sys.stderr)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number or 'no'} {word}{'' if number == 1 else 's'}"

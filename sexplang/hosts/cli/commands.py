@@ -1,0 +1,322 @@
+"""The command line as people explore it: help, misuse and every command, by click."""
+
+import os
+import re
+from typing import Any
+
+import click
+
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
+from sexplang.hosts.cli.index_command import INDEX
+from sexplang.hosts.cli.runs_command import RUNS
+from sexplang.hosts.cli.task_command import TASK
+from sexplang.hosts.settings.options import (
+    REPL_OPTIONS,
+    RUN_OPTIONS,
+    check_models,
+    complete_settings,
+    make_option,
+)
+
+_RUN_EXAMPLES = """\b
+Examples:
+  sexplang run -e '(+ 1 2)'
+  sexplang run summary.sexp text=@note.txt --model local
+  sexplang run review.sexp --model local --model judge=anthropic:claude-opus-5-5
+  sexplang run summary.sexp --help      the inputs of that program"""
+
+_CHECK_EXAMPLES = """\b
+Examples:
+  sexplang check summary.sexp
+  sexplang check --max-calls 10 plan.sexp
+  sexplang check --effects --strict --json *.sexp"""
+
+_FMT_EXAMPLES = """\b
+Examples:
+  sexplang fmt program.sexp
+  sexplang fmt --check *.sexp           list what would change, change nothing
+  sexplang fmt - <program.sexp          to standard output"""
+
+_EXPLAIN_EXAMPLES = """\b
+Examples:
+  sexplang explain unbound-name
+  sexplang explain                      every code"""
+
+_REPL_EXAMPLES = """\b
+Examples:
+  sexplang repl
+  sexplang repl --model local program.sexp topic=tea
+  sexplang repl --model fast=local --model judge=anthropic:claude-opus-5-5
+  echo '(+ 1 2)' | sexplang repl"""
+
+_TEST_EXAMPLES = """\b
+Examples:
+  sexplang test examples                every *.test.sexp below that folder
+  sexplang test -k greets greet.test.sexp
+  sexplang test judged.test.sexp --model judge=local"""
+
+_LSP_INSTALL = "pip install 'sexplang[lsp]'"
+
+_LSP_EXAMPLES = f"""\b
+An editor starts this command itself; it needs
+  {_LSP_INSTALL}"""
+
+_EXAMPLES = """\b
+Examples:
+  sexplang run -e '(map (lambda (x) (* x x)) [1 2 3])'
+  sexplang run program.sexp topic=tea --model local
+  sexplang check program.sexp
+  sexplang explain unbound-name"""
+
+
+def command(arguments: list[str]) -> int:
+    """Runs the command that the arguments name and gives its exit status."""
+    try:
+        status = _group.main(arguments, prog_name="sexplang", standalone_mode=False)
+    except click.exceptions.Exit as left:
+        return int(left.exit_code)
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as misuse:
+        misuse.show()
+        return MISUSE
+    return int(status or DONE)
+
+
+class _Group(click.Group):
+    def resolve_command(self, context: click.Context, arguments: list[str]) -> Any:
+        name = arguments[0]
+        if name not in self.commands and (name.endswith(".sexp") or os.path.exists(name)):
+            from shlex import quote
+
+            typed = f"To run a program, type: sexplang run {quote(name)}"
+            raise click.UsageError(typed, context)
+        return super().resolve_command(context, arguments)
+
+
+@click.group(cls=_Group, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    help="Show the version and exit.",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda c, p, v: _version(v),
+)
+def _group() -> None:
+    """A language for work done by language models."""
+
+
+_UNINSTALLED = "from a checkout that is not installed"
+
+
+def _version(wanted: bool) -> None:
+    """Show the version and exit."""
+    if wanted:
+        from sexplang.terms.run_terms import installed_version
+
+        version = installed_version()
+        click.echo(f"sexplang {version}" if version else f"sexplang, {_UNINSTALLED}")
+        raise click.exceptions.Exit(DONE)
+
+
+def _run(words: tuple[str, ...], help: bool, **found: Any) -> int:
+    from sexplang.hosts.cli.run import inputs_of, run
+
+    context = click.get_current_context()
+    given = {name: value for name, value in found.items() if value not in (None, (), False)}
+    if help:
+        click.echo(context.get_help())
+        settings = complete_settings(
+            list(words[:1]), {k: v for k, v in given.items() if k == "expression"}
+        )
+        return inputs_of(settings) if settings else DONE
+    settings = complete_settings(list(words), given)
+    if settings is not None:
+        return run(settings)
+    if not words and "expression" not in given:
+        raise click.UsageError("Name a program: sexplang run FILE, or sexplang run -e EXPR")
+    raise click.UsageError(
+        f"Inputs are written name=value; `{_no_input(list(words), given)}` is not one"
+    )
+
+
+def _no_input(words: list[str], given: dict[str, Any]) -> str:
+    from sexplang.hosts.settings.options import INPUT
+
+    inputs = words if "expression" in given else words[1:]
+    return next(word for word in inputs if not re.match(INPUT, word))
+
+
+_group.add_command(
+    click.Command(
+        "run",
+        callback=_run,
+        params=[
+            click.Argument(["words"], nargs=-1, metavar="FILE [name=value]..."),
+            *map(make_option, RUN_OPTIONS),
+            click.Option(["-h", "--help"], is_flag=True, help="This text and FILE's inputs."),
+        ],
+        add_help_option=False,
+        epilog=_RUN_EXAMPLES,
+        short_help="Run a program.",
+        help="""Run a program: FILE, or standard input for `-`, or the text of -e.
+
+        An input of the program is given as name=value; name=@path is the text of a file and
+        name=- that of standard input. The value of the last form is written to standard output.
+        """,
+    )
+)
+
+
+@_group.command("check", epilog=_CHECK_EXAMPLES, short_help="Find what is wrong, run nothing.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help="Write the findings as a JSON document.")
+@click.option("--strict", is_flag=True, help="Count warnings as errors.")
+@click.option("--effects", is_flag=True, help="List what each function may perform.")
+@click.option(
+    "--max-calls",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Refuse a program that may call a model more than N times.",
+)
+def _check(
+    files: tuple[str, ...], as_json: bool, strict: bool, effects: bool, max_calls: int | None
+) -> int:
+    """Find what is wrong with programs and templates, without running anything.
+
+    Says how often each program may call a model at most, as far as its text tells.
+    """
+    from sexplang.hosts.cli.check import check
+
+    return check(files, as_json=as_json, strict=strict, effects=effects, max_calls=max_calls)
+
+
+@_group.command("fmt", epilog=_FMT_EXAMPLES, short_help="Lay programs out as they should look.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--check", "only_check", is_flag=True, help="List the files that would change.")
+@click.option("--diff", is_flag=True, help="Show what would change.")
+def _fmt(files: tuple[str, ...], only_check: bool, diff: bool) -> int:
+    """Lay programs out as they should look; comments and meaning stay.
+
+    With --check or --diff no file is changed, and the status is 1 if one would be.
+    """
+    from sexplang.hosts.cli.fmt import fmt
+
+    for file in files:
+        if file != "-" and not file.endswith(".sexp"):
+            raise click.UsageError(f"fmt lays out programs (.sexp); `{file}` is none")
+    return fmt(files, check=only_check, diff=diff)
+
+
+@_group.command("explain", epilog=_EXPLAIN_EXAMPLES, short_help="Explain an error code.")
+@click.argument("code", required=False)
+def _explain(code: str | None) -> int:
+    """Explain an error CODE; without one, list them all."""
+    from sexplang.hosts.cli.explain import codes, nearest_code, page
+
+    if code is None:
+        click.echo("\n".join(codes()))
+        return DONE
+    found = page(code)
+    if found is not None:
+        click.echo(found, nl=False)
+        return DONE
+    like = nearest_code(code)
+    did = f"did you mean: sexplang explain {like}" if like else "sexplang explain lists them all"
+    click.echo(f"there is no code `{code}`; {did}", err=True)
+    return FAILED
+
+
+def _repl(words: tuple[str, ...], **found: Any) -> int:
+    from sexplang.hosts.repl import repl
+    from sexplang.hosts.settings.options import Settings
+
+    given = {name: value for name, value in found.items() if value not in (None, (), False)}
+    settings = complete_settings(list(words), given) if words else Settings(**given)
+    if settings is None:
+        raise click.UsageError(
+            f"Inputs are written name=value; `{_no_input(list(words), given)}` is not one"
+        )
+    return repl(settings)
+
+
+_group.add_command(
+    click.Command(
+        "repl",
+        callback=_repl,
+        params=[
+            click.Argument(["words"], nargs=-1, metavar="[FILE [name=value]...]"),
+            *[make_option(each) for each in RUN_OPTIONS if each.name in REPL_OPTIONS],
+        ],
+        epilog=_REPL_EXAMPLES,
+        short_help="Try the language, line by line.",
+        help="""Try the language: what you type is run, and its value shown.
+
+        FILE is run first, and what it defines is there. Without a terminal, what is to be run is
+        read from standard input.
+        """,
+    )
+)
+
+
+@_group.command("test", epilog=_TEST_EXAMPLES, short_help="Run tests written in the language.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("-k", "named", metavar="NAME", help="Only tests whose names hold NAME.")
+@click.option(
+    "--limit",
+    metavar="LIMITS",
+    help="What a test may take from the machine, as for `run`; steps=20000000.",
+)
+@click.option(
+    "--model",
+    multiple=True,
+    metavar="[NAME=]MODEL",
+    callback=check_models,
+    help="Who answers for a model where a test does not, as for `run`.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write the results as a JSON document.")
+def _test(
+    files: tuple[str, ...],
+    named: str | None,
+    limit: str | None,
+    model: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Run the tests in files, and in the *.test.sexp files of folders.
+
+    A test sees no model, file, clock or person but those of its own script, and the models that
+    --model names.
+    """
+    from sexplang.hosts.testing.command import test
+
+    return test(files, named=named, limit=limit, model=model, as_json=as_json)
+
+
+_group.add_command(TASK)
+_group.add_command(INDEX)
+_group.add_command(RUNS)
+
+
+@_group.command("guide", short_help="Print the language, for a model.")
+def _guide() -> int:
+    """Print the language so that a model which reads it can write programs."""
+    from sexplang.hosts.cli.guide import guide
+
+    click.echo(guide(), nl=False)
+    return DONE
+
+
+@_group.command("lsp", epilog=_LSP_EXAMPLES, short_help="Serve an editor, for what it shows.")
+@click.option("--stdio", is_flag=True, help="As it is anyway; some editors say so.")
+def _lsp(stdio: bool) -> int:
+    """Serve an editor by the Language Server Protocol, on standard input and output."""
+    from sexplang.hosts.language_server import serve
+
+    try:
+        return serve()
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("pygls", "lsprotocol"):
+            raise
+        click.echo(f"`{missing.name}` is not installed; type: {_LSP_INSTALL}", err=True)
+        return MISUSE

@@ -1,0 +1,79 @@
+"""Whatever happens inside a command to an exit status: 130 for Ctrl-C, 143 for SIGTERM, 129 for
+SIGHUP, 2 for a fault of ours.
+
+Law: no traceback reaches a person who did not ask for one.
+"""
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+from sexplang.package.process import ENDING, ending_signal
+
+DONE, FAILED, MISUSE = 0, 1, 2
+
+TRACEBACK = "SEXPLANG_TRACEBACK"
+
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""What an output says that takes no more; of a file, the error would have its name."""
+
+
+def guard(command: Callable[[], int]) -> int:
+    """The command's own status, or the one for what broke it."""
+    try:
+        status = command()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _report_interrupt()
+    # Anything else is our own fault: a program's are diagnostics and outcomes, never exceptions.
+    except Exception as error:
+        # Python makes another error of it where a class is being made.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return _report_interrupt()
+        if isinstance(error, OSError) and error.filename is None:
+            # Whoever read our output has gone, and is told nothing.
+            if isinstance(error, BrokenPipeError) and error.errno in (errno.EPIPE, None):
+                return _unwritten("")
+            if error.errno in _UNWRITABLE:
+                why = os.strerror(error.errno).lower()
+                return _unwritten(
+                    f"cannot write the result: {why}; make room, or send it elsewhere"
+                )
+        if os.environ.get(TRACEBACK):
+            import traceback
+
+            traceback.print_exc()
+            return MISUSE
+        summary = " ".join(f"{type(error).__name__}: {error}".split())
+        say(f"this is a bug in sexplang: {summary[:300]}")
+        say(f"set {TRACEBACK}=1 to see the traceback, and please report it with the program")
+        return MISUSE
+    return status
+
+
+def _report_interrupt() -> int:
+    number = ending_signal()
+    _unwritten(ENDING.get(number, "interrupted"))  # whoever hung up reads nothing more
+    return 128 + number
+
+
+def _unwritten(words: str) -> int:
+    if words:
+        say(words)
+    # Python's own flush at exit must not complain either.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+            continue
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+    return FAILED
+
+
+def say(words: str) -> None:
+    """Tells the person at the terminal, if there is one."""
+    with suppress(OSError):
+        print(f"sexplang: {words}", file=sys.stderr)

@@ -1,0 +1,123 @@
+"""Folders and files to an index of them, and an exit status: `sexplang index`."""
+
+import json
+import os
+import sys
+from time import monotonic
+from typing import Any
+
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
+from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.terms.classes.node import define, frozen
+from sexplang.terms.diagnostic import Diagnostic
+
+TICK = 0.1
+"""Seconds between two looks at how far it is, on a terminal."""
+
+_MISUSES = ("file-not-found", "not-text", "bad-pattern")
+
+
+@frozen
+class Settings:
+    """What `index` was asked to do."""
+
+    paths: tuple[str, ...]
+    index: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    listing: bool = False
+    json: bool = False
+    quiet: bool = False
+
+
+def index(settings: Settings) -> int:
+    """Brings an index up to date, or lists what is in it; 2 if a path leads nowhere, 1 if the
+    index cannot be used: it then is as it was."""
+    from sexplang.runtime.memory import MemorySystem, index_path_for
+    from sexplang.runtime.refusal import Refusal
+
+    if settings.index == "":  # as an unset variable gives it
+        hint = "name a file: --index memory.db; or leave it out"
+        return _report_refusal(
+            {"reason": "file-not-found", "message": "no index is named", "hint": hint}
+        )
+    start = settings.paths[0] if settings.paths else os.curdir
+    memory = MemorySystem(settings.index or index_path_for(start))
+    try:
+        if settings.listing:
+            _list(memory.status(), settings)
+        else:
+            _add(memory, settings)
+    except Refusal as refusal:
+        return _report_refusal(refusal.error.fields)
+    return DONE
+
+
+def _add(memory: Any, settings: Settings) -> None:
+    reports = []
+    for path in settings.paths:
+        progress = _Progress(sys.stderr.isatty() and not settings.quiet)
+        try:
+            report = memory.add(
+                path, include=settings.include, exclude=settings.exclude, watch=progress
+            )
+        finally:
+            progress.close()
+        reports.append(report.plain())
+        if not settings.json:
+            print(_line(path, reports[-1]))
+    if settings.json:
+        print(json.dumps({"index": memory.index, "paths": reports}, ensure_ascii=False))
+
+
+def _line(path: str, report: dict[str, Any]) -> str:
+    changes = f"{report['new']} new, {report['changed']} changed, {report['gone']} gone"
+    skipped = ", ".join(f"{count} {reason}" for reason, count in report["skipped"].items())
+    left_out = f"; left out: {skipped}" if skipped else ""
+    return draw_hidden(f"{path}: {_files(report['files'])} ({changes}{left_out})")
+
+
+def _list(status: dict[str, Any], settings: Settings) -> None:
+    if settings.json:
+        print(json.dumps(status, ensure_ascii=False))
+        return
+    for file in status["files"]:
+        print(draw_hidden(f"{_near(file['path'])}  {file['summary']}".rstrip()))
+    print(draw_hidden(f"{_files(len(status['files']))} in {_near(status['index'])}"))
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"
+
+
+def _near(path: str) -> str:
+    """A path as it is typed here."""
+    here = os.getcwd().rstrip("/") + "/"
+    return path.removeprefix(here)
+
+
+def _report_refusal(error: dict[str, Any]) -> int:
+    from sexplang.hosts.terminal.messages import diagnostics_text
+
+    code = str(error["reason"])
+    found = Diagnostic(code, str(error["message"]), hint=error["hint"])
+    print(diagnostics_text((found,), sys.stderr), file=sys.stderr)
+    return MISUSE if code in _MISUSES else FAILED
+
+
+@define
+class _Progress:
+    """One line on a terminal that says how far it is."""
+
+    live: bool
+    _last: float = 0.0
+    _drawn: bool = False
+
+    def __call__(self, done: int, total: int) -> None:
+        if self.live and monotonic() - self._last > TICK:
+            self._last, self._drawn = monotonic(), True
+            print(f"\r\x1b[Kreading {done} of {total} files", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self._drawn:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

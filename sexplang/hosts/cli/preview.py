@@ -1,0 +1,209 @@
+"""What a task's model would get: the payload of its first request, and no call of a model."""
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from sexplang.build.dispatcher import Dispatched
+from sexplang.hosts.cli.exit_status import say_all, say_error
+from sexplang.hosts.cli.guard import DONE, MISUSE
+from sexplang.hosts.cli.programs import outcome_of, permissions_of
+from sexplang.hosts.settings.configuration import apply_configuration
+from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
+from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.model.payload import OPTIONS
+from sexplang.terms.source import Source
+from sexplang.terms.task import error_of
+from sexplang.terms.values.text import plain, to_source, value_of
+from sexplang.terms.values.value import Fault, Value
+
+READING = ("read-file", "now", "random", "timer")
+LOOKING = ("list-files", "search-memory")
+"""What is performed on the way: a task looks for its files before it asks. This may take a
+while."""
+
+SAYING = ("print", "log", "progress")
+"""What is passed over: nobody is told."""
+
+
+class _Over(OSError):
+    """The preview has ended, and the program goes on."""
+
+
+def show_preview(settings: Settings, asked: Dispatched, source: Source) -> int:
+    """Writes system prompt, messages, tools, model and the estimated tokens; with --json the
+    payload itself. It ends at the first request of a model, or of what it does not perform: that
+    fails, and nothing that the program does then is performed."""
+    from sexplang.runtime import Journal, Refusal, drive, performers
+    from sexplang.runtime import Settings as RunSettings
+    from sexplang.runtime.driver.answers import OutputLost
+    from sexplang.runtime.driver.virtual_clock import VirtualClock
+    from sexplang.runtime.models import predict_model
+
+    try:
+        settings = apply_configuration(settings, settings.folder)
+        servers = servers_of(settings, settings.folder)
+    except Diagnostics as found:
+        return say_all(found.diagnostics, MISUSE, settings)
+    seen: list[Any] = []
+    left: list[Any] = []
+    idle = VirtualClock()
+
+    def model(request: Any) -> Any:
+        seen.append(request.arguments[0])
+        raise LookupError("nothing is asked in a preview")
+
+    def leave(request: Any) -> Any:
+        left.append(request)
+        raise LookupError(f"a preview performs no `{request.operation}`")
+
+    def until_then(performer: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def perform(request: Any) -> Any:
+            if seen or left:
+                raise OutputLost(_Over())
+            return performer(request)
+
+        return perform
+
+    def sleep(request: Any) -> Any:
+        table["sleep"](request).close()  # it refuses what is no time
+        return idle.sleep(request.arguments[0])
+
+    def look(request: Any) -> Any:
+        return idle.meanwhile(table[request.operation], request)
+
+    journal = Journal()
+    permissions = permissions_of(settings, settings.folder)
+    table = performers(
+        RunSettings(run_id=journal.run_id, permissions=permissions, memory=settings.index)
+    )
+    answers = {
+        **dict.fromkeys(table, leave),
+        **{name: table[name] for name in READING if name in table},
+        **dict.fromkeys(LOOKING, look),
+        **dict.fromkeys(SAYING, lambda request: None),
+        "sleep": sleep,
+        "model": model,
+    }
+    try:
+        tools = describe_tools(servers, asked.program)
+    except Fault as fault:  # a server that the task needs
+        return say_error(error_of(fault), asked.program, source, settings)
+    finally:
+        if servers is not None:
+            servers.close()
+    outcome = outcome_of(asked.program, asked.inputs, tools=tools, settings=settings)
+    if hasattr(outcome, "requests"):
+        held = {name: until_then(performer) for name, performer in answers.items()}
+        with suppress(_Over):
+            outcome = drive(outcome, held, journal=journal)
+    if not seen and left:
+        return _show_first_request(left[0], settings)
+    if not seen:
+        error = getattr(outcome, "error", None)
+        if error is not None:
+            return say_error(error, asked.program, source, settings)
+        print("nothing of this asks a model", file=sys.stderr)
+        if settings.json:
+            sys.stdout.write('{"payload": null}\n')
+        return DONE
+    payload = plain(seen[0])
+    try:
+        sizes = _sizes(seen[0], predict_model(payload.get("model"), settings.models, permissions))
+    except Refusal as refusal:
+        return say_error(refusal.error, asked.program, source, settings)
+    # The run has ended at the question, and says what it was warned of until then.
+    end = outcome.error.fields["details"] if hasattr(outcome, "error") else {}
+    sizes["warnings"] = [*end.get("warnings", ()), *_unread(payload, sizes["model"])]
+    sys.stdout.write(_as_json(payload, sizes) if settings.json else _show(payload, sizes))
+    return DONE
+
+
+def _show_first_request(request: Any, settings: Settings) -> int:
+    """Shows what is asked for first, where that is no model."""
+    operation, arguments = request.operation, request.arguments
+    if settings.json:
+        shown = {"operation": operation, "arguments": plain(arguments)}
+        sys.stdout.write(json.dumps({"payload": None, "request": shown}, ensure_ascii=False) + "\n")
+    else:
+        print(
+            draw_hidden(
+                f"({' '.join([operation, *[to_source(value_of(each)) for each in arguments]])})"
+            )
+        )
+    words = f"this asks for `{operation}` first, which a preview does not perform, and no model"
+    print(f"{words} before it", file=sys.stderr)
+    return DONE
+
+
+def _as_json(payload: Any, sizes: dict[str, Any]) -> str:
+    return json.dumps({"payload": payload, **sizes}, ensure_ascii=False) + "\n"
+
+
+def _sizes(asked: Any, model: str | None) -> dict[str, Any]:
+    """Estimated tokens of the request, those that the model takes, and those that it gives where
+    the request sets no limit."""
+    from sexplang.tasks.prompt.window import estimate, output, windows
+
+    used, window = estimate(asked), windows()(model)
+    return {"input_tokens": used, "window": window, "most": output(model), "model": model}
+
+
+def _unread(payload: Any, model: str | None) -> tuple[str, ...]:
+    """What the model in the process cannot take of the request."""
+    if model is None or model.partition(":")[0] != "local":
+        return ()
+    from sexplang.runtime import Refusal
+    from sexplang.runtime.models.adapters.openai import build_request
+
+    try:
+        build_request(payload)
+    except Refusal as refusal:
+        return (str(refusal.error.fields["message"]),)
+    return ()
+
+
+def _show(payload: dict[str, Any], sizes: dict[str, Any]) -> str:
+    lines = [f"model   {sizes['model'] or 'none: name one with --model'}"]
+    lines.append(f"tokens  about {sizes['input_tokens']} of {sizes['window']} in")
+    lines.append(f"        at most {payload.get('max_tokens') or sizes['most']} out")
+    options = {key: payload[key] for key in OPTIONS if key in payload}
+    lines += [
+        f"option  {key}: {draw_hidden(to_source(value_of(each)))}" for key, each in options.items()
+    ]
+    for tool in payload.get("tools") or []:
+        said, *more = (tool.get("description") or "").split("\n")
+        lines.append(f"tool    {draw_hidden(tool['name'])}  {draw_hidden(said)}".rstrip())
+        lines += [f"        {draw_hidden(line)}".rstrip() for line in more]
+    lines += [f"warning {draw_hidden(warning)}" for warning in sizes["warnings"]]
+    if payload.get("system"):
+        lines += ["", "system", *_indent(payload["system"])]
+    for message in payload["messages"]:
+        lines += ["", message["role"], *_indent(_words(message["content"]))]
+    return "\n".join(lines) + "\n"
+
+
+def _words(content: Value) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(map(_of_block, content))
+
+
+def _of_block(block: Any) -> str:
+    """A text as it is; of an image or a document what it is, and how large."""
+    match block:
+        case {"type": "text", "text": str(words)}:
+            return words
+        case {"type": str(kind), "source": {"type": "base64", "data": str(data)} as source}:
+            size = len(data) * 3 // 4 - data[-2:].count("=")
+            return f"[{kind} {source.get('media_type')}, {size:,} bytes]"
+        case _:
+            return json.dumps(block, ensure_ascii=False)
+
+
+def _indent(words: str) -> list[str]:
+    return [f"  {line}".rstrip() for line in draw_hidden(words, keep="\n").split("\n")]

@@ -1,0 +1,164 @@
+"""Sources and what they may import to programs, and programs to their first outcome."""
+
+import os
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.path_arguments import folder_of
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.program import Program
+from sexplang.terms.run_terms import Terms
+from sexplang.terms.source import Source
+from sexplang.terms.values.value import Fault, Value
+
+if TYPE_CHECKING:
+    from sexplang.machine import Limits
+
+Find = Callable[[str, str], tuple[Source, ...]]
+
+
+def build_program(source: Source, folder: str | None, allowed: tuple[str, ...] = ()) -> Program:
+    """The program. Raises Diagnostics.
+
+    It imports what lies below its own folder or is allowed; text that is no file of its own
+    (`folder` is None) imports only what is allowed.
+    """
+    from sexplang.build.pipeline import build
+
+    find = finder(folder, allowed)
+    try:
+        return build(source, find)
+    except Diagnostics as found:
+        if folder is None:
+            raise
+        from sexplang.runtime.files.missing_imports import with_imports
+
+        raise with_imports(found, folder, find) from None
+
+
+def finder(folder: str | None, allowed: tuple[str, ...] = ()) -> Find:
+    """What finds the files that a program below a folder names."""
+
+    def find(path: str, importer: str) -> tuple[Source, ...]:
+        # Most short programs import nothing and start without the runtime.
+        from sexplang.runtime import Permissions
+        from sexplang.runtime.files.source_finder import make_finder
+
+        return make_finder(Permissions(read=allowed, folder=folder))(path, importer)
+
+    return find
+
+
+def permissions_of(settings: Settings, folder: str | None, files: tuple[str, ...] = ()) -> Any:
+    """The Permissions that the command line gives, and to read some files more."""
+    from sexplang.runtime import Permissions
+
+    return Permissions(
+        read=settings.allow_read + files,
+        write=settings.allow_write,
+        run=settings.allow_run,
+        net=settings.allow_net,
+        folder=folder,
+    )
+
+
+def check_index(path: str) -> None:
+    """Raises Diagnostics if there is no index at a path that a person named."""
+    if not os.path.exists(path):
+        from shlex import quote
+
+        hint = f"make one: sexplang index PATH --index {quote(path)}"
+        title = f"there is no index `{path}`"
+        raise Diagnostics([Diagnostic("file-not-found", title, hint=hint)])
+
+
+_MEASURE = "([0-9]{1,18}([.][0-9]*)?|[.][0-9]+)(e[-+]?[0-9]{1,2})?"
+
+
+_BUDGET = "for example --budget calls=20,tokens=50000,usd=0.5,seconds=60"
+
+
+def budget_of(text: str) -> dict[str, Value]:
+    """`calls=20,usd=0.5` as the table of a budget. Raises Diagnostics."""
+    from sexplang.machine.scopes.budgets import check_budget, no_bound
+
+    budget: dict[str, Value] = {}
+    try:
+        for part in text.split(","):
+            name, _, amount = part.partition("=")
+            if not re.fullmatch(_MEASURE, amount):
+                raise no_bound(part, _BUDGET)
+            if name in budget:
+                raise Fault("wrong-type", f"the bound `{name}` of the budget is given twice")
+            budget[name] = int(amount) if amount.isdigit() else float(amount)
+        return check_budget(budget, _BUDGET)
+    except Fault as fault:
+        hint = fault.hint or _BUDGET
+        raise Diagnostics([Diagnostic("bad-input", fault.message, hint=hint)]) from None
+
+
+def terms_of(
+    program: Program,
+    inputs: dict[str, Value],
+    settings: Settings,
+    limits: "Limits | None" = None,
+    budget: dict[str, Value] | None = None,
+    tools: dict[str, Any] | None = None,
+) -> Terms:
+    """The terms of a run that the settings of a command ask for. `tools` describes those that
+    models may have beside the language's own."""
+    from sexplang.build import assembly
+
+    if inputs:
+        from sexplang.guards.secrets import redact
+
+        inputs = redact(inputs)
+    given: dict[str, Any] = {"limits": limits, "budget": budget, "tools": tools}
+    if has_tasks(program):
+        from sexplang.runtime.memory.index_paths import discover_index
+        from sexplang.runtime.models.prices import choose_windows
+
+        start = settings.folder or (folder_of(settings.file) if settings.file else os.getcwd())
+        given["windows"] = choose_windows(settings.models)
+        given["memory"] = settings.index is not None or discover_index(start) is not None
+        given["folder"] = start
+    return assembly.terms_of(program, inputs, models=settings.models, all_tools=True, **given)
+
+
+def outcome_of(
+    program: Program,
+    inputs: dict[str, Value],
+    budget: dict[str, Value] | None = None,
+    tools: dict[str, Any] | None = None,
+    settings: Settings | None = None,
+    limits: "Limits | None" = None,
+    *,
+    traced: bool = False,
+) -> Any:
+    """Done, Failed or Suspended: the program has run until it ended or waits."""
+    from sexplang.build.assembly import begin
+    from sexplang.machine import Slice
+
+    terms = terms_of(program, inputs, settings or Settings(), limits, budget, tools)
+    held = None if limits is None else limits.held
+    uses = has_tasks(program)
+    return begin(program, terms, has_tasks=uses, held=held, traced=traced, slice=Slice())
+
+
+def has_tasks(program: Program) -> bool:
+    """Whether anything needs tasks: the program, or a plan that it runs or proposes."""
+    names = {each.name for each in program.sources}
+    return bool(program.tasks) or not names.isdisjoint({"std/plans", "std/subplans"})
+
+
+def system_of(
+    program: Program, settings: Settings, limits: "Limits", tools: dict[str, Any] | None = None
+) -> Any:
+    """The TaskSystem of a run; None for a program without tasks."""
+    if not has_tasks(program):
+        return None
+    from sexplang.build.assembly import task_system
+
+    return task_system(program, terms_of(program, {}, settings, limits, tools=tools))

@@ -1,0 +1,343 @@
+"""Settings of `run` to an exit status: the program is built, driven to its end and shown."""
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from typing import TYPE_CHECKING, Any
+
+from sexplang.hosts.cli.exit_status import (
+    failure_of,
+    is_bound,
+    say_all,
+    say_error,
+    say_failure,
+    say_interrupted,
+    say_kept,
+    say_misuse,
+    write_value,
+)
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
+from sexplang.hosts.cli.programs import (
+    budget_of,
+    build_program,
+    check_index,
+    outcome_of,
+    permissions_of,
+)
+from sexplang.hosts.settings.configuration import apply_configuration
+from sexplang.hosts.settings.limit_options import limits_of
+from sexplang.hosts.settings.mcp_options import describe_tools, say_unprovided, servers_of
+from sexplang.hosts.settings.model_options import find_unused
+from sexplang.hosts.settings.options import Settings, check_files
+from sexplang.hosts.settings.path_arguments import folder_of, source_at, status_of, text_at
+from sexplang.package.process import hide
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.program import Program
+from sexplang.terms.source import Source
+from sexplang.terms.task import error_of
+from sexplang.terms.values.value import Fault, Value
+
+if TYPE_CHECKING:
+    from sexplang.hosts.terminal.progress import Progress
+    from sexplang.runtime.mcp import Servers
+    from sexplang.runtime.traces.tree import Trace
+
+
+def run(settings: Settings) -> int:
+    """Runs a program and shows what it gives."""
+    try:
+        source = _source(settings)
+        program = build_program(source, _folder(settings), settings.allow_read)
+    except Diagnostics as found:
+        return say_all(found.diagnostics, status_of(found.diagnostics), settings)
+    if _only_defines(settings, program):
+        return MISUSE
+    findings = _run_check(settings, program)
+    warnings = (*program.warnings, *find_unused(settings.model, program, settings.inputs))
+    if settings.strict and (warnings or findings):
+        say_all((*warnings, *findings), FAILED, settings)
+        say("--strict stops the program at a warning; nothing was run")
+        return FAILED
+    if warnings and not settings.quiet:
+        say_all(warnings, FAILED)
+    errors = tuple([each for each in findings if each.severity == "error"])
+    if errors:
+        return say_all(errors, FAILED, settings)
+    try:
+        inputs = _inputs(settings, program)
+        budget = budget_of(settings.budget) if settings.budget is not None else None
+        if settings.index is not None:
+            check_index(settings.index)
+    except Diagnostics as found:
+        return say_all(found.diagnostics, MISUSE, settings)
+    return perform(settings, program, inputs, source, budget)
+
+
+def _run_check(settings: Settings, program: Program) -> tuple[Diagnostic, ...]:
+    """What `check` finds: looked for where somebody asks for it, and before a model is paid."""
+    if not settings.strict and not program.tasks:
+        return ()
+    from sexplang.build.pipeline import inspect
+
+    return inspect(program).findings
+
+
+def inputs_of(settings: Settings) -> int:
+    """Lists the inputs of a program, for its `--help`."""
+    from sexplang.hosts.settings.input_arguments import describe_inputs
+
+    try:
+        program = build_program(_source(settings), _folder(settings), settings.allow_read)
+    except Diagnostics as found:
+        return say_all(found.diagnostics, status_of(found.diagnostics))
+    if _only_defines(settings, program):
+        return MISUSE
+    rows = describe_inputs(program.inputs)
+    width = max((len(name) for name, _ in rows), default=0)
+    print(f"\nInputs of {settings.file or 'the program'}:")
+    for name, facts in rows:
+        print(f"  {name:<{width}}  {facts}".rstrip())
+    if not rows:
+        print("  none")
+    return DONE
+
+
+def _only_defines(settings: Settings, program: Program) -> bool:
+    """Whether the file holds templates and no call: says what to do with them."""
+    file = settings.file or ""
+    if not file.endswith(".xml") or program.units[-1].items:
+        return False
+    from shlex import quote
+
+    say_misuse(
+        f"`{file}` is a template: import it from a program and call it there, "
+        f"or type: sexplang check {quote(file)}",
+        settings,
+    )
+    return True
+
+
+def _source(settings: Settings) -> Source:
+    if settings.expression is not None:
+        return Source("<expression>", settings.expression)
+    assert settings.file is not None
+    return source_at(settings.file)
+
+
+def _folder(settings: Settings) -> str | None:
+    """The program's own folder; text from a pipe or the command line has none."""
+    if settings.folder is not None:
+        return settings.folder
+    return folder_of(settings.file) if settings.file not in (None, "-") else None
+
+
+def _inputs(settings: Settings, program: Program) -> dict[str, Value]:
+    if not settings.inputs and not program.inputs:
+        return {}
+    from sexplang.hosts.settings.input_arguments import values_of
+
+    return values_of(settings.inputs, program.inputs, text_at)
+
+
+def perform(
+    settings: Settings,
+    program: Program,
+    inputs: dict[str, Value],
+    source: Source,
+    budget: dict[str, Value] | None,
+    shaped: Callable[[Value], Value] = lambda value: value,
+    servers: "Servers | None" = None,
+) -> int:
+    """Runs a built program to its end and writes its value, `shaped`, or its error. `servers` are
+    those that were asked for something already."""
+    from sexplang.guards.interrupt import interruptible
+
+    try:
+        settings = apply_configuration(settings, _folder(settings))
+        check_files(settings)
+        limits = limits_of(settings, _folder(settings))
+        servers = servers or servers_of(settings, _folder(settings))
+    except Diagnostics as found:
+        return say_all(found.diagnostics, MISUSE, settings)
+    if program.tasks:
+        from sexplang.runtime.models import warm_up
+
+        warm_up(settings.models, [task.template.model_name for task in program.tasks])
+    if program.tasks or settings.model:
+        from sexplang.runtime import Refusal
+        from sexplang.runtime.models import check_models, check_scripts
+
+        try:
+            check_models(settings.models)
+            check_scripts(settings.models)
+        except Refusal as refusal:
+            return say_error(refusal.error, program, source, settings)
+    journal = progress = trace = None
+    unwritten: list[str] = []
+    if _is_followed(settings, program):  # before anything happens, and also when nothing will
+        from sexplang.hosts.settings.trace_options import follow_run
+        from sexplang.runtime import Refusal
+
+        try:
+            journal, progress, trace = follow_run(settings, source, unwritten.append)
+        except Refusal as refusal:
+            return say_error(refusal.error, program, source, settings)
+    gc.freeze()
+    # Values cannot form circles: looking for them is mostly waste.
+    gc.set_threshold(100_000, 20, 20)
+    gc.enable()
+    if settings.allow_run:
+        hide()
+    with trace or nullcontext():  # what it waits for comes after the value
+        try:
+            with interruptible():
+                tools = describe_tools(servers, program)
+                say_unprovided(settings, program, tools)
+                outcome = outcome_of(
+                    program, inputs, budget, tools, settings, limits, traced=trace is not None
+                )
+                if trace is not None:
+                    trace.advance(outcome)
+                if hasattr(outcome, "requests"):
+                    from sexplang.hosts.terminal.progress import watching
+
+                    progress = progress or watching(settings)
+                    outcome = drive_to_end(
+                        settings, program, outcome, journal, servers, progress, trace
+                    )
+        except Fault as fault:  # a server that the program needs
+            return say_error(error_of(fault), program, source, settings)
+        finally:
+            if servers is not None:
+                servers.close()
+        if budget and not settings.quiet:
+            _say_spending(outcome, progress is not None and progress.is_asked)
+        error = getattr(outcome, "error", None)
+        if trace is not None:
+            trace.over(error)
+        if error is None:
+            try:
+                value = shaped(outcome.value)
+                write_value(settings, value)
+                failure = failure_of(value)
+                if trace is not None:
+                    sys.stdout.flush()
+            except Fault as fault:
+                error = error_of(fault)
+        status = DONE
+        if error is not None:
+            is_own = settings.way in (None, "s_expression")  # else the program is the Dispatcher's
+            trail = getattr(outcome, "trail", None) if is_own else None
+            status = say_error(error, program, source, settings, trail)
+        elif failure is not None:
+            status = say_failure(failure, program, source)
+        stopped = error or failure
+        if stopped is not None and progress is not None and is_bound(stopped):
+            say_kept(settings, progress.total_usage())
+    if unwritten:  # the value is out already
+        hint = "make room, or name another file: --trace FILE"
+        return say_all((Diagnostic("trace-failed", unwritten[0], hint=hint),), status or FAILED)
+    return status
+
+
+def _say_spending(outcome: Any, is_asked: bool) -> None:
+    from sexplang.hosts.terminal.budget_line import spending
+
+    said = spending(outcome, is_asked)
+    if said:
+        print(said, file=sys.stderr)
+
+
+def _is_followed(settings: Settings, program: Program) -> bool:
+    """Whether a run may be recorded, traced or watched; others start without the runtime."""
+    if settings.record or settings.trace:
+        return True
+    if program.tasks and not settings.quiet and sys.stderr.isatty():
+        return True
+    return any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ)
+
+
+def drive_to_end(
+    settings: Settings,
+    program: Program,
+    outcome: Any,
+    journal: Any,
+    servers: Any = None,
+    progress: "Progress | None" = None,
+    trace: "Trace | None" = None,
+) -> Any:
+    """The outcome at the end: requests are performed, watched on stderr, and kept on record."""
+    from sexplang.hosts.terminal.person import person_at
+    from sexplang.hosts.terminal.progress import watching
+    from sexplang.runtime import Journal, drive, performers
+    from sexplang.runtime import Settings as RunSettings
+
+    journal = journal or Journal()
+    progress = progress or watching(settings)
+
+    permissions = permissions_of(settings, _folder(settings), _list_input_files(settings, program))
+    prepared = performers(
+        RunSettings(
+            run_id=journal.run_id,
+            permissions=permissions,
+            write=_printing(settings),
+            log=_logging(settings, trace),
+            person=person_at(sys.stdin, sys.stderr),
+            on_event=progress if trace is None else trace.watching(progress),
+            models=settings.models,
+            on_named=progress.note_model,
+            memory=settings.index,
+            servers=servers,
+        )
+    )
+    more: dict[str, Any] = {"single_flight": settings.single_flight}
+    more |= {} if settings.parallel is None else {"parallel": settings.parallel}
+    try:
+        try:
+            return drive(outcome, prepared, journal=journal, on_event=progress, trace=trace, **more)
+        finally:
+            progress.close()
+    except (KeyboardInterrupt, OSError) as ended:
+        failed = ended.__cause__
+        if settings.budget is not None and not settings.quiet:
+            with suppress(OSError):  # whoever hung up reads nothing more
+                _say_spending(failed, progress.is_asked)
+        if isinstance(ended, KeyboardInterrupt):
+            say_interrupted(settings, failed, progress.total_usage())
+        raise
+
+
+def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:
+    """Files that the command line itself gives to inputs of type file may be read."""
+    files = {each.name for each in program.inputs if each.type == "file"}
+    pairs = (given.partition("=") for given in settings.inputs)
+    return tuple(os.path.abspath(path) for name, _, path in pairs if name in files)
+
+
+def _printing(settings: Settings) -> Any:
+    # With --json standard output holds one document and nothing else.
+    stream = sys.stderr if settings.json else sys.stdout
+
+    def write(text: str) -> None:
+        try:
+            stream.write(text)
+            stream.flush()
+        except OSError as error:
+            # Nobody else's failure to perform: the run ends as when the reader has gone.
+            raise BrokenPipeError(error.errno, error.strerror) from None
+
+    return write
+
+
+def _logging(settings: Settings, trace: "Trace | None" = None) -> Any:
+    from sexplang.hosts.settings.trace_options import mark_line
+    from sexplang.hosts.terminal.show import draw_hidden
+
+    def log(level: str, text: str) -> None:
+        if level == "error" or not (settings.quiet or level == "debug"):
+            line = mark_line(draw_hidden(text, keep=chr(10)), trace)
+            print(f"{draw_hidden(level)}: {line}", file=sys.stderr)
+
+    return log

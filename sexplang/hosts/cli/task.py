@@ -1,0 +1,317 @@
+"""`sexplang task`: one task, tool or program text by name, run or only previewed."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sexplang.hosts.cli.exit_status import say_all, say_fault
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
+from sexplang.hosts.cli.programs import budget_of
+from sexplang.hosts.cli.run import perform
+from sexplang.hosts.settings.mcp_options import in_json, servers_of
+from sexplang.hosts.settings.model_options import find_unused
+from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.path_arguments import folder_of, status_of, text_at
+from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.package.process import hide
+from sexplang.tasks.start.parameters import values_of
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.source import Source
+from sexplang.terms.template import FILES
+from sexplang.terms.values.value import Fault, Task, Value, has_failed
+
+if TYPE_CHECKING:
+    from sexplang.runtime.mcp import Servers
+
+EXTRA = "file_context"
+"""The argument that names files a task is to see, as in the documents."""
+
+
+def task(
+    settings: Settings,
+    name: str,
+    arguments: tuple[str, ...],
+    places: tuple[str, ...],
+    preview: bool,
+) -> int:
+    """Runs what `name` names with `name=value` arguments, or shows what its model would get."""
+    opened: list[Servers] = []
+    try:
+        return _task(settings, name, arguments, places, preview, opened)
+    finally:
+        for each in opened:
+            each.close()
+
+
+def _task(
+    settings: Settings,
+    name: str,
+    arguments: tuple[str, ...],
+    places: tuple[str, ...],
+    preview: bool,
+    opened: "list[Servers]",
+) -> int:
+    """The same; servers that were asked already are `opened`."""
+    from sexplang.build.dispatcher import dispatch, find_task, make_result, types_of
+
+    places = places or (".",)
+    settings = evolve(settings, folder=_folder(places[0]), way="")
+    source = Source("<task>", name)
+    try:
+        find = _finding(places, settings)
+        tasks = _tasks(places, find, name, settings.quiet)
+    except Diagnostics as wrong:
+        return say_all(wrong.diagnostics, status_of(wrong.diagnostics), settings)
+    try:
+        servers = servers_of(settings, settings.folder)
+        tools = servers.select_server_tools([name]) if servers is not None else ()
+        known = find_task(name, tasks)
+        if tools and servers is not None and known is None:
+            opened += [servers] if arguments else []
+            types = _of_server(servers, name, preview) if arguments else {}
+        else:
+            types = types_of(name, tasks, find)
+        inputs = _inputs(arguments, types)
+        is_extra = known is not None and not _has(known, EXTRA)
+        files = _files(inputs.pop(EXTRA, None)) if is_extra else None
+        budget = budget_of(settings.budget) if settings.budget is not None else None
+        if known is not None:
+            values_of(known.template, inputs)
+    except Diagnostics as wrong:
+        return say_all(wrong.diagnostics, MISUSE, settings)
+    except Fault as fault:
+        return say_fault(fault, _status(fault), settings)
+    try:
+        asked = dispatch(name, inputs, tasks=tasks, tools=tools, files=files, find=find)
+    except Diagnostics as wrong:
+        return say_all(wrong.diagnostics, status_of(wrong.diagnostics), settings)
+    except Fault as fault:
+        return say_fault(_beside(fault, name, places, find), _status(fault), settings)
+    odd = find_unused(settings.model, asked.program, arguments)
+    if odd and not settings.quiet:
+        say_all(odd, DONE)
+    settings = evolve(settings, way=asked.path)
+    if asked.path != "s_expression":
+        source = asked.program.units[-1].items[0].span.source
+    if preview:
+        from sexplang.hosts.cli.preview import show_preview
+
+        return show_preview(settings, asked, source)
+
+    def shape(value: Value) -> Value:
+        result = make_result(value, asked.path)
+        if has_failed(result) and not has_failed(value):  # the value is what is wrong
+            error = result.fields["notes"]["error"]
+            raise Fault(error.fields["reason"], error.fields["message"], error=error)
+        if not (settings.json or settings.quiet):
+            for warning in result.fields["notes"].get("warnings") or ():
+                print(f"warning: {draw_hidden(warning)}", file=sys.stderr)
+        return result
+
+    asked_already = opened[0] if opened else None
+    return perform(settings, asked.program, asked.inputs, source, budget, shape, asked_already)
+
+
+def _beside(fault: Fault, name: str, places: tuple[str, ...], find: Any) -> Fault:
+    """The same; where a program in the folder defines the task, the hint names the file."""
+    from sexplang.runtime.files.missing_imports import find_definition
+
+    for place in filter(os.path.isdir, places if fault.code == "template_not_found" else ()):
+        file = find_definition(name, os.path.abspath(place), find)
+        if file is not None:
+            shown = os.path.join(place, os.path.basename(file))
+            hint = f"a folder stands for its .xml files; `{shown}` defines it: --from {shown}"
+            error = fault.error and evolve(fault.error, fields={**fault.error.fields, "hint": hint})
+            return Fault(fault.code, fault.message, hint=hint, details=fault.details, error=error)
+    return fault
+
+
+_TEXTS = ("any", "string", *FILES)
+"""The types of an input that take a text."""
+
+
+def _status(fault: Fault) -> int:
+    """Misuse where what was typed does not fit what there is."""
+    misuse = fault.code in ("template_not_found", "input_validation_failure")
+    return MISUSE if misuse else FAILED
+
+
+def _of_server(servers: "Servers", tool: str, preview: bool) -> dict[str, str]:
+    """The inputs of a server's tool that are written as JSON. Raises Fault where the server may not
+    be asked; a preview, which performs nothing, takes them for texts then."""
+    hide()  # it may start a server
+    try:
+        return dict.fromkeys(in_json(servers, tool), "json")
+    except Fault:
+        if preview:
+            return {}
+        raise
+
+
+def describe_task(settings: Settings, places: tuple[str, ...], name: str | None) -> int:
+    """Lists the tasks there are, or the parameters of one, or of a tool."""
+    places = places or (".",)
+    settings = evolve(settings, folder=_folder(places[0]))
+    try:
+        find = _finding(places, settings)
+        tasks = _tasks(places, find, name or "", settings.quiet)
+        tool = () if name is None or name in tasks else _tool(settings, name, find)
+    except Diagnostics as found:
+        return say_all(found.diagnostics, status_of(found.diagnostics))
+    except Fault as fault:  # a server whose tool it is
+        return say_fault(fault, FAILED, settings)
+    if tool:
+        print("\n" + "\n".join(map(draw_hidden, tool)))
+        return DONE
+    if name is not None and name in tasks:
+        template = tasks[name].template
+        print(f"\n{template.name}: {template.description or 'no description'}")
+        for param in template.params:
+            needed = "required" if param.required else f"default {param.default!r}"
+            print(f"  {param.name}=<{param.type}>  {param.doc}  [{needed}]")
+        return DONE
+    if name is not None:
+        say(f"there is no task called `{name}`")
+    print("\nTasks here:" if tasks else "\nNo tasks here; name a file or folder with --from.")
+    for each in sorted(tasks):
+        print(f"  {each}  {tasks[each].template.description}".rstrip())
+    return DONE if name is None else MISUSE
+
+
+def _tool(settings: Settings, name: str, find: Any) -> tuple[str, ...]:
+    """The lines that describe a tool of the language or of a server; none if it is no tool.
+    Raises Fault where its server cannot be asked."""
+    from sexplang.build.dispatcher import own_inputs
+    from sexplang.hosts.settings.input_arguments import describe_inputs as inputs_described
+    from sexplang.runtime import Refusal
+
+    servers = servers_of(settings, settings.folder)
+    if servers is not None and servers.select_server_tools([name]):
+        try:
+            known = servers.describe([name])[name]
+        except Refusal as refusal:
+            fields = refusal.error.fields
+            raise Fault(fields["reason"], fields["message"], error=refusal.error) from None
+        finally:
+            servers.close()
+        schema = _table(known.get("input_schema"))
+        required = schema.get("required")
+        needed = required if isinstance(required, (list, tuple)) else ()
+        fields = {each: _table(said) for each, said in _table(schema.get("properties")).items()}
+        rows = [
+            (f"{each}=<{said.get('type', 'any')}>", str(said.get("description") or ""))
+            for each, said in fields.items()
+        ]
+        rows = [
+            (way, f"{said}  [required]") if way.partition("=")[0] in needed else (way, said)
+            for way, said in rows
+        ]
+        about = known.get("description") or "no description"
+    else:
+        inputs = own_inputs(name, find)
+        if inputs is None:
+            return ()
+        rows, about = inputs_described(inputs), "a tool of the language"
+    return (f"{name}: {about}", *[f"  {each}  {said}".rstrip() for each, said in rows])
+
+
+def _table(said: Any) -> dict[str, Any]:
+    """What a server says, where it is a table."""
+    return said if isinstance(said, dict) else {}
+
+
+def _has(task: Task, name: str) -> bool:
+    return task.template.param(name) is not None
+
+
+def _folder(place: str) -> str:
+    return os.path.abspath(place) if os.path.isdir(place) else folder_of(place)
+
+
+def _tasks(places: Iterable[str], find: Any, asked: str, quiet: bool) -> Mapping[str, Task]:
+    """The tasks by name; what is left out is told. A folder stands for its templates: its programs
+    are there to be run, not to be imported. Raises Diagnostics."""
+    from sexplang.build.task_library import library
+    from sexplang.runtime.files.source_finder import list_sources
+
+    named: list[str] = []
+    lying: list[str] = []
+    for place in map(os.path.abspath, places):
+        if os.path.isdir(place):
+            lying += [each for each in list_sources(place) if each.endswith(".xml")]
+        elif os.path.exists(place):
+            named.append(place)
+        else:
+            hint = "name a file, or a folder of templates"
+            raise Diagnostics([Diagnostic("file-not-found", f"there is no {place}", hint=hint)])
+    there = library(named, find, lying)
+    there.check(asked)
+    if there.left_out and not quiet:
+        say_all(tuple([each.warning() for each in there.left_out]), DONE)
+    return there.tasks
+
+
+def _finding(places: Iterable[str], settings: Settings) -> Any:
+    from sexplang.runtime import Permissions
+    from sexplang.runtime.files.source_finder import make_finder
+
+    read = (*settings.allow_read, *[_folder(place) for place in places])
+    return make_finder(Permissions(read=read, folder=settings.folder))
+
+
+def _inputs(arguments: tuple[str, ...], types: Mapping[str, str]) -> dict[str, Value]:
+    """Values by name: JSON where its type takes no text, else text as it is; `name:=` is always
+    JSON."""
+    values: dict[str, Value] = {}
+    for argument in arguments:
+        name, _, given = argument.partition("=")
+        type_ = types.get(name.removesuffix(":"), "any")
+        is_json = name.endswith(":") or type_ not in _TEXTS
+        name = name.removesuffix(":")
+        if name in values:
+            raise _bad(f"the input `{name}` is given twice", f"give {name}= once")
+        if given == "-" or given.startswith("@"):
+            given = text_at(given.removeprefix("@"))
+        values[name] = _json(name, given, _form(argument, name, type_)) if is_json else given
+    return values
+
+
+_SAMPLES = {"integer": "3", "number": "1.5", "boolean": "true", "object": "'{\"a\": 1}'"}
+
+
+def _form(argument: str, name: str, type_: str) -> str:
+    """How JSON of a type is given to an input; with `:=`, a text is given without the colon."""
+    sample = _SAMPLES.get(type_, "'[1, 2]'")
+    if argument.startswith(f"{name}:=") and type_ in _TEXTS:
+        return f"write {name}:={sample}, or {name}=… for text"
+    more = f" or {name}=true" if type_ in ("json", "any") else ""
+    return f"write {name}={sample}{more}"
+
+
+def _json(name: str, given: str, hint: str) -> Value:
+    from sexplang.hosts.settings.input_arguments import json_given
+
+    try:
+        return json_given(given)
+    except Fault as fault:
+        shown = given if len(given) <= 60 else given[:59] + "…"
+        title = f"the input `{name}` takes JSON, not `{shown}`"
+        raise _bad(title, hint, fault.message) from None
+
+
+def _files(given: Value) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    listed = _json(EXTRA, given, _PATHS) if isinstance(given, str) else given
+    if not isinstance(listed, tuple) or not all(isinstance(path, str) for path in listed):
+        raise _bad(f"`{EXTRA}` is no list of paths", _PATHS)
+    return listed
+
+
+_PATHS = f"write {EXTRA}='[\"a.md\"]'"
+
+
+def _bad(title: str, hint: str, *notes: str) -> Diagnostics:
+    return Diagnostics([Diagnostic("bad-input", title, notes=notes, hint=hint)])

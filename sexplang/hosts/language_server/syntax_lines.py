@@ -1,0 +1,77 @@
+"""What an editor says about the words of the language: one line for each, beside its syntax."""
+
+from collections.abc import Mapping
+from functools import cache
+
+from sexplang.hosts.language_server.scopes.meanings import Meaning
+
+LINES: dict[str, str] = {
+    "quote": "The datum itself, not evaluated: `'x`.",
+    "quasiquote": "A datum in which `~x` and `~@xs` are evaluated: `` `(a ~x) ``.",
+    "if": "One of two, by the test; only `false` and `nil` are false.",
+    "when": "The body if the test holds, else nil.",
+    "unless": "The body if the test does not hold, else nil.",
+    "cond": "The body of the first clause whose test holds, else nil.",
+    "case": "The body of the clause whose data hold the key, compared by `equal?`, else nil.",
+    "match": "The body of the first clause whose pattern fits; nothing fits: `no-match`.",
+    "and": "The first false value, else the last one.",
+    "or": "The first true value, else the last one.",
+    "->": "Puts the value through each call, as its first argument.",
+    "define": "Defines a name or a function, once; functions side by side may call each other.",
+    "bind": "Binds a name for the rest of the body, and gives the value; may bind it again.",
+    "lambda": "A function of these parameters.",
+    "fn": "A function of these parameters; the same as `lambda`.",
+    "let": "Names for values, all evaluated in the outer scope; with a name in front, a loop.",
+    "let*": "Names for values; each value sees the names before.",
+    "letrec": "Names for functions that may call each other.",
+    "begin": "One after the other; the value of the last.",
+    "progn": "One after the other; the value of the last. The same as `begin`.",
+    "loop": "The body so many times, or with variables until it does not `recur`.",
+    "recur": "The next turn of the loop around, in tail position of it.",
+    "define-syntax": "A hygienic macro, by `syntax-rules`.",
+    "syntax-rules": "The patterns of a macro, each with what it stands for.",
+    "import": "Brings the public names of a file, of each file in a folder, or of `std/…`.",
+    "define-input": "What the main program asks its caller for: `name=value`.",
+    "define-effect": "Declares an operation, and the function that performs it.",
+    "defatom": "An atomic task: a function that a model answers.",
+    "attempt": "The value, or for an error the default; without one a FAILED TaskResult.",
+    "perform": "Asks the nearest handler of the operation, else the host.",
+    "handle": "Answers what its body performs; a clause may resume never, once or many times.",
+    "forward": "Passes a request on outward, to be answered where it was performed.",
+    "try": "The body; a `catch` takes its errors, `finally` runs however it is left.",
+    "par": "Evaluates all at the same time; the list of their values.",
+    "par-map": "Calls the function on each element at the same time; results in order.",
+    "race": "The first value; the others are cancelled.",
+    "with-timeout": "The body, or an error when the seconds are over.",
+    "with-budget": "The body, with an account of calls, tokens, dollars and seconds.",
+}
+"""Special forms, and forms that may be special."""
+
+
+@cache
+def special() -> Mapping[str, Meaning]:
+    """The words of the language, by name."""
+    from sexplang.compiler.forms.shapes import PARTS, SHAPES
+
+    lines = {word: LINES.get(word, "") for word in SHAPES}
+    lines |= {word: f"{words[0].upper()}{words[1:]}." for word, words in PARTS.items()}
+    lines["syntax-rules"] = LINES["syntax-rules"]
+    return {word: Meaning(word, "special form", doc=line) for word, line in lines.items()}
+
+
+def syntax_of(word: str) -> str:
+    """How a special form is written, if that is known."""
+    from sexplang.compiler.forms.shapes import SHAPES
+
+    shape = SHAPES.get(word)
+    return shape.syntax.replace(") or (", ")\n(") if shape is not None else ""
+
+
+LABELS: dict[str, tuple[str, ...]] = {
+    "import": ("as",),
+    "define-input": ("type", "choices", "doc", "default"),
+    "par-map": ("limit",),
+}
+"""Labels that a special form takes."""
+
+INPUT_TYPES = ("string", "number", "integer", "boolean", "json", "file")

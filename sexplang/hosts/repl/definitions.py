@@ -1,0 +1,114 @@
+"""A name to what a person is told of it, and what is typed of one to the names that it may be."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sexplang.hosts.language_server.hover import headline, read_documentation
+from sexplang.hosts.language_server.outline import prelude
+from sexplang.hosts.language_server.scopes.declarations import (
+    comment_above,
+    flat,
+    list_private,
+    outward,
+    task_meaning,
+    word_of,
+)
+from sexplang.hosts.language_server.scopes.meanings import Meaning, Parameter
+from sexplang.hosts.language_server.syntax_lines import special, syntax_of
+from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.reader import read
+from sexplang.terms.form import ListForm
+from sexplang.terms.macro import Macro
+from sexplang.terms.program import Export, Function
+from sexplang.terms.values.value import Operation, Task
+
+
+def candidates(typed: str, names: Mapping[str, Export]) -> list[str]:
+    """The names that begin as typed, sorted: those of the session, of the language, and for
+    `u.f` those of a module."""
+    head, dot, _ = typed.partition(".")
+    inside = _inside(names.get(head)) if dot else {}
+    if inside:
+        known = [f"{head}.{name}" for name in inside]
+    else:
+        known = [*names, *prelude(), *special()]
+    return sorted({name for name in known if name.startswith(typed)})
+
+
+def explain(name: str, names: Mapping[str, Export]) -> str | None:
+    """How a name is written and what it means, or None where nothing is called so."""
+    meaning = _meaning(name, names)
+    if meaning is None:
+        return None
+    written = "" if meaning.kind == "syntax" else headline(meaning)
+    lines = [_kind(meaning), written, read_documentation(meaning)]
+    if meaning.kind == "module":
+        lines[2] = "\n".join(sorted(meaning.members))
+    lines += [f"  {each.name}: {each.doc}" for each in meaning.params or () if each.doc]
+    return draw_hidden("\n".join(line for line in lines if line), keep="\n")
+
+
+def _kind(meaning: Meaning) -> str:
+    """What it is, where its form does not tell: no macro or special form is a value."""
+    if meaning.kind == "syntax":
+        return "a macro"
+    if meaning.kind != "special form":
+        return ""
+    return "a special form" if syntax_of(meaning.name) else "a word of a special form"
+
+
+def _inside(export: Export | None) -> Mapping[str, Export]:
+    return getattr(export.shape, "exports", {}) if export is not None else {}
+
+
+def _meaning(name: str, names: Mapping[str, Export]) -> Meaning | None:
+    head, dot, rest = name.partition(".")
+    inside = _inside(names.get(head))
+    if dot and rest in inside:
+        return _of(name, inside[rest])
+    if name in names:
+        return _of(name, names[name])
+    return prelude().get(name) or special().get(name)
+
+
+def _of(name: str, export: Export) -> Meaning:
+    shape: Any = export.shape
+    if isinstance(shape, Function):
+        doc = shape.doc or comment_above(shape.span.source, shape.span.start)
+        written = tuple(
+            Parameter(each.name, None, None if each.default is None else each.default.span.text)
+            for each in shape.params
+        )
+        params = outward(written, list_private(read(shape.span.source)))
+        return Meaning(name, "function", params=params, rest=shape.rest, doc=doc)
+    if isinstance(shape, Task):
+        return task_meaning(shape.template)
+    if isinstance(shape, Operation):
+        params = tuple(Parameter(each) for each in shape.params)
+        return Meaning(name, "operation", params=params, doc=shape.doc)
+    if isinstance(shape, Macro):
+        return _macro(name, shape)
+    members = {each: _of(each, one) for each, one in _inside(export).items()}
+    if members:
+        return Meaning(name, "module", members=members)
+    return Meaning(name, "value", doc="a value")
+
+
+def _macro(name: str, macro: Macro) -> Meaning:
+    """A macro with each of its patterns, written as a use of it, and the comment above it."""
+    source = macro.span.source
+    uses: list[str] = []
+    for form in flat(read(source)):
+        if (
+            word_of(form) != "define-syntax"
+            or not form.span.start < macro.span.start < form.span.end
+        ):
+            continue
+        assert isinstance(form, ListForm)
+        rules = form.items[2]
+        for rule in rules.items[2:] if isinstance(rules, ListForm) else ():
+            pattern = rule.items[0] if isinstance(rule, ListForm) else rule
+            head = pattern.items[0].span if isinstance(pattern, ListForm) else pattern.span
+            uses.append(f"({name}{source.text[head.end : pattern.span.end]}")
+    about = comment_above(source, macro.span.start)
+    return Meaning(name, "syntax", doc="\n".join([*uses, *([about] if about else [])]))

@@ -1,0 +1,1 @@
+"""Arguments and configuration to the settings of a command."""

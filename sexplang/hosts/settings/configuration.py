@@ -1,0 +1,170 @@
+"""A folder → what `sexplang.toml` says there: the project's, upward from it, and the person's own.
+
+It names things and sets limits. It never grants anything: a program may bring its own along.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from sexplang.hosts.settings.model_options import parse_models
+from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.terminal.streams import wrap
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.model.roles import ALL, Models, is_played, normalize_name, without_credentials
+from sexplang.terms.texts.nearest import nearest
+
+NAME = "sexplang.toml"
+
+
+def sections(name: str, folder: str) -> list[tuple[dict[str, Any], bool]]:
+    """That table of each configuration, the person's own first, and whether it is that one. Raises
+    Diagnostics."""
+    own = _own()
+    return [(_table(name, path), path == own) for path in reversed(list(_files(folder)))]
+
+
+def apply_configuration(settings: Settings, folder: str | None) -> Settings:
+    """The settings with what `[models]` says and the command line does not. Raises Diagnostics."""
+    models, single_flight = parse_models(settings.model), None
+    for path in _files(folder or os.getcwd()):
+        said = _table("models", path)
+        flight = said.pop("single_flight", None)
+        if not (flight is None or isinstance(flight, bool)):
+            raise wrong(path, "`single_flight` of `models` is true or false")
+        for key, named in said.items():
+            _check_model(key, named, path)
+        models = _with(models, {key: _beside(each, path) for key, each in said.items()}, path)
+        _declare(_table("secrets", path), path)
+        single_flight = flight if single_flight is None else single_flight
+    if models.credentials:
+        from sexplang.guards.secrets import credentials_of, learn
+
+        learn(found for each in models.credentials.values() for found in credentials_of(each))
+        wrap()
+    return evolve(
+        settings, models=models, single_flight=settings.single_flight or bool(single_flight)
+    )
+
+
+def _with(models: Models, said: dict[str, str], path: str) -> Models:
+    """Who answers, with what a configuration says beside. Where the command line gives `*` a script
+    or a recording, that answers to the names of configurations, too."""
+    is_own, credentials = path == _own(), dict(models.credentials)
+    said = {name: without_credentials(model, credentials) for name, model in said.items()}
+    if credentials != models.credentials and not is_own:
+        words = "an address of `models` holds a credential, which only a person gives"
+        raise wrong(path, words, OWN_HINT)
+    models, default = evolve(models, credentials=credentials), said.pop("default", said.get(ALL))
+    if not is_played(models.own.get(ALL, "")):
+        names = {normalize_name(name): model for name, model in said.items()}
+        if is_own:
+            models = evolve(models, own={**names, **models.own})
+        else:
+            models = evolve(models, project=names)
+    if models.default is None and default is not None:
+        models = evolve(models, default=default, is_own_default=is_own)
+    return models
+
+
+def _check_model(key: str, named: Any, path: str) -> None:
+    if key not in _MODELS and nearest(key, _MODELS, 0.85) is not None:
+        words = f"`models` has no `{key}`; it holds {' and '.join(_MODELS)}, and names of models"
+        raise wrong(path, words)
+    if not key or not isinstance(named, str) or not named:
+        raise wrong(path, f'`{key}` of `models` is the name of a model, such as "local"')
+
+
+_MODELS = ("default", "single_flight")
+_HOLDS = ("limits", "mcp", "models", "secrets")
+
+OWN_HINT = f"put it into your own configuration, ~/.config/sexplang/{NAME}"
+
+
+def _declare(said: dict[str, Any], path: str) -> None:
+    """What `[secrets]` names is a credential from here on."""
+    if not said:
+        return
+    if path != _own():
+        raise wrong(path, "only a person says what is a secret", OWN_HINT)
+    names = said.get("names")
+    if list(said) != ["names"] or not isinstance(names, list):
+        words = '`secrets` holds `names`, a list of variables such as "PGPASSWORD"'
+        raise wrong(path, words)
+    from sexplang.guards.secrets import declare
+
+    for name in names:
+        if not isinstance(name, str):
+            raise wrong(path, "a name of `secrets` is that of a variable of the environment")
+        try:
+            if os.environ.get(name):
+                declare(name)
+        except ValueError as unfit:
+            raise wrong(path, str(unfit), "give it a longer value, or leave it out") from None
+    wrap()
+
+
+def _beside(model: str, path: str) -> str:
+    """A model's name; the file in it is found from the configuration."""
+    scheme, colon, file = model.partition(":")
+    if scheme not in ("local", "replay", "scripted") or not file:
+        return model
+    return f"{scheme}{colon}{os.path.join(os.path.dirname(path), file)}"
+
+
+def _table(name: str, path: str) -> dict[str, Any]:
+    whole = _read(path)
+    for key in whole:
+        if key not in _HOLDS:
+            tables = ", ".join(f"[{each}]" for each in _HOLDS)
+            raise wrong(path, f"there is no `{key}`; it holds the tables {tables}")
+    table = whole.get(name, {})
+    if not isinstance(table, dict):
+        raise wrong(path, f"`{name}` is no table")
+    return table
+
+
+def _files(folder: str) -> Iterator[str]:
+    """The nearest upward from the folder, then the person's."""
+    here = os.path.abspath(folder)
+    while not os.path.isfile(os.path.join(here, NAME)) and here != os.path.dirname(here):
+        here = os.path.dirname(here)
+    for path in dict.fromkeys((os.path.join(here, NAME), _own())):
+        if os.path.isfile(path):
+            yield path
+
+
+def _own() -> str:
+    """The person's own."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return os.path.join(os.path.abspath(home), "sexplang", NAME)
+
+
+def _read(path: str) -> dict[str, Any]:
+    import tomllib  # only where there is one to read
+
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            return tomllib.loads(file.read())
+    except UnicodeDecodeError as error:
+        raise wrong(
+            path, f"it is not UTF-8 text (byte {error.start})", "save it as UTF-8"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise wrong(path, str(error)) from None
+    except RecursionError:
+        raise wrong(path, "it is nested too deep") from None
+
+
+def wrong(path: str, why: str, hint: str = "correct it, or move it out of the way") -> Diagnostics:
+    """What is raised for a configuration that cannot be used."""
+    return Diagnostics(
+        [
+            Diagnostic(
+                "bad-configuration",
+                f"{path} cannot be used: {why}",
+                hint=hint,
+            )
+        ]
+    )

@@ -1,0 +1,170 @@
+"""`--mcp` and the configuration → the MCP servers of a run, and how models see their tools."""
+
+import os
+import shlex
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from sexplang.hosts.cli.exit_status import say_all
+from sexplang.hosts.cli.guard import DONE
+from sexplang.hosts.cli.programs import permissions_of
+from sexplang.hosts.settings.configuration import NAME, OWN_HINT, sections, wrong
+from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.terminal.streams import wrap
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.program import Program
+from sexplang.terms.schema.schemas import References
+from sexplang.terms.values.value import Fault
+
+if TYPE_CHECKING:
+    from sexplang.runtime.mcp import Servers
+
+
+def servers_of(settings: Settings, folder: str | None) -> "Servers | None":
+    """The servers that a program may name; None if there are none. Raises Diagnostics."""
+    given: dict[str, Any] = {}
+    for table, is_own in sections("mcp", folder or os.getcwd()):
+        if not is_own:
+            _check_secrets(table)
+        given |= table
+    named: set[str] = set()
+    for each in settings.mcp:
+        name, equals, said = each.partition("=")
+        if not equals or not name.strip() or not said.strip() or " " in name.strip():
+            raise _nameless(each)
+        if name in named:
+            title = f"the MCP server `{name}` is named twice"
+            raise Diagnostics([Diagnostic("bad-server", title, hint="give each a name of its own")])
+        named.add(name)
+        given[name] = said
+    if not given:
+        return None
+    from sexplang.runtime.mcp import Servers, servers_of
+
+    known = servers_of(given)
+    wrap()
+    return Servers(known, permissions_of(settings, folder))
+
+
+def _check_secrets(table: dict[str, Any]) -> None:
+    """Raises Diagnostics where a project's configuration gives a secret to a server."""
+    for name, said in table.items():
+        values = said.get("env") if isinstance(said, dict) else None
+        for value in values.values() if isinstance(values, dict) else ():
+            if isinstance(value, str) and value.startswith("secret:"):
+                words = f"only a person gives a secret to a server, and `{name}` is given `{value}`"
+                raise wrong(NAME, words, OWN_HINT)
+
+
+def _nameless(given: str) -> Diagnostics:
+    """What `--mcp` was given lacks a name or a server: with the half that is there, and with what
+    permits it, since naming a server permits nothing."""
+    from sexplang.terms.texts.address import split_credentials
+
+    given, _, _ = split_credentials(given)
+    name, equals, said = given.partition("=")
+    if " " in name.strip() or (not equals and "/" in name):
+        name, said = "", given
+    ways = [said.strip()] if said.strip() else ["COMMAND", "http://HOST:PORT/mcp"]
+    written = [
+        f"--mcp {shlex.quote(name.strip() or 'files')}={shlex.quote(way)} {_permission(way)}"
+        for way in ways
+    ]
+    hint = f"write {', or '.join(written)}"
+    return Diagnostics([Diagnostic("bad-server", f"`{given}` names no MCP server", hint=hint)])
+
+
+def _permission(server: str) -> str:
+    _, is_address, rest = server.partition("://")
+    return (
+        f"--allow-net {shlex.quote(rest.partition('/')[0])}"
+        if is_address
+        else f"--allow-run {shlex.quote(server.split()[0])}"
+    )
+
+
+def in_json(servers: "Servers", tool: str) -> set[str]:
+    """The inputs of a server's tool that take no text, and so are written as JSON. Raises Fault
+    where the server cannot be asked."""
+    schema: Any = _describe(servers, [tool])[tool].get("input_schema")
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    known = properties if isinstance(properties, dict) else {}
+    return {name for name, said in known.items() if not _takes_text(said, schema)}
+
+
+def _takes_text(said: Any, whole: Any) -> bool:
+    """Whether a text may fit a schema: one that says no type takes any, and so does a circle."""
+    references = References(whole)
+    work, seen = [said], set[int]()
+    is_said = False
+    while work:
+        each = work.pop()
+        if not isinstance(each, dict):
+            return True
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        kinds = each.get("type")
+        choices = each.get("anyOf", each.get("oneOf"))
+        if kinds is not None:
+            is_text = "string" in (kinds if isinstance(kinds, (list, tuple)) else (kinds,))
+        elif "enum" in each or "const" in each:
+            listed = each.get("enum", [each.get("const")])
+            is_text = not isinstance(listed, (list, tuple)) or any(
+                isinstance(choice, str) for choice in listed
+            )
+        elif "$ref" in each:
+            work.append(references.at(each["$ref"]))
+            continue
+        elif isinstance(choices, (list, tuple)):
+            work += choices
+            continue
+        else:
+            is_text = True
+        if is_text:
+            return True
+        is_said = True
+    return not is_said
+
+
+def describe_tools(servers: "Servers | None", program: Program) -> dict[str, Any]:
+    """The servers' tools that the program's tasks may use, described. Raises Fault."""
+    if servers is None:
+        return {}
+    return _describe(
+        servers, [tool for task in program.tasks for tool in task.template.allowed_tools]
+    )
+
+
+def say_unprovided(settings: Settings, program: Program, tools: Collection[str]) -> None:
+    """Warns of tools that tasks of a program may use and nobody has. One task alone says so in its
+    result."""
+    if settings.quiet or settings.way is not None or program.handles("tool"):
+        return
+    found = []
+    for task in program.tasks:
+        if not task.template.allowed_tools:
+            continue
+        from sexplang.tasks.turns.tools import missing_tools
+
+        label = (Label(task.template.span),) if task.template.span is not None else ()
+        for name in missing_tools(task.template.allowed_tools, tools):
+            if program.has_tool(name):
+                continue
+            title = f"nobody here has the tool `{name}`, which `{task.name}` may use"
+            hint = "correct its name, or answer it with a handler of `tool`"
+            if any(name in unit.tools for unit in program.units):  # a function without a doc
+                hint = f'say what it is for, as its model reads it: (define ({name} …) "…" …)'
+            found.append(Diagnostic("unknown-tool", title, label, hint=hint, severity="warning"))
+    if found:
+        say_all(tuple(found), DONE)
+
+
+def _describe(servers: "Servers", tools: list[str]) -> dict[str, Any]:
+    from sexplang.runtime import Refusal
+
+    try:
+        return servers.describe(tools)
+    except Refusal as refusal:
+        fields = refusal.error.fields
+        raise Fault(fields["reason"], fields["message"], error=refusal.error) from None

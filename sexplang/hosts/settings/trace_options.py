@@ -1,0 +1,68 @@
+"""`--record`, `--trace`, the environment and a terminal → what follows a run; and logs that name
+its trace."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.terms.source import Source
+
+if TYPE_CHECKING:
+    from sexplang.hosts.terminal.progress import Progress
+    from sexplang.runtime import Journal
+    from sexplang.runtime.traces.sink import Sink
+    from sexplang.runtime.traces.tree import Trace
+
+
+def follow_run(
+    settings: Settings, source: Source, unwritten: Callable[[str], None]
+) -> "tuple[Journal, Progress, Trace | None]":
+    """The recording of a run that begins now, what a person sees of it, and what feeds both and
+    whoever collects traces. `unwritten` takes what is to be said of traces that their file could
+    not take. Raises a Refusal."""
+    from sexplang.hosts.terminal.progress import watching
+    from sexplang.runtime import Journal
+    from sexplang.runtime.models import with_default
+    from sexplang.runtime.traces import Tracing, start_trace
+    from sexplang.runtime.traces.recording_sink import RecordingSink
+
+    journal, progress = Journal(record=settings.record), watching(settings)
+    name, models = _name(source), with_default(settings.models)
+    beside: list[Sink] = []
+    if settings.record:
+        beside.append(RecordingSink(journal, name, models))
+    if progress.live:
+        beside.append(progress.working)
+    tracing = Tracing(
+        settings.trace,
+        name,
+        journal.run_id,
+        models=models,
+        parent=os.environ.get("TRACEPARENT"),
+        warn=_warning(settings),
+        unwritten=unwritten,
+    )
+    return journal, progress, start_trace(tracing, *beside)
+
+
+def _name(source: Source) -> str:
+    """What a run is called: its file, without the folders."""
+    return os.path.basename(source.name).strip("<>")
+
+
+def _warning(settings: Settings) -> Callable[[str], None]:
+    def warn(words: str) -> None:
+        if not settings.quiet:
+            print(f"warning: {draw_hidden(words)}", file=sys.stderr)
+
+    return warn
+
+
+def mark_line(text: str, trace: "Trace | None") -> str:
+    """A line of a log, with the ids that lead from it to its span."""
+    if trace is None:
+        return text
+    return " ".join([text, *[f"{name}={id}" for name, id in trace.ids.items()]])

@@ -1,0 +1,1 @@
+"""Output for a person: values, errors, progress."""

@@ -1,0 +1,303 @@
+"""Diagnostics and errors to what a person reads: the only place that renders them.
+
+Law: what comes from a program, a model or a file cannot steer the terminal; control characters
+are drawn, never sent.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TextIO
+
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.source import Source, Span
+from sexplang.terms.values.abbreviation import abbreviate, shorten_names
+from sexplang.terms.values.text import LONGEST, to_source
+from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.value import Record
+
+TAB = 4
+WIDTH = 110
+"""Columns of source that are shown of one line; what is longer is cut around the place."""
+
+COLOURS = {
+    "error": "\x1b[1;31m",
+    "warning": "\x1b[1;33m",
+    "title": "\x1b[1m",
+    "frame": "\x1b[34m",
+    "other": "\x1b[36m",
+    "hint": "\x1b[32m",
+}
+
+Paint = Callable[[str, str], str]
+"""Text and the name of a colour to text."""
+
+FindSource = Callable[[str], Source | None]
+"""The name of a source to the source, where it can be had."""
+
+
+def no_source(name: str) -> Source | None:
+    return None
+
+
+def plainly(text: str, colour: str) -> str:
+    return text
+
+
+def colour(text: str, colour: str) -> str:
+    return f"{COLOURS[colour]}{text}\x1b[0m" if text else text
+
+
+def paint_for(stream: TextIO, environment: Any) -> Paint:
+    """Colours only on a terminal, and not where NO_COLOR asks for none (no-color.org)."""
+    dumb = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
+    return colour if stream.isatty() and not dumb else plainly
+
+
+def show(diagnostic: Diagnostic, paint: Paint = plainly, has_page: bool = False) -> str:
+    """A diagnostic as lines of text: title, places with carets, notes, hint."""
+    severity = diagnostic.severity
+    head = f"{paint(f'{severity}[{diagnostic.code}]', severity)}: "
+    lines = [head + paint(_sentence(diagnostic.title), "title")]
+    width = _gutter(diagnostic.labels)
+    lines += _places(diagnostic.labels, width, severity, paint)
+    footer = [("note", note) for note in diagnostic.notes]
+    if diagnostic.hint:
+        footer.append(("hint", diagnostic.hint))
+    if has_page:
+        footer.append(("explain", f"sexplang explain {diagnostic.code}"))
+    return "\n".join(lines + _footer(footer, width, paint))
+
+
+def show_error(
+    error: Record,
+    find: FindSource = no_source,
+    paint: Paint = plainly,
+    has_page: Callable[[str], bool] = lambda code: False,
+    more: Iterable[tuple[str, str]] = (),
+) -> str:
+    """An error that ended a program, as lines of text; `more` are words and what they introduce."""
+    fields = error.fields
+    kind, reason = str(fields.get("type") or ""), str(fields.get("reason") or "")
+    code = reason if kind in ("PROGRAM_ERROR", "USER_ERROR", "") else f"{kind} {reason}".strip()
+    head = f"{paint(f'error[{draw_hidden(code)}]', 'error')}: "
+    message = str(fields.get("message") or "the program failed")
+    lines = [head + paint(_sentence(message), "title")]
+    span = _span_of(fields.get("span"), find)
+    labels = (Label(span),) if isinstance(span, Span) else ()
+    width = _gutter(labels)
+    if isinstance(span, str):
+        lines.append(f"{' ' * (width + 1)}{paint('┌─', 'frame')} {draw_hidden(span)}")
+    lines += _places(labels, width, "error", paint)
+    footer = [("note", f"the library meets it at {text}") for text in _library(fields.get("span"))]
+    footer += [("detail", text) for text in _details(fields.get("details"))]
+    footer += [
+        ("suppressed", text) for text in dict.fromkeys(_list_suppressed(fields.get("details")))
+    ]
+    footer += more
+    if fields.get("hint"):
+        footer.append(("hint", str(fields["hint"])))
+    page = next(filter(has_page, _codes(fields)), None)
+    if page:
+        footer.append(("explain", f"sexplang explain {page}"))
+    return "\n".join(lines + _footer(footer, width, paint))
+
+
+def _codes(fields: dict[str, Any]) -> Iterator[str]:
+    """What may have a page: a code in the details says more than a reason of the documents."""
+    details = fields.get("details")
+    if isinstance(details, dict) and isinstance(details.get("code"), str):
+        yield details["code"]
+    yield str(fields.get("reason") or "")
+
+
+def _library(span: Any) -> Iterator[str]:
+    """Where in the language's own library an error is that has the place of a call of it."""
+    if isinstance(span, dict) and isinstance(span.get("library"), str):
+        yield span["library"]
+
+
+def _details(details: Any) -> Iterator[str]:
+    """The details worth a line: what is short enough to be read."""
+    if isinstance(details, Record):
+        details = details.fields
+    if not isinstance(details, dict):
+        return
+    for key, value in details.items():
+        if value is None or value in ((), "") or value == {} or _are_errors(value):
+            continue
+        long = text_size(value, LONGEST) > LONGEST
+        text = value if isinstance(value, str) else abbreviate(value) if long else to_source(value)
+        yield f"{key}: {text if len(text) <= 400 else text[:399] + '…'}"
+
+
+def _list_suppressed(details: Any) -> Iterator[str]:
+    """The errors beside the one that is shown, each as one line."""
+    errors: Any = details.get("suppressed") if isinstance(details, dict) else None
+    for error in errors if _are_errors(errors) else ():
+        place, words = error.fields.get("span"), str(error.fields.get("message"))
+        known = isinstance(place, dict) and {"source", "line", "column"} <= place.keys()
+        at = f"{place['source']}:{place['line']}:{place['column']}: " if known else ""
+        yield f"{at}{words}"
+
+
+def _are_errors(value: Any) -> bool:
+    errors = value if isinstance(value, tuple) else ()
+    return bool(errors) and all(isinstance(e, Record) and e.kind == "error" for e in errors)
+
+
+def _sentence(words: str) -> str:
+    return draw_hidden(shorten_names(words))
+
+
+def _footer(footer: list[tuple[str, str]], width: int, paint: Paint) -> list[str]:
+    lines = []
+    for word, text in footer:
+        first, *rest = draw_hidden(shorten_names(text), keep="\n").split("\n")
+        mark = paint("=", "frame")
+        lines.append(f"{' ' * (width + 1)}{mark} {paint(f'{word}:', 'hint')} {first}")
+        lines += [f"{' ' * (width + 5 + len(word))}{line}" for line in rest]
+    return lines
+
+
+def _span_of(span: Any, find: FindSource) -> Span | str | None:
+    """The span that an error carries as data: with its text where that can be had, else the
+    place in words."""
+    fields = span.fields if isinstance(span, Record) else span
+    if not isinstance(fields, dict):
+        return span if isinstance(span, Span) else None
+    name = str(fields.get("source") or "")
+    line, column = fields.get("line") or 0, fields.get("column") or 0
+    source = find(name)
+    if source is None:
+        return f"{name}:{line}:{column}"
+    start = _offset(source, line, column)
+    end = _offset(source, fields.get("end_line") or line, fields.get("end_column") or column)
+    if start is None or end is None:
+        return f"{name}:{line}:{column}"
+    return Span(source, start, max(start, end))
+
+
+def _offset(source: Source, line: int, column: int) -> int | None:
+    at = 0
+    for _ in range(line - 1):
+        at = source.text.find("\n", at) + 1
+        if at == 0:
+            return None
+    return min(at + max(column, 1) - 1, len(source.text))
+
+
+def _gutter(labels: Iterable[Label]) -> int:
+    return max((len(str(label.span.finish.line)) for label in labels), default=1)
+
+
+@frozen
+class _Mark:
+    """A stretch of one line that is underlined: columns from 0, in code points."""
+
+    line: int
+    start: int
+    end: int
+    main: bool
+    words: str
+
+
+def _places(labels: tuple[Label, ...], width: int, severity: str, paint: Paint) -> Iterator[str]:
+    """Every label's lines, in one frame for each source; the first label's source first."""
+    groups: dict[int, list[tuple[bool, Label]]] = {}
+    for at, label in enumerate(labels):
+        groups.setdefault(id(label.span.source), []).append((at == 0, label))
+    for group in groups.values():
+        _, first = group[0]
+        yield f"{' ' * (width + 1)}{paint('┌─', 'frame')} {draw_hidden(str(first.span))}"
+        marks = [mark for main, label in group for mark in _marks(label, main)]
+        yield from _lines(first.span.source, marks, width, severity, paint)
+
+
+def _lines(
+    source: Source, marks: list[_Mark], width: int, severity: str, paint: Paint
+) -> Iterator[str]:
+    bar, blank = paint("│", "frame"), " " * width
+    before = 0
+    for number in sorted({mark.line for mark in marks}):
+        if before and number > before + 1:
+            yield f"{blank} {paint('┆', 'frame')}"
+        before = number
+        here = [mark for mark in marks if mark.line == number]
+        shown, columns = _window(source.line(number), here)
+        yield f"{paint(f'{number:>{width}}', 'frame')} {bar} {shown}".rstrip()
+        for mark in sorted(here, key=lambda mark: (not mark.main, mark.start)):
+            start, end = columns(mark.start), columns(mark.end)
+            line = ("^" if mark.main else "-") * max(1, end - start)
+            words = f" {_sentence(mark.words)}" if mark.words else ""
+            colour = severity if mark.main else "other"
+            yield f"{blank} {bar} {' ' * start}{paint(line + words, colour)}"
+
+
+def _marks(label: Label, main: bool) -> Iterator[_Mark]:
+    """A label's underlines: one for a span within a line; for a longer one its first line from
+    where it begins and its last line up to where it ends, which has the words."""
+    begin, finish = label.span.begin, label.span.finish
+    if finish.line == begin.line:
+        yield _Mark(begin.line, begin.column - 1, finish.column - 1, main, label.words)
+        return
+    source = label.span.source
+    first = source.line(begin.line)
+    yield _Mark(begin.line, begin.column - 1, max(len(first), begin.column), main, "")
+    last = source.line(finish.line)
+    indent = len(last) - len(last.lstrip())
+    start = min(indent, max(finish.column - 2, 0))
+    yield _Mark(finish.line, start, finish.column - 1, main, label.words)
+
+
+def _window(line: str, marks: list[_Mark]) -> tuple[str, Callable[[int], int]]:
+    """A line as it is drawn, cut around its marks if it is long; and where its code points
+    stand in it."""
+    start = 0
+    main = next((mark for mark in marks if mark.main), marks[0])
+    if len(line) > WIDTH and main.start > WIDTH * 2 // 3:
+        start = main.start - WIDTH // 3
+    stop = min(len(line), start + WIDTH)
+    cells, at = [0], 0
+    parts: list[str] = []
+    for char in line[start:stop]:
+        piece = " " * (TAB - at % TAB) if char == "\t" else draw_hidden(char)
+        at += width_of(piece)
+        parts.append(piece)
+        cells.append(at)
+    before, after = "…" if start else "", "…" if stop < len(line) else ""
+
+    def columns(index: int) -> int:
+        return len(before) + cells[min(max(index - start, 0), len(cells) - 1)]
+
+    return before + "".join(parts) + after, columns
+
+
+def width_of(text: str) -> int:
+    """How many columns a terminal gives to a text."""
+    return sum(
+        0
+        if unicodedata.category(char) in ("Mn", "Me", "Cf")
+        else 1 + (unicodedata.east_asian_width(char) in "WF")
+        for char in text
+    )
+
+
+_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp", "Co", "Cn"}
+
+
+def draw_hidden(text: str, keep: str = "") -> str:
+    """A text with whatever a terminal would obey or hide drawn as a visible sign."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if char in keep else _draw(char) for char in text)
+
+
+def _draw(char: str) -> str:
+    if char.isprintable() or unicodedata.category(char) not in _HIDDEN:
+        return char
+    if char in "\n\t":
+        return " "
+    if ord(char) < 0x20:
+        return chr(0x2400 + ord(char))
+    return "␡" if char == "\x7f" else f"<U+{ord(char):04X}>"

@@ -1,0 +1,100 @@
+"""Forms of a test to programs, and pure ones to their values."""
+
+import os
+from typing import Any
+
+from sexplang.build.pipeline import Builder, Plans, tasks
+from sexplang.hosts.cli.programs import has_tasks
+from sexplang.hosts.settings.path_arguments import source_at
+from sexplang.hosts.testing.cases import Test, report_malformed
+from sexplang.machine import start
+from sexplang.reader import read
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.form import Form, Label, Literal, TableForm, VectorForm
+from sexplang.terms.program import Program
+from sexplang.terms.source import Source
+from sexplang.terms.values.value import Record, Value
+
+UNASKED = ("print", "log", "progress")
+"""What a program may say without a script."""
+
+
+def program_of(test: Test) -> Program:
+    """The program that a test runs. Raises Diagnostics."""
+    file = test.text("file")
+    if file is None:
+        return build_program(test.source, (*test.common, *test.forms))
+    source = source_at(beside(test, file))
+    return build_program(source, read(source))
+
+
+def beside(test: Test, path: str) -> str:
+    """A path that a test names, from the folder of its file."""
+    return os.path.normpath(os.path.join(os.path.dirname(test.source.name), path))
+
+
+def build_program(source: Source, forms: tuple[Form, ...]) -> Program:
+    """The program of some forms of a source, which imports what lies below its folder and below
+    the folder where the tests are run."""
+    builder = Builder(_find(source), {}, {}, plan=Plans)
+    builder.compile_unit(source, forms, True)
+    builder.check_effects()
+    return builder.program()
+
+
+def begin(test: Test, program: Program, inputs: dict[str, Value]) -> Any:
+    """The outcome of a program of a test, up to its first requests."""
+    system = None
+    if has_tasks(program):
+        system = tasks(
+            has_own_memory=program.handles("search-memory"),
+            max_task_depth=test.limits.max_task_depth,
+        )
+    return start(program, inputs, system, test.limits)
+
+
+def value_of_form(test: Test, form: Form, inputs: dict[str, Value]) -> Value:
+    """The value of an expression of a test, where what stands beside the tests is defined; the
+    error record where it has none. Raises Diagnostics."""
+    known, value = _literal(form)
+    return value if known else value_in(test, (form,), inputs)
+
+
+def value_in(test: Test, forms: tuple[Form, ...], inputs: dict[str, Value]) -> Value:
+    """The value of the last of some forms."""
+    outcome = begin(test, build_program(test.source, (*test.common, *forms)), inputs)
+    while hasattr(outcome, "requests"):
+        request = outcome.requests[0]
+        if request.operation not in UNASKED:
+            words = f"this asks for `{request.operation}`, but nobody answers here"
+            raise Diagnostics([report_malformed(forms[-1].span, words)])
+        outcome = outcome.resume(request.id)
+    return outcome.error if hasattr(outcome, "error") else outcome.value
+
+
+def is_error(value: Value) -> bool:
+    return isinstance(value, Record) and value.kind == "error"
+
+
+def _literal(form: Form, room: int = 20) -> tuple[bool, Value]:
+    """Whether a form is data to be taken as it is, not too deep, and the value."""
+    if isinstance(form, Literal):
+        return True, form.value
+    items = form.items if isinstance(form, (VectorForm, TableForm)) and room else ()
+    parts = [_literal(item, room - 1) for item in items if not isinstance(item, Label)]
+    values = [value for _, value in parts]
+    if not room or not all(known for known, _ in parts):
+        return False, None
+    if isinstance(form, TableForm) and len(form.items) == 2 * len(parts):
+        return True, {
+            label.text: value for (label, _), value in zip(form.entries(), values, strict=True)
+        }
+    return isinstance(form, VectorForm), tuple(values)
+
+
+def _find(source: Source) -> Any:
+    from sexplang.runtime import Permissions
+    from sexplang.runtime.files.source_finder import make_finder
+
+    folder = os.path.dirname(os.path.abspath(source.name))
+    return make_finder(Permissions(read=(os.getcwd(),), folder=folder))

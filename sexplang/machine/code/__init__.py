@@ -1,0 +1,1 @@
+"""Core to code: the makers of closures, by family of node."""

@@ -1,0 +1,255 @@
+"""A value and arguments to the next step: calling whatever can be called."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from sexplang.machine.handlers import ACROSS, perform, resume, resume_across
+from sexplang.machine.positions.error_positions import calling
+from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
+from sexplang.machine.tasks.conversation import call_task
+from sexplang.terms.source import Span
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.text import text
+from sexplang.terms.values.value import (
+    Fault,
+    Higher,
+    Operation,
+    Primitive,
+    Procedure,
+    Record,
+    Task,
+    Value,
+)
+
+_CALLED = frozenset([Task, Operation, Higher])
+"""What may be called by a function that it is given to, beside closures."""
+
+Entry = Callable[[tuple[Value, ...], Frame, Segment, "Span | None"], Step]
+
+ENTRIES: dict[str, Entry] = {}
+"""The prelude functions that call back, by name; `higher` fills it."""
+
+LABELLED: dict[str, Callable[[tuple[Value, ...], tuple[str, ...], Frame, Segment], Step]] = {}
+"""Those of them that take arguments by name too."""
+
+
+def apply(
+    function: Value,
+    arguments: tuple[Value, ...],
+    k: Frame,
+    s: Segment,
+    span: Span | None = None,
+    env: tuple[Any, ...] = (),
+) -> Step:
+    """Calls `function` with positional arguments, from a place and an environment that are known to
+    those who look for them. Raises Fault."""
+    kind = type(function)
+    if kind is Closure:
+        code = function.code
+        if code.is_library:
+            k = calling(span, k, env)
+        if code.simple and len(arguments) == code.size:
+            return code.body, (function.env,) + arguments, k, s
+        return _enter(function, arguments, {}, k, s)
+    if kind is Primitive or kind is Higher:
+        _check_count(function.name, len(arguments), function.least, function.most)
+        if kind is Primitive:
+            return k[0], function.function(*arguments), k, s
+        for one in arguments:  # what may fail when only frames are left, or calls the library
+            if one.__class__ is Closure:
+                if one.code.pure is not None and not one.code.is_library:
+                    continue
+            elif one.__class__ not in _CALLED:
+                continue
+            k = calling(span, k, env)
+            break
+        return ENTRIES[function.name](arguments, k, s, span)
+    if kind is Continuation:
+        _check_count("continuation", len(arguments), 0, 1)
+        return resume(function, arguments[0] if arguments else None, k, s)
+    if function is ACROSS:
+        return resume_across(arguments[0] if arguments else None, k, s)
+    if kind is Operation:
+        if function.text or len(arguments) != len(function.params):
+            arguments = operands(function, arguments)
+        return perform(function.name, arguments, k, s, span)
+    if kind is Task:
+        return call_task(function, task_inputs(function, arguments), {}, calling(span, k, env), s)
+    raise Fault(
+        "not-a-function",
+        f"{abbreviate(function)} is not a function",
+        hint="the head of a list is called, and `map`, `sort` and their like call what they are "
+        "given; '(…) and [ … ] are data",
+    )
+
+
+def apply_labelled(
+    function: Value,
+    arguments: tuple[Value, ...],
+    labels: tuple[str, ...],
+    k: Frame,
+    s: Segment,
+    span: Span | None = None,
+    env: tuple[Any, ...] = (),
+) -> Step:
+    """Calls `function`; the last `len(labels)` of the arguments are given by name."""
+    if isinstance(function, Task):
+        inputs = task_inputs(function, arguments, labels)
+        return call_task(function, inputs, {}, calling(span, k, env), s)
+    count = len(arguments) - len(labels)
+    given, named = arguments[:count], dict(zip(labels, arguments[count:], strict=True))
+    if isinstance(function, Closure):
+        k = calling(span, k, env) if function.code.is_library else k
+        return _enter(function, given, named, k, s)
+    if isinstance(function, Operation):
+        values = _by_name(function.name, function.params, given, named)
+        filled = tuple([values.get(name) for name in function.params])
+        return perform(function.name, operands(function, filled), k, s, span)
+    entry = LABELLED.get(function.name) if isinstance(function, Higher) else None
+    if entry is not None:
+        _check_count(function.name, count, function.least, function.most)
+        return entry(arguments, labels, calling(span, k, env), s)
+    if isinstance(function, Procedure):
+        raise Fault(
+            "positions-only",
+            f"`{getattr(function, 'name', 'this function')}` takes its arguments by position",
+            hint="leave the labels out",
+        )
+    return apply(function, arguments, k, s, span)
+
+
+def operands(operation: Operation, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
+    """An operation's arguments as they are performed: texts are texts, what is missing is nil."""
+    if len(arguments) == len(operation.params) and not operation.text:
+        return arguments
+    most = None if operation.rest else len(operation.params)
+    _check_count(operation.name, len(arguments), operation.least, most)
+    last = len(operation.params) - 1
+    if operation.text:
+        arguments = tuple(
+            [
+                text(value) if min(at, last) in operation.text and _is_result(value) else value
+                for at, value in enumerate(arguments)
+            ]
+        )
+    missing = last + 1 - len(arguments)
+    return arguments + (None,) * missing if missing > 0 and not operation.rest else arguments
+
+
+def _is_result(value: Value) -> bool:
+    return isinstance(value, Record) and value.kind == "TaskResult"
+
+
+def task_inputs(
+    task: Task, arguments: tuple[Value, ...], labels: tuple[str, ...] = ()
+) -> dict[str, Value]:
+    """What a call binds a task's declared parameters to, the last arguments by `labels`; the tasks
+    room checks the rest."""
+    order = inputs_order(task, len(arguments), labels)
+    return dict(zip(order, arguments, strict=True))
+
+
+def inputs_order(task: Task, count: int, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The parameters of a task that so many arguments are for, the last of them by label. Raises
+    Fault where they are not for any."""
+    return _order(task.template.name, task.names, count, labels)
+
+
+@lru_cache(maxsize=1_000)
+def _order(
+    name: str, names: tuple[str, ...], count: int, labels: tuple[str, ...]
+) -> tuple[str, ...]:
+    unlabelled = count - len(labels)
+    named = dict(zip(labels, range(unlabelled, count), strict=True))
+    return tuple(_by_name(name, names, tuple(range(unlabelled)), named))
+
+
+def _by_name(
+    name: str, names: tuple[str, ...], given: tuple[Value, ...], named: dict[str, Value]
+) -> dict[str, Value]:
+    if len(given) > len(names):
+        raise _arity(name, len(given), 0, len(names))
+    values = dict(zip(names, given, strict=False))
+    for label, value in named.items():
+        if label not in names:
+            raise Fault(
+                "unknown-label",
+                f"`{name}` has no parameter `{label}`",
+                hint=f"it takes {', '.join(names) or 'nothing'}",
+            )
+        if label in values:
+            raise Fault("duplicate-label", f"`{name}` is given `{label}` twice")
+        values[label] = value
+    return values
+
+
+def _enter(
+    function: Closure,
+    given: tuple[Value, ...],
+    named: dict[str, Value],
+    k: Frame,
+    s: Segment,
+) -> Step:
+    """A call that may leave out parameters with defaults, name some, or give more for a rest."""
+    code = function.code
+    rest: tuple[Value, ...] = ()
+    if code.rest:
+        given, rest = given[: code.size], given[code.size :]
+    elif len(given) > code.size:
+        least = sum(default is None for default in code.defaults)
+        raise _arity(code.name, len(given) + len(named), least, code.size)
+    values = _by_name(code.name, code.names, given, named)
+    return fill(code, (function.env,), values, rest, k, s)
+
+
+def fill(
+    code: Any,
+    env: tuple[Any, ...],
+    values: dict[str, Value],
+    rest: tuple[Value, ...],
+    k: Frame,
+    s: Segment,
+) -> Step:
+    """Appends the parameters in order; a default is evaluated where its turn comes."""
+    for at in range(len(env) - 1, code.size):
+        name = code.names[at]
+        if name in values:
+            env = env + (values[name],)
+            continue
+        default = code.defaults[at]
+        if default is None:
+            least = sum(item is None for item in code.defaults)
+            raise Fault(
+                "wrong-arity",
+                f"`{code.name}` needs `{name}`, and the call does not give it",
+                hint=_takes(least, None if code.rest else code.size),
+            )
+        return default, env, (_call_filled, k, code, env, values, rest), s
+    if code.rest:
+        env = env + (rest,)
+    return code.body, env, k, s
+
+
+def _call_filled(value: Value, k: Frame, s: Segment) -> Step:
+    _, below, code, env, values, rest = k
+    return fill(code, env + (value,), values, rest, below, s)
+
+
+def _check_count(name: str, count: int, least: int, most: int | None) -> None:
+    if count < least or (most is not None and count > most):
+        raise _arity(name, count, least, most)
+
+
+def _arity(name: str, count: int, least: int, most: int | None) -> Fault:
+    return Fault(
+        "wrong-arity",
+        f"`{name}` is called with {count} argument{'' if count == 1 else 's'}",
+        hint=_takes(least, most),
+    )
+
+
+def _takes(least: int, most: int | None) -> str:
+    if most is None:
+        return f"it takes at least {least}"
+    return f"it takes {least}" if least == most else f"it takes {least} to {most}"

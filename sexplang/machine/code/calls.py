@@ -1,0 +1,291 @@
+"""Makers of calls: of primitives, of named functions, of whatever the head turns out to be."""
+
+from contextlib import suppress
+from operator import attrgetter
+from typing import Any
+
+from sexplang.machine.code import operands
+from sexplang.machine.code import simple as pure
+from sexplang.machine.code.application import apply, apply_labelled, inputs_order
+from sexplang.machine.code.binary import both
+from sexplang.machine.code.gather import enter, gather
+from sexplang.machine.code.maker import (
+    HEAVIEST,
+    TALL,
+    Maker,
+    Piece,
+    cap,
+    combines,
+    height,
+    low,
+    simply,
+)
+from sexplang.machine.code.simple import add_call, at
+from sexplang.machine.exits import ERRORS, Uncaught
+from sexplang.machine.handlers import perform, resume
+from sexplang.machine.positions.answer_misfits import misfit, tasks_of, telling
+from sexplang.machine.positions.error_positions import calling, return_value
+from sexplang.machine.stack import Closure, Code, Continuation, Frame, Run, Segment, Step
+from sexplang.machine.tasks.conversation import Wants, call_task
+from sexplang.terms import core
+from sexplang.terms.quota import ticks, work
+from sexplang.terms.source import Span
+from sexplang.terms.values.value import Fault, Higher, Operation, Task, Value
+
+
+@combines(core.CallPrimitive, attrgetter("arguments"))
+def _primitive(maker: Maker, node: core.CallPrimitive, pieces: list[Piece]) -> Piece:
+    primitive, span = node.primitive, node.span
+    if tasks := tasks_of(node.arguments):
+        primitive = telling(primitive, tasks)
+    if low(pieces):
+        return simply(operands.call(primitive, pieces, span), pieces)
+    pieces = cap(pieces)
+    if len(pieces) == 2:
+        return Piece(code=both(maker, node, primitive, *pieces), height=height(pieces))
+    function = primitive.function
+
+    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        try:
+            return k[0], function(*found), k, s
+        except Fault as fault:
+            raise at(fault, span, env) from None
+
+    return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
+
+
+@combines(core.CallKnown, attrgetter("arguments"))
+def _make_known(maker: Maker, node: core.CallKnown, pieces: list[Piece]) -> Piece:
+    code, depth = maker.codes[node.function], node.depth
+    if _leads_into_library(code, node.span):
+        return _into_library(_make_entering(maker, node, code, pieces), node.span)
+    body = maker.pure(node.function)
+    if body is not None and low([*pieces, body]):
+        call = _pure_call(code, body.simple, depth, [piece.simple for piece in pieces])
+        made = simply(call, [*pieces, body])
+        if made.weight <= HEAVIEST:
+            made.height = sum(piece.height for piece in [*pieces, body]) + 1
+            if made.height < TALL:
+                return made
+    return _make_entering(maker, node, code, pieces)
+
+
+def _make_entering(maker: Maker, node: core.CallKnown, code: Code, pieces: list[Piece]) -> Piece:
+    depth, pieces = node.depth, cap(pieces)
+    if all(piece.simple is not None for piece in pieces):
+        simples = [piece.simple for piece in pieces]
+        made = Piece(code=_make_direct(code, depth, simples))
+        made.jump = (code, simples) if depth == 1 else None
+        return made
+    return Piece(code=enter(maker, node, pieces, code, depth), height=height(pieces) + 1)
+
+
+def _leads_into_library(code: Code, span: Span) -> bool:
+    return code.is_library and not span.source.is_library
+
+
+def _into_library(call: Piece, span: Span) -> Piece:
+    """A call in the program of what the library defines."""
+    run = call.run
+    return Piece(code=lambda env, k, s: run(env, calling(span, k, env), s), height=call.height + 1)
+
+
+def _pure_call(code: Code, body: pure.Simple, depth: int, simples: list[Any]) -> pure.Simple:
+    """A call of a function that cannot call back, suspend or capture needs no frame. It counts as
+    a step all the same."""
+    if depth == 1 and len(simples) == 1:
+        (only,) = simples
+
+        def one(env: Any) -> Value:
+            inner = env[0], only(env)
+            try:
+                next(ticks())
+            except StopIteration:
+                work(1)
+            try:
+                return body(inner)
+            except Fault as fault:
+                raise add_call(fault, code) from None
+
+        return one
+    outer = pure.outer(depth)
+
+    def call(env: Any) -> Value:
+        inner = (outer(env), *[simple(env) for simple in simples])
+        try:
+            next(ticks())
+        except StopIteration:
+            work(1)
+        try:
+            return body(inner)
+        except Fault as fault:
+            raise add_call(fault, code) from None
+
+    return call
+
+
+def _make_direct(code: Code, depth: int, simples: list[Any]) -> Run:
+    """The recursive call of a function defined one level up is the one that has to be fast."""
+    if depth == 1 and len(simples) == 1:
+        (only,) = simples
+        return lambda env, k, s: (code.body, (env[0], only(env)), k, s)
+    if depth == 1 and len(simples) == 2:
+        left, right = simples
+        return lambda env, k, s: (code.body, (env[0], left(env), right(env)), k, s)
+    if depth == 1 and len(simples) == 3:
+        one, two, three = simples
+        return lambda env, k, s: (code.body, (env[0], one(env), two(env), three(env)), k, s)
+    outer = pure.outer(depth)
+    return lambda env, k, s: (
+        code.body,
+        (outer(env), *[simple(env) for simple in simples]),
+        k,
+        s,
+    )
+
+
+@combines(core.Call, lambda node: (node.callee, *node.arguments))
+def _call(maker: Maker, node: core.Call, pieces: list[Piece]) -> Piece:
+    made, callee = _make_applying(maker, node, pieces), node.callee
+    if type(callee) is core.Known and _leads_into_library(maker.codes[callee.function], node.span):
+        return _into_library(made, node.span)
+    return made
+
+
+def _make_applying(maker: Maker, node: core.Call, pieces: list[Piece]) -> Piece:
+    pieces = cap(pieces)
+    labels, span = node.labels, node.span
+    wants: Wants = "result" if _is_call_task(pieces[0]) else "answer"
+    given = pieces[1:] if wants == "result" else pieces
+    if given and (task := _task_of(given[0])) is not None:
+        with suppress(Fault):  # what does not fit its parameters is said when it is called
+            order = inputs_order(task, len(given) - 1, labels)
+            return _task_call(maker, node, task, order, given[1:], wants)
+    if not labels and all(piece.simple is not None for piece in pieces):
+        simples = [piece.simple for piece in pieces]
+        known = pieces[0].constant
+        if known is not None and _asks(known[0], len(simples) - 1):
+            return Piece(code=_perform_direct(known[0].name, simples[1:], span))
+        return Piece(code=_call_direct(simples, span))
+
+    tasks = tasks_of(node.arguments)
+
+    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        try:
+            if labels:
+                return apply_labelled(found[0], found[1:], labels, k, s, span, env)
+            return apply(found[0], found[1:], k, s, span, env)
+        except Fault as fault:
+            raise at(misfit(fault, tasks, found[1:]), span, env) from None
+        except Uncaught as error:
+            raise at(error, span, env) from None
+
+    return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
+
+
+def _task_of(callee: Piece) -> Task | None:
+    """The task that a call is of, if that is known."""
+    known = callee.constant
+    return known[0] if known is not None and type(known[0]) is Task else None
+
+
+def _is_call_task(callee: Piece) -> bool:
+    known = callee.constant
+    return known is not None and type(known[0]) is Higher and known[0].name == "call-task"
+
+
+def _task_call(
+    maker: Maker,
+    node: core.Call,
+    task: Task,
+    order: tuple[str, ...],
+    pieces: list[Piece],
+    wants: Wants,
+) -> Piece:
+    """A call of a task that is known, and which of its parameters each argument is for."""
+    span = node.span
+    is_library = span.source.is_library
+
+    def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
+        try:
+            inputs = dict(zip(order, found, strict=True))
+            below = k if is_library else (return_value, k, span, env)
+            return call_task(task, inputs, {}, below, s, wants)
+        except Fault as fault:
+            raise at(fault, span, env) from None
+
+    return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
+
+
+def _asks(callee: Value, count: int) -> bool:
+    """Whether a call with so many arguments performs an operation with just these."""
+    return type(callee) is Operation and not callee.text and len(callee.params) == count
+
+
+def _perform_direct(operation: str, simples: list[Any], span: Span) -> Run:
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        try:
+            return perform(operation, tuple([simple(env) for simple in simples]), k, s, span)
+        except ERRORS as error:
+            raise at(error, span, env) from None
+
+    return run
+
+
+def _call_direct(simples: list[Any], span: Span) -> Run:
+    callee, *arguments = simples
+    size = len(arguments)
+    if size == 1:
+        (only,) = arguments
+
+        def one(env: Any, k: Frame, s: Segment) -> Step:
+            function = callee(env)
+            if function.__class__ is Closure:
+                code = function.code
+                if code.quick and code.size == 1:
+                    inner, body = (function.env, only(env)), code.pure
+                    if body is None:
+                        return code.body, inner, k, s
+                    try:
+                        next(ticks())
+                    except StopIteration:
+                        work(1)
+                    try:
+                        return k[0], body(inner), k, s
+                    except Fault as fault:
+                        raise at(add_call(fault, code), span, env) from None
+            try:
+                if function.__class__ is Continuation:
+                    return resume(function, only(env), k, s)
+                return apply(function, (only(env),), k, s, span, env)
+            except ERRORS as error:
+                raise at(error, span, env) from None
+
+        return one
+
+    def none(env: Any, k: Frame, s: Segment) -> Step:
+        function = callee(env)
+        if function.__class__ is Closure:
+            code = function.code
+            if code.quick and code.size == 0:
+                return code.body, (function.env,), k, s
+        try:
+            if function.__class__ is Continuation:
+                return resume(function, None, k, s)
+            return apply(function, (), k, s, span, env)
+        except ERRORS as error:
+            raise at(error, span, env) from None
+
+    def many(env: Any, k: Frame, s: Segment) -> Step:
+        function = callee(env)
+        values = tuple([argument(env) for argument in arguments])
+        if function.__class__ is Closure:
+            code = function.code
+            if code.quick and code.size == size:
+                return code.body, (function.env,) + values, k, s
+        try:
+            return apply(function, values, k, s, span, env)
+        except ERRORS as error:
+            raise at(error, span, env) from None
+
+    return many if size else none

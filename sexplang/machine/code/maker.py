@@ -1,0 +1,224 @@
+"""Core to code: closures over closures, made once.
+
+A node becomes a piece. A piece that cannot call, suspend or capture is simple, a function of the
+environment; any other is code that works on the registers. Pieces call the pieces inside them on
+Python's stack up to a certain height; above it they go through the loop, or through frames.
+
+Generators are driven by `Maker.piece`, so that the depth of a program does not matter: a maker
+yields a node and is sent its piece.
+"""
+
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias
+
+from sexplang.machine.positions.sites import CODE, Sites
+from sexplang.machine.stack import Code, Frame, Run, Segment, Step
+from sexplang.terms.core import Const, Core, Known, Lambda, Local
+from sexplang.terms.values.value import Value
+
+TALL = 40
+"""How many Python calls pieces may nest."""
+
+HEAVIEST = 100
+"""Up to which weight a call of a simple function is simple itself: what is simple is not counted
+in steps, so calls of calls must not multiply."""
+
+
+class Piece:
+    """A compiled node. Exactly one of `simple` and `code` is there to begin with."""
+
+    __slots__ = ("code", "constant", "height", "jump", "near", "simple", "weight")
+
+    def __init__(
+        self, simple: Any = None, code: Run | None = None, height: int = 0, weight: int = 1
+    ) -> None:
+        self.simple = simple
+        self.code = code
+        self.height = height
+        self.jump: tuple[Any, list[Any]] | None = None
+        """A jump one activation up whose arguments are simple: who has the body, and they. What
+        decides whether to jump can then do it without a call."""
+        self.weight = weight
+        """How many nodes a simple piece evaluates at most, those of calls inside it counted."""
+        self.near = 0
+        """The slot, if it is a variable of this activation."""
+        self.constant: tuple[Value] | None = None
+        """The value, if it is a constant."""
+
+    @property
+    def run(self) -> Run:
+        """The piece as code, whatever it is, at most `TALL` Python calls high."""
+        if self.code is None:
+            self.code = value_of(self.simple)
+        elif self.height > TALL:
+            self.code = bounce(self.code)
+            self.height = 0
+        return self.code
+
+
+class LoopCode:
+    """A loop's body, for `recur`. Filled when the loop is compiled."""
+
+    __slots__ = ("body",)
+
+    body: Run
+
+
+Making: TypeAlias = Generator[tuple[Core, "LoopCode | None"], Piece, Piece]
+Make: TypeAlias = Callable[["Maker", Any, "LoopCode | None"], "Making | Piece"]
+
+Combine: TypeAlias = Callable[["Maker", Any, list[Piece]], Piece]
+
+MAKERS: dict[type, Make] = {}
+"""How each kind of node is made; `nodes` and `effects` fill it."""
+
+
+def makes(kind: type) -> Callable[[Make], Make]:
+    """Registers the maker of a kind of node."""
+
+    def register(make: Make) -> Make:
+        MAKERS[kind] = make
+        return make
+
+    return register
+
+
+LEAVES = frozenset([Const, Local, Known, Lambda])
+"""Nodes that have no nodes in them: what makes them gives a piece at once."""
+
+
+def combines(kind: type, parts: Callable[[Any], tuple[Core, ...]]) -> Callable[[Combine], Combine]:
+    """Registers what makes a kind of node of the pieces of its parts, none in tail position."""
+
+    def register(combine: Combine) -> Combine:
+        def make(maker: "Maker", node: Any, loop: LoopCode | None) -> Making | Piece:
+            nodes = parts(node)
+            if LEAVES.issuperset(map(type, nodes)):
+                pieces = [maker.makers[type(each)](maker, each, None) for each in nodes]
+                return combine(maker, node, pieces)  # type: ignore[arg-type]
+            return make_combined(maker, node, nodes)
+
+        def make_combined(maker: "Maker", node: Any, nodes: tuple[Core, ...]) -> Making:
+            return combine(maker, node, (yield from every_one(maker, nodes)))
+
+        MAKERS[kind] = make
+        return combine
+
+    return register
+
+
+def every_one(maker: "Maker", nodes: tuple[Core, ...]) -> Any:
+    """The pieces of nodes none of which is in tail position."""
+    pieces = []
+    for node in nodes:
+        if type(node) in LEAVES:
+            pieces.append(maker.makers[type(node)](maker, node, None))
+        else:
+            pieces.append((yield node, None))
+    return pieces
+
+
+class Maker:
+    """Compiles the nodes of one program. `codes` are its functions, by index; what a register, a
+    frame or a segment may hold of the code that it makes is entered in `sites`."""
+
+    makers = MAKERS
+
+    def __init__(self, codes: dict[int, Code], sites: Sites) -> None:
+        self.codes = codes
+        self.sites = sites
+        self.enter = sites.enter
+        self._bodies: dict[int, Piece] = {}
+
+    def function(self, index: int, body: Core) -> None:
+        """Compiles a function's body."""
+        piece = self._bodies[index] = self.piece(body)
+        code = self.codes[index]
+        code.body, code.pure = self.run(body, piece), piece.simple
+
+    def run(self, node: Core, piece: Piece) -> Run:
+        """The piece of a node as code, where a register may hold it."""
+        run = piece.run
+        self.enter(node, CODE, run)
+        return run
+
+    def pure(self, index: int) -> Piece | None:
+        """The body of a function that was compiled before and is simple."""
+        piece = self._bodies.get(index)
+        return piece if piece is not None and piece.simple is not None else None
+
+    def piece(self, node: Core, loop: LoopCode | None = None) -> Piece:
+        """The piece of a node; whatever its depth."""
+        made = self.makers[type(node)](self, node, loop)
+        if isinstance(made, Piece):
+            return made
+        stack: list[Making] = [made]
+        sent: Piece | None = None
+        while True:
+            try:
+                inner, loop = stack[-1].send(sent)  # type: ignore[arg-type]
+            except StopIteration as done:
+                stack.pop()
+                sent = done.value
+                if not stack:
+                    assert sent is not None
+                    return sent
+                continue
+            made = self.makers[type(inner)](self, inner, loop)
+            if isinstance(made, Piece):
+                sent = made
+            else:
+                stack.append(made)
+                sent = None
+
+
+def value_of(simple: Any) -> Run:
+    """A simple piece as code: its value goes to the frame on top."""
+
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        return k[0], simple(env), k, s
+
+    return run
+
+
+def bounce(code: Run) -> Run:
+    """The same code by way of the loop, so that Python's stack starts anew. A frame for it makes
+    it no step."""
+
+    def back(env: Any, k: Frame, s: Segment) -> Step:
+        return code(env, k[1], s)
+
+    def run(env: Any, k: Frame, s: Segment) -> Step:
+        return back, env, (back, k), s
+
+    return run
+
+
+def low(pieces: list[Piece]) -> bool:
+    """Whether all are simple and one more level of them may be called directly."""
+    return not [piece for piece in pieces if piece.simple is None or piece.height >= TALL]
+
+
+def height(pieces: list[Piece]) -> int:
+    """The height of something that calls these directly."""
+    return 1 + max([piece.height for piece in pieces], default=0)
+
+
+def simply(simple: Any, pieces: list[Piece]) -> Piece:
+    """A simple piece made of simple pieces."""
+    height, weight = 0, 1
+    for piece in pieces:
+        weight += piece.weight
+        if piece.height > height:
+            height = piece.height
+    return Piece(simple, None, height + 1, weight)
+
+
+def cap(pieces: list[Piece]) -> list[Piece]:
+    """The pieces, with those that are simple but too tall as code of their own."""
+    return [
+        piece
+        if piece.simple is None or piece.height < TALL
+        else Piece(code=bounce(value_of(piece.simple)))
+        for piece in pieces
+    ]

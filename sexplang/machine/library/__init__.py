@@ -1,0 +1,1 @@
+"""Prelude functions that call back, as frames."""

@@ -1,0 +1,1 @@
+"""Sites and positions: where code stands, and the traceback of a failure."""

@@ -1,0 +1,99 @@
+"""An error to the same with what was bound before: `details.partial_results`.
+
+What a body has bound is lost to the program when an error leaves that body. The names are looked
+up when that happens: code that runs knows none.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from sexplang.machine.stack import BASE, Continuation, Frame, Segment
+from sexplang.terms.program import Program
+from sexplang.terms.values.abbreviation import LONGEST, MOST, part
+from sexplang.terms.values.text import plain
+from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.value import Fault, Procedure, Record, Value, has_failed
+
+_LOOKED = 500
+"""How many frames are looked at."""
+
+
+def telling_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Record:
+    """An error; with what was bound, in a program that has tasks: others have paid for nothing."""
+    is_told = s[3].linked.known and isinstance(error.fields["details"], dict)
+    return with_bound(error, k, s, node) if is_told else error
+
+
+def with_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Record:
+    """The error, with what was bound around the calls between here and `node` (None: around all),
+    of one name the innermost. Where a sequence or a list has told what it had, that stands
+    alone."""
+    details = error.fields["details"]
+    before = details.get("partial_results", {})
+    if not isinstance(before, dict):
+        return error
+    found: dict[str, Value] = {}
+    for name, value in _bound(k, s, node):
+        if len(found) + len(before) >= MOST:
+            break
+        if name not in found and name not in before and _is_result(value):
+            found[name] = part(value)
+    if not found:
+        return error
+    in_order = dict(reversed(found.items()))
+    details = {**details, "partial_results": {**in_order, **before}}
+    return Record(error.kind, {**error.fields, "details": details})
+
+
+def _bound(k: Frame, s: Segment, node: Segment) -> Iterator[tuple[str, Value]]:
+    """The names and values in the frames, innermost first."""
+    from sexplang.machine.library.iteration import partial_result
+    from sexplang.machine.positions.bound_names import (
+        names_of,  # a run in which nothing fails needs none
+    )
+
+    linked = s[3].linked
+    programs = [linked.program(), *linked.plans.values()]
+    known = [names_of(each, linked.tasks) for each in programs if isinstance(each, Program)]
+    for frame in islice(_frames(k, s, node), _LOOKED):
+        if so_far := partial_result(frame):
+            yield so_far
+        for names in known:
+            yield from names.bound(frame)
+
+
+def _frames(k: Frame, s: Segment, node: Segment) -> Iterator[Frame]:
+    """The frames above `node`, innermost first, those that a branch goes on with too, and those
+    that a clause holds."""
+    while True:
+        while k is not None:
+            yield k
+            k = k[1]
+        if s is node:
+            return
+        if s[4].__class__ is Continuation:
+            for _, held, _, _ in s[4].segments:
+                while held is not None:
+                    yield held
+                    held = held[1]
+        if s[0] is not BASE:
+            k, s = s[1], s[2]
+        elif s[4] is None:
+            return
+        else:
+            k, s = s[4].k, s[4].s
+
+
+def _is_result(value: Value) -> bool:
+    """Whether it is data, and not what went wrong before."""
+    if isinstance(value, Procedure) or has_failed(value):
+        return False
+    if isinstance(value, Record) and value.kind == "error":
+        return False
+    if text_size(value, LONGEST) > LONGEST:  # a few words stand for it
+        return True
+    try:
+        plain(value)
+    except Fault:  # there are functions in it
+        return False
+    return True

@@ -1,0 +1,171 @@
+"""What the slots of environments are called, by the place in a program: read from its core when
+somebody asks, since code that runs needs no names."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, get_args
+
+from sexplang.terms import core
+from sexplang.terms.classes.node import attributes, define, field, frozen
+from sexplang.terms.program import Bind, Function, Unit
+from sexplang.terms.source import Span
+
+_LEVELS = 1_000
+"""How many levels of environments are looked through."""
+
+_NODES = frozenset((*get_args(core.Core), core.Clause))
+
+
+@define(eq=False)
+class Activation:
+    """A function's, a loop's or the program's own. What is around it is known when the place is
+    found where it is made."""
+
+    function: int | None
+    around: "Scope | None" = None
+    mentioned: dict[int, str] = field(factory=dict)
+    """Names of slots by the variables that are read: a loop's own are told by nothing else."""
+
+
+@frozen(eq=False)
+class Scope:
+    """The slots there are at a place, from 1: their names, None where there is none; those of them
+    that a body binds: no parameters; and what gives the values of these."""
+
+    activation: Activation
+    names: tuple[str | None, ...]
+    bound: frozenset[int] = frozenset()
+    given: Mapping[int, core.Core] = field(factory=dict)
+
+    def more(
+        self,
+        names: Iterable[str | None],
+        is_bound: bool = False,
+        values: Iterable[core.Core] = (),
+    ) -> "Scope":
+        every = (*self.names, *names)
+        added = range(len(self.names) + 1, len(every) + 1) if is_bound else ()
+        given = {**self.given, **dict(enumerate(values, len(self.names) + 1))}
+        return Scope(self.activation, every, self.bound.union(added), given)
+
+    def origin(self, read: core.Local) -> core.Core | None:
+        """What gives the value of a variable that is read here, if a body binds it."""
+        there = self.up(read.depth)
+        return there.given.get(read.index) if there is not None else None
+
+    def up(self, depth: int) -> "Scope | None":
+        found: Scope | None = self
+        for _ in range(depth):
+            found = found.activation.around if found is not None else None
+        return found
+
+
+class Environments:
+    """The scopes of the functions and units of one program."""
+
+    def __init__(self, functions: Iterable[Function], units: Iterable[Unit]) -> None:
+        self._found: dict[int | None, list[tuple[Any, Scope]]] = {}
+        self._places: dict[int, tuple[int | None, int]] = {}
+        self._known: dict[tuple[int | None, Span, int], Scope | None] = {}
+        self._bodies = {each.index: Activation(each.index) for each in functions}
+        top = Scope(Activation(None), ())
+        for unit in units:
+            for item in unit.items:
+                self._walk(item.value if isinstance(item, Bind) else item, top)
+                if isinstance(item, Bind):
+                    name = "_" if item.span.source.is_library else item.name
+                    top = top.more([name], is_bound=unit.main, values=[item.value])
+        self.top = top
+        for each in functions:
+            own, names = self._bodies[each.index], [param.name for param in each.params]
+            rest = [each.rest] if each.rest is not None else []
+            self._walk(each.body, Scope(own, (*names, *rest)))
+            for at, param in enumerate(each.params):
+                if param.default is not None:
+                    self._walk(param.default, Scope(own, tuple(names[:at])))
+
+    def place(self, node: core.Core) -> tuple[int | None, int]:
+        """The function that a node is in, and its number there. Raises LookupError."""
+        return self._places[id(node)]
+
+    def at(self, function: int | None, place: Span, env: tuple[Any, ...]) -> Scope | None:
+        """The innermost scope around a place in a function, if it has the slots of `env`."""
+        key = function, place, len(env) - 1
+        if key not in self._known:
+            self._known[key] = self._at(*key)
+        return self._known[key]
+
+    def calls(self) -> Iterator[tuple[core.Call | core.CallPrimitive, Scope]]:
+        """The calls of what is no function of the program by name, each with the scope it is in."""
+        for found in self._found.values():
+            for node, scope in found:
+                if isinstance(node, (core.Call, core.CallPrimitive)):
+                    yield node, scope
+
+    def _at(self, function: int | None, place: Span, size: int) -> Scope | None:
+        fitting = [
+            scope
+            for node, scope in self._found.get(function, ())
+            if len(scope.names) == size and node.span.holds(place)
+        ]
+        return fitting[-1] if fitting else None
+
+    def _walk(self, root: Any, scope: Scope) -> None:
+        work = [(root, scope)]
+        while work:
+            node, scope = work.pop()
+            function = scope.activation.function
+            found = self._found.setdefault(function, [])
+            self._places[id(node)] = function, len(found)
+            found.append((node, scope))
+            if isinstance(node, core.Local):
+                there = scope.up(node.depth)
+                if there is not None:
+                    there.activation.mentioned.setdefault(node.index, node.name)
+            elif isinstance(node, (core.Lambda, core.Known, core.CallKnown)):
+                depth = 0 if isinstance(node, core.Lambda) else node.depth
+                self._bodies[node.function].around = scope.up(depth)
+            work.extend(reversed(list(_inner(node, scope))))
+
+
+def _inner(node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
+    """The nodes in a node, each with the scope it is in."""
+    if isinstance(node, core.Let):
+        names = node.names or (None,) * len(node.values)
+        yield from [(value, scope) for value in node.values]
+        yield node.body, scope.more(names, is_bound=True, values=node.values)
+    elif isinstance(node, core.Loop):
+        yield from [(init, scope) for init in node.inits]
+        own = Activation(scope.activation.function, scope)
+        yield node.body, Scope(own, (None,) * len(node.inits))
+    elif isinstance(node, core.Clause):
+        yield node.body, scope.more((*node.params, None))
+    elif isinstance(node, core.Handle):
+        yield node.body, scope
+        yield from [(clause, scope) for clause in node.clauses]
+        if node.returns is not None:
+            yield node.returns, scope.more((None,))
+    elif not isinstance(node, core.Const):
+        for held in attributes(node).values():
+            parts = held if type(held) is tuple else (held,)
+            yield from [(part, scope) for part in parts if type(part) in _NODES]
+
+
+def list_variables(scope: Scope, env: Any, is_bound: bool = False) -> Iterator[tuple[str, Any]]:
+    """The variables of an environment and of those around it, up to the program's own unless it
+    begins there; of one name the innermost. With `is_bound`, what bodies bind alone."""
+    seen = set()
+    found: Scope | None = scope
+    for _ in range(_LEVELS):
+        if found is None or type(env) is not tuple or len(env) <= len(found.names):
+            return
+        activation = found.activation
+        for at in range(len(found.names), 0, -1):
+            name = found.names[at - 1] or activation.mentioned.get(at)
+            if is_bound and at not in found.bound:
+                continue
+            if name is not None and name != "_" and name not in seen:
+                seen.add(name)
+                yield name, env[at]
+        found, env = activation.around, env[0]
+        if found is not None and found.activation.function is None:
+            return

@@ -1,0 +1,1 @@
+"""Budgets and deadlines while they are on the stack."""

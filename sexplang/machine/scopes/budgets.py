@@ -1,0 +1,361 @@
+"""What a model call may take, held before it is made and settled when it is over. Pure.
+
+The estimate of its input learns from what replies report; what has been learned is a part of the
+run's state, so a run that is repeated refuses the same calls.
+"""
+
+from collections.abc import Callable
+from marshal import dumps
+from typing import Any, Protocol
+
+from immutables import Map
+
+from sexplang.machine.scopes.accounts import Accounts, Held, Scope
+from sexplang.terms.classes.node import node
+from sexplang.terms.effect import Part
+from sexplang.terms.quota import GREATEST
+from sexplang.terms.texts.nearest import did_you_mean
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.value import Fault, Record, Value
+
+
+class Price(Protocol):
+    """A model's name and tokens to US dollars, or None if nobody knows. Of the input, those that
+    a prompt cache keeps (`written`) or gives (`read`) come beside `taken`."""
+
+    def __call__(
+        self, model: str, taken: int, given: int, written: int = 0, read: int = 0, /
+    ) -> float | None: ...
+
+
+@node
+class Meter:
+    """What a model call may cost, known before it is made. Pure functions.
+
+    estimate(payload) -> input tokens, rather too many than too few
+    """
+
+    estimate: Callable[[Any], int]
+    price: Price
+
+
+def _no_price(
+    model: str, taken: int, given: int, written: int = 0, read: int = 0, /
+) -> float | None:
+    return None
+
+
+def rough_estimate(payload: Any) -> int:
+    """Input tokens from the length of the payload as bytes: one for every three of them."""
+    try:
+        return len(dumps(payload, 2)) // 3 + 1  # 2: the same for what is equal, shared or not
+    except ValueError:
+        return _deep_estimate(payload)
+
+
+def _deep_estimate(payload: Any) -> int:
+    """About the same for what nests deeper than that goes."""
+    length = 0
+    work = [payload]
+    while work:
+        item = work.pop()
+        if isinstance(item, dict):
+            length += sum([len(repr(key)) for key in item]) + max(2, 4 * len(item))
+            work.extend(item.values())
+        elif isinstance(item, (list, tuple)):
+            length += 2 * max(1, len(item))
+            work.extend(item)
+        else:
+            length += len(repr(item))
+    return length // 3 + 1
+
+
+METER = Meter(rough_estimate, _no_price)
+
+Learned = Map[str, tuple[int, int]]
+"""By model: input tokens as they were first estimated, and as they were reported; in all."""
+
+
+def correct(guess: int, learned: tuple[int, int]) -> int:
+    """An estimate in the light of what was reported so far: a quarter more than its share."""
+    guessed, reported = learned
+    return -(-guess * reported * 5 // (guessed * 4)) + 8
+
+
+_WHOLE, _MEASURED = ("calls", "tokens"), ("seconds", "usd")
+
+
+_EXAMPLE = "for example (with-budget {calls: 20 tokens: 50000 usd: 0.5 seconds: 60} …)"
+
+
+def check_budget(given: Value, example: str = _EXAMPLE) -> dict[str, Value]:
+    """A budget as a program, a command or a caller gives it, checked; `example` is what its hint
+    shows. Raises Fault."""
+    if not isinstance(given, dict) or not given:
+        raise Fault("wrong-type", f"{abbreviate(given)} is no budget", hint=example)
+    for name, value in given.items():
+        if name not in _WHOLE + _MEASURED:
+            raise no_bound(name, example)
+        if not _is_amount(value, name):
+            kind = "an integer" if name in _WHOLE else "a number"
+            words = f"`{name}` of a budget is {kind} from 0 on, not {abbreviate(value)}"
+            raise Fault("wrong-type", words, hint=example)
+    return given
+
+
+def no_bound(name: str, example: str) -> Fault:
+    """What is raised for a bound that no budget has."""
+    guess = did_you_mean(name[:20], _WHOLE + _MEASURED)
+    return Fault(
+        "wrong-type", f"`{name}` is no bound of a budget", hint=f"{guess} {example}".lstrip()
+    )
+
+
+def timeout(given: Value) -> dict[str, Value]:
+    """What `with-timeout` is given, checked, as the settings of a scope. Raises Fault."""
+    if not _is_amount(given, "seconds"):
+        message = f"`with-timeout` takes a number of seconds from 0 on, not {abbreviate(given)}"
+        raise Fault("wrong-type", message, hint="for example (with-timeout 60 …)")
+    more = f"allow more there, (with-timeout {2 * given or 1:g} …), or catch `seconds` and go on"
+    return {"seconds": given, "more": f"{more} with what there is"}
+
+
+def _is_amount(value: Value, name: str) -> bool:
+    is_number = type(value) is int or (type(value) is float and name in _MEASURED)
+    return is_number and 0 <= value <= GREATEST
+
+
+_NOTHING: Learned = Map()
+
+
+@node
+class Refused:
+    """The call does not fit: the scope that breaks, and its error."""
+
+    scope: str
+    error: Record
+
+
+def reserve(
+    accounts: Accounts,
+    budgets: list[Scope],
+    payload: Any,
+    meter: Meter,
+    learned: Learned = _NOTHING,
+) -> tuple[Accounts, Any, Held] | Refused:
+    """A model call enters its budgets: the accounts after it, the payload with as many output
+    tokens as are left, and what is held; or what does not fit, outermost first. Raises Fault
+    where a payload does not say how many tokens it asks for."""
+    is_metered = False
+    for budget in budgets:
+        bounds, calls = budget.bounds, budget.spent[0]
+        if bounds.calls is not None and calls >= bounds.calls:
+            return Refused(budget.id, budget.error("calls", bounds.calls, calls + 1))
+        if bounds.tokens is not None or bounds.usd is not None:
+            is_metered = True
+    names = tuple([budget.id for budget in budgets])
+    if is_metered:
+        held = _reserve(budgets, names, payload, meter, learned)
+        if isinstance(held, Refused):
+            return held
+        most = held.tokens - held.taken
+        if payload.get("max_tokens") != most:
+            payload = {**payload, "max_tokens": most}
+    else:
+        held = Held(names, "", 0, 0.0)
+    tokens, usd = held.tokens, held.usd
+    for budget in budgets:
+        accounts = accounts.set(budget.id, budget.with_change(1, tokens, usd, 1, tokens, usd))
+    return accounts, payload, held
+
+
+def _reserve(
+    budgets: list[Scope], names: tuple[str, ...], payload: Any, meter: Meter, learned: Learned
+) -> Held | Refused:
+    """The most that a call can take; its output is what all budgets have room for."""
+    is_table = isinstance(payload, dict)
+    model = str(payload.get("model") or "") if is_table else ""
+    guess, given = meter.estimate(payload), _most(payload)
+    taken = correct(guess, learned[model]) if model in learned else guess
+    price: Callable[[int], float | None] | None = None
+    for budget in budgets:
+        bounds = budget.bounds
+        if bounds.tokens is not None:
+            used = budget.spent[1] + taken
+            if used >= bounds.tokens:
+                return Refused(budget.id, budget.error("tokens", bounds.tokens, used + 1))
+            if given > bounds.tokens - used:
+                given = bounds.tokens - used
+        if bounds.usd is not None:
+            price = price or _price(meter, model, taken, _cache_writes(payload, taken))
+            fitting = _fitting(budget, given, price)
+            if isinstance(fitting, Refused):
+                return fitting
+            given = fitting
+    if price is None:
+        return Held(names, model, taken + given, 0.0, guess, taken, input=taken)
+    usd, input_usd = price(given) or 0.0, price(0) or 0.0
+    return Held(names, model, taken + given, usd, guess, taken, input_usd, True, taken, input_usd)
+
+
+def _price(meter: Meter, model: str, taken: int, written: int) -> Callable[[int], float | None]:
+    """What a call costs whose input is known, by its output."""
+    fresh = 0 if written else taken
+    return lambda output: meter.price(model, fresh, output, written)
+
+
+def _cache_writes(payload: Any, taken: int) -> int:
+    """Of the input of a call, what its server is asked to keep: that costs more."""
+    from sexplang.terms.model.payload import cache_marks
+
+    if not isinstance(payload, dict) or not any(cache_marks(payload)):
+        return 0
+    return taken + _dearer(taken) if payload.get("cache") == "1h" else taken
+
+
+def _dearer(hour: int) -> int:
+    """What is kept for an hour costs twice the input, and what is kept for five minutes one and a
+    quarter: so many more tokens of these come to the same."""
+    return -(-hour * 3 // 5)
+
+
+def _most(payload: Any) -> int:
+    """How many output tokens a call asks for."""
+    most = payload.get("max_tokens") if isinstance(payload, dict) else 0
+    if most is None:
+        return 4096
+    if type(most) is not int or most < 1:
+        raise Fault(
+            "wrong-type",
+            "under a budget of tokens or money, `model` takes a table; its `max_tokens`, if it is "
+            "there, is an integer from 1 on",
+        )
+    return most
+
+
+def _fitting(budget: Scope, given: int, price: Callable[[int], float | None]) -> int | Refused:
+    """How many output tokens a budget of money has room for, at least one and at most `given`."""
+    limit, spent = budget.bounds.usd, budget.spent_usd
+    assert limit is not None
+    while True:
+        cost = price(given)
+        if cost is None:
+            return Refused(budget.id, budget.error("usd", limit, None))
+        if spent + cost <= limit:
+            return given
+        if given <= 1:
+            return Refused(budget.id, budget.error("usd", limit, round(spent + cost, 6)))
+        given //= 2
+
+
+def settle(
+    accounts: Accounts, held: Held, reply: Value, meter: Meter, learned: Learned
+) -> tuple[Accounts, Learned]:
+    """The reply says what the call took; without a usage it is what was held. The estimates of
+    the calls to come follow from it."""
+    usage = reply.get("usage") if isinstance(reply, dict) else None
+    if not isinstance(usage, dict):
+        return _over(accounts, held, held.tokens, held.usd), learned
+    counts = _counts(usage)
+    told = sum(counts[1:4])
+    if "lost" in reply and isinstance(reply["lost"], dict):
+        # Of attempts before the one that gave the reply nothing is learned.
+        told -= sum(_counts(reply["lost"])[1:4])
+    if held.guess and told > 0:
+        guessed, reported = learned.get(held.model, (0, 0))
+        learned = learned.set(held.model, (guessed + held.guess, reported + told))
+    tokens, usd = _took(counts, held, meter)
+    if held.is_priced and (hour := _for_an_hour(usage)):
+        counts[2] += _dearer(hour)
+        usd = _took(counts, held, meter)[1]
+    return _over(accounts, held, tokens, usd), learned
+
+
+_COUNTS = {
+    "output_tokens": 0,
+    "input_tokens": 1,
+    "cache_creation_input_tokens": 2,
+    "cache_read_input_tokens": 3,
+    "uncounted": 4,
+}
+
+
+def _counts(usage: dict[str, Value]) -> list[int]:
+    """What was reported: the output, then the parts of the input; and of how many attempts that may
+    have been sent no input was."""
+    counts = [0, 0, 0, 0, 0]
+    for name, count in usage.items():
+        at = _COUNTS.get(name)
+        if at is not None and type(count) is int and count > 0:
+            counts[at] = count
+    return counts
+
+
+def _for_an_hour(usage: dict[str, Value]) -> int:
+    told = usage.get("cache_creation")
+    count = told.get("ephemeral_1h_input_tokens") if isinstance(told, dict) else 0
+    return count if type(count) is int and count > 0 else 0
+
+
+def _took(counts: list[int], held: Held, meter: Meter) -> tuple[int, float]:
+    """Tokens of what was reported, and US dollars where a budget counts them. What nobody has
+    counted took as much as was estimated."""
+    given, fresh, written, read, uncounted = counts
+    tokens = given + fresh + written + read + uncounted * held.input
+    if not held.is_priced:
+        return tokens, 0.0
+    usd = meter.price(held.model, fresh, given, written, read) or 0.0
+    return tokens, usd + uncounted * held.input_usd
+
+
+def refund(accounts: Accounts, held: Held, error: Value, meter: Meter) -> Accounts:
+    """The call failed: what its error reports was used, with the input of attempts that may have
+    been sent. It was made, so it counts as a call."""
+    details = error.fields.get("details") if isinstance(error, Record) else None
+    usage = details.get("usage") if isinstance(details, dict) else None
+    tokens, usd = _took(_counts(usage), held, meter) if isinstance(usage, dict) else (0, 0.0)
+    return _over(accounts, held, tokens, usd)
+
+
+def regrown(
+    accounts: Accounts, held: Held, usage: dict[str, Value], meter: Meter
+) -> tuple[Accounts, Held] | None:
+    """An attempt at the call failed that took so much: held is that beside what the next one may
+    take. None where a budget has no room for it."""
+    tokens, usd = _took(_counts(usage), held, meter)
+    for name in held.scopes:
+        budget = accounts[name]
+        bounds = budget.bounds
+        if bounds.tokens is not None and budget.spent_tokens + tokens > bounds.tokens:
+            return None
+        if bounds.usd is not None and budget.spent_usd + usd > bounds.usd:
+            return None
+        accounts = accounts.set(name, budget.with_estimate(tokens, usd))
+    return accounts, held.with_estimate(tokens, usd)
+
+
+def take_back(accounts: Accounts, held: Held, part: Part | None, meter: Meter) -> Accounts:
+    """The call was withdrawn. If it was made, it counts, and took what its server had counted;
+    where that had counted nothing yet, or nobody knows, its input may have been sent and stays
+    charged."""
+    if part is not None and "unmade" in part:
+        for name in held.scopes:
+            accounts = accounts.set(name, accounts[name].unmade(held))
+        return accounts
+    if part is None:
+        return _over(accounts, held, held.taken, held.taken_usd)
+    counts = _counts(part["usage"])
+    if "uncounted" not in part:
+        return _over(accounts, held, *_took(counts, held, meter))
+    counts[4] += 1
+    tokens, usd = _took(counts, held, meter)
+    return _over(accounts, held, max(tokens, held.taken), max(usd, held.taken_usd))
+
+
+def _over(accounts: Accounts, held: Held, tokens: int, usd: float) -> Accounts:
+    """The call is over, and took so much of what it held."""
+    more, dearer = tokens - held.tokens, usd - held.usd
+    for name in held.scopes:
+        scope = accounts[name].with_change(0, more, dearer, -1, -held.tokens, -held.usd)
+        accounts = accounts.set(name, scope)
+    return accounts

@@ -1,0 +1,1 @@
+"""Conversations and programs of models on the stack."""

@@ -1,0 +1,254 @@
+"""A task call to a conversation on the stack: what it wants is performed where it stands.
+
+The session is a value that only the tasks room looks into; the conversation's segment holds it
+between two replies, so a continuation captured here captures the conversation.
+"""
+
+from typing import Any, Literal, TypeAlias
+
+from sexplang.machine.exits import BeginSpan, EndSpan, EnterScope, Forked
+from sexplang.machine.handlers import fail, is_handled, perform
+from sexplang.machine.positions.error_positions import return_value
+from sexplang.machine.stack import BOTTOM, Closure, Code, Ctx, Frame, Segment, Step, leave
+from sexplang.machine.unwinding import ClauseCode, HandlerKind
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.task import (
+    Ask,
+    Broke,
+    Conversation,
+    Finished,
+    Perform,
+    Session,
+    Want,
+    error_record,
+    is_mistake,
+    is_refusal,
+    longer,
+    make_failed_result,
+)
+from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.value import Fault, Record, Task, Value, answer_of
+from sexplang.terms.work import Work
+
+Wants: TypeAlias = Literal["answer", "result"]
+"""What a call of a task gives."""
+
+
+def call_task(
+    task: Task,
+    inputs: dict[str, Value],
+    overrides: dict[str, Value],
+    k: Frame,
+    s: Segment,
+    wants: Wants = "answer",
+) -> Step:
+    """Begins the conversation; its answer goes to `k`, or its TaskResult."""
+    context = s[3]
+    call = task, materialize(inputs), overrides and materialize(overrides), wants, None
+    if context.work is not None:
+        return leave, BeginSpan(_begin, call, k, s, "task", task.template.name), k, s
+    return _begin((None, *call), k, s)
+
+
+def continue_task(
+    over: tuple[Task, Conversation, Session], words: Value, k: Frame, s: Segment
+) -> Step:
+    """Goes on with a conversation that is over; its next TaskResult goes to `k`."""
+    task = over[0]
+    wants: Wants = "result"
+    call: Any = task, {"words": words}, {}, wants, over[1:]
+    if s[3].work is not None:
+        return leave, BeginSpan(_begin, call, k, s, "task", task.template.name), k, s
+    return _begin((None, *call), k, s)
+
+
+Call = tuple[Work | None, Task, dict[str, Value], dict[str, Value], Wants, Any]
+"""Last the conversation that is gone on with, and its session; None where one begins."""
+
+
+def _begin(call: Call, k: Frame, s: Segment) -> Step:
+    """A template's timeout is a deadline around the whole conversation, its subtasks included."""
+    template = call[1].template
+    seconds = template.limits.timeout
+    if seconds is not None:
+        settings = {"seconds": seconds, "more": longer(template.name, seconds)}
+        return leave, EnterScope(settings, _converse, call, k, s, None), k, s
+    return _converse(call, k, s)
+
+
+def _converse(call: Call, k: Frame, s: Segment) -> Step:
+    work, task, inputs, overrides, wants, earlier = call
+    context = s[3]
+    is_timed = task.template.limits.timeout is not None
+    system = context.linked.tasks
+    if system is None:
+        error = error_record(
+            "TASK_FAILURE", "configuration_error", "this program runs without a task system"
+        )
+        return _break(work, error, is_timed, k, s)
+    if earlier is None:
+        begun = system.begin(task.template, inputs, overrides, context.conversations)
+    else:
+        begun = system.go_on(*earlier, inputs["words"], context.conversations)
+    conversation, session, want = begun
+    if isinstance(want, Broke):
+        return _break(work, want.error, is_timed, k, s)
+    inner = context.but((*context.conversations, conversation), work)
+    return _go_on(session, want, k, s, inner, is_timed, task if wants == "result" else None)
+
+
+def _go_on(
+    session: Session,
+    want: Want,
+    k: Frame,
+    s: Segment,
+    context: Ctx,
+    is_timed: bool,
+    task: Task | None,
+) -> Step:
+    """A conversation that stands on `k` and `s`, to what it wants next. Its TaskResult is given
+    where its task is known here, else its answer."""
+    if isinstance(want, Finished):
+        result = want.result
+        if k[0] is return_value:  # what such a frame does, without its step
+            k = k[1]
+        if task is None:
+            step = k[0], answer_of(result), k, s
+        else:
+            over = task, context.conversations[-1], session
+            step = k[0], Record(result.kind, result.fields, result.answer, over), k, s
+        if context.work is None:
+            return step
+        return _over(context.work, result.fields["notes"].get("error"), step)
+    if isinstance(want, Broke):
+        return _break(context.work, want.error, is_timed, k, s)
+    if want.items is not None:
+        context = _with_items(context, want.items)
+    s = (CONVERSATION, k, s, context, (session, context.work, is_timed, task))
+    if want.span_events and context.work is not None:
+        return (
+            leave,
+            BeginSpan(_tell, (want,), BOTTOM, s, "compaction", want.span_events),
+            BOTTOM,
+            s,
+        )
+    if want.together:
+        starts = tuple([(start_ask, ask) for ask in want.asks])
+        return leave, Forked(starts, _ALL_ANSWERED, s), _ALL_ANSWERED, s
+    return start_ask(want.asks[0], _ANSWERED, s)
+
+
+def _tell(told: tuple[Work, Perform], k: Frame, s: Segment) -> Step:
+    """What the conversation on top did by itself is over as soon as it is told."""
+    work, want = told
+    return leave, EndSpan(work, None, (_go_on_traced, want, BOTTOM, s)), BOTTOM, s
+
+
+def _go_on_traced(want: Perform, k: Frame, s: Segment) -> Step:
+    _, below, outer, context, (session, _, is_timed, task) = s
+    return _go_on(session, evolve(want, span_events=""), below, outer, context, is_timed, task)
+
+
+def _break(work: Work | None, error: Record, is_timed: bool, k: Frame, s: Segment) -> Step:
+    """A conversation that stood on `k` and `s` has failed, and with it the deadline of its
+    template is over: the call of the task raises the error, and what that is resumed with is the
+    value of the call."""
+    if is_timed:
+        k, s = s[1], s[2]
+    return _over(work, error, (fail, error, k, s))
+
+
+def _over(work: Work | None, error: Record | None, step: Step) -> Step:
+    """The end of a conversation, which is told where somebody traces the run."""
+    if work is None:
+        return step
+    return leave, EndSpan(work, error, step), step[2], step[3]
+
+
+def _with_items(context: Ctx, items: tuple[Value, ...]) -> Ctx:
+    """The context of the conversation once it has found more for its children to inherit."""
+    *above, own = context.conversations
+    return context.but(conversations=(*above, evolve(own, items=items)))
+
+
+def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
+    """Performs one ask of a conversation."""
+    if ask.handled and not is_handled(ask.operation, s):
+        return k[0], None, k, s
+    if ask.attempt:
+        is_function = ask.operation == "tool" and ask.arguments[0] in s[3].linked.tools
+        s = (FUNCTION if is_function else TOLD, k, s, s[3], ())
+        k = BOTTOM
+    return perform(ask.operation, ask.arguments, k, s, sent=ask.sent)
+
+
+def _take_answer(value: Value, k: Frame, s: Segment) -> Step:
+    """The reply to what a conversation asked for, or those to all that it asked for together."""
+    replies = materialize(value)
+    _, below, outer, context, (session, _, is_timed, task) = s
+    session, want = context.linked.tasks.advance(session, replies if k[2] else (replies,))
+    return _go_on(session, want, below, outer, context, is_timed, task)
+
+
+_ANSWERED: Frame = (_take_answer, BOTTOM, False)
+_ALL_ANSWERED: Frame = (_take_answer, BOTTOM, True)
+
+
+def _fail(env: Any, k: Frame, s: Segment) -> Step:
+    """An error in the conversation ends it, with what it has said and taken."""
+    session, work, is_timed, _, error, _ = env
+    error = s[3].linked.tasks.cut_short(materialize(error), (session,))
+    return _break(work, error, is_timed, k, s)
+
+
+def _compact(env: Any, k: Frame, s: Segment) -> Step:
+    _, *given = materialize(env)
+    if len(given) != _COMPACT.size:
+        raise Fault("wrong-arity", "`compact` is performed with messages, used and limit")
+    return k[0], s[3].linked.tasks.compact(*given), k, s
+
+
+_COMPACT = Code("compact", -1, ("messages", "used", "limit"), False, is_library=True)
+_COMPACT.body = _compact
+
+COMPACTION = Closure(_COMPACT, ({},))
+"""What answers `compact` where no handler of the program does."""
+
+CONVERSATION = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, None)
+"""A conversation: data is its session, what it is in traces, whether its template has a timeout,
+whose segment is the next one below, and the task if the call gives its TaskResult."""
+
+
+def conversations(s: Segment, node: Segment) -> list[Session]:
+    """The sessions of the conversations between `s` and `node`, innermost first."""
+    sessions = []
+    while s is not node and s is not None:
+        if s[0] is CONVERSATION:
+            sessions.append(s[4][0])
+        below = s[2]
+        s = below if below is not None or s[4] is None else s[4].s
+    return sessions
+
+
+def _give_failed(env: Any, k: Frame, s: Segment) -> Step:
+    error = env[-2]
+    assert isinstance(error, Record)
+    return k[0], make_failed_result(error), k, s
+
+
+ATTEMPT = HandlerKind({"error": (ClauseCode(_give_failed, 1, "never", ()),)}, None)
+"""`(attempt e)`: an error becomes a FAILED TaskResult."""
+
+LIBRARY_ATTEMPT = HandlerKind(
+    {"error": (ClauseCode(_give_failed, 1, "never", (), spares=is_refusal),)}, None
+)
+"""The same in the library: what the host refuses passes it."""
+
+TOLD = HandlerKind({"error": (ClauseCode(_give_failed, 1, "never", (), spares=is_mistake),)}, None)
+"""The same around what a conversation asks for, whose errors its model is told: a mistake of the
+program passes it."""
+
+FUNCTION = HandlerKind(
+    {"error": (ClauseCode(_give_failed, 1, "never", (), spares=is_mistake),)}, None
+)
+"""The same around a tool that is a function of the program."""

@@ -1,0 +1,254 @@
+"""`eval-plan`: a model's text becomes a program, is checked, and runs with the rights it is given.
+
+A plan stands in a segment of its own. Operations that it does not handle itself pass it only if
+they are allowed, and only with plain data, and plain data is all that it may give back: a function
+of the plan called outside of it would have the rights of whoever calls. A value that is none
+fails; in an error a function is text.
+
+It sees its own tasks, and of its caller's those that it is allowed by name.
+"""
+
+from typing import Any, TypeAlias
+
+from sexplang.machine.exits import EnterScope
+from sexplang.machine.link import link
+from sexplang.machine.scopes.budgets import check_budget
+from sexplang.machine.stack import BOTTOM, Frame, Linked, Segment, Step
+from sexplang.machine.unwinding import ClauseCode, HandlerKind
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.model.roles import normalize_name
+from sexplang.terms.program import Program
+from sexplang.terms.quota import work
+from sexplang.terms.source import Span
+from sexplang.terms.task import error_of
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.boundary import without_functions
+from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.text import plain, text, to_source, value_of
+from sexplang.terms.values.value import Fault, Record, Symbol, Value
+
+PlanKey: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""A plan's text, the names of its inputs, and its rights: the operations that it may perform, or
+one and, behind a space, the model, tool or task that it may ask."""
+
+
+def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(run-plan text inputs allow budget)`: what `eval-plan` is made of."""
+    source, inputs, rights, budget = materialize(arguments)
+    linked = s[3].linked
+    if linked.plan is None:
+        raise Fault("not-available", "this program was built without plans")
+    if not _is_text(source):
+        words = f"`eval-plan` takes a program's text, not {abbreviate(source)}"
+        raise Fault("wrong-type", words, hint="text that a model wrote: (eval-plan (write-it))")
+    if not isinstance(inputs, dict):
+        raise Fault("wrong-type", "`inputs:` of `eval-plan` is a table")
+    bounds = _bounds(budget)
+    operations = _operations(rights)
+    words = text(source)
+    work(len(words))  # a character is read and compiled in about the time of a step
+    key = words, tuple(inputs), tuple(sorted(operations))
+    _check_tasks(linked, key[2])
+    made = build_plan(linked, key)
+    if not isinstance(made, Program):
+        return k[0], _refuse(made), k, s
+    inputs = _read(made, inputs)
+    misfits = _misfits(made, inputs)
+    if misfits:
+        return k[0], _refuse(misfits), k, s
+    if isinstance(bounds.get("calls"), int):
+        too_many = linked.plan.too_many(made, len(inputs), bounds["calls"])
+        if too_many is not None:
+            return k[0], _refuse((too_many,)), k, s
+    run, _ = link(made, linked.outermost.tasks)
+    env = (inputs, *inputs.values())
+    segment = (PLAN, k, s, s[3].but(linked=narrow(linked, key)), (key[2],))
+    raise EnterScope(bounds, run, env, BOTTOM, segment, span)
+
+
+def build_plan(linked: Linked, key: PlanKey) -> Any:
+    """The program of a plan, or its diagnostics; the same one for the same text and rights."""
+    made = linked.plans.get(key)
+    if made is None:
+        assert linked.plan is not None
+        words, names, operations = key
+        made = linked.plan(words, names, frozenset(operations))
+        if isinstance(made, Program):
+            made = linked.plans.setdefault(key, made)
+    return made
+
+
+def narrow(linked: Linked, key: PlanKey) -> Linked:
+    """What a plan refers to: the same for the same plan in the same program or plan."""
+    inner: Linked | None = linked.inner.get(key)
+    if inner is None:
+        _, own = link(build_plan(linked, key), linked.outermost.tasks)
+        known = {name: task for name, task in linked.known.items() if _may_ask(key, "task", name)}
+        known |= own.known
+        tools = {name: each for name, each in linked.tools.items() if _may_ask(key, "tool", name)}
+        tasks = linked.outermost.tasks
+        if tasks is not None:
+            tasks = tasks.knowing(tuple([task.template for task in known.values()]), tools)
+        inner = evolve(
+            linked,
+            tasks=tasks,
+            known=known,
+            tools=tools,
+            sites=own.sites,
+            inner={},
+            around=linked,
+            key=key,
+        )
+        linked.inner[key] = inner
+    return inner
+
+
+def _may_ask(key: PlanKey, operation: str, name: str) -> bool:
+    """Whether a plan may ask for a task or tool. A task is always allowed by its name."""
+    rights = key[2]
+    return f"{operation} {normalize_name(name)}" in rights or (
+        operation == "tool" and "tool" in rights
+    )
+
+
+def _check_tasks(linked: Linked, rights: tuple[str, ...]) -> None:
+    """Raises Fault for a task that is allowed and not there."""
+    known = {normalize_name(name) for name in linked.known}
+    for right in rights:
+        operation, _, name = right.partition(" ")
+        if operation == "task" and name and name not in known:
+            raise Fault(
+                "template_not_found",
+                f"`allow:` of `eval-plan` names the task `{name}`, and there is none",
+                hint="import its template first",
+            )
+
+
+def _read(made: Program, given: dict[str, Value]) -> dict[str, Value]:
+    """Inputs as the plan declares them: a TaskResult is its content where that is a text."""
+    texts = {each.name for each in made.inputs if each.type == "string"}
+    return {
+        name: text(value) if name in texts and _is_text(value) else value
+        for name, value in given.items()
+    }
+
+
+def _misfits(made: Program, given: dict[str, Value]) -> list[Diagnostic]:
+    """Inputs that the plan itself declares and is not given, or that are not what it declares."""
+    found: list[Diagnostic] = []
+    for each in made.inputs:
+        labels, hint = (Label(each.span),), f"(eval-plan text inputs: {{{each.name}: …}})"
+        wanted = each.wants(given[each.name]) if each.name in given else None
+        if each.required and each.name not in given:
+            words = f"the plan needs the input `{each.name}`"
+            found.append(Diagnostic("missing-input", words, labels, hint=f"give it: {hint}"))
+        elif wanted is not None:
+            words = f"the input `{each.name}` takes {wanted}, not {abbreviate(given[each.name])}"
+            more = (
+                f"declare what it is, as in (define-input {each.name} type: json), or give {hint}"
+            )
+            found.append(Diagnostic("bad-input", words, labels, hint=more))
+    return found
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, str) or (isinstance(value, Record) and value.kind == "TaskResult")
+
+
+def _bounds(budget: Value) -> dict[str, Value]:
+    """The budget of a plan, checked. Its `steps` are nil where nobody says. What is nil was looked
+    for and not found: it is no plan without a budget, which is `{}`."""
+    if budget == {}:
+        return {"steps": None}
+    if not isinstance(budget, dict) or "steps" not in budget:
+        return {**check_budget(budget), "steps": None}
+    steps = budget["steps"]
+    if type(steps) is not int or steps < 0:
+        words = f"`steps` of a plan's budget is an integer from 0 on, not {abbreviate(steps)}"
+        raise Fault("wrong-type", words)
+    rest = {name: value for name, value in budget.items() if name != "steps"}
+    return {**(check_budget(rest) if rest else {}), "steps": steps}
+
+
+def _operations(rights: Value) -> frozenset[str]:
+    found = [_right(one) for one in rights] if isinstance(rights, tuple) else [None]
+    if None in found:
+        words = f"`allow:` of `eval-plan` is a list of operations, not {abbreviate(rights)}"
+        raise Fault(
+            "wrong-type", words, hint="for example allow: ['model '(model \"fast\") 'read-file]"
+        )
+    return frozenset([one for one in found if one is not None])
+
+
+NAMING = ("model", "tool")
+"""Operations that name whom they ask, and so may be allowed for some alone. A task is always
+allowed by its name."""
+
+
+def _right(given: Value) -> str | None:
+    """An operation, or `(model "fast")` and its kin, as it is kept; None if it is neither."""
+    if isinstance(given, Symbol):
+        return given.name
+    if isinstance(given, str):
+        return None if " " in given else given
+    match given:
+        case (Symbol() as operation, str(name)) if operation.name in (*NAMING, "task") and name:
+            return f"{operation.name} {normalize_name(name)}"
+        case _:
+            return None
+
+
+def _refuse(diagnostics: Any) -> Value:
+    found = [diagnostic.plain() for diagnostic in diagnostics]
+    return {"status": "refused", "diagnostics": value_of(found)}
+
+
+def _end(env: Any, k: Frame, s: Segment) -> Step:
+    try:
+        plain(env[-1])
+    except Fault as fault:
+        return k[0], {"status": "failed", "error": error_of(fault)}, k, s
+    return k[0], {"status": "done", "value": env[-1]}, k, s
+
+
+def _fail(env: Any, k: Frame, s: Segment) -> Step:
+    return k[0], {"status": "failed", "error": _error_as_data(env[-2])}, k, s
+
+
+def _error_as_data(error: Value) -> Value:
+    """The error of a plan as data: functions in it are text."""
+    try:
+        return without_functions(materialize(error), text)
+    except Fault as fault:
+        return error_of(fault)
+
+
+def _guard(node: Segment, operation: str, arguments: tuple[Value, ...]) -> None:
+    data = node[4][0] if node[0].stripped is node[0] else node[4]
+    rights, name = data[0], _name_in_request(operation, arguments)
+    # Whoever may ask for a model asks the default; a tool always has a name.
+    may_ask = operation in rights and (operation == "tool" or not name)
+    if not may_ask and f"{operation} {normalize_name(name)}" not in rights:
+        denied = f"ask the {operation} `{name}`" if name else f"perform `{operation}`"
+        right = f"({operation} {to_source(name)})" if name else operation
+        raise Fault(
+            "plan-denied",
+            f"this plan may not {denied}",
+            hint=f"allow it: (eval-plan text allow: ['{right}])",
+        )
+    plain(arguments)
+
+
+def _name_in_request(operation: str, arguments: tuple[Value, ...]) -> str:
+    """The model that a request names, or its tool; empty where it names none."""
+    given = arguments[0] if arguments and operation in NAMING else None
+    name = given.get("model") if operation == "model" and isinstance(given, dict) else given
+    return name if isinstance(name, str) else ""
+
+
+PLAN = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, _end)
+"""Around a plan: data holds the operations that it may perform."""
+
+PLAN.guard = _guard
+PLAN.stripped.guard = _guard

@@ -1,0 +1,1 @@
+"""The process and the package: its files, signals and credentials."""

@@ -1,0 +1,88 @@
+"""Primitives that make lists, tables and strings to the same, charged to the run.
+
+How much one call may make is bounded before it makes anything (`sizes`); the charge is what bounds
+many calls together.
+"""
+
+from collections.abc import Callable
+
+from sexplang.primitives.json_text import parse
+from sexplang.terms.quota import SMALL, charge, work
+from sexplang.terms.values.rope import TEXTS
+from sexplang.terms.values.value import Value
+
+# fmt: off
+GROWING = frozenset(
+    (
+        "substring", "string-split", "string-join", "string-trim", "string-replace", "format",
+        "reverse", "range", "take", "zip", "flatten", "distinct", "remove",
+        "merge", "keys", "values", "json-parse", "json-string",
+    )
+)
+# fmt: on
+"""The primitives whose value may be larger than a few words. Those that are used most, such as
+`append` and `put`, charge it themselves."""
+
+
+def with_charge(
+    function: Callable[..., Value], least: int, most: int | None
+) -> Callable[..., Value]:
+    """The same function; the usual numbers of arguments without a tuple for them."""
+    if function is parse:
+        return _parsing
+    if least == most and most in _BY_COUNT:
+        return _BY_COUNT[most](function)
+    return _any(function)
+
+
+def _one(function: Callable[..., Value]) -> Callable[..., Value]:
+    def make(a: Value) -> Value:
+        value = function(a)
+        if len(value) > SMALL:
+            charge(len(value))
+        return value
+
+    return make
+
+
+def _two(function: Callable[..., Value]) -> Callable[..., Value]:
+    def make(a: Value, b: Value) -> Value:
+        value = function(a, b)
+        if len(value) > SMALL:
+            charge(len(value))
+        return value
+
+    return make
+
+
+def _three(function: Callable[..., Value]) -> Callable[..., Value]:
+    def make(a: Value, b: Value, c: Value) -> Value:
+        value = function(a, b, c)
+        if len(value) > SMALL:
+            charge(len(value))
+        return value
+
+    return make
+
+
+_BY_COUNT = {1: _one, 2: _two, 3: _three}
+
+
+def _any(function: Callable[..., Value]) -> Callable[..., Value]:
+    def make(*values: Value) -> Value:
+        value = function(*values)
+        if len(value) > SMALL:
+            charge(len(value))
+        return value
+
+    return make
+
+
+def _parsing(text: Value) -> Value:
+    """What JSON denotes may be a number; its text is what it costs, and two characters are read in
+    about the time that a step takes."""
+    size = len(text) if type(text) in TEXTS else 0
+    charge(size)
+    if size > SMALL:
+        work(size // 2)
+    return parse(text)

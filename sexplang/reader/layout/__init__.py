@@ -1,0 +1,1 @@
+"""The layout of programs: what `fmt` writes."""

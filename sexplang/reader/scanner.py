@@ -1,0 +1,83 @@
+"""A text to its tokens, telling what is none: for a text that is wrong somewhere."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from sexplang.reader import reader_diagnostics
+from sexplang.reader.characters import find_hidden
+from sexplang.reader.parser import TOKEN, Unreadable, comment_end
+from sexplang.terms.diagnostic import Diagnostic
+from sexplang.terms.source import Source, Span
+
+Token = tuple[str, int, int]
+Tell = Callable[[Diagnostic], None]
+
+_WORD = re.compile(r"""[^\x00-\x20\x7f,()\[\]{}"';`~]+""")
+
+
+class Enough(Exception):
+    """Nothing more is worth telling: the rest cannot be told apart, or nobody would read it."""
+
+
+def tell_hidden(source: Source, at: int, tell: Tell) -> None:
+    """Tells every character that cannot be seen."""
+    for match in find_hidden(source.text, at):
+        try:
+            tell(reader_diagnostics.report_hidden_character(Span(source, *match.span()), match[0]))
+        except Enough:
+            return
+
+
+def tokens(source: Source, at: int, tell: Tell) -> Iterator[Token]:
+    """The tokens of a text up to its end. A word that runs into a quoting mark is a `WORD`."""
+    text = source.text
+    while True:
+        kind = ""
+        for match in TOKEN.finditer(text, at):
+            kind = str(match.lastgroup)
+            start, at = match.start(1), match.end()
+            if kind in ("COMMENT", "BAD"):
+                break
+            yield kind, start, at
+        if kind == "END":
+            return
+        if kind == "COMMENT":
+            at = _comment(source, start, at, tell)
+        elif word := _report_broken_word(source, start, tell):
+            at = word
+            yield "WORD", start, at
+
+
+def _comment(source: Source, start: int, end: int, tell: Tell) -> int:
+    try:
+        return comment_end(source.text, end)
+    except Unreadable:
+        tell(
+            reader_diagnostics.report_unterminated("unterminated-comment", Span(source, start, end))
+        )
+        raise Enough from None
+
+
+def _report_broken_word(source: Source, start: int, tell: Tell) -> int:
+    """Tells what is wrong where no token begins; the end of the word there, 0 if there is none."""
+    text = source.text
+    if text[start] == '"':
+        if text.startswith('"""', start):
+            tell(
+                reader_diagnostics.report_unterminated(
+                    "unterminated-text", Span(source, start, start + 3)
+                )
+            )
+        else:
+            tell(
+                reader_diagnostics.report_unterminated(
+                    "unterminated-string", Span(source, start, start + 1)
+                )
+            )
+        raise Enough
+    word = _WORD.match(text, start)
+    if word is None:
+        return 0  # a control character, told already
+    end = word.end()
+    tell(reader_diagnostics.mark_after_word(Span(source, start, end), word[0], text[end]))
+    return end

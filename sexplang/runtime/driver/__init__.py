@@ -1,0 +1,1 @@
+"""The driver: requests are performed, replies are delivered."""

@@ -1,0 +1,198 @@
+"""What happens in a run → records for whoever watches it (progress on a terminal)."""
+
+from time import monotonic, time
+from typing import TypeAlias
+
+from sexplang.runtime.journal.journal import Row
+from sexplang.terms.effect import Request
+from sexplang.terms.values.value import Record, Value
+
+
+class _RequestEvent:
+    """Of a request: `id`, `operation`, and for a conversation's model call the name of its `task`
+    and which of its calls it is, its `turn`. What an event says is read off what it holds when
+    somebody asks: most events are never read."""
+
+    __slots__ = ("request",)
+    __match_args__: tuple[str, ...] = ("id", "operation", "task", "turn")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+
+    @property
+    def id(self) -> str:
+        return self.request.id
+
+    @property
+    def operation(self) -> str:
+        return self.request.operation
+
+    @property
+    def task(self) -> str | None:
+        return task_of(self.request)
+
+    @property
+    def turn(self) -> int | None:
+        return _turn_of(self.request)
+
+    def __repr__(self) -> str:
+        said = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__match_args__])
+        return f"{type(self).__name__}({said})"
+
+
+class Queued(_RequestEvent):
+    """A model call waits: as many as may be are in flight."""
+
+    __slots__ = ()
+
+
+class Started(_RequestEvent):
+    """A request is being performed."""
+
+    __slots__ = ("_clock", "_since")
+
+    def __init__(self, request: Request) -> None:
+        super().__init__(request)
+        self._since = time()
+        self._clock = monotonic()
+
+    def make_row(self, value: Value, failed: bool, attempts: int) -> Row:
+        """Its row, now that its reply is there."""
+        asked, since = self.request, self._since
+        ended = since + monotonic() - self._clock
+        return Row(
+            asked.id, asked.operation, asked.arguments, value, failed, attempts, since, ended
+        )
+
+
+class Finished(_RequestEvent):
+    """A request has its answer. `usage` holds `input_tokens` and `output_tokens` if known."""
+
+    __slots__ = ("_row",)
+    # fmt: off
+    __match_args__ = (
+        "id", "operation", "task", "turn", "seconds", "model", "usage", "error", "attempts",
+    )
+    # fmt: on
+
+    def __init__(self, request: Request, row: Row) -> None:
+        super().__init__(request)
+        self._row = row
+
+    @property
+    def seconds(self) -> float:
+        return self._row.ended - self._row.started
+
+    @property
+    def model(self) -> str | None:
+        return self._row.model
+
+    @property
+    def usage(self) -> dict[str, int]:
+        return _counts(self._row.usage)
+
+    @property
+    def error(self) -> Record | None:
+        return self._row.reply if self._row.failed else None
+
+    @property
+    def attempts(self) -> int:
+        return self._row.attempts
+
+
+class Said(_RequestEvent):
+    """A model is writing: so many characters of its reply have arrived."""
+
+    __slots__ = ("characters",)
+    __match_args__ = ("id", "operation", "task", "turn", "characters")
+
+    def __init__(self, request: Request, characters: int) -> None:
+        super().__init__(request)
+        self.characters = characters
+
+
+class Withdrawn(_RequestEvent):
+    """A request whose answer nobody wants any more. `model` and `usage` of a model call that was
+    counted in part until then, as its `row` says."""
+
+    __slots__ = ("_row",)
+    __match_args__ = ("id", "operation", "task", "turn", "model", "usage")
+
+    def __init__(self, request: Request, row: Row | None = None) -> None:
+        super().__init__(request)
+        self._row = row
+
+    @property
+    def model(self) -> str | None:
+        return None if self._row is None else self._row.model
+
+    @property
+    def usage(self) -> dict[str, int]:
+        return {} if self._row is None else _counts(self._row.usage)
+
+
+class Retrying(_RequestEvent):
+    """So many attempts failed; the next one starts after `wait` seconds. `held` says whether it
+    waits because of what others were told by the same server, as `error` says."""
+
+    __slots__ = ("attempt", "error", "held", "wait")
+    __match_args__ = ("id", "operation", "task", "turn", "attempt", "wait", "error", "held")
+
+    def __init__(
+        self, request: Request, attempt: int, wait: float, error: Record, held: bool = False
+    ) -> None:
+        super().__init__(request)
+        self.attempt = attempt
+        self.wait = wait
+        self.error = error
+        self.held = held
+
+
+class Progressed(_RequestEvent):
+    """`(progress text fraction)`."""
+
+    __slots__ = ("fraction", "text")
+    __match_args__ = ("id", "operation", "task", "turn", "text", "fraction")
+
+    def __init__(self, request: Request, text: str, fraction: float | None = None) -> None:
+        super().__init__(request)
+        self.text = text
+        self.fraction = fraction
+
+
+Event: TypeAlias = Queued | Started | Said | Finished | Withdrawn | Retrying | Progressed
+
+
+def task_of(request: Request) -> str | None:
+    """The name of the atomic task that a request is for."""
+    conversations = request.context.conversations
+    return conversations[-1].name if conversations else None
+
+
+def model_name_of(request: Request | Row) -> str | None:
+    """The name of the model that a request for one is for, if it has one."""
+    payload = request.arguments[0] if request.operation == "model" and request.arguments else None
+    named = payload.get("model") if isinstance(payload, dict) else None
+    return named if isinstance(named, str) and named else None
+
+
+def _turn_of(request: Request) -> int | None:
+    """Which call of its conversation a model request is, from 1."""
+    payload = request.arguments[0] if request.operation == "model" and request.arguments else None
+    messages = payload.get("messages") if isinstance(payload, dict) else None
+    if not isinstance(messages, (tuple, list)):
+        return None
+    turn = 1
+    for message in messages:
+        if isinstance(message, dict) and message.get("role") == "assistant":
+            turn += 1
+    return turn
+
+
+def _counts(usage: dict[str, Value]) -> dict[str, int]:
+    """Only what can be counted: a performer of the host may reply anything."""
+    counts: dict[str, int] = {}
+    for name, count in usage.items():
+        if type(count) is int and count >= 0:
+            counts[name] = count
+    return counts

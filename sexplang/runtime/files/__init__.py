@@ -1,0 +1,1 @@
+"""Files inside the permitted folders: reading, writing, finding sources."""

@@ -1,0 +1,306 @@
+"""`read-file`, `list-files` → text, names; inside the permitted places."""
+
+import errno
+import os
+import stat
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sexplang.guards.secrets import redact_bytes
+from sexplang.runtime.files.confined_open import open_confined, open_inside, real_path_of
+from sexplang.runtime.files.path_patterns import matches, split_pattern
+from sexplang.runtime.files.surrogates import is_text
+from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.refusal import Refusal, refuse
+from sexplang.terms.texts.wildcards import LONGEST
+
+MOST_BYTES = 1_000_000
+MOST_NAMES = 100_000
+
+_DENIED = {errno.EACCES, errno.EPERM}
+_UNSUITED = {errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG}
+_NO_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
+
+
+MOST_MEDIA_BYTES = 5_000_000
+"""Of an image or a PDF; what providers take at most."""
+
+
+def read_base64(path: str, permissions: Permissions) -> str:
+    """The bytes of a file as base64 text."""
+    return b64encode(redact_bytes(_data(path, permissions, MOST_MEDIA_BYTES))).decode()
+
+
+def read_file(path: str, permissions: Permissions, most: int = MOST_BYTES) -> str:
+    """The text of a file: regular, with no other name, UTF-8, at most `most` bytes. A byte order
+    mark at its beginning is no part of it."""
+    data = _data(path, permissions, most)
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise refuse(
+            "not-text",
+            f"{path} is not UTF-8 text: byte {error.start} is {data[error.start]:#04x}",
+            hint='convert it to UTF-8 first, or read its bytes: (read-file path "base64")',
+            path=path,
+        ) from None
+
+
+def resolve_path(path: str, permissions: Permissions) -> str:
+    """Where a file lies that may be read, for who opens it by its name: no link is left in it."""
+    with _readable(path, permissions) as file:
+        return real_path_of(file) or os.path.realpath(os.path.join(permissions.base, path))
+
+
+def _data(path: str, permissions: Permissions, most: int) -> bytes:
+    with _readable(path, permissions) as file:
+        return _bytes(file, most, path)
+
+
+@contextmanager
+def _readable(
+    path: str, permissions: Permissions, flags: int = os.O_RDONLY | os.O_NONBLOCK
+) -> Iterator[int]:
+    """A regular file that has no other name, open."""
+    root, relative = locate(path, permissions, "read")
+    try:
+        file = open_confined(root, relative, flags)
+    except OSError as error:
+        raise problem(error, path) from None
+    try:
+        _check(os.fstat(file), path)
+        no_dots_inside(file, root, relative, path)
+        yield file
+    finally:
+        os.close(file)
+
+
+def list_files(
+    pattern: str, permissions: Permissions, most: int = MOST_NAMES, *, every: bool = False
+) -> tuple[str, ...]:
+    """The files that fit a pattern (`*`, `?`, `[a-z]`, `**` for any folders), sorted; relative to
+    the program's folder where they lie below it. Names that begin with a dot do not count, nor what
+    may not be read under its name; with `every`, all regular files do."""
+    fixed, rest = split_pattern(_text(pattern, "pattern", "read"))
+    if len(pattern) > LONGEST:
+        raise refuse(
+            "bad-pattern",
+            f"`{pattern[:60]}` is a pattern of more than {LONGEST:,} characters: no path is longer",
+            hint='write `*` for any letters: "docs/*.md"',
+        )
+    root, relative = locate(fixed or ".", permissions, "read")
+    start = os.path.join(root, relative) if relative else root
+    depth = None if "**" in rest else len(rest)
+    found = []
+    try:
+        for name, entry in _below(root, relative, most, pattern, depth):
+            if matches(name.split("/"), rest):
+                whole = f"{start.rstrip('/')}/{name}"
+                if _is_read(entry, whole, permissions) if not every else not entry.is_symlink():
+                    found.append(display_path(whole, permissions))
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            return ()
+        raise problem(error, pattern) from None
+    return tuple(sorted(found))
+
+
+def is_file(path: str, permissions: Permissions) -> bool:
+    """Whether a file that may be read lies there; it is not opened for that."""
+    try:
+        with _readable(path, permissions, os.O_PATH):
+            return True
+    except Refusal:
+        return False
+
+
+def _is_read(entry: "os.DirEntry[str]", path: str, permissions: Permissions) -> bool:
+    """Whether what was found, a regular file or a link, may be read under its name."""
+    if entry.is_symlink():
+        return is_file(path, permissions)
+    try:
+        return entry.stat(follow_symlinks=False).st_nlink == 1
+    except OSError:  # not there any more
+        return False
+
+
+def locate(path: str, permissions: Permissions, right: str) -> tuple[str, str]:
+    """The granted folder that covers a path, and the rest of the path below it."""
+    text = _text(path, "path", right)
+    whole = os.path.normpath(os.path.join(permissions.base, text))
+    hidden = False
+    for grant in permissions.grants(right):
+        for place in dict.fromkeys((grant, os.path.realpath(grant))):
+            if whole != place and not whole.startswith(place.rstrip("/") + "/"):
+                continue
+            relative = whole[len(place) :].strip("/")
+            if any(part.startswith(".") for part in relative.split("/")):
+                hidden = True
+            elif relative or os.path.isdir(place):
+                return place, relative
+            else:  # a grant for one file
+                return os.path.dirname(place), os.path.basename(place)
+    if hidden:
+        raise deny_path(
+            path, "names that begin with a dot are not covered by a folder's grant", right
+        )
+    raise deny_path(path, f"it is outside the places that may be {_PARTICIPLE[right]}", right)
+
+
+_PARTICIPLE = {"read": "read", "write": "written"}
+
+
+_SUITS = {
+    "read": "name a file; pipes and devices are not read",
+    "write": "name another file; folders, pipes and devices are not replaced",
+}
+
+
+def deny_path(path: str, reason: str, right: str = "read", hint: str | None = None) -> Refusal:
+    return refuse(
+        "path-denied",
+        f"{path} may not be {_PARTICIPLE[right]}: {reason}",
+        hint=hint or f"allow it with --allow-{right} PATH, or name a file below a permitted folder",
+        path=path,
+    )
+
+
+def refuse_kind(path: str, reason: str, right: str) -> Refusal:
+    """What no permission would change."""
+    return deny_path(path, reason, right, _SUITS[right])
+
+
+def _text(path: str, what: str, right: str) -> str:
+    if not isinstance(path, str):
+        raise refuse("wrong-type", f"a {what} is a string", hint='for example "notes.txt"')
+    hint = 'a path is a text such as "notes.txt"'
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise deny_path("this path", "it cannot be written in UTF-8", right, hint) from None
+    if "\0" in path or not path:
+        words = path.replace("\0", "\\0") or "the empty path"
+        raise deny_path(words, "no file has such a name", right, hint)
+    return path
+
+
+def problem(error: OSError, path: str, right: str = "read") -> Refusal:
+    """What the system says about a path, as a Refusal."""
+    if error.errno == errno.EXDEV:
+        return deny_path(path, "a link in it leads out of the permitted folder", right)
+    if error.errno == errno.EISDIR:
+        return refuse_kind(path, "it is a folder", right)
+    if error.errno in _UNSUITED:
+        return refuse_kind(path, error.strerror or "the system refuses it", right)
+    if error.errno in _DENIED:
+        return deny_path(path, error.strerror or "the system refuses it", right)
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return refuse(
+            "file-not-found",
+            f"there is no {path}",
+            hint='(list-files "*") shows what is there; paths start at the program\'s folder',
+            path=path,
+        )
+    return refuse(
+        "file-failed", f"{path}: {error.strerror}", hint="try it outside the program", path=path
+    )
+
+
+def _check(status: os.stat_result, path: str) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise refuse_kind(path, "it is a folder", "read")
+    if not stat.S_ISREG(status.st_mode):
+        raise refuse_kind(path, "it is not a regular file", "read")
+    if status.st_nlink > 1:
+        raise deny_path(
+            path, "it has another name elsewhere (a hard link)", hint="copy it, and name the copy"
+        )
+
+
+def no_dots_inside(file: int, root: str, relative: str, path: str, right: str = "read") -> None:
+    """A link may lead to a hidden name inside the folder: where the file lies decides."""
+    place, real = real_path_of(file), os.path.realpath(root).rstrip("/")
+    if place is None or not place.startswith(real + "/"):
+        return
+    inside = place[len(real) + 1 :]
+    if inside != relative and any(part.startswith(".") for part in inside.split("/")):
+        raise deny_path(path, "it leads to a name that begins with a dot", right)
+
+
+def _bytes(file: int, most: int, path: str) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while size <= most:
+        part = os.read(file, min(1 << 20, most + 1 - size))
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+        size += len(part)
+    raise refuse(
+        "file-too-large",
+        f"{path} is larger than {most:,} bytes",
+        hint="split it, or give the part that matters",
+        path=path,
+        limit=most,
+    )
+
+
+def display_path(whole: str, permissions: Permissions) -> str:
+    """A path relative to the program's folder, if it lies below that."""
+    base = permissions.base.rstrip("/") + "/"
+    return whole[len(base) :] if whole.startswith(base) else whole
+
+
+def _below(root: str, start: str, most: int, pattern: str, depth: int | None) -> Iterator[Any]:
+    """Regular files and links below a folder: the path relative to it, and the entry."""
+    top = open_confined(root, start, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        no_dots_inside(top, root, start, pattern)
+        yield from _walk(top, most, pattern, depth)
+    finally:
+        os.close(top)
+
+
+def _walk(top: int, most: int, pattern: str, depth: int | None) -> Iterator[Any]:
+    work = [""]
+    seen = 0
+    while work:
+        prefix = work.pop()
+        try:
+            folder = open_inside(top, prefix, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            if error.errno in _NO_FOLDER and prefix:  # not any more
+                continue
+            raise
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    seen += 1
+                    if seen > most:
+                        raise _too_many(pattern, most)
+                    if entry.name.startswith(".") or not is_text(entry.name):
+                        continue
+                    name = _join(prefix, entry.name)
+                    if entry.is_file(follow_symlinks=False) or entry.is_symlink():
+                        yield name, entry
+                    elif entry.is_dir(follow_symlinks=False) and (
+                        depth is None or name.count("/") + 1 < depth
+                    ):
+                        work.append(name)
+        finally:
+            os.close(folder)
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder and name else folder or name
+
+
+def _too_many(pattern: str, most: int) -> Refusal:
+    return refuse(
+        "too-many-files",
+        f"more than {most:,} names lie where {pattern} looks",
+        hint='name the folder: (list-files "docs/*.md")',
+        limit=most,
+    )

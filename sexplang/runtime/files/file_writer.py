@@ -1,0 +1,101 @@
+"""`write-file` → a file with new content; only a regular file, or none, is replaced."""
+
+import os
+import stat
+from posixpath import dirname
+
+from sexplang.runtime.files.atomic_write import is_named, replace_file
+from sexplang.runtime.files.confined_open import open_confined
+from sexplang.runtime.files.file_reader import (
+    deny_path,
+    locate,
+    no_dots_inside,
+    problem,
+    refuse_kind,
+)
+from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.refusal import Refusal, refuse
+
+NEW = 0o644
+"""Permissions of a file that was not there before, as far as the umask lets them."""
+
+
+def write_file(path: str, text: str, permissions: Permissions) -> None:
+    """The text in a file, whole or not at all: a new file takes the old one's place and has its
+    permissions."""
+    root, relative = locate(path, permissions, "write")
+    parent, _, name = relative.rpartition("/")
+    if path.endswith(("/", "/.")):
+        raise refuse_kind(path, "a path that ends in / names a folder", "write")
+    if not name:
+        raise refuse_kind(path, "it is a folder", "write")
+    folder = _folder(root, parent, path)
+    try:
+        no_dots_inside(folder, root, parent, path, "write")
+        _replace(folder, name, text.encode(), path)
+    except OSError as error:
+        raise problem(error, path, "write") from None
+    finally:
+        os.close(folder)
+
+
+def _folder(root: str, parent: str, path: str) -> int:
+    try:
+        return open_confined(root, parent, os.O_RDONLY | os.O_DIRECTORY)
+    except (FileNotFoundError, NotADirectoryError):
+        raise _no_folder(path) from None
+    except OSError as error:
+        raise problem(error, path, "write") from None
+
+
+def _no_folder(path: str) -> Refusal:
+    folder = dirname(path) or path
+    return refuse(
+        "file-not-found",
+        f"there is no folder {folder}",
+        hint="make it first; `write-file` makes files, no folders",
+        path=path,
+    )
+
+
+def _mode(folder: int, name: str, path: str) -> int | None:
+    """The permissions of a file to be replaced; None if there is none."""
+    try:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(status.st_mode):
+        raise deny_path(path, "it is a link", "write", "name the file that it leads to")
+    if stat.S_ISDIR(status.st_mode):
+        raise refuse_kind(path, "it is a folder", "write")
+    if not stat.S_ISREG(status.st_mode):
+        raise refuse_kind(path, "it is not a regular file", "write")
+    # A superuser may write everything: the file itself says that nobody should.
+    if not status.st_mode & 0o222 or not os.access(name, os.W_OK, dir_fd=folder):
+        hint = "make it writable outside the program, or name another file"
+        raise deny_path(path, "it is write-protected", "write", hint)
+    return stat.S_IMODE(status.st_mode) & 0o777
+
+
+def _replace(folder: int, name: str, data: bytes, path: str) -> None:
+    """`name` in the open folder gets new content; a link of that name is neither replaced nor
+    followed."""
+    mode = _mode(folder, name, path)
+    fresh = f".{name[:60]}.{os.urandom(6).hex()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    file = os.open(fresh, flags, NEW if mode is None else 0o600, dir_fd=folder)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(file, rest) :]
+        if mode is not None:
+            os.fchmod(file, mode)
+        os.fsync(file)
+        # Whatever was swapped in meanwhile is held to the same.
+        found = replace_file(folder, fresh, file, name, lambda old: _mode(folder, old, path))
+        if found not in (None, mode):
+            os.fchmod(file, found)
+    finally:
+        if is_named(folder, fresh, file):
+            os.unlink(fresh, dir_fd=folder)
+        os.close(file)

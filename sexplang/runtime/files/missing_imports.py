@@ -1,0 +1,80 @@
+"""A program that lacks an import, and the files beside it → what to import."""
+
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+
+from sexplang.runtime.files.source_finder import list_sources
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.source import Source
+from sexplang.terms.values.text import to_source
+from sexplang.terms.values.value import Fault
+
+_LOOKED_AT = 100
+"""So many files are looked at for a name that the program does not bind."""
+
+_DEFINED = re.compile(
+    r"""<(?:task|template)\b[^>]*?\bname\s*=\s*["']([^"']*)["'] |
+        ^\((?:define|defatom|define-syntax)\s+\(?([^\s()\[\]{}"'`,;]+)""",
+    re.VERBOSE | re.MULTILINE,
+)
+
+_UNBOUND = re.compile(r"nothing here is called `([^`]+)`")
+
+
+def with_imports(
+    found: Diagnostics, folder: str, find: Callable[[str, str], tuple[Source, ...]]
+) -> Diagnostics:
+    """The same; where a file in the program's folder defines an unbound name, the hint is to
+    import it."""
+    names = [_unbound(each, folder) for each in found.diagnostics]
+    wanted = {name for name in names if name and not name.startswith("_")}
+    if not wanted:
+        return found
+    own = {os.path.abspath(each.span.source.name) for each in found.diagnostics if each.span}
+    files: dict[str, str] = {}
+    for path in _beside(folder):
+        if os.path.abspath(path) not in own:
+            for name in wanted.intersection(_find_definitions(path, find)):
+                files.setdefault(name, os.path.basename(path))
+    told = zip(found.diagnostics, names, strict=True)
+    return Diagnostics(
+        [evolve(each, hint=_hint(files[name])) if name in files else each for each, name in told]
+    )
+
+
+def find_definition(
+    name: str, folder: str, find: Callable[[str, str], tuple[Source, ...]]
+) -> str | None:
+    """The file of a folder that defines a name, if one does."""
+    return next((path for path in _beside(folder) if name in _find_definitions(path, find)), None)
+
+
+def _unbound(found: Diagnostic, folder: str) -> str:
+    """The name of an `unbound-name` in a file of the folder, else nothing."""
+    if found.code != "unbound-name" or found.span is None:
+        return ""
+    here = os.path.dirname(os.path.abspath(found.span.source.name))
+    match = _UNBOUND.fullmatch(found.title) if here == os.path.abspath(folder) else None
+    return match[1] if match else ""
+
+
+def _beside(folder: str) -> list[str]:
+    with suppress(Diagnostics):  # it cannot be listed
+        return list_sources(folder)[:_LOOKED_AT]
+    return []
+
+
+def _find_definitions(path: str, find: Callable[[str, str], tuple[Source, ...]]) -> frozenset[str]:
+    """The names that a text seems to define for others, as far as it can be had."""
+    try:
+        (source,) = find(path, "")
+    except Fault:
+        return frozenset()
+    return frozenset([xml or name for xml, name in _DEFINED.findall(source.text)])
+
+
+def _hint(file: str) -> str:
+    return f"`{file}` defines it: write (import {to_source(file)})"

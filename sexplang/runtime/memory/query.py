@@ -1,0 +1,115 @@
+"""The argument of `search-memory` → a query: a text, or a table of ContextGenerationInput."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sexplang.runtime.memory.search_terms import LONGEST
+from sexplang.tasks.requests.subtask_request import snake
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.values.text import text
+from sexplang.terms.values.value import Record, Symbol, Value
+
+STRATEGIES = {"content": 10, "metadata": 5}
+"""What is looked at, and how many matches there are where a query does not say."""
+
+MOST = 1000
+"""Matches of one query."""
+
+PARTS = 1000
+"""Values inside a table of inputs, or of earlier outputs, that are looked at."""
+
+_TEXTS = ("query", "template_description", "template_type", "template_subtype")
+_VALUES = ("inputs", "inherited_context", "previous_outputs")
+FIELDS = (*_TEXTS, *_VALUES, "matching_strategy", "limit", "include_unmatched")
+
+
+@frozen
+class Query:
+    """What is looked for: `wanted` first, and `around` it with less weight."""
+
+    wanted: tuple[str, ...]
+    around: tuple[str, ...] = ()
+    strategy: str = "content"
+    limit: int = STRATEGIES["content"]
+    include_unmatched: bool = False
+    """Whether files that have none of the words follow those that do."""
+
+
+class Malformed(Exception):
+    """The query is none; the words say why."""
+
+
+def query_of(given: Value) -> Query:
+    """The query that a value is. Raises Malformed."""
+    fields = given.fields if isinstance(given, Record) else given
+    if isinstance(fields, dict) and not _is_text(given):
+        return _from_fields(_normalize_names(fields))
+    if given is None or not _is_text(given):
+        raise Malformed(f"a query is a text or a table of {', '.join(FIELDS)}")
+    return Query((_describe(given),))
+
+
+def _normalize_names(given: dict[str, Value]) -> dict[str, Value]:
+    """The fields by their names in snake_case."""
+    fields: dict[str, Value] = {}
+    for key, value in given.items():
+        name = snake(key)
+        if name in fields:
+            raise Malformed(f"`{name}` stands twice, in two spellings: keep one")
+        fields[name] = value
+    return fields
+
+
+def _from_fields(fields: dict[str, Value]) -> Query:
+    unknown = [name for name in fields if name not in FIELDS]
+    if unknown:
+        raise Malformed(f"a query has no field `{unknown[0]}`; it has {', '.join(FIELDS)}")
+    for name in _TEXTS:
+        if not _is_text(fields.get(name)):
+            raise Malformed(f"`{name}` is a text")
+    strategy = _name(fields.get("matching_strategy"), "content")
+    if strategy not in STRATEGIES:
+        raise Malformed('`matching_strategy` is "content" or "metadata"')
+    limit = fields.get("limit")
+    if limit is None:
+        limit = STRATEGIES[strategy]
+    if type(limit) is not int or not 1 <= limit <= MOST:
+        raise Malformed(f"`limit` is an integer from 1 to {MOST:,}")
+    unmatched = fields.get("include_unmatched")
+    if unmatched is not None and not isinstance(unmatched, bool):
+        raise Malformed("`include_unmatched` is true or false")
+    wanted = [_describe(fields.get(name)) for name in ("query", "template_description")]
+    wanted += _texts(fields.get("inputs"))
+    around = [each for name in _VALUES[1:] for each in _texts(fields.get(name))]
+    return Query(tuple(wanted), tuple(around), strategy, limit, unmatched is True)
+
+
+def _is_text(value: Value) -> bool:
+    return (
+        value is None
+        or isinstance(value, (str, Symbol))
+        or (isinstance(value, Record) and value.kind == "TaskResult")
+    )
+
+
+def _describe(value: Value) -> str:
+    return text(value)[:LONGEST]
+
+
+def _name(value: Value, default: str) -> Any:
+    return default if value is None else value.name if isinstance(value, Symbol) else value
+
+
+def _texts(value: Value) -> Iterator[str]:
+    """The texts in a value, however deep; numbers and names of fields say little."""
+    work, seen = [value], 0
+    while work and seen < PARTS:
+        item = work.pop()
+        seen += 1
+        if isinstance(item, (str, Symbol)) or (_is_text(item) and item is not None):
+            yield _describe(item)
+        elif isinstance(item, (dict, Record)):
+            fields = item if isinstance(item, dict) else item.fields
+            work.extend(reversed(fields.values()))
+        elif isinstance(item, (tuple, list)):
+            work.extend(reversed(item))

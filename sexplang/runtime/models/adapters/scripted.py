@@ -1,0 +1,317 @@
+"""A file of replies → a model that gives them: for tests, examples and demonstrations.
+
+A list of replies is taken in order, for each task from its beginning; or a list of rules
+`{"task" "contains" "reply" "times"}`, of which the first that fits replies.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+from sexplang.runtime.driver.events import task_of
+from sexplang.runtime.refusal import Refusal, make_task_failure, refuse
+from sexplang.runtime.world import Log
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.effect import Request
+
+EXCERPT = 300
+
+_ORDER = (
+    "each task has a list of replies from its beginning, and a rule "
+    '{"task": "t", "reply": "r"} replies every time unless it has `times`'
+)
+_SHARED = (
+    "more than one task reads this list, and each has it from its beginning; "
+    'rules such as {"task": "t", "reply": "r", "times": 1} say who gets what'
+)
+
+
+@frozen
+class Rule:
+    """When to reply and what; None fits everything, or for ever."""
+
+    reply: Any
+    task: str | None = None
+    contains: str | None = None
+    times: int | None = None
+
+
+def read_scripted_model(
+    path: str, log: Log | None = None
+) -> Callable[[dict[str, Any], Request], Any]:
+    """The model that a script stands for. Raises a Refusal `bad-script` with the place."""
+    return make_replies(read_script(path), path, log)
+
+
+def make_replies(
+    script: list[Any], path: str, log: Log | None = None
+) -> Callable[[dict[str, Any], Request], Any]:
+    """The model that replies with what is in a checked script; `path` names it. `log` is told once
+    where a second task reads the same list, from its beginning."""
+    taken: Counter[Any] = Counter()
+
+    def reply(payload: dict[str, Any], request: Request) -> Any:
+        task = payload.get("task") or task_of(request)
+        if isinstance(script[0], Rule) if script else False:
+            said = _by_rule(script, taken, task, payload)
+        else:
+            at = taken[task]
+            taken[task] += 1
+            if log is not None and at == 0 and len(taken) == 2 and len(script) > 1:
+                log("warning", f"{path}: {_SHARED}")
+            said = script[at] if at < len(script) else None
+        if said is None:
+            raise mismatch(path, task, payload, script, taken)
+        return shape_reply(said, path, request)
+
+    return reply
+
+
+def _by_rule(
+    rules: list[Rule], taken: Counter[Any], task: str | None, payload: dict[str, Any]
+) -> Any:
+    asked = whole_text(payload)
+    for at, rule in enumerate(rules):
+        if (
+            (rule.task is None or rule.task == task)
+            and (rule.contains is None or rule.contains in asked)
+            and (rule.times is None or taken[at] < rule.times)
+        ):
+            taken[at] += 1
+            return rule.reply
+    return None
+
+
+def read_script(path: str) -> list[Any]:
+    """The replies or the Rules of a file, checked."""
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            script = json.load(file, object_pairs_hook=_each_once)
+    except _Twice as twice:
+        raise bad(path, f"has the key `{twice}` twice in one table: keep one") from None
+    except OSError as error:
+        raise bad(path, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise bad(path, f"is not UTF-8 text (byte {error.start}): save it as UTF-8") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise bad(path, f"{where}: {error.msg}", line=error.lineno) from None
+    except ValueError:  # CPython does not convert it
+        raise bad(path, "holds an integer of more than 4,300 digits") from None
+    except RecursionError:
+        raise bad(path, "is nested too deep") from None
+    return check_script(script, path)
+
+
+class _Twice(Exception):
+    """A key that stands twice in a table."""
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [key for key, _ in pairs]
+        raise _Twice(next(key for key in made if names.count(key) > 1)[:40])
+    return made
+
+
+def check_script(script: Any, path: str) -> list[Any]:
+    """The replies or the Rules that data stand for."""
+    if not isinstance(script, list):
+        raise bad(path, "is not a list of replies")
+    rules = [isinstance(item, dict) and "reply" in item for item in script]
+    if any(rules) and not all(rules):
+        at = rules.index(False)
+        raise bad(path, f"item {at + 1} is a reply, but others are rules", item=at + 1)
+    if not any(rules):
+        for at, item in enumerate(script):
+            _check_reply(item, path, at + 1)
+        return script
+    return [_rule(item, path, at + 1) for at, item in enumerate(script)]
+
+
+_RULE = {"task": str, "contains": str, "times": int}
+
+
+def _rule(item: dict[str, Any], path: str, at: int) -> Rule:
+    for key, value in item.items():
+        if key in ("reply", "usage"):
+            continue
+        if key not in _RULE:
+            raise bad(path, f"item {at} has `{key}`; a rule has task, contains, reply, times", at)
+        if value is not None and type(value) is not _RULE[key]:
+            raise bad(path, f"item {at}: `{key}` is not a {_RULE[key].__name__}", at)
+    reply = item["reply"]
+    if "usage" in item:
+        body = reply if isinstance(reply, dict) else {_kind(reply): reply}
+        reply = {**body, "usage": item["usage"]}
+    _check_reply(reply, path, at)
+    return Rule(reply, item.get("task"), item.get("contains"), item.get("times"))
+
+
+def _kind(reply: Any) -> str:
+    return "content" if isinstance(reply, list) else "text"
+
+
+_SAYS = ("text", "tool_use", "content", "error")
+
+
+def _check_reply(reply: Any, path: str, at: int) -> None:
+    """A reply is a string, a list of blocks, or a table that says one thing."""
+    if isinstance(reply, str):
+        return
+    if isinstance(reply, list):
+        reply = {"content": reply}
+    if not isinstance(reply, dict):
+        raise bad(path, f"item {at} is not a reply: a string, a list of blocks or a table", at)
+    said = [key for key in _SAYS if key in reply]
+    if len(said) != 1:
+        raise bad(path, f"item {at} must have exactly one of {', '.join(_SAYS)}", at)
+    check_usage(reply.get("usage", {}), path, at)
+    if not isinstance(reply.get("stop_reason", ""), str):
+        raise bad(path, f"item {at}: `stop_reason` is not a string", at)
+    value = reply[said[0]]
+    if said[0] in ("text", "error"):
+        fits = isinstance(value, str)
+    elif said[0] == "tool_use":
+        calls = value if isinstance(value, list) else [value]
+        fits = bool(calls) and all(_is_tool_use(call) for call in calls)
+    else:
+        fits = isinstance(value, list) and all(
+            isinstance(block, dict) and isinstance(block.get("type"), str) for block in value
+        )
+    if not fits:
+        raise bad(path, f"item {at}: `{said[0]}` has not the right form", at)
+
+
+_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+def check_usage(usage: Any, path: str, at: int) -> None:
+    """Raises a Refusal `bad-script` where tokens are not counted in whole numbers."""
+    if not isinstance(usage, dict):
+        raise bad(path, f"item {at}: `usage` is not a table", at)
+    for key in ("input_tokens", "output_tokens", *_CACHED):
+        if type(usage.get(key, 0)) is not int or usage.get(key, 0) < 0:
+            raise bad(path, f"item {at}: `{key}` is not a whole number from 0", at)
+
+
+def _is_tool_use(call: Any) -> bool:
+    return (
+        isinstance(call, dict)
+        and isinstance(call.get("name"), str)
+        and isinstance(call.get("input", {}), dict)
+    )
+
+
+def shape_reply(reply: Any, path: str, request: Request) -> dict[str, Any]:
+    """A scripted reply as a model's: `{content stop_reason usage model}`."""
+    if isinstance(reply, str):
+        reply = {"text": reply}
+    elif isinstance(reply, list):
+        reply = {"content": reply}
+    if "error" in reply:
+        raise make_scripted_error(reply["error"])
+    if "text" in reply:
+        blocks = [{"type": "text", "text": reply["text"]}]
+    elif "tool_use" in reply:
+        calls = reply["tool_use"] if isinstance(reply["tool_use"], list) else [reply["tool_use"]]
+        blocks = [{"type": "tool_use", **call} for call in calls]
+    else:
+        blocks = reply["content"]
+    content = [_with_id(block, request.id, at) for at, block in enumerate(blocks)]
+    asks = any(block["type"] == "tool_use" for block in content)
+    return {
+        "content": content,
+        "stop_reason": reply.get("stop_reason", "tool_use" if asks else "end_turn"),
+        "usage": {"input_tokens": 0, "output_tokens": 0, **reply.get("usage", {})},
+        "model": f"scripted:{path}",
+    }
+
+
+def _with_id(block: dict[str, Any], identity: str, at: int) -> dict[str, Any]:
+    """A call of a tool needs an id; it follows from the request's identity, so a run repeats."""
+    if block["type"] != "tool_use" or "id" in block:
+        return block
+    made = sha256(f"{identity}/{at}".encode()).hexdigest()[:16]
+    return {"type": "tool_use", "id": f"toolu_{made}", "input": {}, **block}
+
+
+_REASONS = ("llm_error", "connection_error", "protocol_error", "configuration_error")
+
+
+def make_scripted_error(type: str) -> Refusal:
+    """`{"error": type}`: the failure as it stands when all attempts are over."""
+    reason = type if type in _REASONS else "llm_error"
+    return make_task_failure(
+        reason,
+        "scripted-error",
+        f"the script replies with an error: {type}",
+        hint="this is what the script says",
+        type=type,
+    )
+
+
+def whole_text(payload: dict[str, Any]) -> str:
+    """All text of a request: system prompt and messages."""
+    return "\n".join(
+        [_texts(payload.get("system"))]
+        + [_texts(message.get("content")) for message in payload.get("messages") or ()]
+    )
+
+
+def _texts(content: Any) -> str:
+    """The text in a message's content, tool results included."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts = []
+    for block in content:
+        if isinstance(block, dict):
+            inner = block.get("content") if block.get("type") == "tool_result" else None
+            parts.append(_texts(inner) if inner is not None else str(block.get("text", "")))
+    return "\n".join(parts)
+
+
+def mismatch(
+    path: str, task: str | None, payload: dict[str, Any], script: list[Any], taken: Counter[Any]
+) -> Refusal:
+    """Nothing in the script fits: show what was asked."""
+    last = last_message(payload)
+    name = f"`{task}`" if task else "a call outside any task"
+    if script and isinstance(script[0], Rule):
+        why = f"none of its {len(script)} rules fits"
+    else:
+        why = f"it has {len(script)} replies, and this is call {taken[task]} of {name}"
+    return refuse(
+        "script-mismatch",
+        f"{path} has no reply for {name}: {why}. The last message was: {last}",
+        hint=f"add a reply, or a rule with words of this request as its `contains`; {_ORDER}",
+        task=task,
+        system=_short(_texts(payload.get("system"))),
+        last_message=last,
+        turn=len(payload.get("messages") or ()),
+    )
+
+
+def last_message(payload: dict[str, Any]) -> str:
+    """The beginning of what was said last, for errors that show a request."""
+    return _short(_texts((payload.get("messages") or [{}])[-1].get("content")))
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= EXCERPT else words[:EXCERPT] + " …"
+
+
+def bad(path: str, problem: str, item: int | None = None, line: int | None = None) -> Refusal:
+    place = {"item": item, "line": line}
+    return refuse(
+        "bad-script",
+        f"{path} {problem}" if item is None and line is None else f"{path}, {problem}",
+        hint=f'a script is JSON such as ["first reply", "second reply"]: {_ORDER}',
+        path=path,
+        **{key: value for key, value in place.items() if value is not None},
+    )

@@ -1,0 +1,111 @@
+"""A command that only names files → the files that may be read, as `list-files` says them.
+
+`ls`, `find` and `git ls-files` need no permission of their own: they are told nothing but what to
+look for, in places that may be read. What they say is looked at again, name by name, because a link
+may have been put where there was a folder.
+"""
+
+import os
+
+from sexplang.runtime.files.file_reader import display_path, is_file, locate
+from sexplang.runtime.files.path_patterns import split_pattern
+from sexplang.runtime.files.surrogates import writable
+from sexplang.runtime.permissions import Permissions
+from sexplang.runtime.refusal import Refusal, refuse
+from sexplang.runtime.scripts.output_paths import paths_printed
+from sexplang.runtime.scripts.script_request import check_supervision, command_of
+from sexplang.terms.file_command import KNOWN, Listing, listing
+from sexplang.terms.values.value import Value
+
+SECONDS = 5.0
+MOST_BYTES = 100_000
+
+# A folder that somebody else made may hold a repository whose settings name commands: none of them
+# is run, nothing is fetched, nothing is written.
+_GIT_SETTINGS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.untrackedCache=false",
+    "safe.bareRepository=explicit",
+)
+_GIT_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+
+
+async def run_file_command(given: tuple[Value, ...], permissions: Permissions) -> tuple[str, ...]:
+    """The files that a command names, each once. Raises a Refusal for what does more than that,
+    looks elsewhere, or fails."""
+    from sexplang.runtime.scripts.script_runner import run_script
+
+    command = _listing_of(given)
+    for place in command.places or (".",):
+        _check_open(place, permissions)
+    check_supervision()
+    words, more = _run_as(command)
+    reply = await run_script(command_of(words, permissions.base, SECONDS, more), "", MOST_BYTES)
+    if reply["exit_code"] != 0:
+        told = f": {reply['stderr'].strip()[:300]}" if reply["stderr"].strip() else ""
+        raise refuse(
+            "file-failed",
+            f"`{command.name}` ended with exit code {reply['exit_code']}{told}",
+            hint="run it outside the program, in the program's folder",
+        )
+    if reply["truncated"]:
+        raise refuse(
+            "too-many-files",
+            f"`{command.name}` names files in more than {MOST_BYTES:,} bytes",
+            hint="name the folder, or part of the names: find docs -name '*.md'",
+            limit=MOST_BYTES,
+        )
+    found = [_display_path(path, permissions) for path in paths_printed(command, reply["stdout"])]
+    return tuple(dict.fromkeys([path for path in found if path is not None]))
+
+
+def _listing_of(given: tuple[Value, ...]) -> Listing:
+    if not all(isinstance(word, str) for word in given):
+        raise refuse(
+            "wrong-type",
+            "the words of a command are texts",
+            hint='for example (list-files ["find" "docs" "-name" "*.md"])',
+        )
+    words = tuple([writable(word, "list-files") for word in given])
+    command = listing(words) if "\0" not in "".join(words) else "no word can hold NUL"
+    if isinstance(command, Listing):
+        return command
+    raise refuse(
+        "run-denied",
+        command,
+        hint=f"what names files is {KNOWN}; anything else is a script: "
+        '(run-script "wc" ["-l"]), with --allow-run wc',
+        command=str(words[0])[:60] if words else "",
+    )
+
+
+def _run_as(command: Listing) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The words that are run, and what they see of the environment beside the usual."""
+    if command.name != "git ls-files":
+        return (command.name, *command.arguments), {}
+    settings = [word for setting in _GIT_SETTINGS for word in ("-c", setting)]
+    words = ("git", "--no-pager", *settings, "ls-files", "-z", *command.arguments)
+    return words, _GIT_ENVIRONMENT
+
+
+def _check_open(place: str, permissions: Permissions) -> None:
+    """Raises a Refusal for a place that may not be read, or that a link makes one."""
+    fixed, _ = split_pattern(place) if any(letter in place for letter in "*?[") else (place, ())
+    locate(fixed or ".", permissions, "read")
+    real = os.path.realpath(os.path.join(permissions.base, fixed or "."))
+    locate(real, permissions, "read")
+
+
+def _display_path(path: str, permissions: Permissions) -> str | None:
+    try:
+        root, relative = locate(path, permissions, "read")
+    except Refusal:
+        return None
+    whole = os.path.join(root, relative)
+    return display_path(whole, permissions) if is_file(path, permissions) else None

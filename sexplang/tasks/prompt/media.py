@@ -1,0 +1,175 @@
+"""Images and documents to the blocks in which a model sees them: those of files, and those that a
+tool gives."""
+
+import re
+from collections.abc import Sequence
+
+from sexplang.tasks.requests.subtask_request import fields_of
+from sexplang.tasks.session import Block
+from sexplang.terms.classes.node import node
+from sexplang.terms.values.value import Value
+
+_KINDS = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "pdf": "application/pdf",
+}
+
+
+def kind_of(path: str) -> str | None:
+    """The media type that a file's name says; None for what is read as text."""
+    return _KINDS.get(path.rpartition(".")[2].lower()) if "." in path else None
+
+
+# How the bytes begin, in base64. What stands between RIFF and WEBP is a size.
+_BEGINS = {
+    "image/png": re.compile("iVBORw0KGg"),
+    "image/jpeg": re.compile("/9j/"),
+    "image/gif": re.compile("R0lGOD"),
+    "image/webp": re.compile("UklGR.{6}XRUJQ"),
+    "application/pdf": re.compile("JVBER[g-v]"),
+}
+
+
+def is_kind(kind: str, data: str) -> bool:
+    """Whether bytes, in base64, begin as a file of the kind does."""
+    return _BEGINS[kind].match(data) is not None
+
+
+def media_blocks(paths: list[str], kind: str, data: str) -> tuple[Block, Block]:
+    """The path, or all that lead to it, and then the bytes, base64, as an `image` or a
+    `document`."""
+    source: Block = {"type": "base64", "media_type": kind, "data": data}
+    block = "document" if kind == "application/pdf" else "image"
+    return {"type": "text", "text": f"File {', '.join(paths)}:"}, {"type": block, "source": source}
+
+
+def is_image(value: Value) -> bool:
+    """Whether a value is the path of an image, or an image."""
+    if isinstance(value, str):
+        return (kind_of(value) or "").startswith("image/")
+    return is_file(value) and (fields_of(value) or {})["type"] == "image"
+
+
+def is_file(value: Value) -> bool:
+    """Whether a value is the path of a file, or an image or a document."""
+    if isinstance(value, str):
+        return value.strip() != "" and "\0" not in value
+    block = fields_of(value) or {}
+    return is_media(block) and flaw_of_media(block) is None
+
+
+@node
+class Given:
+    """Inputs that are files: the inputs with what stands for these in the texts of the task, the
+    paths to read, and the blocks that are there already."""
+
+    values: dict[str, Value]
+    paths: tuple[str, ...]
+    blocks: tuple[Block, ...]
+
+
+def take_media(names: tuple[str, ...], values: dict[str, Value]) -> Given:
+    """The inputs of these names taken out of the others."""
+    told, paths, blocks = dict(values), [], []
+    for name in names:
+        value = values[name]
+        if isinstance(value, str):
+            paths.append(value)
+        elif value is not None:
+            block = fields_of(value) or {}
+            told[name] = label = f"[{block['type']} {name}]"
+            blocks += [{"type": "text", "text": f"{label}:"}]
+            blocks += [{"type": block["type"], "source": block["source"]}]
+    return Given(told, tuple(paths), tuple(blocks))
+
+
+LARGEST = 5_000_000
+"""Characters of base64 that one image or document may take: providers take no larger image."""
+
+MOST = 20
+"""Images and documents in what one tool gives."""
+
+
+def media_in(value: Value) -> tuple[Block, ...] | None:
+    """The content blocks that a value is, an image or a document among them; None where it is none,
+    but data or text. What no provider would take is left out, and says so."""
+    listed = (value,) if isinstance(value, dict) else value
+    if not isinstance(listed, tuple) or not listed:
+        return None
+    blocks = [fields_of(each) or {} for each in listed]
+    if not all(map(_is_content, blocks)) or not any(map(is_media, blocks)):
+        return None
+    made: list[Block] = []
+    count = 0
+    for block in blocks:
+        if block["type"] == "text":
+            made += [{"type": "text", "text": block["text"]}] if block["text"].strip() else []
+            continue
+        count += 1
+        flaw = flaw_of_media(block) if count <= MOST else f"it is one of more than {MOST}"
+        if flaw is None:
+            made.append({"type": block["type"], "source": block["source"]})
+        else:
+            made.append({"type": "text", "text": f"[{_label(block)} was left out: {flaw}]"})
+    return tuple(made)
+
+
+def is_media(block: Block) -> bool:
+    """Whether a table is an image or a document, with its bytes in base64."""
+    source = fields_of(block.get("source")) or {}
+    return block.get("type") in ("image", "document") and source.get("type") == "base64"
+
+
+def _is_content(block: Block) -> bool:
+    is_text = block.get("type") == "text" and isinstance(block.get("text"), str)
+    return is_text or is_media(block)
+
+
+def flaw_of_media(block: Block) -> str | None:
+    """Why no provider takes an image or a document, or None."""
+    kind, data = block["source"].get("media_type"), block["source"].get("data")
+    if kind not in _BEGINS or (kind == "application/pdf") is (block["type"] == "image"):
+        return f"`{kind}` is none of {', '.join(_BEGINS)}"
+    if not isinstance(data, str) or not is_kind(kind, data):
+        return f"it is not {kind}, whatever it says"
+    if len(data) > LARGEST:
+        return f"it takes more than {LARGEST:,} characters of base64"
+    return None
+
+
+def _label(block: Block) -> str:
+    return "an image" if block["type"] == "image" else "a document"
+
+
+def texts_of(content: Value) -> str:
+    """The text in the content of a result: the text that it is, or that of its blocks."""
+    if isinstance(content, str):
+        return content
+    blocks = [fields_of(each) or {} for each in content or ()]
+    return "\n".join([each["text"] for each in blocks if each.get("type") == "text"])
+
+
+def with_text(content: Value, text: str) -> Value:
+    """The content of a result with another text; its images and documents stay."""
+    if not isinstance(content, tuple):
+        return text
+    others = tuple([each for each in content if (fields_of(each) or {}).get("type") != "text"])
+    return ({"type": "text", "text": text}, *others) if text.strip() else others
+
+
+def without_media(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """The results of a message with words in place of their images and documents."""
+    made: list[Block] = []
+    for block in blocks:
+        content = block.get("content")
+        if isinstance(content, tuple):
+            inner = [fields_of(each) or {} for each in content]
+            left = [_label(each) for each in inner if each.get("type") != "text"]
+            words = [f"[{one} was left out: there is no room]" for one in left]
+            block = {**block, "content": "\n".join([texts_of(content), *words]).strip()}
+        made.append(block)
+    return tuple(made)

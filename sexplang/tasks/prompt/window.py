@@ -1,0 +1,167 @@
+"""Texts to tokens, and a session to the same session with more in its context window.
+
+Estimated before anything is added (inventory 4.3), and replaced by what a model reports. Nothing is
+trimmed here: what does not fit is refused, or cut in `cutting.py`.
+"""
+
+from collections.abc import Callable, Mapping
+from math import ceil, floor
+
+from sexplang.tasks.failures import exhaust
+from sexplang.tasks.session import Block, HandlerSession
+from sexplang.tasks.turns.replies import Reply
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.json.json_writer import json_text
+from sexplang.terms.model.roles import Models
+from sexplang.terms.values.value import Value
+
+FRACTION = 0.8
+"""Of the model's window a conversation may take this part."""
+
+WINDOWS: Mapping[str, int] = {
+    "claude-3-sonnet": 180_000,
+    "claude-3-haiku": 150_000,
+    "claude": 200_000,
+    "gpt-4": 128_000,
+    "gpt-3.5-turbo": 16_000,
+    "local": 8_192,
+    "": 100_000,
+}
+"""Context windows in tokens by the beginning of a model's name; the documents' figures."""
+
+OUTPUTS: Mapping[str, int] = {
+    "claude-3-5": 8_192,
+    "claude-3-7": 64_000,
+    "claude-3": 4_096,
+    "claude-2": 4_096,
+    "claude-opus-4": 32_000,
+    "claude": 64_000,
+    "local": 1_024,
+    "": 4_096,
+}
+"""The most tokens that a model writes in one reply by the beginning of its name; of a model that
+nobody here knows, what every one can. The small one in the process says nothing new after some
+hundreds."""
+
+# Prose has more characters to a token, code and other alphabets fewer: rather too many tokens.
+BYTES_IN_TOKEN = 3.5
+_IN_MESSAGE = 4
+_IN_MEDIA = 1_600
+"""An image or a page, whatever its bytes are."""
+
+
+def windows(
+    models: Models | None = None,
+    fraction: float = FRACTION,
+    known: Mapping[str, int] = WINDOWS,
+) -> Callable[[str | None], int]:
+    """The function from the model that a template or a call names to the tokens that a conversation
+    may take with who answers."""
+    answering = models or Models()
+    found: dict[str | None, int] = {}
+
+    def window(model: str | None) -> int:
+        size = found.get(model)
+        if size is None:
+            name = answering.answer(model).model or model or ""
+            size = found[model] = floor(known[_beginning(name, known)] * fraction)
+        return size
+
+    return window
+
+
+def output(name: str | None) -> int:
+    """How many tokens a reply of a model may take where a request does not say: what the model can
+    write, at most the part of its window that conversations leave."""
+    left = round(WINDOWS[_beginning(name or "", WINDOWS)] * (1 - FRACTION))
+    return min(left, OUTPUTS[_beginning(name or "", OUTPUTS)])
+
+
+def _beginning(name: str, known: Mapping[str, int]) -> str:
+    """The longest that a name begins with. `anthropic:claude-…` and `http://host#claude-…` are
+    found by what they end with."""
+    names = (name, name.replace("#", ":").rsplit(":", 1)[-1])
+    return max([each for each in known if any(n.startswith(each) for n in names)], key=len)
+
+
+def tokens_in(text: str) -> int:
+    """Rather too many than too few."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    return ceil(size / BYTES_IN_TOKEN)
+
+
+def tokens_of(content: Value) -> int:
+    """Of a message's content: a text or a list of blocks."""
+    if isinstance(content, str):
+        return _IN_MESSAGE + tokens_in(content)
+    return _IN_MESSAGE + sum([_of_block(block) for block in content])
+
+
+def estimate(payload: dict[str, Value]) -> int:
+    """Of a whole request: system prompt, messages and tools."""
+    tools = payload.get("tools")
+    return (
+        tokens_in(payload.get("system") or "")
+        + sum([tokens_of(message["content"]) for message in payload.get("messages") or ()])
+        + (tokens_in(json_text(tools)) if tools else 0)
+    )
+
+
+def _of_block(block: Block) -> int:
+    kind = block.get("type")
+    if kind == "text":
+        return tokens_in(block["text"])
+    if kind in ("image", "document"):
+        return _IN_MEDIA
+    if kind == "tool_result" and isinstance(block.get("content"), (str, tuple)):
+        return tokens_of(block["content"])
+    return tokens_in(json_text(block))
+
+
+def fits(session: HandlerSession, tokens: int) -> bool:
+    """Whether so much more fits."""
+    return session.taken[0] + tokens <= session.setup.window
+
+
+def with_more(session: HandlerSession, tokens: int, what: str) -> HandlerSession:
+    """The session with so much more in its window. Raises Fault where it does not fit."""
+    now = session.taken[0]
+    check_fit(now, tokens, session.setup.window, what, session.said)
+    taken, warnings = fill_window(
+        session.taken, session.warnings, now + tokens, session.setup.window
+    )
+    return evolve(session, taken=taken, warnings=warnings)
+
+
+def check_fit(now: int, tokens: int, limit: int, what: str, said: str = "") -> None:
+    """Raises Fault where so much more does not fit."""
+    if now + tokens > limit:
+        raise exhaust(
+            "context",
+            f"{what} does not fit into the context window: "
+            f"{now} of {limit} tokens are used, and it takes about {tokens}",
+            "pass less text or fewer files, split the task, or name a model with a larger window",
+            said,
+            used=now,
+            limit=limit,
+        )
+
+
+def count_reply(session: HandlerSession, reply: Reply) -> tuple[tuple[int, int], tuple[str, ...]]:
+    """Tokens of the window now and at most, and the warnings, once the model has replied: what it
+    counted is right; where it counts nothing, the estimates go on."""
+    own, used = reply.own, session.taken[0]
+    used = own[0] + own[1] if reply.usage[0] else used + tokens_of(reply.content)
+    return fill_window(session.taken, session.warnings, used, session.setup.window)
+
+
+def fill_window(
+    before: tuple[int, int], warnings: tuple[str, ...], used: int, limit: int
+) -> tuple[tuple[int, int], tuple[str, ...]]:
+    """Tokens now and at most, once so many are used; at four fifths there is a warning, once."""
+    peak = before[1]
+    if used <= peak:
+        return (used, peak), warnings
+    if used * 5 >= limit * 4 > peak * 5:
+        warnings = (*warnings, f"{used} of {limit} tokens of context are used")
+    return (used, used), warnings

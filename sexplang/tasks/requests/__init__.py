@@ -1,0 +1,1 @@
+"""Requests for another task: CONTINUATION, the catalogue, the match."""

@@ -1,0 +1,146 @@
+"""A task or a function to what a model is told of it: a line of a list, or a tool's definition."""
+
+import re
+
+from sexplang.terms.core import Const, Core
+from sexplang.terms.json.json_writer import json_text
+from sexplang.terms.json.strict import unfit
+from sexplang.terms.program import Function, Parameter
+from sexplang.terms.template import Param, Template
+from sexplang.terms.values.value import Fault, Value
+
+LONGEST = 300
+"""Characters of a description that a model is shown."""
+_LONGEST_INPUT = 120
+_LONGEST_OF_TOOL = 4_000
+"""Characters of what a tool says that stands by itself."""
+_LONGEST_NAME = 40
+
+_JSON: dict[str, dict[str, Value]] = {
+    "any": {},
+    "string": {"type": "string"},
+    "number": {"type": "number"},
+    "integer": {"type": "integer"},
+    "boolean": {"type": "boolean"},
+    "list": {"type": "array"},
+    "object": {"type": "object"},
+    "image": {"type": "string", "description": "the path of an image"},
+    "file": {"type": "string", "description": "the path of a file"},
+}
+"""What is said of an input in JSON Schema, by the type of the parameter."""
+
+
+def signature_of(template: Template) -> str:
+    """`name(input: type, optional?: type)`."""
+    inputs = [f"{_mark_parameter(param)}: {param.type}" for param in template.params]
+    return f"{template.name}({', '.join(inputs)})"
+
+
+def line_of(template: Template, *, with_inputs: bool = True) -> str:
+    """The signature and the description; below it, what is said of each input."""
+    said = description_of(template)
+    lines = [f"- {signature_of(template)}{f': {said}' if said else ''}"]
+    if with_inputs:
+        docs = [(param.name, _shorten(param.doc, _LONGEST_INPUT)) for param in template.params]
+        lines += [f"  {name}: {doc}" for name, doc in docs if doc]
+    return "\n".join(lines)
+
+
+def tool_of(template: Template) -> dict[str, Value]:
+    """The task as a tool: `{description input_schema}`."""
+    properties: dict[str, Value] = {param.name: _property_of(param) for param in template.params}
+    return {
+        "description": _shorten(_describe(template), _LONGEST_OF_TOOL),
+        "input_schema": {
+            "type": "object",
+            "properties": properties,
+            "required": tuple([param.name for param in template.params if param.required]),
+            "additionalProperties": False,
+        },
+    }
+
+
+def tool_of_function(function: Function) -> dict[str, Value]:
+    """A documented function as a tool: of its parameters' types it is known what the defaults tell
+    that are written out."""
+    properties: dict[str, Value] = {each.name: _by_default(each) for each in function.params}
+    if function.rest is not None:
+        properties[function.rest] = {"type": "array"}
+    return {
+        "description": _shorten(function.doc, _LONGEST_OF_TOOL),
+        "input_schema": {
+            "type": "object",
+            "properties": properties,
+            "required": tuple([each.name for each in function.params if each.default is None]),
+            "additionalProperties": False,
+        },
+    }
+
+
+def _by_default(param: Parameter) -> dict[str, Value]:
+    default: Core | None = param.default
+    value = default.value if isinstance(default, Const) else None
+    kind = _KINDS.get(type(value))
+    return {} if kind is None else {"type": kind, "default": value}
+
+
+_KINDS: dict[type, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+}
+
+
+def misfit(tool: Value, given: dict[str, Value]) -> str | None:
+    """Why inputs are not those of a tool that is a function of the program, or None."""
+    schema = tool["input_schema"]
+    known = schema["properties"]
+    missing = [name for name in schema["required"] if name not in given]
+    if missing:
+        return f"`{missing[0]}` is missing"
+    unknown = [name[:_LONGEST_NAME] for name in given if name not in known]
+    if unknown:
+        return f"`{unknown[0]}` is none of its inputs: {', '.join(known) or 'it has none'}"
+    lists = [name for name, item in known.items() if item.get("type") == "array" and name in given]
+    wrong = [name for name in lists if not isinstance(given[name], tuple)]
+    return f"`{wrong[0]}` must be a list" if wrong else None
+
+
+def description_of(template: Template) -> str:
+    """What the task does, in one line; without a description, how its instructions begin."""
+    return _shorten(_describe(template), LONGEST)
+
+
+def _describe(template: Template) -> str:
+    return template.own_description or _PLACEHOLDER.sub(r"\1", template.instructions)
+
+
+_PLACEHOLDER = re.compile(r"(?<!\{)\{\{\s*([^{}]{1,200}?)\s*\}\}")
+"""Of instructions, the name is left: there is nothing yet to stand there."""
+
+
+def _property_of(param: Param) -> dict[str, Value]:
+    said: dict[str, Value] = dict(_JSON[param.type])
+    if param.doc:
+        said["description"] = _shorten(param.doc, LONGEST)
+    if param.default is not None and _is_short(param.default):
+        said["default"] = param.default
+    return said
+
+
+def _is_short(value: Value) -> bool:
+    """Whether a model can be shown it: JSON, and not long."""
+    try:
+        return unfit(value) is None and len(json_text(value)) <= LONGEST
+    except Fault:
+        return False
+
+
+def _mark_parameter(param: Param) -> str:
+    return param.name if param.required else f"{param.name}?"
+
+
+def _shorten(text: str, most: int) -> str:
+    words = " ".join(text[: 4 * most].split())
+    return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"

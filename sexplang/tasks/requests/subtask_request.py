@@ -1,0 +1,147 @@
+"""What a model or a program asks for to a SubtaskRequest: snake_case, checked field by field."""
+
+import re
+
+from sexplang.terms.classes.node import evolve, field, node
+from sexplang.terms.texts.nearest import did_you_mean
+from sexplang.terms.values.value import Record, Symbol, Value
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+
+
+@node
+class SubtaskRequest:
+    """A request as a table of known fields, or the problems that it has."""
+
+    fields: dict[str, Value]
+    problems: dict[str, str] = field(factory=dict)
+    unknown: tuple[str, ...] = ()
+    """Fields that no request has and that are like none: a model may add what it likes."""
+    remarks: tuple[str, ...] = ()
+    """What else is to be noted of it."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is noted of a model's request."""
+        said = "a subtask request has no field `{}`; it was left out"
+        return (*[said.format(key) for key in self.unknown], *self.remarks)
+
+    def complaint(self) -> str:
+        """The problems in one line: the first of them, and the last one."""
+        said = [f"{name}: {problem}" for name, problem in self.problems.items()]
+        left = len(said) - _MOST_NAMED
+        if left > 0:
+            said[_MOST_NAMED - 1 : -1] = [f"and {left} more"]
+        return "; ".join(said)
+
+
+def fields_of(value: Value) -> dict[str, Value] | None:
+    """The fields of a table or record."""
+    if isinstance(value, dict):
+        return value
+    return value.fields if isinstance(value, Record) else None
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, str) and value.strip() != ""
+
+
+def _is_texts(value: Value) -> bool:
+    return isinstance(value, (tuple, list)) and all(isinstance(item, str) for item in value)
+
+
+def _is_depth(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_table(value: Value) -> bool:
+    return isinstance(value, (dict, Record))
+
+
+_TEXT = (_is_text, "write a string that is not empty")
+_TEXTS = (_is_texts, "write a list of strings")
+_TABLE = (_is_table, "write a table")
+
+FIELDS = {
+    "type": _TEXT,
+    "name": _TEXT,
+    "description": _TEXT,
+    "inputs": _TABLE,
+    "template_hints": _TEXTS,
+    "return_expectations": _TEXT,
+    "context_management": _TABLE,
+    "max_depth": (_is_depth, "write an integer of at least 0"),
+    "subtype": _TEXT,
+    "file_paths": _TEXTS,
+    "history_config": _TABLE,
+    "task_id": _TEXT,
+}
+"""The fields of the documents, the test that each passes, and what to write instead."""
+
+# Written by ourselves into the request that a handler sees.
+_INFORMATION = frozenset({"depth", "result"})
+
+_OF_PROGRAMS = ("previous_outputs", "options")
+_OF_CALLS = frozenset({"model", "max_turns", "history"})
+_MOST_NAMED, _LONGEST = 20, 40
+"""Unknown fields, and characters of one, for which a likely field is looked for."""
+
+_MEANT = tuple([name for name in FIELDS if name not in ("type", "task_id")])
+
+
+def snake(key: str) -> str:
+    """`templateHints` as `template_hints`; a kebab-case key in the same way."""
+    return _CAMEL.sub(lambda match: f"_{match[1].lower()}", key).replace("-", "_")
+
+
+def check_programmed(read: SubtaskRequest) -> SubtaskRequest:
+    """A request as a program may make it: whoever writes a program is told of every field that
+    there is not."""
+    unknown = [key for key in read.unknown if snake(key) not in _OF_PROGRAMS]
+    problems = dict.fromkeys(unknown, "there is no such field")
+    if unknown:
+        last = unknown[-1]
+        there = f"there are {', '.join((*FIELDS, *_OF_PROGRAMS))}"
+        guess = did_you_mean(snake(last)[:_LONGEST], _OF_PROGRAMS)
+        problems[last] += f": {guess}" if guess else f"; {there}"
+        if snake(last) in _OF_CALLS:
+            problems[last] += f". A call has it: (call-atomic-task 'name inputs: {{…}} {last}: …)"
+    return evolve(read, problems={**read.problems, **problems}, unknown=())
+
+
+def subtask_request(value: Value) -> SubtaskRequest:
+    """A SubtaskRequest from whatever was given: nil is not given, camelCase is accepted. A field
+    that is nearly one of ours is a slip, and what it holds would be missing."""
+    given = fields_of(value)
+    if given is None:
+        return SubtaskRequest({}, {"subtask_request": "write a table with description and inputs"})
+    fields: dict[str, Value] = {}
+    problems: dict[str, str] = {}
+    unknown: list[str] = []
+    for key, item in given.items():
+        name = snake(key)
+        rule = FIELDS.get(name)
+        if isinstance(item, Symbol):
+            item = item.name
+        if name == "template_hints" and isinstance(item, str):
+            item = (item,)
+        if item is None or name in _INFORMATION:
+            continue
+        if rule is None:
+            looked_at = len(problems) + len(unknown) < _MOST_NAMED
+            guess = did_you_mean(name, _MEANT) if looked_at and len(name) < _LONGEST else ""
+            if guess:
+                problems[key] = f"there is no such field: {guess}"
+            else:
+                unknown.append(key)
+        elif name in given and name != key:
+            problems[name] = f"it stands twice, also as `{key}`: keep one"
+        elif not rule[0](item):
+            problems[name] = rule[1]
+        else:
+            fields[name] = tuple(item) if isinstance(item, list) else item
+    if not {"description", "name"} & {*fields, *problems}:
+        problems["description"] = "say what the subtask is to do"
+    fields.setdefault("type", "atomic")
+    fields.setdefault("inputs", {})
+    return SubtaskRequest(fields, problems, tuple(unknown))

@@ -1,0 +1,1 @@
+"""The start of a conversation: parameters, settings, the first request."""

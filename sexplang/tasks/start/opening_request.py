@@ -1,0 +1,323 @@
+"""A template and its inputs to the first moment of a conversation.
+
+Checks come before anything is asked: depth, inputs, cycles, context settings. If there are files
+to see, they are read first; then the model is asked.
+"""
+
+from sexplang.tasks.failures import halt
+from sexplang.tasks.prompt.context import inherit_items, previous_text, sections, select_paths
+from sexplang.tasks.prompt.history import configure, select_messages
+from sexplang.tasks.prompt.lookups import AUTOMATIC, naming, own_items, searching
+from sexplang.tasks.prompt.media import take_media
+from sexplang.tasks.prompt.paths import unique
+from sexplang.tasks.prompt.window import check_fit, fill_window, tokens_in, tokens_of
+from sexplang.tasks.requests.match import describe_substitute
+from sexplang.tasks.session import (
+    Block,
+    Gathering,
+    HandlerPayload,
+    HandlerSession,
+    Lookup,
+    Rules,
+    Setup,
+)
+from sexplang.tasks.settings import MINIMAL, NO_MEMORY, NOTHING_BEFORE, ContextSettings, effective
+from sexplang.tasks.start.executor import execute_body
+from sexplang.tasks.start.overrides import NO_OVERRIDES, Overrides
+from sexplang.tasks.start.parameters import bound
+from sexplang.tasks.start.preparation import Body, Prepared
+from sexplang.tasks.turns.tools import with_tools
+from sexplang.tasks.turns.turns import ask_for_compaction, start_session
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.json.json_writer import json_text
+from sexplang.terms.quota import MOST_DEPTH
+from sexplang.terms.task import Ask, Conversation, Want, sign
+from sexplang.terms.template import OutputFormat
+from sexplang.terms.values.text import text
+from sexplang.terms.values.value import Value
+
+
+def open_conversation(
+    rules: Rules,
+    prepared: Prepared,
+    inputs: dict[str, Value],
+    overrides: Overrides,
+    conversations: tuple[Conversation, ...],
+) -> tuple[Conversation, HandlerSession, Want]:
+    """The conversation, its session, and what it asks first. Raises Fault."""
+    template = prepared.template
+    depth = conversations[-1].depth + 1 if conversations else 0
+    if depth >= prepared.max_depth or overrides.max_depth is not None:
+        check_depth(prepared.max_depth, template.name, depth, overrides.max_depth)
+    values = bound(prepared, inputs)
+    asked = _signature(template.name, values, overrides.file_paths)
+    if conversations:
+        _check_cycle(Conversation(template.name, asked, depth), conversations)
+    settings = prepared.settings if overrides is NO_OVERRIDES else None
+    if settings is None:
+        settings = _settings(prepared, overrides)
+    files = None
+    if prepared.files:
+        files = take_media(prepared.files, values)
+        values = files.values
+    prompt, body = execute_body(prepared, values)
+    setup, payload, tokens = _request(rules, prepared, overrides, body, depth)
+    warnings = prepared.warnings + settings.warnings
+    if settings.asks_fresh and not (rules.memory or rules.has_own_memory):
+        warnings += (NO_MEMORY,)
+    gathering, own = None, ()
+    if conversations or prepared.has_files or files or overrides is not NO_OVERRIDES:
+        items = _items(settings, overrides, conversations)
+        paths = _paths(rules, prepared, overrides, body)
+        needed = () if files is None else unique(files.paths, rules.folder)
+        paths = unique((*needed, *paths), rules.folder) if needed else paths
+        room = setup.window - tokens - tokens_of(prompt)
+        previous, left_out = _previous(settings, overrides, room)
+        warnings += overrides.warnings + left_out
+        if said := describe_substitute(overrides.asked_for, template.name):
+            warnings += (said,)
+        lookups = _lookups(rules, prepared, overrides, settings, prompt, body, values)
+        if paths or lookups:
+            warnings = tuple([each for each in warnings if each != MINIMAL])
+        if paths or items or previous or lookups:
+            wanted = prompt if settings.inherit_context == "subset" else ""
+            gathering = _gathering(payload["system"], paths, items, previous, wanted, rules.folder)
+            gathering = evolve(
+                gathering,
+                lookups=lookups,
+                assembly=template.context_assembly,
+                needed=needed,
+            )
+        own = own_items(items, paths)
+    messages: tuple[Block, ...] = (
+        {"role": "user", "content": ({"type": "text", "text": prompt},)},
+    )
+    tokens += tokens_of(prompt)
+    if files is not None and files.blocks:
+        (asking,) = messages
+        messages = ({**asking, "content": (*files.blocks, *asking["content"])},)
+        tokens += tokens_of(files.blocks)
+    if overrides.history is not None:
+        setup, earlier = _with_history(setup, prepared, overrides)
+        tokens += sum([tokens_of(message["content"]) for message in earlier])
+        messages = (*earlier, *messages)
+    conversation = Conversation(template.name, asked, depth, own)
+    if tokens > setup.window:
+        if not setup.earlier:
+            check_fit(0, tokens, setup.window, "the prompt")
+        taken = tokens - tokens_of(messages[-1]["content"]), 0
+        session = HandlerSession(setup, payload, messages, taken, warnings, gathering)
+        return conversation, *ask_for_compaction(session)
+    taken, warnings = fill_window((0, 0), warnings, tokens, setup.window)
+    session = HandlerSession(setup, payload, messages, taken, warnings, gathering)
+    return conversation, *start_session(session)
+
+
+def _request(
+    rules: Rules, prepared: Prepared, overrides: Overrides, body: Body, depth: int
+) -> tuple[Setup, HandlerPayload, int]:
+    """What the conversation is told of itself, its request but for the messages, and the tokens
+    that this takes."""
+    setup = prepared.setup
+    if overrides is NO_OVERRIDES:
+        if depth:
+            setup = evolve(setup, depth=depth)
+        if isinstance(prepared.system, str):
+            return setup, prepared.payload, prepared.tokens
+    payload = prepared.payload.copy()
+    format_words = prepared.format_words
+    if overrides.expected_words:
+        # Whoever asks says what form the answer has; the template's own is not asked for.
+        format_words = overrides.expected_words
+        payload.pop("output_schema", None)
+    payload["system"] = system = sections(rules.base_prompt, body.system, format_words)
+    if overrides.model is not None:
+        payload["model"] = overrides.model
+    if overrides.options:
+        payload.update(overrides.options)
+    tokens = prepared.tool_tokens
+    if overrides is not NO_OVERRIDES:
+        setup = _overridden(rules, setup, payload, overrides, depth)
+    if overrides.tools is not None:
+        setup, payload["tools"] = with_tools(rules, setup, overrides.tools, prepared.template)
+        tokens = tokens_in(json_text(payload["tools"]))
+    return setup, payload, tokens + tokens_in(system)
+
+
+def _paths(rules: Rules, prepared: Prepared, overrides: Overrides, body: Body) -> tuple[str, ...]:
+    """The files that somebody names, each once."""
+    paths = body.paths if overrides.file_paths is None else overrides.file_paths
+    assembly = prepared.template.context_assembly
+    return unique(select_paths(paths, assembly, rules.folder), rules.folder)
+
+
+def _overridden(
+    rules: Rules, setup: Setup, payload: HandlerPayload, overrides: Overrides, depth: int
+) -> Setup:
+    notes = setup.notes
+    if overrides.asked_for not in (None, setup.task):
+        notes = {**notes, "asked_for": overrides.asked_for}
+    if overrides.matched is not None:
+        notes = {**notes, "matched": overrides.matched}
+    if overrides.file_paths is not None:
+        notes = {**notes, "context_source": "explicit_request"}
+    return evolve(
+        setup,
+        format=OutputFormat() if overrides.expected_words else setup.format,
+        depth=depth,
+        max_depth=_lower(setup.max_depth, overrides.max_depth),
+        max_turns=min(setup.max_turns, overrides.max_turns or setup.max_turns),
+        window=rules.window(payload.get("model")),
+        notes=notes,
+    )
+
+
+def _with_history(
+    setup: Setup, prepared: Prepared, overrides: Overrides
+) -> tuple[Setup, tuple[Block, ...]]:
+    """The setup that knows the earlier turns, and those that are shown."""
+    history = overrides.history or ()
+    settings = configure(prepared.template.history_config, overrides.history_config)
+    earlier = select_messages(history, settings)
+    unseen = history[: len(history) - len(earlier)] if settings.record_in_session_history else None
+    return evolve(setup, unseen=unseen, earlier=len(earlier)), earlier
+
+
+def _lookups(
+    rules: Rules,
+    prepared: Prepared,
+    overrides: Overrides,
+    settings: ContextSettings,
+    prompt: str,
+    body: Body,
+    values: dict[str, Value],
+) -> tuple[Lookup, ...]:
+    """How files are found that nobody named: as the template says, and by fresh context."""
+    template = prepared.template
+    source = template.file_paths.source
+    lookups: tuple[Lookup, ...] = ()
+    if overrides.file_paths is None and source != "literal":
+        asked = naming if source == "command" else _about
+        lookups = (Lookup(f"template_{source}", asked(body.files_text)),)
+        if source != "command":
+            # The template says what to look for: that takes the place of the lookup by itself.
+            return lookups
+    if settings.fresh_context == "enabled" and (rules.memory or rules.has_own_memory):
+        relevant = {param.name: values[param.name] for param in template.params if param.relevant}
+        query: dict[str, Value] = {
+            "query": "" if body.description else prompt,
+            "template_description": body.description,
+            "template_subtype": overrides.subtype or template.subtype,
+            "inputs": relevant,
+        }
+        ask = evolve(searching(query), handled=not rules.memory)
+        lookups += (Lookup(AUTOMATIC, ask, NO_MEMORY if settings.asks_fresh else ""),)
+    return lookups
+
+
+def _about(words: str) -> Ask:
+    return searching({"query": words})
+
+
+def _lower(one: int | None, other: int | None) -> int | None:
+    return min([each for each in (one, other) if each is not None], default=None)
+
+
+def check_depth(limit: int, name: str, depth: int, requested: int | None) -> None:
+    more = f", or raise the limit: --limit max_task_depth={min(2 * limit, MOST_DEPTH)}"
+    if requested is not None and requested < limit:
+        limit, more = requested, ", or raise the `max_depth` that the task asks for"
+    if depth >= limit:
+        raise halt(
+            f"task `{name}` would be {depth} deep, and the limit is {limit}",
+            "max_depth",
+            "let the tasks above do more of the work themselves" + more * (limit < MOST_DEPTH),
+            nestingDepth=depth,
+            limit=limit,
+        )
+
+
+def _signature(
+    name: str, values: dict[str, Value], file_paths: tuple[str, ...] | None
+) -> str | tuple[str, ...]:
+    """What tells the call from others: texts as they are, and all else as a hash."""
+    texts = tuple(values.values())  # in the order of the parameters
+    if not file_paths and _TEXT.issuperset(map(type, texts)):
+        return texts
+    written = "\0".join([name, *map(_normalize, texts)])
+    return sign(f"{written}\0files {json_text(tuple(sorted(file_paths or ())))}")
+
+
+_TEXT = frozenset((str,))
+
+
+def _normalize(value: Value) -> str:
+    if type(value) is str:
+        return "text " + " ".join(value.split())
+    return "json " + json_text(value, canonical=True)
+
+
+def _check_cycle(child: Conversation, conversations: tuple[Conversation, ...]) -> None:
+    # Ancestors only: two siblings may do the same.
+    name = child.name
+    for at, conversation in enumerate(conversations):
+        if conversation.name == name and conversation.signature == child.signature:
+            path = (*(above.name for above in conversations[at:]), name)
+            raise halt(
+                f"task `{name}` was started with these inputs by itself: {' -> '.join(path)}",
+                "cycle",
+                "give the subtask other inputs, or let it return",
+                nestingDepth=conversations[-1].depth + 1,
+                cycle=path,
+            )
+
+
+def _settings(prepared: Prepared, overrides: Overrides) -> ContextSettings:
+    template = prepared.template
+    subtype = overrides.subtype or template.subtype
+    settings = effective(subtype, template.context_management, overrides.context_management)
+    if overrides.previous_outputs is None or settings.keeps_out:
+        return settings
+    return evolve(settings, warnings=tuple([each for each in settings.warnings if each != MINIMAL]))
+
+
+def _items(
+    settings: ContextSettings, overrides: Overrides, conversations: tuple[Conversation, ...]
+) -> tuple[Value, ...]:
+    """What is inherited. With explicit files, these are the subset."""
+    if settings.inherit_context == "subset" and overrides.file_paths:
+        return ()
+    return inherit_items(conversations, settings.inherit_context)
+
+
+def _previous(
+    settings: ContextSettings, overrides: Overrides, room: int
+) -> tuple[str, tuple[str, ...]]:
+    if overrides.previous_outputs is None:
+        asked = overrides.context_management.get("accumulate_data")
+        return "", (NOTHING_BEFORE,) if asked else ()
+    if settings.keeps_out:
+        return "", ("previous_outputs were left out because accumulate_data is false",)
+    return previous_text(overrides.previous_outputs, settings.accumulation_format, room), ()
+
+
+def _gathering(
+    system: str,
+    paths: tuple[str, ...],
+    items: tuple[Value, ...],
+    previous: str,
+    wanted: str,
+    folder: str,
+) -> Gathering:
+    sources = [text(item["source"]) for item in items if item["text"] is None]
+    every = unique((*paths, *sources), folder)
+    unread = every[len(paths) :]
+    return Gathering(
+        paths=every,
+        folder=folder,
+        system=system,
+        items=tuple(item for item in items if item["text"] is not None),
+        inherited=unread,
+        wanted=wanted,
+        previous=previous,
+    )

@@ -1,0 +1,228 @@
+"""A template to what every call of it shares: its texts taken apart, its tools, its payload."""
+
+from sexplang.tasks.prompt.context import sections
+from sexplang.tasks.prompt.substitution import plain
+from sexplang.tasks.prompt.window import tokens_in
+from sexplang.tasks.session import HandlerPayload, Rules, Setup
+from sexplang.tasks.settings import ContextSettings, effective
+from sexplang.tasks.turns.tools import missing_tools, offer_tools, own_tools
+from sexplang.terms.classes.node import node
+from sexplang.terms.json.json_writer import json_text
+from sexplang.terms.template import FILES, OutputFormat, Template, Text, parse_text
+from sexplang.terms.values.value import Fault, Value
+
+
+@node
+class Body:
+    """A task's texts beside its prompt, with every slot filled."""
+
+    system: str
+    paths: tuple[str, ...]
+    files_text: str
+    """The command or description by which files are found."""
+    description: str
+
+
+@node(eq=False)
+class Prepared:
+    """A template, ready to be called."""
+
+    template: Template
+    names: tuple[str, ...]
+    """Of the parameters."""
+    usual: tuple[type, ...]
+    """What they are given as a rule: values of these types fit at a glance."""
+    instructions: Text | str
+    system: Text | str
+    description: Text | str
+    criteria: Text | str
+    """Not sent, but its slots must lead somewhere all the same; empty if it has none."""
+    paths: tuple[str, ...]
+    files_text: Text | str
+    files: tuple[str, ...]
+    """The parameters that are files."""
+    still: Body | None
+    """All texts but the prompt, if no input changes them."""
+    has_files: bool
+    """Whether a call that overrides nothing has files to see, or to look for."""
+    max_depth: int
+    """The depth that a call may not reach, whoever asks."""
+    setup: Setup
+    """Of a call at the top that overrides nothing."""
+    payload: HandlerPayload
+    """With the system prompt, if no input changes that."""
+    format_words: str
+    settings: ContextSettings | None
+    """What holds for a call that overrides nothing; None if the template contradicts itself."""
+    tool_tokens: int
+    """What the definitions of the tools take of the context window."""
+    tokens: int
+    """What they take with the system prompt of the payload."""
+    warnings: tuple[str, ...]
+
+
+_USUAL = {"any": str, "string": str, "integer": int, "list": tuple}
+
+
+def prepare(rules: Rules, template: Template) -> Prepared:
+    """The work on a template that no input changes."""
+    names, tools = offer_tools(template.allowed_tools, rules, template)
+    format_ = template.output_format
+    schema = rules.json_schema(format_) if format_.type == "json" else None
+    has_instructions = template.instructions.strip() != ""
+    description, criteria = parse_text(template.description), parse_text(template.criteria)
+    source = template.file_paths.source
+    literal = source == "literal"
+    system, format_words = parse_text(template.system), _format_words(rules, template, schema)
+    payload = _payload(rules, template, tools, schema)
+    if isinstance(system, str):
+        payload["system"] = sections(rules.base_prompt, system, format_words)
+    named = template.file_paths.paths if literal else ()
+    paths = tuple(dict.fromkeys([plain(path) for path in named]))
+    looked_for = "" if literal else template.file_paths.text
+    files_text = plain(looked_for) if source == "command" else parse_text(looked_for)
+    criteria = "" if isinstance(criteria, str) else criteria
+    tool_tokens = tokens_in(json_text(tools)) if tools else 0
+
+    warnings: tuple[str, ...] = ()
+    if not has_instructions:
+        warnings += (f"task `{template.name}` has no instructions; its description is sent",)
+    if rules.all_tools:
+        unknown = missing_tools(
+            template.allowed_tools, {*rules.tools, *own_tools(names.values(), rules)}
+        )
+        warnings += tuple([f"nobody here has the tool `{name}`" for name in unknown])
+    return Prepared(
+        template=template,
+        names=tuple([param.name for param in template.params]),
+        usual=tuple([_USUAL.get(param.type, object) for param in template.params]),
+        instructions=parse_text(template.instructions) if has_instructions else description,
+        system=system,
+        description=description,
+        criteria=criteria,
+        paths=paths,
+        files_text=files_text,
+        files=tuple([param.name for param in template.params if param.type in FILES]),
+        still=_still(system, paths, files_text, description, criteria),
+        has_files=rules.memory
+        or rules.has_own_memory
+        or not literal
+        or template.file_paths.paths != (),
+        max_depth=min(rules.max_task_depth, template.limits.max_depth or rules.max_task_depth),
+        setup=_setup(rules, template, names, payload),
+        payload=payload,
+        format_words=format_words,
+        settings=_settings(template),
+        tool_tokens=tool_tokens,
+        tokens=tool_tokens + tokens_in(payload["system"]),
+        warnings=warnings,
+    )
+
+
+def _still(
+    system: Text | str,
+    paths: tuple[str, ...],
+    files_text: Text | str,
+    description: Text | str,
+    criteria: Text | str,
+) -> Body | None:
+    if (
+        isinstance(system, str)
+        and isinstance(files_text, str)
+        and isinstance(description, str)
+        and criteria == ""
+    ):
+        return Body(system, paths, files_text, description)
+    return None
+
+
+def _setup(
+    rules: Rules, template: Template, names: dict[str, str], payload: HandlerPayload
+) -> Setup:
+    format_ = template.output_format
+    if format_.type == "xml" and template.manual_xml:
+        format_ = OutputFormat()
+    return Setup(
+        template.name,
+        format_,
+        names,
+        depth=0,
+        max_depth=template.limits.max_depth,
+        max_turns=_first(template.limits.max_turns, _turns(rules, template)),
+        window=rules.window(payload.get("model")),
+        notes=_notes(template),
+        takes_text=format_.type == "xml" and template.disable_reparsing,
+        seconds=template.limits.timeout,
+        in_order=template.in_order,
+        guards=_guards(template),
+        own=own_tools(names.values(), rules),
+    )
+
+
+def _guards(template: Template) -> dict[str, Value]:
+    limits = template.limits
+    found = {
+        "subtasks": limits.max_subtasks,
+        "decompositions": limits.max_decompositions,
+        "depth": limits.max_plan_depth,
+    }
+    return {name: most for name, most in found.items() if most is not None}
+
+
+def _settings(template: Template) -> ContextSettings | None:
+    try:
+        return effective(template.subtype, template.context_management, {})
+    except Fault:
+        # It is raised where the template is called, with the call's own overrides.
+        return None
+
+
+def _payload(
+    rules: Rules, template: Template, tools: tuple[Value, ...], schema: Value
+) -> HandlerPayload:
+    payload: HandlerPayload = {}
+    if template.model_name is not None:
+        payload["model"] = template.model_name
+    payload["system"] = ""
+    payload["messages"] = ()
+    payload["tools"] = tools
+    if template.limits.max_output_tokens is not None:
+        payload["max_tokens"] = template.limits.max_output_tokens
+    if template.limits.timeout is not None:
+        payload["timeout"] = template.limits.timeout
+    if schema is not None:
+        payload["output_schema"] = schema
+    payload.update(template.options)
+    payload["task"] = template.name
+    return payload
+
+
+def _turns(rules: Rules, template: Template) -> int:
+    """How many turns there are where the template sets no limit: a task without tools has said
+    all in one, but for what has to be repaired. `check` counts on it."""
+    if template.allowed_tools:
+        return rules.max_turns
+    return 1 + (rules.max_repairs if template.asks_again else 0)
+
+
+def _first(own: int | None, default: int) -> int:
+    return default if own is None else own
+
+
+def _format_words(rules: Rules, template: Template, schema: Value) -> str:
+    """Said in words too, because not every server can enforce a schema."""
+    if template.output_format.type == "xml":
+        return rules.xml_words(template.output_format)
+    if template.output_format.type == "text":
+        return ""
+    if schema is None:
+        return "Answer with one JSON value and nothing else."
+    return f"Answer with one JSON value that fits this schema and nothing else: {json_text(schema)}"
+
+
+def _notes(template: Template) -> dict[str, Value]:
+    return {
+        "template_used": template.name,
+        "context_source": "template_literal" if template.file_paths.paths else "none",
+        "context_files_count": 0,
+    }

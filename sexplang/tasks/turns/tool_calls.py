@@ -1,0 +1,257 @@
+"""The tool calls of a turn to operations, and what answered them to result blocks.
+
+Direct tools stand together, whatever their number; what may take long or ask back (`subtask`,
+`ask-user`), and tools that are to be called in order, follow one by one. Results go back in the
+order of the calls.
+"""
+
+from typing import Any
+
+from sexplang.tasks.plans.ledger import Planning, propose_plan, with_artifacts
+from sexplang.tasks.plans.ledger import read_answer as answered_plan
+from sexplang.tasks.plans.proposal import Proposal, proposal
+from sexplang.tasks.prompt.media import media_in
+from sexplang.tasks.prompt.truncation import plan_words
+from sexplang.tasks.prompt.window import tokens_of
+from sexplang.tasks.requests.definitions import misfit
+from sexplang.tasks.requests.subtask_request import SubtaskRequest, fields_of, subtask_request
+from sexplang.tasks.session import Block, Calls, HandlerSession, Setup
+from sexplang.tasks.settings import accumulates
+from sexplang.tasks.turns.replies import Reply, ToolUse
+from sexplang.tasks.turns.tool_arguments import NAMES, arguments_of
+from sexplang.tasks.turns.tool_results import halting, outcome
+from sexplang.terms.classes.node import evolve, node
+from sexplang.terms.json.json_writer import json_text
+from sexplang.terms.json.strict import read_json, unfit
+from sexplang.terms.model.payload import choice_of
+from sexplang.terms.task import Ask, task_result
+from sexplang.terms.values.value import Fault, Value
+
+
+@node
+class ToldCall:
+    """A call that is not performed: what the model is told instead, and what is to be noted."""
+
+    words: str
+    malformed: SubtaskRequest | Proposal | None = None
+    """The request or plan that is none."""
+
+
+Planned = tuple[HandlerSession, tuple[Ask, ...], SubtaskRequest | Proposal | None]
+
+
+def plan_calls(session: HandlerSession, reply: Reply) -> Planned:
+    """The session that waits for the turn's direct tools, and these; maybe there are none. And a
+    request for a subtask or a plan that is malformed, if the turn holds one."""
+    results: list[Block | None] = []
+    direct: list[tuple[int, Ask]] = []
+    later: list[tuple[int, Ask]] = []
+    malformed: SubtaskRequest | Proposal | None = None
+    warnings = session.warnings
+    planning = session.planning
+    for at, use in enumerate(reply.uses):
+        asked, noted = _ask_of(session, use, reply)
+        if isinstance(asked, Proposal):
+            planning, asked = _plan_proposal(session, planning, asked, reply.text)
+        warnings += noted
+        if isinstance(asked, ToldCall):
+            if isinstance(asked.malformed, Proposal):
+                planning = with_artifacts(planning, asked.malformed)
+            results.append(result_block(use.id, asked.words, is_error=True))
+            malformed = asked.malformed or malformed
+            continue
+        results.append(None)
+        alone = asked.operation in _ALONE or _is_in_order(session.setup, use)
+        (later if alone else direct).append((at, asked))
+    calls = Calls(
+        tuple([use.id for use in reply.uses]),
+        tuple(results),
+        tuple([at for at, _ in direct]),
+        tuple(later),
+    )
+    refused = session.refused + (malformed is not None)
+    waiting = evolve(
+        session,
+        waits="calls",
+        calls=calls,
+        refused=refused,
+        warnings=warnings,
+        planning=planning,
+    )
+    return waiting, tuple([ask for _, ask in direct]), malformed
+
+
+_ALONE = frozenset({"subtask", "subplan", "ask-user"})
+
+
+def _is_in_order(setup: Setup, use: ToolUse) -> bool:
+    return bool(setup.in_order) and setup.offered.get(use.name) in setup.in_order
+
+
+def _plan_proposal(
+    session: HandlerSession, planning: Planning | None, read: Proposal, content: str
+) -> tuple[Planning | None, "Ask | ToldCall"]:
+    if planning is not None and planning.asked is not None:
+        return with_artifacts(planning, read), _untold(
+            "one subplan at a time: the one before is proposed in this turn"
+        )
+    return propose(session, read, content)
+
+
+def propose(session: HandlerSession, read: Proposal, content: str) -> tuple[Planning, Ask]:
+    """The operation that proposes a plan, and the session's plans with it."""
+    setup = session.setup
+    before = session.planning or Planning()
+    around: dict[str, Value] = {
+        "depth": setup.depth + 1,
+        "max_depth": setup.max_depth,
+        "limits": setup.guards or None,
+        "seconds": setup.seconds,
+    }
+    planning, ask = propose_plan(before, read, content, around)
+    return evolve(planning, asked=read.fields), ask
+
+
+def with_plan(session: HandlerSession, reply: Value) -> HandlerSession:
+    """The calls with the result of the plan that one of them proposed."""
+    calls, planning = session.calls, session.planning
+    assert calls is not None and planning is not None
+    said = answered_plan(planning, reply)
+    if said is None:
+        session = evolve(session, planning=planning.over())
+        return evolve(session, calls=add_results(calls, (reply,)))
+    (at,) = calls.waiting
+    others = tokens_of(tuple([block for block in calls.results if block is not None]))
+    words = plan_words(session, said.words, others)
+    block = result_block(calls.ids[at], words, is_error=said.is_error)
+    results = (*calls.results[:at], block, *calls.results[at + 1 :])
+    calls = evolve(calls, results=results, waiting=(), refused=said.refused)
+    return evolve(session, calls=calls, planning=said.planning)
+
+
+def add_results(calls: Calls, replies: tuple[Value, ...]) -> Calls:
+    """The calls with the results that the replies make."""
+    results = list(calls.results)
+    halted = calls.halted
+    for at, value in zip(calls.waiting, replies, strict=False):
+        media = media_in(value)
+        if media is not None:
+            results[at] = result_block(calls.ids[at], media, is_error=False)
+            continue
+        words, is_error = outcome(value)
+        results[at] = result_block(calls.ids[at], words, is_error=is_error)
+        halted = halting(value) or halted
+    return evolve(calls, results=tuple(results), waiting=(), halted=halted)
+
+
+def result_block(identity: str, content: str | tuple[Block, ...], *, is_error: bool) -> Block:
+    """A tool_result block."""
+    block: Block = {"type": "tool_result", "tool_use_id": identity, "content": content}
+    if is_error:
+        block["is_error"] = True
+    return block
+
+
+def spawn_subtask(session: HandlerSession, request: SubtaskRequest, content: str) -> Ask:
+    """The subtask operation: the request, the depth the child would have, the CONTINUATION. A
+    request that accumulates data has the results of the conversation's subtasks so far."""
+    setup, fields = session.setup, dict(request.fields)
+    inputs = fields_of(fields.get("inputs")) or {}
+    if any(type(each) is float for each in inputs.values()):  # JSON has one kind of number
+        fields["inputs"] = {name: _whole(each) for name, each in inputs.items()}
+    if setup.max_depth is not None:
+        fields["max_depth"] = min(fields.get("max_depth", setup.max_depth), setup.max_depth)
+    result = task_result(content, "CONTINUATION", notes={"subtask_request": fields})
+    told: dict[str, Value] = {**fields, "depth": setup.depth + 1, "result": result}
+    if accumulates(fields.get("context_management")):
+        told["previous_outputs"] = (session.planning or Planning()).subtasks
+    return Ask("subtask", (told,), attempt=True)
+
+
+def _whole(value: Value) -> Value:
+    """A number without a part as an integer."""
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def _is_none(choice: Any) -> bool:
+    """Whether a `tool_choice` allows no tool."""
+    return bool(choice) and choice_of(choice)["type"] == "none"
+
+
+def _ask_of(
+    session: HandlerSession, use: ToolUse, reply: Reply
+) -> tuple[Ask | ToldCall | Proposal, tuple[str, ...]]:
+    setup = session.setup
+    if _is_none(session.payload.get("tool_choice")):
+        return _untold(f"`{use.name}` is not offered in this turn: `tool_choice` is none"), ()
+    name = available(setup, reply).get(use.name)
+    given = fields_of(use.input)
+    if name is None:
+        known = ", ".join([f"`{each}`" for each in available(setup, reply)]) or "none"
+        if use.name in setup.offered:
+            return _untold(f"`{use.name}` is not offered in this turn; you have {known}"), ()
+        return _untold(f"there is no tool `{use.name}`; you have {known}"), ()
+    if given is None or unfit(given):
+        return _untold(f"the input of `{use.name}` {_flaw(use.input)}", _NO_OBJECT), ()
+    if name == "spawn_subtask":
+        request = subtask_request(given)
+        if request.problems:
+            return _untold(f"a malformed subtask request: {request.complaint()}", request), ()
+        return spawn_subtask(session, request, reply.text), request.warnings
+    if name == "propose_subplan":
+        read = proposal(given)
+        if read.problems:
+            return _untold(f"a malformed subplan: {read.complaint()}", read), ()
+        return read, read.warnings
+    kind = setup.own.get(name)
+    if kind == "task":
+        return spawn_subtask(
+            session, SubtaskRequest({"name": name, "inputs": given}), reply.text
+        ), ()
+    arguments = arguments_of(name, given)
+    if arguments is None:
+        wrong = misfit(_definition(session, use.name), given) if kind == "function" else None
+        if wrong is None:
+            return Ask("tool", (name, given), attempt=True), ()
+        arguments = wrong
+    if isinstance(arguments, str):
+        return _untold(f"the input of `{use.name}` does not fit: {arguments}"), ()
+    return Ask(NAMES[name], arguments, attempt=True), ()
+
+
+def available(setup: Setup, reply: Reply) -> dict[str, str]:
+    """The tools that the model had when it spoke: a handler may have offered it fewer."""
+    if reply.offered is None:
+        return setup.offered
+    return {seen: name for seen, name in setup.offered.items() if seen in reply.offered}
+
+
+def _definition(session: HandlerSession, name: str) -> Value:
+    """What the model was sent of a tool that it has."""
+    return next(tool for tool in session.payload["tools"] if tool["name"] == name)
+
+
+def _flaw(given: Value) -> str:
+    """What is wrong with an input that is no object, or none that can be sent back: one that came
+    as a text could not be held."""
+    twice: list[str] = []
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        try:
+            given = read_json(given, twice)
+        except (ValueError, RecursionError, Fault):
+            return "is no data: it is too large, nested too deep, or a number in it is too long"
+    if twice:
+        return f"has the key `{twice[0]}` twice in one object: keep one"
+    why = unfit(given)
+    return "is no object" if why is None else f"is no data: {why}"
+
+
+_NO_OBJECT = SubtaskRequest(
+    {}, {"tool_use.input": "write an object with the fields of the tool's schema"}
+)
+
+
+def _untold(message: str, malformed: SubtaskRequest | Proposal | None = None) -> ToldCall:
+    reason = "input_validation_failure" if malformed is not None else "tool_execution_error"
+    error = {"type": "TASK_FAILURE", "reason": reason, "message": message}
+    return ToldCall(json_text(error), malformed)

@@ -1,0 +1,175 @@
+"""A template's allowed tools to what a model is offered: names, descriptions and schemas."""
+
+from collections.abc import Collection, Iterable
+from shlex import quote
+
+from sexplang.tasks.plans.schema import INPUTS, PROPOSE
+from sexplang.tasks.requests.catalogue import listing
+from sexplang.tasks.requests.definitions import tool_of, tool_of_function
+from sexplang.tasks.session import Rules, Setup
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.template import Template, tool_alias
+from sexplang.terms.values.value import Fault, Value
+
+SCRIPT_SECONDS = 300
+"""A model can ask for less time for a script, never for more."""
+
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+
+_SUBTASK_FIELDS: dict[str, Value] = {
+    "description": {"type": "string", "description": "what the subtask is to do, in one sentence"},
+    "inputs": {"type": "object", "description": INPUTS},
+    "name": {"type": "string", "description": "the name of the task to run, if it is known"},
+    "template_hints": {**_TEXTS, "description": "words that help to find the right task"},
+    "type": _TEXT,
+    "subtype": _TEXT,
+    "max_depth": {"type": "integer", "minimum": 0},
+    "file_paths": {**_TEXTS, "description": "files that the subtask has to see"},
+    "return_expectations": {"type": "string", "description": "the form of the answer you need"},
+    "context_management": {
+        "type": "object",
+        "properties": {
+            "inherit_context": {"enum": ("full", "none", "subset")},
+            "accumulate_data": {
+                "type": "boolean",
+                "description": "whether it sees what your subtasks so far gave",
+            },
+            "accumulation_format": {"enum": ("notes_only", "full_output")},
+            "fresh_context": {"enum": ("enabled", "disabled")},
+        },
+    },
+}
+
+
+def _tool(what: str, required: tuple[str, ...], /, **properties: Value) -> dict[str, Value]:
+    return {
+        "description": what,
+        "input_schema": {"type": "object", "properties": properties, "required": required},
+    }
+
+
+BUILT_IN: dict[str, dict[str, Value]] = {
+    "read_file": _tool("Reads a text file.", ("path",), path=_TEXT),
+    "list_files": _tool("Lists the files that match a glob pattern.", ("glob",), glob=_TEXT),
+    "spawn_subtask": _tool(
+        "Has a subtask done and gives its result.", ("description", "inputs"), **_SUBTASK_FIELDS
+    ),
+    "propose_subplan": PROPOSE,
+    "request_user_input": _tool(
+        "Asks the user a question and gives the answer.",
+        ("prompt",),
+        prompt=_TEXT,
+        choices={**_TEXTS, "description": "the answers to choose from, if they are few"},
+    ),
+    "system:run_script": _tool(
+        "Runs a program, without a shell, and gives its exit_code, stdout and stderr.",
+        ("command",),
+        command={"type": "string", "description": "the name of the executable"},
+        args={**_TEXTS, "description": "its arguments"},
+        input={"type": "string", "description": "what it reads from standard input"},
+        timeout={"type": "number", "description": f"seconds, at most {SCRIPT_SECONDS}"},
+    ),
+}
+"""What needs no registration. Any other name is answered by the operation `tool`."""
+
+_ANY_OBJECT: dict[str, Value] = {"type": "object"}
+
+
+def offer_tools(
+    allowed: tuple[str, ...], rules: Rules, asks: Template
+) -> tuple[dict[str, str], tuple[Value, ...]]:
+    """The names that the model of a task sees with the tools they stand for, and the definitions
+    it is sent. Raises Fault for a tool of a server that nobody named: of it a model would see the
+    name alone."""
+    listed = listing(BUILT_IN, allowed, rules.tasks, asks)
+    names: dict[str, str] = {}
+    tools: list[Value] = []
+    for name in dict.fromkeys(allowed):
+        seen = _safe(name, names)
+        names[seen] = name
+        known = listed.get(name) or BUILT_IN.get(name) or own_tool(name, rules)
+        known = known or rules.tools.get(name) or {}
+        if rules.all_tools and not known and ":" in name:
+            raise _report_missing(name)
+        tools.append(
+            {
+                "name": seen,
+                "description": known.get("description", ""),
+                "input_schema": known.get("input_schema", _ANY_OBJECT),
+            }
+        )
+    return names, tuple(tools)
+
+
+def own_tool(name: str, rules: Rules) -> dict[str, Value] | None:
+    """The definition of a tool that is a public task of the program or a function of it."""
+    task = _task(name, rules)
+    if task is not None:
+        return tool_of(task)
+    function = rules.functions.get(name)
+    return None if function is None else tool_of_function(function)
+
+
+def own_tools(names: Iterable[str], rules: Rules) -> dict[str, str]:
+    """Which of the tools are the program's, and what they are."""
+    others = [name for name in names if name not in BUILT_IN]
+    tasks = {name: "task" for name in others if _task(name, rules) is not None}
+    functions = {name: "function" for name in others if name in rules.functions}
+    return {**functions, **tasks}
+
+
+def _task(name: str, rules: Rules) -> Template | None:
+    return next((task for task in rules.tasks if task.is_public and task.name == name), None)
+
+
+def missing_tools(allowed: tuple[str, ...], tools: Collection[str]) -> tuple[str, ...]:
+    """The allowed tools that are neither the language's own nor among those of the program and the
+    host, but for those of servers, without which a task cannot begin."""
+    others = [name for name in dict.fromkeys(allowed) if ":" not in name]
+    return tuple([name for name in others if name not in BUILT_IN and name not in tools])
+
+
+def with_tools(
+    rules: Rules, setup: Setup, names: tuple[str, ...], asks: Template
+) -> tuple[Setup, Value]:
+    """The setup of a conversation of a task that has these tools instead of its template's, and
+    their definitions."""
+    allowed = [each for name in names for each in (rules.tools if name == "*" else (name,))]
+    own = own_tools(allowed, rules)
+    known = (*BUILT_IN, *own, *rules.tools)
+    unknown = [each for each in allowed if each not in known]
+    if rules.all_tools and unknown:
+        raise _unknown(unknown, rules)
+    seen, tools = offer_tools(tuple(allowed), rules, asks)
+    return evolve(setup, offered=seen, own=own), tools
+
+
+def _unknown(names: list[str], rules: Rules) -> Fault:
+    listed = ", ".join([f"`{name}`" for name in names])
+    tasks = [task.name for task in rules.tasks if task.is_public]
+    known = ", ".join([*sorted({*tasks, *rules.functions, *rules.tools}), *BUILT_IN])
+    return Fault(
+        "unknown-tool",
+        f"nobody has the tool{'s' * (len(names) != 1)} {listed}; there are {known}",
+        hint="register it with the run, or answer it with a handler of `tool`",
+    )
+
+
+def _report_missing(name: str) -> Fault:
+    server = name.partition(":")[0]
+    return Fault(
+        "unknown-tool",
+        f"a model may use `{name}` here, and no MCP server `{server}` is named",
+        hint=f"name it: --mcp {quote(server)}='COMMAND …', or [mcp.{server}] in sexplang.toml; "
+        "or answer it with a handler of `tool`",
+    )
+
+
+def _safe(name: str, taken: dict[str, str]) -> str:
+    """The name as a model sees it, told apart from the others by a number."""
+    safe = plain = tool_alias(name)
+    number = 2
+    while safe in taken:
+        safe, number = f"{plain}_{number}", number + 1
+    return safe

@@ -1,0 +1,1 @@
+"""JSON Schemas at work: checks in bounded time, and misfits by path."""

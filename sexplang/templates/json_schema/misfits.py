@@ -1,0 +1,250 @@
+"""Data that do not fit a JSON Schema → what does not fit, each with its place.
+
+Law: what is looked at is what does not fit, once. The library is asked only whether a part fits: to
+list what does not, it would make everything at once, and as much again for each union in a union.
+"""
+
+import json
+import string
+from collections.abc import Iterator
+from typing import Any
+
+from sexplang.templates.json_schema.account import Account, TooMuch
+from sexplang.templates.json_schema.applicable_parts import Part
+from sexplang.templates.json_schema.checker import Check
+from sexplang.templates.json_schema.kinds import is_of
+from sexplang.templates.json_schema.linear_patterns import pattern
+from sexplang.templates.json_schema.unions import astray, choose_branch
+from sexplang.terms.classes.node import define, evolve, frozen
+
+_CLOSELY = 1_000
+"""What may be more than this part of what is left is counted closely."""
+
+_MOST_NAMES = 10
+"""Names of names that are followed to what a branch is."""
+
+
+@frozen(eq=False)
+class At:
+    """A part of a schema at a value. `reference` leads to the part, `place` to the value."""
+
+    part: Any
+    value: Any
+    place: str = ""
+    reference: str = "#"
+
+    def beside(self, *keys: str | int) -> "At":
+        """A part of the part, about the same value."""
+        return evolve(self, part=_under(self.part, keys), reference=self.reference + _step(keys))
+
+    def inside(self, key: str | int, *keys: str | int) -> "At":
+        """A part of the part, about what stands at a key of the value."""
+        place = f"[{key}]" if isinstance(key, int) else f".{key}"
+        return evolve(self.beside(*keys), value=self.value[key], place=self.place + place)
+
+
+@frozen(eq=False)
+class Misfit:
+    """Why a value does not fit."""
+
+    place: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.place.lstrip('.') or 'the whole'}: {self.words[:200]}"
+
+
+@define(eq=False)
+class Asking:
+    """What the library is asked, on one account: a part of data is in all that it stands in."""
+
+    check: Check
+    account: Account
+
+    def fits(self, at: At) -> bool:
+        """Raises TooMuch."""
+        most = self.account.left
+        self.account.spend(self.check.steps(at.value, at.part, most / _CLOSELY, most))
+        return self.check.fits_part(at.value, at.part, at.reference)
+
+
+def misfits(check: Check, data: Any, account: Account) -> Iterator[Misfit]:
+    """What does not fit of data that do not; of a union by the branch that was meant, or with the
+    field that says which is meant. Where that is too much to find, the place that is found."""
+    first = At(check.schema, data)
+    asking = Asking(check, account)
+    work = [(first, _at(asking, first))]
+    seen: set[tuple[int, str]] = set()
+    told = 0
+    while work:
+        at, rest = work[-1]
+        try:
+            each = next(rest, None)
+            goes_on = False
+            if isinstance(each, At) and (id(each.part), each.place) not in seen:
+                goes_on = not asking.fits(each)
+        except TooMuch:
+            yield Misfit(at.place, "it does not fit, and is too much to say where")
+            return
+        if each is None:
+            work.pop()
+            if not told:  # what of a value has been looked at, and what not, only the library knows
+                told += 1
+                yield Misfit(at.place, "it has more than the schema allows")
+        elif isinstance(each, Misfit):
+            told += 1
+            yield each
+        elif goes_on:
+            seen.add((id(each.part), each.place))
+            work.append((each, _at(asking, each)))
+
+
+def _at(asking: Asking, at: At) -> Iterator[At | Misfit]:
+    """What is wrong at one place, and where else to look."""
+    if not isinstance(at.part, dict):
+        yield Misfit(at.place, f"{show(at.value)} is not allowed here")
+        return
+    own = asking.check.own(at.part)
+    for error in own.iter_errors(at.value) if own is not None else ():
+        yield Misfit(at.place, error.message)
+    if isinstance(at.value, dict):
+        yield from _of_table(asking, at)
+    elif isinstance(at.value, list):
+        yield from _of_list(asking, at)
+    yield from _beside(asking, at)
+
+
+def _of_table(asking: Asking, at: At) -> Iterator[At | Misfit]:
+    part, value = at.part, at.value
+    wanted = [*part.get("required", ())]
+    for word in ("dependentRequired", "dependencies", "dependentSchemas"):
+        for name, each in part.get(word, {}).items():
+            if name in value and isinstance(each, list):
+                wanted += each
+            elif name in value:
+                yield at.beside(word, name)
+    for name in dict.fromkeys(wanted):
+        if name not in value:
+            yield Misfit(at.place, f"{show(name)} is a required property")
+    for key in value:
+        if "propertyNames" in part:
+            named = evolve(at.beside("propertyNames"), value=key)
+            if not asking.fits(named):
+                yield Misfit(at.place, f"{show(key)} is no name of a field here")
+        known = list(_parts_at(part, key))
+        if known:
+            yield from [at.inside(key, *each) for each in known]
+        elif part.get("additionalProperties") is False:
+            yield Misfit(at.place, f"the field {show(key)} is not allowed here")
+        elif "additionalProperties" in part:
+            yield at.inside(key, "additionalProperties")
+
+
+def _parts_at(part: Part, key: str) -> Iterator[tuple[str, str]]:
+    """Where a part says what stands at a key."""
+    if key in part.get("properties", ()):
+        yield "properties", key
+    for text in part.get("patternProperties", ()):
+        if pattern(text).fits(key):
+            yield "patternProperties", text
+
+
+def _of_list(asking: Asking, at: At) -> Iterator[At | Misfit]:
+    part, value = at.part, at.value
+    word = "items" if isinstance(part.get("items"), list) else "prefixItems"
+    rest = "additionalItems" if word == "items" else "items"
+    listed = part.get(word, ())
+    for index in range(len(value)):
+        if index < len(listed):
+            yield at.inside(index, word, index)
+        elif rest in part:
+            yield at.inside(index, rest)
+    if "contains" in part:
+        held = at.beside("contains")
+        found = sum([asking.fits(evolve(held, value=each)) for each in value])
+        least, most = part.get("minContains", 1), part.get("maxContains", len(value))
+        if not least <= found <= most:
+            yield Misfit(at.place, f"{found} of its items are as `contains` asks")
+
+
+def _beside(asking: Asking, at: At) -> Iterator[At | Misfit]:
+    """What else is said of the same value."""
+    part = at.part
+    if "$ref" in part:
+        yield evolve(at, part=asking.check.references.at(part["$ref"]), reference=part["$ref"])
+    yield from [at.beside("allOf", index) for index in range(len(part.get("allOf", ())))]
+    for word in ("anyOf", "oneOf"):
+        if word in part:
+            yield from _union(asking, at, word)
+    if "not" in part and asking.fits(at.beside("not")):
+        yield Misfit(at.place, f"{show(at.value)} is what `not` excludes")
+    if "if" in part:
+        word = "then" if asking.fits(at.beside("if")) else "else"
+        if word in part:
+            yield at.beside(word)
+
+
+def _union(asking: Asking, at: At, word: str) -> Iterator[At | Misfit]:
+    ways = [at.beside(word, index) for index in range(len(at.part[word]))]
+    fitting = sum([asking.fits(way) for way in ways])
+    if fitting > 1 and word == "oneOf":
+        words = f"{show(at.value)} is valid under more than one of the schemas of `oneOf`"
+        yield Misfit(at.place, words)
+    if fitting:
+        return
+    branches = [_resolve(asking, way.part) for way in ways]
+    if all(isinstance(each, dict) for each in branches):
+        wrong = astray(at.value, branches)
+        if wrong is not None:
+            name, known = wrong
+            listed = ", ".join([show(each) for each in known])
+            words = f"{show(at.value[name])} is none of {listed}"
+            yield Misfit(f"{at.place}.{name}", words)
+            return
+        chosen = choose_branch(at.value, branches, _may_be)
+        if chosen is not None:
+            yield ways[chosen]
+            return
+    yield Misfit(at.place, f"{show(at.value)} is not valid under any of the schemas of `{word}`")
+
+
+def _resolve(asking: Asking, branch: Any) -> Any:
+    """A branch, with what it refers to in its place."""
+    for _ in range(_MOST_NAMES):
+        if not isinstance(branch, dict) or "$ref" not in branch:
+            break
+        branch = asking.check.references.at(branch["$ref"])
+    return branch
+
+
+def _may_be(data: Any, branch: Part) -> bool:
+    """Whether the type that a branch says, if it says one, is that of the data."""
+    said = branch.get("type")
+    types = said if isinstance(said, list) else [said]
+    return any(is_of(data, type_) for type_ in types)
+
+
+def _under(part: Any, keys: tuple[str | int, ...]) -> Any:
+    for key in keys:
+        part = part[key]
+    return part
+
+
+_PLAIN = frozenset(string.ascii_letters + string.digits + "-._$")
+
+
+def _step(keys: tuple[str | int, ...]) -> str:
+    """Keys as the end of a reference."""
+    steps = [str(key).replace("~", "~0").replace("/", "~1") for key in keys]
+    return "".join([f"/{''.join(map(_quote, step))}" for step in steps])
+
+
+def _quote(char: str) -> str:
+    if char in _PLAIN:
+        return char
+    return "".join([f"%{byte:02X}" for byte in char.encode("utf-8", "replace")])
+
+
+def show(data: Any) -> str:
+    """Data in a sentence."""
+    return json.dumps(data, ensure_ascii=False, default=str)[:60]

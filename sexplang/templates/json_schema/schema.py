@@ -1,0 +1,221 @@
+"""An output format to a check on data, and to what a model is told or held to.
+
+A schema is a word of the mini-language (`object`, `string[]`, …) or a JSON Schema.
+"""
+
+import json
+import re
+from itertools import islice
+from typing import Any
+
+from sexplang.templates.json_schema.account import Account, TooMuch
+from sexplang.templates.json_schema.checker import BAD, check_of
+from sexplang.templates.json_schema.kinds import is_of, type_name
+from sexplang.templates.json_schema.misfits import misfits
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.json.json_reader import NotJson
+from sexplang.terms.json.strict import certain
+from sexplang.terms.template import OutputFormat
+
+_WORD = re.compile(r"(object|array|string|number|integer|boolean|any)?((?:\[\]){0,8})")
+# Brackets alone stand for a list of anything.
+_JSON_TYPES: dict[str, dict[str, Any]] = {
+    "any": {},
+    **{
+        name: {"type": name}
+        for name in ("object", "array", "string", "number", "integer", "boolean")
+    },
+}
+WORDS = "object, array, string, number, integer or boolean, each also with [] for a list of them"
+
+_MOST_TOLD = 5
+
+
+@frozen
+class Misfit:
+    """Why data does not fit: a sentence, the type expected and found, and each violation."""
+
+    sentence: str
+    expected: str
+    actual: str
+    violations: tuple[str, ...] = ()
+
+
+def json_schema(output_format: OutputFormat) -> dict[str, Any] | None:
+    """The JSON Schema that says the same as `output_format`; None when anything will do."""
+    schema = resolve(output_format.schema)
+    if output_format.type != "json" or schema is None:
+        return None
+    if isinstance(schema, dict) and output_format.typed:
+        from sexplang.templates.reply.answers import wrap_schema
+
+        return wrap_schema(_plain(schema))
+    if isinstance(schema, dict):
+        return _plain(schema)
+    return _of_word(schema) or None
+
+
+def xml_words(output_format: OutputFormat) -> str:
+    """How a model is told what an XML reply looks like."""
+    from sexplang.templates.xsd import BadXsd, xsd_words
+
+    try:
+        return xsd_words(str(output_format.schema))
+    except BadXsd:
+        # Whoever registers a template has been told.
+        return "Answer with one XML document and nothing else."
+
+
+def resolve(schema: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
+    """A JSON Schema that is still text, as data; any other schema as it is."""
+    if not isinstance(schema, str) or not schema.lstrip().startswith("{"):
+        return schema
+    try:
+        data: dict[str, Any] = certain(schema.strip())
+    except NotJson:
+        return schema
+    return data
+
+
+def schema_problem(schema: str | dict[str, Any]) -> str | None:
+    """Why `schema` is none, as a sentence; None for a good one."""
+    schema = resolve(schema) or schema
+    if isinstance(schema, str):
+        if schema.lstrip().startswith("<"):
+            return "an XSD is the schema of a reply that is XML"
+        if schema.lstrip().startswith("{"):
+            return _json_problem(schema)
+        return None if _is_word(schema) else f"`{schema[:40]}` is not a schema"
+    try:
+        check_of(_text(schema))
+    except BAD as error:
+        return _describe_error(error)
+    return None
+
+
+_TYPES = "array, boolean, integer, null, number, object, string"
+
+
+def _describe_error(error: Exception) -> str:
+    """What is wrong with a schema, and under which key of it."""
+    words = str(error).split("\n", 1)[0][:200] or "this is not a JSON Schema"
+    path = [str(key) for key in getattr(error, "instance_path", ())]
+    if not path:
+        return words
+    if path[-1] == "type" and "anyOf" in words:
+        words = f"{words.split(' is not valid', 1)[0]} is no type: write one of {_TYPES}"
+    return f"at `{'.'.join(path)[:80]}`: {words}"
+
+
+def fits(data: Any, schema: str | dict[str, Any] | None, account: Account) -> bool:
+    """Whether `data` is what `schema` asks for. Raises TooMuch."""
+    if schema is None:
+        return True
+    if isinstance(schema, str):
+        return _misfit_word(data, schema) is None
+    try:
+        return check_of(_text(schema)).fits(data, account)
+    except BAD:
+        # Whoever registers a template has been told; a reply cannot be measured by this.
+        return False
+
+
+def misfit(
+    data: Any,
+    schema: str | dict[str, Any] | None,
+    account: Account | None = None,
+    told: Account | None = None,
+) -> Misfit | None:
+    """How `data` fails to be what `schema` (a good one) asks for; None when it fits. To find what
+    does not fit is `told`."""
+    if isinstance(schema, str):
+        return _misfit_word(data, schema)
+    try:
+        if schema is None or fits(data, schema, account or Account()):
+            return None
+        found = misfits(check_of(_text(schema)), data, told or Account())
+        violations = list(map(str, islice(found, _MOST_TOLD + 1)))
+    except TooMuch as why:
+        return Misfit(str(why), "schema", type_name(data))
+    except BAD:
+        return Misfit("what it should fit is not a JSON Schema", "schema", type_name(data))
+    violations[_MOST_TOLD:] = ["…"] * (len(violations) > _MOST_TOLD)
+    expected = schema.get("type")
+    return Misfit(
+        f"it does not fit the schema: {'; '.join(violations)}",
+        expected if isinstance(expected, str) else "schema",
+        type_name(data),
+        tuple(violations),
+    )
+
+
+def opening(schema: str | dict[str, Any] | None) -> str:
+    """The brackets that data of `schema` can begin with."""
+    type_ = schema.get("type") if isinstance(schema, dict) else None
+    word = type_ if isinstance(schema, dict) else schema
+    if word == "object":
+        return "{"
+    if isinstance(word, str) and (word == "array" or word.endswith("]")):
+        return "["
+    return "{["
+
+
+def _is_word(word: str) -> bool:
+    return bool(word) and _WORD.fullmatch(word) is not None
+
+
+def _of_word(word: str) -> dict[str, Any]:
+    match = _WORD.fullmatch(word)
+    if match is None:
+        return {}
+    schema = _JSON_TYPES[match[1] or "any"]
+    for _ in range(len(match[2]) // 2):
+        schema = {"type": "array", "items": schema} if schema else {"type": "array"}
+    return dict(schema)
+
+
+def _misfit_word(data: Any, word: str) -> Misfit | None:
+    wanted: dict[str, Any] = _of_word(word)
+    level, where = [data], ""
+    while True:
+        expected = wanted.get("type")
+        wrong = next((item for item in level if not is_of(item, expected)), _ALL_FIT)
+        if wrong is not _ALL_FIT:
+            actual = type_name(wrong)
+            if not where:
+                return Misfit(f"it must be {_a(word)}, and it is {_a(actual)}", word, actual)
+            sentence = f"it must be {_a(word)}, and one of its items is {_a(actual)}"
+            return Misfit(sentence, word, f"array with {_a(actual)}")
+        if "items" not in wanted:
+            return None
+        wanted, where = wanted["items"], "items"
+        level = [part for item in level for part in item]
+
+
+_ALL_FIT = object()
+
+
+def _a(word: str) -> str:
+    if word.endswith("[]") and len(word) > 2:
+        return f"an array (`{word}`)"
+    if word == "[]":
+        return "an array"
+    return word if word == "null" else f"{'an' if word[0] in 'aio' else 'a'} {word}"
+
+
+def _json_problem(text: str) -> str | None:
+    try:
+        certain(text)
+    except NotJson as error:
+        return f"this JSON Schema is not JSON: {error}"
+    return None
+
+
+def _text(schema: dict[str, Any]) -> str:
+    return json.dumps(_plain(schema), sort_keys=True)
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema as lists and dicts: a value of the language has tuples."""
+    plain: dict[str, Any] = json.loads(json.dumps(schema, allow_nan=False))
+    return plain

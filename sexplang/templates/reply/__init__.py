@@ -1,0 +1,1 @@
+"""The text of a reply to a value, under its output format."""

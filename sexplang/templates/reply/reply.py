@@ -1,0 +1,287 @@
+"""The text of a reply, under its output format, to a value, the repairs it took, or a problem.
+
+Repairs go from the harmless to the bold: nothing, the code fence, the words around, slips of the
+pen; each is recorded, and the type is checked after all of them. What is not certain is refused.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any
+
+from sexplang.templates.json_schema.account import Account, TooMuch
+from sexplang.templates.json_schema.schema import fits, json_schema, misfit, opening, resolve
+from sexplang.templates.reply.answers import AnswerFitter, bare, may_be_text
+from sexplang.templates.reply.fences import find_fences, outside
+from sexplang.templates.reply.integers import with_integers
+from sexplang.templates.reply.json_repair import GaveUp, repair
+from sexplang.templates.reply.reading_result import Reading
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.json.json_reader import NotJson
+from sexplang.terms.json.strict import (
+    begins,
+    each_key_once,
+    same,
+    strict,
+    whole_characters,
+    with_floats,
+)
+from sexplang.terms.template import OutputFormat
+from sexplang.terms.texts.thoughts import ahead, is_open
+from sexplang.terms.values.text import value_of
+from sexplang.terms.values.value import Value
+
+MOST_SEARCHED = 1_000_000
+"""Characters of a text that is not JSON, in which JSON is looked for."""
+_MOST_TRIES = 20
+_MOST_FENCES = 200
+
+_SEVERAL = "it holds several JSON values, and one is asked for"
+_EITHER = "it may be a text, or another value: write a text in double quotes"
+_AGAIN = "Reply again with JSON that fits, alone."
+_PART = "what stands around the JSON may be a part of it"
+_THOUGHT = "the JSON may stand in a part for thinking, and not be the answer"
+# What is left of something that the JSON is a part of.
+_KEY = re.compile(r"[\"'”]\s*:")
+_TAKES_IN = ("[", "{", "~~", "<!--", "//", "/*")
+_GOES_ON = re.compile(r"[^\n\w]*+\w")
+_MORE = re.compile(r",\s*+(?:[{\[\"']|\w++\s*+[:=])")
+_CLOSERS = re.compile(r"[\s}\]]+")
+
+
+def read_reply(text: str, output_format: OutputFormat) -> Reading:
+    """What `text` says. A text format takes it as it is."""
+    if output_format.type == "text":
+        return Reading(text)
+    if output_format.type == "xml":
+        from sexplang.templates.xsd import read_xml
+
+        return read_xml(text, str(output_format.schema))
+    schema = resolve(output_format.schema)
+    notes: list[str] = []
+    typed = schema if output_format.typed and isinstance(schema, dict) else None
+    account = Account()
+    try:
+        data = _Text(
+            schema if typed is None else None, notes.append, each_key_once(notes.append), account
+        ).data(text)
+        data, halved = whole_characters(data)
+    except NotJson as error:
+        said = None if typed is None else bare(text, typed, notes.append)
+        if said is None:
+            return _report_unparsed(error, schema)
+        data, halved = said[0], False
+    changed = notes and typed is not None and data != text.strip()
+    if changed and typed is not None and may_be_text(text, typed):
+        return _report_unparsed(NotJson(_EITHER), schema)
+    if halved:
+        notes.append("replaced half characters (lone surrogates)")
+    if typed is None:
+        wrong = misfit(data, schema, account)
+    else:
+        fitting = AnswerFitter()
+        data, repairs = fitting.fit(fitting.unwrap(data, typed, notes.append), typed)
+        notes += repairs
+        wrong = fitting.unfit(data, typed)
+        if notes and wrong is None and _is_word(text, typed, data):
+            return _report_unparsed(NotJson(_EITHER), schema)
+    if wrong is None:
+        data = with_integers(data, json_schema(output_format) if typed is None else typed)
+    data = with_floats(data, notes.append)
+    repairs = _shorten(tuple(dict.fromkeys(notes)))
+    if wrong is None:
+        return Reading(value_of(data), repairs)
+    details: dict[str, Value] = {"expectedType": wrong.expected, "actualType": wrong.actual}
+    if wrong.violations:
+        details["violations"] = wrong.violations
+    problem = f"The reply is JSON, but {wrong.sentence}. {_AGAIN}"
+    return Reading(value_of(data), repairs, problem, details)
+
+
+def _report_unparsed(why: NotJson, schema: str | dict[str, Any] | None) -> Reading:
+    reason = str(why)
+    expected = schema.get("type") if isinstance(schema, dict) else schema
+    details: dict[str, Value] = {
+        "parseError": reason,
+        "expectedType": expected if isinstance(expected, str) else "json",
+        "actualType": "text",
+    }
+    if why.given_up:
+        details["givenUp"] = why.given_up
+    problem = f"The reply is not JSON: {reason}. Reply again with the JSON alone, without a word."
+    return Reading(None, (), problem, details)
+
+
+def _is_word(text: str, typed: dict[str, Any], found: Any) -> bool:
+    """Whether the answer would be another one if words that are no JSON, `None` or `+5`, stood for
+    themselves."""
+    try:
+        data = _Text(None, _ignore, each_key_once(_ignore), Account(), words=True).data(text)
+    except NotJson:
+        return False
+    fitting = AnswerFitter()
+    data, _ = fitting.fit(fitting.unwrap(data, typed, _ignore), typed)
+    return not same(data, found) and fitting.unfit(data, typed) is None
+
+
+def _ignore(_: str) -> None:
+    pass
+
+
+@frozen(eq=False)
+class _Text:
+    """`note` receives each repair."""
+
+    schema: str | dict[str, Any] | None
+    note: Callable[[str], None]
+    decoder: json.JSONDecoder
+    account: Account
+    words: bool = False
+    """Whether words that are no JSON are texts."""
+
+    def data(self, text: str) -> Any:
+        """The one value that `text` holds. Raises NotJson."""
+        first, found = self._strict(text)
+        if first is None:
+            return found
+        if first.final:
+            raise first
+        if len(text) > MOST_SEARCHED:
+            most = f"what is longer than {MOST_SEARCHED:,} characters is not searched for JSON"
+            raise NotJson(str(first), given_up=most)
+        _, answer = ahead(text)
+        if answer:
+            self.note("left out the words around the JSON")
+            text = text[answer:]
+            first, found = self._strict(text)
+            if first is None:
+                return found
+        inside = self._strip_fence(text)
+        if inside is not None:
+            self.note("took the JSON out of its code fence")
+            why, found = self._strict(inside)
+            if why is None:
+                return found
+            text = inside
+        values = self._among_words(text, self.note)
+        if len(values) > 1:
+            raise NotJson(_SEVERAL)
+        return values[0] if values else self._repair(text, first)
+
+    def _strict(self, text: str) -> tuple[NotJson | None, Any]:
+        try:
+            return None, strict(text, self.decoder)
+        except NotJson as error:
+            return error, None
+
+    def _strip_fence(self, text: str) -> str | None:
+        """What stands in the only code fence that may hold JSON. Raises NotJson where something
+        else may be the answer too."""
+        fences = list(islice(find_fences(text), _MOST_FENCES + 1))
+        if len(fences) > _MOST_FENCES:
+            raise NotJson(f"it has more than {_MOST_FENCES} code fences")
+        held = [(begin, end) for begin, end in fences if self._may_be_json(text[begin:end])]
+        held = fences if len(fences) == 1 else held
+        if not held:
+            return None
+        begin, end = held[0]
+        inside = text[begin:end]
+        why, value = self._strict(inside)
+        others = [self._strict(text[begin:end]) for begin, end in held[1:]]
+        if others and not all(_is_same((why, value), each) for each in others):
+            raise NotJson(_SEVERAL)
+        rivals = self._among_words(outside(text, fences), _ignore, strictly=False)
+        if any(self._may_fit(each) and not same(each, value) for each in rivals):
+            raise NotJson(_SEVERAL)
+        _thinks_apart((text[:begin], text[end:]))
+        return inside
+
+    def _may_fit(self, data: Any) -> bool:
+        try:
+            return fits(data, self.schema, self.account)
+        except TooMuch:
+            return True
+
+    def _may_be_json(self, text: str) -> bool:
+        return text.lstrip()[:1] in ("{", "[") or self._strict(text)[0] is None
+
+    def _among_words(
+        self, text: str, note: Callable[[str], None], *, strictly: bool = True
+    ) -> list[Any]:
+        """The whole JSON values of the kind that is wanted, among words. None where brackets
+        stand around that are not JSON: then nobody knows what was meant."""
+        brackets = opening(self.schema)
+        decoder = each_key_once(note)
+        found: list[Any] = []
+        outside: list[str] = []
+        at = 0
+        for _ in range(_MOST_TRIES):
+            starts = [start for start in (text.find(b, at) for b in brackets) if start >= 0]
+            if not starts:
+                if len(found) == 1 and strictly:
+                    self._around((*outside, text[at:]), found[0])
+                return found
+            outside.append(text[at : min(starts)])
+            try:
+                data, at = begins(text, min(starts), decoder)
+            except NotJson:
+                return []
+            found.append(data)
+        return found
+
+    def _around(self, outside: tuple[str, ...], data: Any) -> None:
+        """Notes what is left out. Raises NotJson where it may belong to the value, and where a list
+        or an empty table stands in a line of words: these have brackets too."""
+        _thinks_apart(outside)
+        before, after = outside[0].rstrip(), outside[-1].strip()
+        if before.endswith(_TAKES_IN) or any(_KEY.search(each) for each in outside):
+            raise NotJson(_PART)
+        if _is_inside(before) or _MORE.match(after):
+            raise NotJson(_PART)
+        if not (isinstance(data, dict) and data) and _GOES_ON.match(outside[1]):
+            raise NotJson(_PART)
+        if not before and _CLOSERS.fullmatch(after):
+            self.note("left out a closing bracket too many")
+        else:
+            self.note("left out the words around the JSON")
+
+    def _repair(self, text: str, first: NotJson) -> Any:
+        starts = [start for start in map(text.find, "{[") if start >= 0]
+        at = min(starts, default=len(text) - len(text.lstrip()))
+        try:
+            data, end = repair(text, at, self.note, self.words)
+        except GaveUp as why:
+            raise NotJson(str(first), given_up=str(why)) from None
+        except NotJson as why:
+            raise (why if starts else first) from None
+        before, after = text[:at], text[end:]
+        if before.strip() or after.strip():
+            if any(bracket in after for bracket in "{}[]") or not starts:
+                raise first
+            self._around((before, after), data)
+        return data
+
+
+def _is_inside(before: str) -> bool:
+    """Whether a bracket that is not closed stands before a value."""
+    return any(before.count(one) > before.count(other) for one, other in ("[]", "{}"))
+
+
+def _thinks_apart(outside: Sequence[str]) -> None:
+    """Raises NotJson where what stands around a value begins or ends thoughts, one without the
+    other."""
+    if any(map(is_open, outside)):
+        raise NotJson(_THOUGHT)
+
+
+def _is_same(one: tuple[NotJson | None, Any], other: tuple[NotJson | None, Any]) -> bool:
+    return one[0] is None and other[0] is None and same(one[1], other[1])
+
+
+_MOST_REPAIRS = 30
+
+
+def _shorten(repairs: tuple[str, ...]) -> tuple[str, ...]:
+    rest = len(repairs) - _MOST_REPAIRS
+    return (*repairs[:_MOST_REPAIRS], f"and {rest} more") if rest > 0 else repairs

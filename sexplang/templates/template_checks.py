@@ -1,0 +1,334 @@
+"""A Template node to what is wrong with it, whoever made it: XML or `defatom`."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from sexplang.templates.json_schema.schema import WORDS, schema_problem
+from sexplang.templates.placeholders import Placeholder, placeholders
+from sexplang.templates.template_findings import Finding
+from sexplang.templates.template_names import check_name, check_params, check_tools
+from sexplang.terms.diagnostic import Diagnostic
+from sexplang.terms.file_command import KNOWN, Listing, find_shell_word, listing, words_of
+from sexplang.terms.source import Span
+from sexplang.terms.template import FilePaths, Param, Template, tool_alias
+from sexplang.terms.texts.nearest import did_you_mean
+
+SUBTYPES = (
+    "standard",
+    "subtask",
+    "director",
+    "evaluator",
+    "associative_matching",
+    "aider_interactive",
+    "aider_automatic",
+)
+
+MOST = 50
+
+_ESCAPE = "write {{{{ for two braces as they are"
+
+
+Where = Callable[[str, str], Span | None]
+"""A finding's `part` and `raw` to their place."""
+
+
+def check_template(template: Template, where: Where | None = None) -> list[Diagnostic]:
+    """The findings, placed by `where`, else at the template's own span; empty for a good one."""
+    return [
+        finding.at(template.span if where is None else where(finding.part, finding.raw))
+        for finding in findings(template)
+    ]
+
+
+def findings(template: Template) -> list[Finding]:
+    """What is wrong, worst cases cut short: nobody reads more than some."""
+    return list(islice(_all(template), MOST))
+
+
+def _all(template: Template) -> Iterator[Finding]:
+    yield from _whole(template)
+    yield from _params(template)
+    yield from _context(template)
+    yield from _schemas(template)
+    yield from _command(template)
+    yield from _check_fixed(template)
+    yield from _provider(template)
+    yield from check_tools(template.allowed_tools)
+    yield from _subtasks(template)
+    yield from _settings(template)
+    for part, text in _texts(template):
+        yield from _placeholders(template, part, text)
+
+
+def _whole(template: Template) -> Iterator[Finding]:
+    if not template.name:
+        yield Finding("incomplete-template", "this task has no name", "give it one")
+    else:
+        yield from check_name(template.name)
+    if not template.instructions.strip() and not template.description.strip():
+        yield Finding(
+            "incomplete-template",
+            f"`{template.name}` says nothing to the model",
+            "give it instructions, or at least a description",
+        )
+    if template.subtype not in SUBTYPES:
+        yield Finding(
+            "unknown-subtype",
+            f"the subtype `{template.subtype[:40]}` is not known; its settings are those of "
+            "standard",
+            _near(template.subtype, SUBTYPES) or f"known are {', '.join(SUBTYPES)}",
+            part="subtype",
+            severity="warning",
+        )
+
+
+def _params(template: Template) -> Iterator[Finding]:
+    yield from check_params([param.name for param in template.params])
+    for param in template.params:
+        yield from _default(param, f"param:{param.name}")
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "any": (object,),
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "list": (tuple, list),
+    "object": (dict,),
+    "image": (str,),
+    "file": (str,),
+}
+
+
+_PATHS = {"image": "the path of one, cup.png", "file": "the path of one, notes.md"}
+
+
+def _default(param: Param, part: str) -> Iterator[Finding]:
+    if param.default is None:
+        return
+    if param.required:
+        yield Finding(
+            "bad-default",
+            f"`{param.name}` is required, so its default is never used",
+            "leave out the default, or make it not required",
+            part,
+        )
+    # To Python, true is an integer.
+    right = isinstance(param.default, _TYPES[param.type])
+    if not right or (isinstance(param.default, bool) and param.type in ("number", "integer")):
+        yield Finding(
+            "bad-default",
+            f"the default of `{param.name}` is not of type {param.type}",
+            "write it as JSON of that type, such as "
+            + {"list": "[1, 2]", "object": '{"a": 1}', "boolean": "true", **_PATHS}.get(
+                param.type, "3"
+            ),
+            part,
+        )
+
+
+def _context(template: Template) -> Iterator[Finding]:
+    settings = template.context_management
+    if settings.fresh_context == "enabled" and settings.inherit_context in ("full", "subset"):
+        yield Finding(
+            "context-exclusive",
+            "fresh context cannot be enabled while context is inherited "
+            f"(inherit_context {settings.inherit_context}, fresh_context enabled)",
+            "set inherit_context to none or fresh_context to disabled",
+            part="context_management",
+        )
+    nothing = settings.inherit_context == "none" and settings.fresh_context == "disabled"
+    if nothing and not settings.accumulate_data and template.file_paths == FilePaths():
+        yield Finding(
+            "minimal-context",
+            f"`{template.name}` will see nothing but its inputs",
+            "if that is meant, leave it; else enable fresh_context or inherit something",
+            part="context_management",
+            severity="warning",
+        )
+
+
+def _schemas(template: Template) -> Iterator[Finding]:
+    format_ = template.output_format
+    if format_.type == "text" and format_.schema is not None:
+        yield Finding(
+            "bad-schema",
+            "a text reply has no schema",
+            "make the type json or xml, or leave the schema out",
+            part="output_format",
+        )
+    json = format_.schema if format_.type == "json" else None
+    if template.returns is not None and format_.schema is not None and not format_.typed:
+        yield Finding(
+            "duplicate-clause",
+            "`returns` and the schema of the output format both say what the task returns",
+            "keep one of them",
+            "returns",
+        )
+    for part, schema in (("output_format", json), ("returns", template.returns)):
+        problem = None if schema is None else schema_problem(schema)
+        if problem:
+            hint = f"write {WORDS}; or a JSON Schema" if isinstance(schema, str) else None
+            if hint is None and "more than" in problem:
+                hint = "nothing raises this: say less in the schema; `validate` checks the rest"
+            yield Finding("bad-schema", problem, hint, part)
+    if format_.type == "xml" and not format_.names_file:
+        yield from _xsd(format_.schema)
+
+
+def _xsd(schema: Any) -> Iterator[Finding]:
+    if not isinstance(schema, str):
+        hint = 'name a file, schema="reply.xsd", or write the XSD itself'
+        yield Finding("bad-schema", "an XML reply needs an XSD", hint, "output_format")
+    else:
+        from sexplang.templates.xsd import BadXsd, compile_xsd
+
+        try:
+            compile_xsd(schema)
+        except BadXsd as why:
+            yield Finding("bad-schema", f"this XSD cannot be used: {why}", None, "output_format")
+
+
+_ASKING = ("spawn_subtask", "propose_subplan")
+
+
+def _subtasks(template: Template) -> Iterator[Finding]:
+    if template.subtasks and not any(tool in template.allowed_tools for tool in _ASKING):
+        yield Finding(
+            "incomplete-template",
+            f"the model of `{template.name}` has no tool to ask for its subtasks",
+            f"allow it one of {' and '.join(_ASKING)}, or leave out the subtasks",
+            part="subtasks",
+        )
+
+
+def _settings(template: Template) -> Iterator[Finding]:
+    """Settings that do not go together; what is wrong with one by itself is said where it is
+    read."""
+    if template.options:
+        from sexplang.terms.model.payload import clash, flaw
+
+        if any(flaw(key, value) for key, value in template.options.items()):
+            return
+        tools = [{"name": tool_alias(name)} for name in template.allowed_tools]
+        most = template.limits.max_output_tokens
+        found = clash({**template.options, "max_tokens": most, "tools": tools})
+        if found is not None:
+            key, why, hint = found
+            yield Finding("bad-payload", f"`{key}` {why}", hint, f"options:{key}")
+
+
+def _texts(template: Template) -> Iterator[tuple[str, str]]:
+    """Every text in which a call fills placeholders, and the element it stands in."""
+    for part in ("instructions", "system", "description", "criteria"):
+        yield part, getattr(template, part)
+    if template.file_paths.source != "command":
+        yield "file_paths", template.file_paths.text
+
+
+_INSTEAD = {
+    "model": "give it in a call by name: (call-atomic-task name inputs: {…} model: …)",
+    "provider": "write the name of one",
+    "context_assembly": f"write a path, * stands for any characters; {_ESCAPE}",
+    "file_paths": f"give files in a call by name: (call-atomic-task name inputs: {{…}} "
+    f"file_paths: […]); or find them; {_ESCAPE}",
+}
+
+
+def _provider(template: Template) -> Iterator[Finding]:
+    if template.provider and template.model is None:
+        yield Finding(
+            "incomplete-template",
+            f"`{template.name}` names the provider `{template.provider}` and no model of it, which "
+            "says nothing",
+            "name the model too, or leave the provider out",
+            part="provider",
+            severity="warning",
+        )
+
+
+def _check_fixed(template: Template) -> Iterator[Finding]:
+    """What is run, opened or asked is said by the template alone: a value could say anything."""
+    files = template.file_paths
+    command = files.text if files.source == "command" else ""
+    fixed = [("model", template.model or ""), ("provider", template.provider or "")]
+    fixed += [("context_assembly", text) for _, text in template.context_assembly]
+    fixed += [("file_paths", text) for text in (*files.paths, command)]
+    for part, text in fixed:
+        for placeholder in placeholders(text):
+            title = f"no parameter may stand here: {_show(placeholder)}"
+            yield Finding("placeholder-misplaced", title, _INSTEAD[part], part, placeholder.raw)
+
+
+def _command(template: Template) -> Iterator[Finding]:
+    """A template is data: what it may have run names files, and does nothing else."""
+    files = template.file_paths
+    if files.source != "command":
+        return
+    words = words_of(files.text)
+    if words is None:
+        yield Finding(
+            "bad-command",
+            f"a quotation mark in the command `{files.text[:60]}` is never closed",
+            'close it, or write \\" for one that is meant',
+            part="file_paths",
+        )
+        return
+    command = listing(words)
+    if isinstance(command, Listing):
+        word = find_shell_word(command)
+        if word is not None:
+            yield Finding(
+                "bad-command",
+                f"no shell runs the command of `{template.name}`: `{word[:60]}` is taken as it is",
+                "name the folder, or find files by a pattern: find src -name '*.py'",
+                part="file_paths",
+                severity="warning",
+            )
+    elif not any(placeholders(files.text)):
+        yield Finding(
+            "bad-command",
+            f"{command}, so it cannot find the files of `{template.name}`",
+            f"write one of {KNOWN}; or run a script in the program, which needs its permission, "
+            'and give its files to the call: file_paths: ["a.md"]',
+            part="file_paths",
+        )
+
+
+def _placeholders(template: Template, part: str, text: str) -> Iterator[Finding]:
+    seen: set[str] = set()
+    names = {param.name: None for param in template.params}
+    for placeholder in placeholders(text):
+        said = placeholder.name or placeholder.raw
+        if said not in seen and (placeholder.kind != "name" or placeholder.name not in names):
+            seen.add(said)
+            yield _placeholder(placeholder, names, part)
+
+
+def _placeholder(placeholder: Placeholder, names: dict[str, None], part: str) -> Finding:
+    name, raw, shown = placeholder.name, placeholder.raw, _show(placeholder)
+    match placeholder.kind:
+        case "name":
+            code, title = "undeclared-placeholder", f"{shown} names no parameter of this task"
+            hint = _near(name, names) or f"declare the parameter {name}, or {_ESCAPE}"
+        case "call":
+            code, title = "placeholder-call", f"a template cannot call a function: {shown}"
+            hint = f"call {name} in the program and pass its value as a parameter"
+        case "unclosed":
+            code, title = "unclosed-placeholder", f"this {{{{ is never closed: {shown}"
+            hint = f"close it with }}}}, or {_ESCAPE}"
+        case "bad":
+            code, title = "bad-placeholder", f"{shown} is not a parameter or a path into one"
+            hint = f"write {{{{name}}}} or {{{{name.field[0]}}}}; or {_ESCAPE}"
+    return Finding(code, title, hint, part, raw)
+
+
+def _show(placeholder: Placeholder) -> str:
+    raw = placeholder.raw
+    return raw.strip() if len(raw) <= 40 else f"{raw[:37]}…"
+
+
+def _near(word: str, known: Any) -> str | None:
+    return did_you_mean(word, known, shape="{}") or None

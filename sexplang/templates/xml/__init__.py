@@ -1,0 +1,1 @@
+"""XML files to Template nodes, with diagnostics that have positions."""

@@ -1,0 +1,129 @@
+"""The text of a reply, under an XSD, to the value it means, or to why it means none.
+
+What fits as it stands is taken so. Else the fence and the words around are left out, and the
+document is read with what is certain put right.
+"""
+
+import re
+
+from sexplang.templates.json_schema.account import TooMuch
+from sexplang.templates.reply.fences import find_fences
+from sexplang.templates.reply.reading_result import Reading
+from sexplang.templates.xml.xml_parser import MAX_BYTES, parse
+from sexplang.templates.xsd.characters import forbidden, whole
+from sexplang.templates.xsd.documents import Failed, Found, read_document
+from sexplang.templates.xsd.repairs import MOST_MARKS, Repairs, names_of
+from sexplang.templates.xsd.values import INSTANCE, NIL
+from sexplang.templates.xsd.xsd_patterns import BadXsd, share_account
+from sexplang.templates.xsd.xsd_schema import Schema, compile_xsd
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.source import Source
+from sexplang.terms.texts.thoughts import ahead, is_open
+from sexplang.terms.values.value import Value
+
+_MOST_REPAIRS = 30
+_MARK = re.compile(r"<!--|<\?(?!xml\s)")
+_DECLARES = re.compile(r"<!DOCTYPE[^<>\[]*+[<\[]", re.IGNORECASE)
+
+
+def read_xml(text: str, xsd: str) -> Reading:
+    """What a reply says under the schema of a text."""
+    try:
+        schema = compile_xsd(xsd)
+    except BadXsd as why:
+        return _refuse(Failed(f"what it should fit is no schema ({why})"), "document")
+    try:
+        with share_account():
+            found = _as_it_stands(schema, text) or _repair(schema, text)
+    except Failed as why:
+        return _refuse(why, schema.root.name)
+    except TooMuch as why:
+        return _refuse(Failed(str(why), (str(why),)), schema.root.name)
+    return Reading(found.value, _shorten(found.repairs))
+
+
+def _as_it_stands(schema: Schema, text: str) -> Found | None:
+    if len(text) > MAX_BYTES or text.count("<") + text.count("&") > MOST_MARKS:
+        most = f"{MAX_BYTES:,} bytes, and {MOST_MARKS:,} of < and &"
+        raise Failed(f"it is more XML than a reply may hold: the most is {most}")
+    if _MARK.search(text):
+        return None  # only the model knows whether it is to be a part of a text
+    try:
+        root = parse(Source("reply", text.strip())).root
+    except Diagnostics as refused:
+        if refused.diagnostics[0].code == "xml-too-large":
+            hint = refused.diagnostics[0].hint
+            raise Failed(f"it is more XML than a reply may hold: {hint}") from None
+        return None
+    # `xsi:type` would bend the schema.
+    names = {str(name) for element in root.iter() for name in element.attrib}
+    if any(name.startswith(f"{{{INSTANCE}}}") and name != NIL for name in names):
+        return None
+    try:
+        return read_document(schema, root, [])
+    except Failed:
+        return None
+
+
+def _repair(schema: Schema, text: str) -> Found:
+    """The value of a text that does not fit as it stands. Raises Failed."""
+    repairs: list[str] = []
+    text = whole(text, repairs.append)
+    character = forbidden(text)
+    if character is not None:
+        raise Failed(f"it holds the character {character}, which XML does not have")
+    names = names_of(schema.names)
+    root = schema.root.name
+    tag, begin = ahead(text)
+    begin = begin if names.find(tag) is None else 0
+    first = names.within(text, begin, len(text))
+    if first is None:
+        raise Failed(f"there is no <{root}> in it")
+    at = first.start()
+    fence = next((span for span in find_fences(text) if span[0] <= at < span[1]), None)
+    start, end = fence or (begin, len(text))
+    reading = Repairs(schema, names, text, end, repairs.append)
+    document, after = reading.document(at)
+    another = names.within(text, after, len(text))
+    if another is not None:
+        raise reading.refusal(another.start(), f"a tag of the schema stands behind </{root}>")
+    _hold_words((text[begin:at], text[after:]), text[at:after], root)
+    if fence is not None:
+        repairs.append("took the XML out of its code fence")
+    if begin or text[start:at].strip() or text[after:end].strip():
+        repairs.append("left out the words around the XML")
+    return read_document(schema, document, repairs)
+
+
+def _hold_words(around: tuple[str, str], document: str, root: str) -> None:
+    """Raises Failed where the words around a document bear on what it says."""
+    before, after = around
+    thought = is_open(before) or is_open(after)
+    if thought:
+        raise Failed(f"<{root}> may stand in a part for thinking: {thought} has no other half")
+    if _DECLARES.search(before):
+        raise Failed("it declares a document type, which is not taken")
+    if "\\" in document and ('"' in before or "'" in before):
+        raise Failed(f"<{root}> may stand in a string, and a \\ there may be an escape or not")
+    if before.rstrip().endswith("~~"):
+        raise Failed(f"<{root}> may be struck out")
+    if "<!--" in before or "<![CDATA[" in before:
+        raise Failed(f"<{root}> may stand in a comment or in CDATA")
+
+
+def _shorten(repairs: tuple[str, ...]) -> tuple[str, ...]:
+    kept = repairs[:_MOST_REPAIRS]
+    rest = len(repairs) - len(kept)
+    return (*kept, f"and {rest} more") if rest else kept
+
+
+def _refuse(why: Failed, root: str) -> Reading:
+    details: dict[str, Value] = {"expectedType": f"xml <{root}>", "actualType": "text"}
+    if why.violations:
+        details |= {"actualType": "xml", "violations": why.violations}
+        problem = f"The reply is XML, but it does not fit the schema: {why.reason}"
+    else:
+        details["parseError"] = why.reason
+        problem = f"The reply is not the XML that is asked for: {why.reason}"
+    again = f"Reply again with the whole document, from <{root}> to </{root}>, and nothing else."
+    return Reading(None, (), f"{problem.rstrip('.')}. {again}", details)

@@ -1,0 +1,117 @@
+"""The pattern of an XSD to a matcher that takes linear time, whatever the pattern and the text.
+
+The library that knows XSD matches with Python's own engine, and a pattern such as `(a+)+b` stalls
+that.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from sexplang.templates.json_schema import linear_patterns
+from sexplang.templates.json_schema.account import Account
+from sexplang.templates.json_schema.linear_patterns import BadPattern, bytes_of
+
+_TOKEN = re.compile(r"\\[pP]\{[^}]*\}|\\.|.", re.DOTALL)
+_CATEGORY = re.compile(
+    r"\\[pP]\{(?:[LMNPZSC]|L[ulotm]|M[nce]|N[dlo]|P[cdseifo]|Z[slp]|S[mcko]|C[cfon])\}"
+)
+
+_NAME_START = (
+    ":A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
+    "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+# What stands for several characters, as the inside of a class. `\w` is all but punctuation,
+# separators and others; the linear engine's own is ASCII alone.
+_SEVERAL = {
+    "d": r"\p{Nd}",
+    "D": r"\P{Nd}",
+    "w": r"\p{L}\p{M}\p{N}\p{S}",
+    "W": r"\p{P}\p{Z}\p{C}",
+    "s": r" \t\n\r",
+    "S": "\0-\x08\x0b\x0c\x0e-\x1f!-\U0010ffff",
+    "i": _NAME_START,
+    "c": rf"{_NAME_START}\-.0-9\u00b7\u0300-\u036f\u203f-\u2040",
+}
+_SINGLE = frozenset(r"nrt\|.?*+(){}-[]^")
+_LITERAL = {"^": r"\^", "$": r"\$", "/": r"\/", ".": r"[^\n\r]"}
+
+
+class BadXsd(Exception):
+    """Says why a schema cannot be used."""
+
+
+_ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
+
+
+@contextmanager
+def share_account() -> Iterator[None]:
+    """All that one reply is held to has one account."""
+    token = _ACCOUNT.set(Account())
+    try:
+        yield
+    finally:
+        _ACCOUNT.reset(token)
+
+
+def spend(steps: float) -> None:
+    """Takes steps from the account of the reply that is read. Raises TooMuch."""
+    (_ACCOUNT.get() or Account()).spend(steps)
+
+
+class Linear:
+    """A pattern that matches whole texts, with the one method of a compiled `re`."""
+
+    def __init__(self, pattern: str) -> None:
+        try:
+            self._found = linear_patterns.pattern(f"^(?:{_translate(pattern)})$")
+        except BadPattern:
+            raise BadXsd(f"`{pattern[:60]}` is no pattern, or too large a one") from None
+
+    @property
+    def weight(self) -> int:
+        return self._found.weight
+
+    def match(self, text: str) -> bool | None:
+        """Raises TooMuch."""
+        spend(self._found.cost * bytes_of(text))
+        return self._found.fits(text) or None
+
+
+def _translate(pattern: str) -> str:
+    """The pattern in the notation of the linear engine. Raises BadXsd."""
+    out: list[str] = []
+    in_class = False
+    tokens = _TOKEN.findall(pattern)
+    for at, token in enumerate(tokens):
+        if token[0] == "\\":
+            out.append(_escape(token, in_class))
+        elif in_class:
+            if token == "[":
+                raise BadXsd("a class in a class, such as [a-z-[aeiou]], is not supported")
+            in_class = token != "]"
+            out.append(rf"\{token}" if token == "^" and tokens[at - 1] != "[" else token)
+        elif token == "[":
+            in_class = True
+            out.append(token)
+        elif token == "(" and tokens[at + 1 : at + 2] == ["?"]:
+            raise BadXsd("a group in a pattern begins with ( alone")
+        elif token == "?" and at and tokens[at - 1] in ("?", "*", "+", "}"):
+            raise BadXsd("a pattern has no lazy quantifiers")
+        else:
+            out.append(_LITERAL.get(token, token))
+    return "".join(out)
+
+
+def _escape(token: str, in_class: bool) -> str:
+    if token[1:2] in ("p", "P") and len(token) > 2:
+        if not _CATEGORY.fullmatch(token):
+            raise BadXsd(f"`{token[:40]}` is not a category of characters")
+        return token
+    inside = _SEVERAL.get(token[1:])
+    if inside is not None:
+        return inside if in_class else f"[{inside}]"
+    if token[1:] not in _SINGLE:
+        raise BadXsd(f"`{token[:2]}` is not an escape of a pattern")
+    return token

@@ -1,0 +1,1 @@
+"""The maker of classes: what attrs does, without its cost at import."""

@@ -1,0 +1,168 @@
+"""Classes as attrs makes them, without attrs: what a class costs at import is its layout alone.
+
+`__init__`, `__eq__` and `__hash__` of a class are written when they are first looked up, each as
+attrs writes it; most classes of a run need none of them. `attrs.fields`, `attrs.evolve` and
+`attrs.asdict` find attrs' own description of a class, made when they look for it.
+
+Understood are `eq`, `unsafe_hash`, `kw_only` and `repr=False` of a class; `default`, `factory`,
+`converter`, `init`, `eq`, `repr`, `kw_only` and the decorator `default` of a field; exceptions,
+`cached_property` and `__attrs_post_init__`. A class inherits fields from one class at most.
+`spec/decisions/classes-without-attrs.md` says why, and what was weighed.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from types import FunctionType
+from typing import Any
+
+from sexplang.terms.classes.methods import (
+    ABSENT,
+    Field,
+    attributes,
+    init_fields,
+    refuse_change,
+    represent,
+    restore,
+    write_eq,
+    write_hash,
+    write_init,
+)
+
+_UNDERSTOOD = frozenset(("converter", "default", "eq", "factory", "init", "kw_only", "repr"))
+
+
+def field(**settings: Any) -> Any:
+    """Stands for `attrs.field`. Raises TypeError for what is not understood here."""
+    for name in settings.keys() - _UNDERSTOOD:
+        raise TypeError(f"`{name}` of a field is not understood")
+    return Field("", settings)
+
+
+def define(cls: Any = None, **settings: Any) -> Any:
+    """Stands for `attrs.define`."""
+    return _make(cls, False, **settings) if cls else lambda cls: _make(cls, False, **settings)
+
+
+def frozen(cls: Any = None, **settings: Any) -> Any:
+    """Stands for `attrs.frozen`."""
+    return _make(cls, True, **settings) if cls else lambda cls: _make(cls, True, **settings)
+
+
+def has(cls: Any) -> bool:
+    """Stands for `attrs.has`."""
+    return hasattr(cls, "__fields__")
+
+
+def fields(cls: Any) -> tuple[Field, ...]:
+    """Stands for `attrs.fields`, as far as names go: inherited ones come first."""
+    found: tuple[Field, ...] = cls.__fields__
+    return found
+
+
+def evolve(item: Any, /, **changes: Any) -> Any:
+    """Stands for `attrs.evolve`: a new object with these changes."""
+    for name, argument in item.__given__:
+        if argument not in changes:
+            changes[argument] = getattr(item, name)
+    return item.__class__(**changes)
+
+
+def _make(
+    cls: Any,
+    is_guarded: bool,
+    *,
+    eq: bool = True,
+    unsafe_hash: bool = False,
+    kw_only: bool = False,
+    repr: bool = True,
+) -> Any:
+    """The class again, with a slot for each of its own fields."""
+    body = {k: v for k, v in cls.__dict__.items() if k not in ("__dict__", "__weakref__")}
+    own = {name: _field(name, body.pop(name, ABSENT), kw_only) for name in cls.__annotations__}
+    above = {each.name: each for each in getattr(cls, "__fields__", ())}
+    every = (*[each for name, each in above.items() if name not in own], *own.values())
+    slots = [name for name in own if name not in above]
+    if not cls.__base__.__weakrefoffset__:
+        slots.append("__weakref__")
+    if cached_property in map(type, body.values()):
+        slots.append("__dict__")
+    body["__qualname__"], body["__slots__"] = cls.__qualname__, tuple(slots)
+    body["__fields__"] = every
+    body["__match_args__"] = tuple(
+        [each.name for each in every if each.is_("init") and not each.settings.get("kw_only")]
+    )
+    body["__attrs_attrs__"], body["__given__"] = _Later(_describe), _Later(init_fields)
+    body.setdefault("__init__", _Later(write_init))
+    if eq and "__eq__" not in body:
+        body["__eq__"] = _Later(write_eq)
+        if unsafe_hash or is_guarded:
+            body.setdefault("__hash__", _Later(write_hash))
+    if repr:
+        body.setdefault("__repr__", represent)
+    body["__getstate__"], body["__setstate__"], body["__replace__"] = attributes, restore, evolve
+    if is_guarded:
+        body["__setattr__"], body["__delattr__"] = refuse_change, refuse_change
+    made = type(cls)(cls.__name__, cls.__bases__, body)
+    _rebind(cls, made)
+    return made
+
+
+def _field(name: str, said: Any, kw_only: bool) -> Field:
+    if isinstance(said, Field):
+        made = said
+        made.name = name
+    else:
+        made = Field(name, {} if said is ABSENT else {"default": said})
+    if kw_only:
+        made.settings["kw_only"] = True
+    return made
+
+
+def _rebind(cls: type, made: type) -> None:
+    """`super()` in the methods means the class that was made."""
+    for item in cls.__dict__.values():
+        function: Any = item
+        if type(item) is property:
+            function = item.fget
+        elif type(item) in (classmethod, staticmethod):
+            function = item.__func__
+        elif type(item) is not FunctionType:
+            continue
+        cells = function.__closure__
+        if cells:
+            for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
+                if name == "__class__":
+                    cell.cell_contents = made
+
+
+class _Later:
+    """Stands in a class for what is made when it is first looked up, and takes its place."""
+
+    __slots__ = ("_make", "_name", "_owner")
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        self._make = make
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __get__(self, item: Any, kind: Any) -> Any:
+        made = self._make(self._owner)
+        setattr(self._owner, self._name, made)
+        return made.__get__(item, kind) if hasattr(made, "__get__") else made
+
+
+def _describe(cls: Any) -> Any:
+    """What attrs makes of the same fields."""
+    import attrs
+
+    body: dict[str, Any] = {"__annotations__": cls.__annotations__}
+    for each in cls.__fields__:
+        if each.name in cls.__annotations__:
+            said = dict(each.settings)
+            if "computed" in said:
+                said["default"] = attrs.Factory(said.pop("computed"), takes_self=True)
+            body[each.name] = attrs.field(**said)
+    described = type(cls)(cls.__name__, cls.__bases__, body)
+    made: Any = attrs.define(described, slots=False, init=False, eq=False, repr=False)
+    return made.__attrs_attrs__

@@ -1,0 +1,22 @@
+"""How the classes of this project are made: to the type checker they are attrs'.
+
+Where they run, `sexplang/terms/classes/maker.py` makes them: a command starts without attrs.
+
+`node` is for what there are hundreds of: spans, forms, core, states of a run. They are frozen for
+the type checker, which reads every line of this project; at run time nothing stands guard.
+`spec/decisions/nodes-are-frozen-for-the-checker.md` has the figures.
+"""
+
+from typing import TYPE_CHECKING
+
+from sexplang.terms.classes.methods import attributes
+
+if TYPE_CHECKING:
+    from attrs import define, evolve, field, fields, frozen, has
+    from attrs import frozen as node
+else:
+    from sexplang.terms.classes.maker import define, evolve, field, fields, frozen, has
+
+    node = define
+
+__all__ = ["attributes", "define", "evolve", "field", "fields", "frozen", "has", "node"]

@@ -1,0 +1,212 @@
+"""JSON text to a value of a program.
+
+Iterative: a document may be 10,000 levels deep, and Python's own reader, which is asked first
+because it is quick, stops at its recursion limit. Of equal keys the last wins. What JSON cannot
+say is refused rather than replaced: lone surrogates and numbers beyond the floats.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from math import isfinite
+from typing import Any
+
+from sexplang.terms.values.value import Value
+
+DEEPEST = 10_000
+
+_WORDS: dict[str, tuple[str, Value]] = {
+    "t": ("true", True),
+    "f": ("false", False),
+    "n": ("null", None),
+}
+_CLOSING = {"[": "]", "{": "}"}
+_OPENED: Any = object()
+
+OfNumber = Callable[[str, "re.Match[str]"], Value]
+"""The text of a number and the match of `number_pattern` → the number; false for one beyond the
+floats."""
+
+
+class NotJson(Exception):
+    """Says why a text is not JSON, and perhaps where. `final` where it is too much of it to be
+    looked at any further; `given_up` says to a person which work on it was not done to the end."""
+
+    def __init__(
+        self, message: str, at: int = 0, *, final: bool = False, given_up: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.at, self.final, self.given_up = at, final, given_up
+
+
+def read(text: str, number: OfNumber) -> Value:
+    """The value that `text` denotes; `number` is asked where Python's reader may judge otherwise.
+    Raises NotJson with a place."""
+    try:
+        text.encode()
+        odd, decode = _quick()
+        if odd(text) is None:
+            return _with_tuples(decode(text))
+    except (ValueError, RecursionError) as wrong:
+        # The reader here knows whether it can be read, and what is wrong with it. Where that
+        # would take long, the place is enough.
+        at = getattr(wrong, "pos", None)
+        if at is not None and len(text) > _LONG:
+            raise NotJson("something else has to stand here", at) from None
+    return _Reader(text, number).document()
+
+
+_LONG = 100_000
+"""Characters of a text that is read in a tenth of a second."""
+
+
+@cache
+def _quick() -> tuple[Any, Any]:
+    """What finds what Python's reader judges otherwise, large integers and halves of surrogate
+    pairs, and that reader. Made when first needed."""
+    from json import JSONDecoder
+
+    odd = re.compile(r"[0-9]{300}|\\u[dD]")
+    return odd.search, JSONDecoder(parse_float=_finite, parse_constant=_finite).decode
+
+
+def _finite(text: str) -> float:
+    made = float(text)
+    if not isfinite(made):
+        raise ValueError
+    return made
+
+
+def _with_tuples(value: Any) -> Value:
+    """The value with tuples for lists; as deep as Python's reader goes at most."""
+    if type(value) is list:
+        return tuple([_with_tuples(part) if type(part) in _NESTED else part for part in value])
+    if type(value) is dict:
+        for key, part in value.items():
+            if type(part) in _NESTED:
+                value[key] = _with_tuples(part)
+    return value
+
+
+_NESTED = frozenset((list, dict))
+
+
+@cache
+def number_pattern() -> re.Pattern[str]:
+    """JSON's number syntax; a group that matched makes it a float. Compiled when first needed."""
+    return re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+class _Reader:
+    """One text and how far it has been read.
+
+    `made` is the innermost open list or table, `key` the key in it that waits for its value;
+    `outer` holds the same two for those around it.
+    """
+
+    def __init__(self, text: str, number: OfNumber) -> None:
+        # Programs that read no JSON start without it.
+        from json import decoder
+
+        json: Any = decoder  # its scanner of strings is in C; typeshed leaves it out
+        self.after_space = json.WHITESPACE.match
+        self.scan = json.scanstring
+        self.text, self.number = text, number
+        self.at = 0
+        self.made: Any = None
+        self.key = ""
+        self.outer: list[tuple[Any, str]] = []
+
+    def document(self) -> Value:
+        while True:
+            value = self._value()
+            if value is _OPENED:
+                continue
+            while self.made is not None:
+                value = self._place(value)
+                if value is _OPENED:
+                    break
+            else:
+                if self._next():
+                    raise self._bad("the document ended before this")
+                return value
+
+    def _next(self) -> str:
+        """The next character that is not white space; nothing at the end."""
+        self.at = self.after_space(self.text, self.at).end()
+        return self.text[self.at : self.at + 1]
+
+    def _value(self) -> Value:
+        char = self._next()
+        if char == "[" or char == "{":
+            return self._opened(char)
+        if char == '"':
+            return self._string()
+        word, value = _WORDS.get(char, ("", None))
+        if word and self.text.startswith(word, self.at):
+            self.at += len(word)
+            return value
+        if match := number_pattern().match(self.text, self.at):
+            value = self.number(match.group(), match)
+            if value is False:
+                raise self._bad("this number is larger than any float")
+            self.at = match.end()
+            return value
+        raise self._bad("a value is missing here")
+
+    def _opened(self, char: str) -> Value:
+        if len(self.outer) == DEEPEST:
+            raise self._bad(f"this is nested deeper than {DEEPEST} levels")
+        self.at += 1
+        if self._next() == _CLOSING[char]:
+            self.at += 1
+            return () if char == "[" else {}
+        self.outer.append((self.made, self.key))
+        self.made = [] if char == "[" else {}
+        if char == "{":
+            self._read_key()
+        return _OPENED
+
+    def _place(self, value: Value) -> Value:
+        """Puts a value where it belongs; gives what that completes, if it does."""
+        made = self.made
+        if type(made) is list:
+            made.append(value)
+        else:
+            made[self.key] = value
+        char = self._next()
+        if char == ",":
+            self.at += 1
+            if type(made) is dict:
+                self._read_key()
+            return _OPENED
+        if char != ("]" if type(made) is list else "}"):
+            raise self._bad(f"a comma or a `{']' if type(made) is list else '}'}` is missing here")
+        self.at += 1
+        self.made, self.key = self.outer.pop()
+        return tuple(made) if type(made) is list else made
+
+    def _read_key(self) -> None:
+        if self._next() != '"':
+            raise self._bad("a key in double quotes is missing here")
+        self.key = self._string()
+        if self._next() != ":":
+            raise self._bad("a colon is missing here")
+        self.at += 1
+
+    def _string(self) -> str:
+        try:
+            string, end = self.scan(self.text, self.at + 1)
+            made: str = string
+            made.encode()
+        except UnicodeEncodeError:
+            raise self._bad("half of a surrogate pair stands alone in this string") from None
+        except ValueError:
+            raise self._bad(
+                "this string has no end, or a bad escape or a raw line break in it"
+            ) from None
+        self.at = end
+        return made
+
+    def _bad(self, why: str) -> NotJson:
+        return NotJson(why, self.at)

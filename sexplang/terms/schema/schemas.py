@@ -1,0 +1,278 @@
+"""A JSON Schema as data: where schemas stand in it, where its references lead, and its bound.
+
+Law: a schema that has a bound is checked in time that is linear in it and in what it is held
+against. So a circle of references that never goes into the value is refused, and so is a schema
+that is too large with everything written out that its references stand for.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
+
+from sexplang.terms.classes.node import define, field, frozen
+
+Where = Literal["beside", "inside", "apart"]
+"""What a schema in a schema speaks about: the same value, a value in it, nothing by itself."""
+
+MOST_PARTS = 10_000
+"""Schemas and choices of a schema, with everything written out."""
+
+DEEPEST = 128
+"""Schemas inside each other."""
+
+_NAMED: dict[str, Where] = {
+    **dict.fromkeys(("properties", "patternProperties"), "inside"),
+    **dict.fromkeys(("dependentSchemas", "dependencies"), "beside"),
+    **dict.fromkeys(("$defs", "definitions"), "apart"),
+}
+_LISTED: dict[str, Where] = {
+    **dict.fromkeys(("allOf", "anyOf", "oneOf"), "beside"),
+    **dict.fromkeys(("prefixItems", "items"), "inside"),
+}
+_ALONE: dict[str, Where] = {
+    **dict.fromkeys(("not", "if", "then", "else"), "beside"),
+    **dict.fromkeys(("items", "additionalItems", "unevaluatedItems", "contains"), "inside"),
+    **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "propertyNames"), "inside"),
+}
+_DEEP = f"it is nested more than {DEEPEST} levels deep, with all that its references stand for"
+_LARGE = f"it has more than {MOST_PARTS:,} parts, with all that its references stand for"
+_ELSEWHERE = ("$dynamicRef", "$recursiveRef")
+
+_WORDS = [*_NAMED.items(), *_LISTED.items(), *_ALONE.items()]
+
+BESIDE = frozenset([word for word, where in _WORDS if where == "beside"])
+"""The words behind which a part speaks about the same value."""
+
+SCHEMAS = frozenset(dict(_WORDS))
+"""The words behind which schemas stand."""
+
+Path = tuple[str | int, ...]
+
+
+class Unbounded(Exception):
+    """Says why a schema has no bound that holds."""
+
+
+def parts(schema: dict[str, Any]) -> Iterator[tuple[Where, Path, Any]]:
+    """The schemas that stand in a schema, each with its keys there."""
+    for key, value in schema.items():
+        if isinstance(value, dict) and key in _NAMED:
+            for name, each in value.items():
+                yield _NAMED[key], (key, name), each
+        elif isinstance(value, (list, tuple)) and key in _LISTED:
+            for at, each in enumerate(value):
+                yield _LISTED[key], (key, at), each
+        elif isinstance(value, dict) and key in _ALONE:
+            yield _ALONE[key], (key,), value
+
+
+@define(eq=False)
+class References:
+    """Where the references of one schema lead."""
+
+    root: Any
+    _anchors: dict[str, Any] | None = None
+
+    def at(self, reference: Any) -> Any:
+        """What a reference leads to; None where that is nothing here."""
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return None
+        if reference != "#" and not reference.startswith("#/"):
+            if self._anchors is None:
+                self._anchors = dict(_anchors(self.root))
+            return self._anchors.get(reference[1:])
+        found = self.root
+        for step in _unquote(reference).split("/")[1:]:
+            name = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(found, dict):
+                found = found.get(name)
+            elif (
+                isinstance(found, (list, tuple)) and _AT.fullmatch(name) and int(name) < len(found)
+            ):
+                found = found[int(name)]
+            else:
+                return None
+        return found
+
+
+_AT = re.compile("[0-9]{1,6}")
+_QUOTED = re.compile("(?:%[0-9a-fA-F]{2})+")
+
+
+def _unquote(reference: str) -> str:
+    """`%20` stands for a space."""
+    return _QUOTED.sub(
+        lambda found: bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace"), reference
+    )
+
+
+def _anchors(root: Any) -> Iterator[tuple[str, Any]]:
+    work = [root]
+    while work:
+        schema = work.pop()
+        if isinstance(schema, dict):
+            if isinstance(schema.get("$anchor"), str):
+                yield schema["$anchor"], schema
+            work += [each for _, _, each in parts(schema)]
+
+
+@frozen(eq=False)
+class Bound:
+    """What bounds a schema: its parts, how many they are with everything written out, and how often
+    each of them then stands there, by its id."""
+
+    parts: tuple[dict[str, Any], ...]
+    count: int
+    copies: dict[int, int]
+    own: dict[int, int]
+    """What each is by itself, by its id: one, the values of its choices, and what is asked for each
+    name of a field."""
+
+
+def bound_of(schema: Any) -> Bound:
+    """The bound of a schema. What goes in a circle through the value is written out once. Raises
+    Unbounded."""
+    graph = _Graph(schema, References(schema))
+    graph.read()
+    _, backs, circle = _in_order(graph.beside, graph.ways)
+    if backs:
+        raise Unbounded(f"its references lead in a circle: {graph.circle(circle)}")
+    order, backs, _ = _in_order(graph.every, graph.ways)
+    own = {at: _own_of(part) for at, part in graph.parts.items()}
+    counts: dict[int, int] = {}
+    depths: dict[int, int] = {}
+    for at in order:
+        every = graph.every(at)
+        inner = [to for to in every if (at, to) not in backs]
+        found = len(every) - len(inner) + sum([counts[to] for to in inner])
+        counts[at] = min(own[at] + found, MOST_PARTS + 1)
+        depths[at] = 1 + max([depths[to] for to in inner], default=0)
+        if depths[at] > DEEPEST:
+            raise Unbounded(_DEEP)
+    # Where a circle is entered again, what was found is remembered, once for each value.
+    count = counts.get(id(schema), 1) + sum([counts[to] for to in {to for _, to in backs}])
+    if count > MOST_PARTS:
+        raise Unbounded(_LARGE)
+    copies = dict.fromkeys(order, 0) | dict.fromkeys([id(schema), *[to for _, to in backs]], 1)
+    for at in reversed(order):
+        for to in graph.every(at):
+            copies[to] += 0 if (at, to) in backs else copies[at]
+    return Bound(tuple(graph.parts.values()), count, copies, own)
+
+
+_EACH_LOOKED_AT = ("dependentRequired", "dependencies", "patternProperties")
+
+
+def _own_of(part: dict[str, Any]) -> int:
+    said = [part[word] for word in _EACH_LOOKED_AT if word in part]
+    listed = sum([len(each) for each in said if isinstance(each, (dict, list, tuple))])
+    return 1 + listed + _values_in(part.get("enum"))
+
+
+def _values_in(choices: Any) -> int:
+    """How many values choices are, with those inside of them."""
+    found, work = 0, [choices]
+    while work and found <= MOST_PARTS:
+        inside = work.pop()
+        if isinstance(inside, (dict, list, tuple)):
+            found += len(inside)
+            work += inside.values() if isinstance(inside, dict) else inside
+    return found
+
+
+@define(eq=False)
+class _Graph:
+    """The schemas that a schema is made of, by their ids, and the ways from each to others."""
+
+    root: Any
+    references: References
+    parts: dict[int, dict[str, Any]] = field(factory=dict)
+    ways: dict[int, list[tuple[Where, int]]] = field(factory=dict)
+    names: dict[tuple[int, int], str] = field(factory=dict)
+    """The reference by which one leads to another."""
+
+    def read(self) -> None:
+        work: list[tuple[Any, int]] = [(self.root, 1)]
+        while work:
+            schema, depth = work.pop()
+            if not isinstance(schema, dict) or id(schema) in self.ways:
+                continue
+            if depth > DEEPEST:
+                raise Unbounded(_DEEP)
+            if len(self.ways) == MOST_PARTS:
+                raise Unbounded(_LARGE)
+            self._check(schema)
+            self.parts[id(schema)] = schema
+            ways = self.ways[id(schema)] = []
+            for where, _, part in parts(schema):
+                work.append((part, depth + 1))
+                if isinstance(part, dict) and where != "apart":
+                    ways.append((where, id(part)))
+            if "$ref" in schema:
+                work.append((self._resolve(schema, schema["$ref"]), 1))
+
+    def _check(self, schema: dict[str, Any]) -> None:
+        for key in _ELSEWHERE:
+            if key in schema:
+                raise Unbounded(f"`{key}` is not taken here: write `$ref`")
+        own = schema.get("$id")
+        if schema is not self.root and isinstance(own, str) and not own.startswith("#"):
+            raise Unbounded(
+                f"a part of it has the `$id` `{own[:60]}`: a part is called by `#/$defs/NAME`"
+            )
+
+    def _resolve(self, schema: dict[str, Any], reference: Any) -> Any:
+        target = self.references.at(reference)
+        if isinstance(target, dict):
+            self.ways[id(schema)].append(("beside", id(target)))
+            self.names[id(schema), id(target)] = reference
+        elif not isinstance(target, bool):
+            raise Unbounded(_leads_nowhere(reference))
+        return target
+
+    def beside(self, at: int) -> list[int]:
+        return [to for where, to in self.ways[at] if where == "beside"]
+
+    def every(self, at: int) -> list[int]:
+        return [to for _, to in self.ways[at]]
+
+    def circle(self, path: list[int]) -> str:
+        steps = zip(path, [*path[1:], path[0]], strict=True)
+        names = [self.names[step] for step in steps if step in self.names]
+        return " → ".join([f"`{name[:60]}`" for name in [*names[:8], names[0]]])
+
+
+def _leads_nowhere(reference: Any) -> str:
+    said = f"`{str(reference)[:80]}`"
+    if isinstance(reference, str) and reference.startswith("#"):
+        return f"{said} refers to nothing in it"
+    return f"{said} refers to another document; a part of this one is `#/$defs/NAME`"
+
+
+def _in_order(
+    ways: Callable[[int], list[int]], starts: Iterable[int]
+) -> tuple[list[int], set[tuple[int, int]], list[int]]:
+    """What there is, each behind all that it leads to; the steps back to where one came from, and
+    the first circle that such a step closes."""
+    order: list[int] = []
+    backs: set[tuple[int, int]] = set()
+    circle: list[int] = []
+    is_open: dict[int, bool] = {}
+    for start in starts:
+        work = [] if start in is_open else [(start, iter(ways(start)))]
+        is_open.setdefault(start, True)
+        while work:
+            at, rest = work[-1]
+            to = next(rest, None)
+            if to is None:
+                work.pop()
+                is_open[at] = False
+                order.append(at)
+            elif to not in is_open:
+                is_open[to] = True
+                work.append((to, iter(ways(to))))
+            elif is_open[to]:
+                backs.add((at, to))
+                path = [] if circle else [each for each, _ in work]
+                circle = circle or path[path.index(to) :]
+    return order, backs, circle

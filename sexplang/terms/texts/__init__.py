@@ -1,0 +1,1 @@
+"""Plain texts: words, addresses, wildcards, spellings, near misses."""

@@ -1,0 +1,72 @@
+"""A text → patterns of however it may be spelled: as it is, with the escapes of JSON (also of JSON
+in JSON, thrice), and of addresses.
+
+There is one for each character, since whoever writes JSON chooses what to escape: `/` or `\\/`, `é`
+or `\\u00E9`. No two begin alike, so that to look for a text takes linear time. Nobody has to escape
+a plain character, such as a letter: patterns have these escapes where they are asked for.
+"""
+
+import re
+from functools import cache
+
+LONGEST = 20
+"""Bytes of a character at most, however it is spelled."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9._~-]+")
+"""What need not be escaped anywhere."""
+
+_PLAIN_ESCAPED = re.compile(
+    r"(?:\\[uU]00|%(?:25)?)(?:2[DdEe]|3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee])"
+)
+"""An escape of a plain character: of `-`, `.`, a digit, a letter, `_` or `~`."""
+
+_PARTS = re.compile(r"\\+|\r?\n|.", re.DOTALL)
+
+_SHORT = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
+
+
+def word_in(text: str) -> str:
+    """The longest part that is spelled alike wherever no plain character is escaped."""
+    return max(_PLAIN.findall(text), key=len, default="")
+
+
+def escapes_plain(text: str) -> bool:
+    """Whether a plain character is escaped in a text."""
+    return ("%" in text or "\\" in text) and _PLAIN_ESCAPED.search(text) is not None
+
+
+def parts_of(text: str, *, plain: bool) -> list[str]:
+    """A pattern for each character; one for several backslashes, and for a line break of two.
+    Whether it has the escapes of `plain` characters is the caller's choice."""
+    return [_pattern(part, plain) for part in _PARTS.findall(text)]
+
+
+@cache
+def _pattern(part: str, plain: bool) -> str:
+    if _PLAIN.match(part):
+        return f"(?:{re.escape(part)}|{_escape_patterns(part)})" if plain else re.escape(part)
+    if part[0] == "\\":
+        count = len(part)
+        return rf"(?:\\{{{count},{8 * count}}}|(?:{_escape_patterns(part[0])}){{{count}}})"
+    if part[-1] == "\n":
+        return rf"(?:\r?\n|(?:{_escape_patterns(chr(13))})?(?:{_escape_patterns(chr(10))}))"
+    before = r"\\{0,7}" if part in "\"'/" else ""
+    space = r"|\+" if part == " " else ""
+    return f"(?:{before}{re.escape(part)}{space}|{_escape_patterns(part)})"
+
+
+def _escape_patterns(character: str) -> str:
+    """The escapes of a character, whose digits may be large or small. Each begins with the
+    character that it has to: that is what the search for it is fast by."""
+    units = _in_any_case(character.encode("utf-16-be").hex(" ", 2))
+    of_json = "".join(rf"\\\\{{0,3}}[uU]{unit}" for unit in units.split())
+    of_addresses = "".join(f"%(?:25)?{_in_any_case(f'{byte:02x}')}" for byte in character.encode())
+    short = rf"\\\\{{0,3}}{_SHORT[character]}|" if character in _SHORT else ""
+    return f"{short}{of_json}|{of_addresses}"
+
+
+def _in_any_case(digits: str) -> str:
+    return _LETTERS.sub(lambda found: f"[{found[0]}{found[0].upper()}]", digits)
+
+
+_LETTERS = re.compile("[a-f]")

@@ -1,0 +1,1 @@
+"""Values of a program, and their text, size, equality and boundaries."""

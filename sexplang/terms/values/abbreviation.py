@@ -1,0 +1,67 @@
+"""A value to the few words that stand for it in a message."""
+
+import re
+
+from sexplang.terms.values.rope import TEXTS, whole_text
+from sexplang.terms.values.sequences import LISTS
+from sexplang.terms.values.text import to_source
+from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.value import Primitive, Record, Symbol, Value
+
+SHOWN = 60
+
+MOST, LONGEST = 32, 100_000
+"""How many values an error keeps, and the code points of each: of what is longer, a few words."""
+
+
+def part(value: Value) -> Value:
+    """A value as an error keeps it."""
+    return value if text_size(value, LONGEST) <= LONGEST else abbreviate(value)
+
+
+def abbreviate(value: Value) -> str:
+    """A value inside a message: as it is written, shortened."""
+    if isinstance(value, Primitive):
+        return f"the function `{value.name}`"
+    if type(value) in TEXTS and len(value) > SHOWN:
+        return f'{to_source(whole_text(value)[: SHOWN - 10])[:-1]}…"'
+    if text_size(value, 4 * SHOWN) > 4 * SHOWN:
+        return _summary(value)
+    whole = to_source(value)
+    return whole if len(whole) <= SHOWN else whole[: SHOWN - 1] + "…"
+
+
+def _summary(value: Value) -> str:
+    if type(value) in LISTS:
+        return f"a list of {len(value)} items"
+    if isinstance(value, int):
+        return f"an integer of {value.bit_length()} bits"
+    if isinstance(value, Symbol):
+        return f"'{value.name[: SHOWN - 2]}…"
+    if isinstance(value, Record):
+        return f"a {value.kind} record"
+    return f"a table of {len(value)} keys"
+
+
+def exact_twin(value: Value) -> str | None:
+    """What to write instead of a float where an exact integer is needed, if it has one."""
+    if type(value) is float and value.is_integer():
+        return f"`(exact {abbreviate(value)})` is one"
+    return None
+
+
+_LONG_NAME = f"(?<=`)([^`\\s/]{{{SHOWN - 1}}})[^`\\s/]{{2,}}(?=`)"
+_LONG_RUN = f"(\\S{{{4 * SHOWN}}})\\S+"
+
+
+def excerpt(text: str) -> str:
+    """A part of a program in a hint, in one line."""
+    text = " ".join(text.split())
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def shorten_names(message: str) -> str:
+    """A message whose names are no longer than a person reads."""
+    if len(message) <= SHOWN:
+        return message
+    return re.sub(_LONG_RUN, r"\1…", re.sub(_LONG_NAME, r"\1…", message))

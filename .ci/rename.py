@@ -113,7 +113,9 @@ class Tree:
         self.files = {
             name: file
             for name, file in result.files.items()
-            if file.path and Path(file.path).is_absolute() and ROOT in Path(file.path).parents
+            if file.path
+            and Path(file.path).is_absolute()
+            and ROOT in Path(file.path).parents
             and SKIPPED.isdisjoint(Path(file.path).parts)
         }
         self.modules: dict[str, str] = {}
@@ -327,9 +329,7 @@ class Tree:
         return []
 
     def keyword(self, argument: Any, name: str, new: str) -> None:
-        before = [
-            at for at in self.tokens.get(name, ()) if at < (argument.line, argument.column)
-        ]
+        before = [at for at in self.tokens.get(name, ()) if at < (argument.line, argument.column)]
         if before:
             self.edit(*before[-1], name, new)
 
@@ -357,7 +357,9 @@ class Tree:
 
     def dotted(self, node: Any, name: str, new: str | None = None) -> None:
         for line in range(node.line, (node.end_line or node.line) + 1):
-            for match in re.finditer(rf"(?<![\w.]){re.escape(name)}(?![\w.])", self.lines[line - 1]):
+            for match in re.finditer(
+                rf"(?<![\w.]){re.escape(name)}(?![\w.])", self.lines[line - 1]
+            ):
                 self.edit(line, match.start(), name, new or self.modules[name])
                 return
 

@@ -24,7 +24,7 @@ from attrs import frozen
 from benchmarks.measure import Timed, in_turns, ratio
 from sexplang.build.pipeline import build
 from sexplang.machine import Done, Suspended, start
-from sexplang.machine.freezing import freeze
+from sexplang.machine.frozen_runs import freeze
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 

@@ -27,7 +27,6 @@ PARTICIPLES = frozenset(
         "flown",
         "forgotten",
         "found",
-        "frozen",
         "given",
         "gone",
         "grown",
@@ -77,7 +76,7 @@ PARTICIPLES = frozenset(
 )
 """Irregular participles that are no base form of a verb."""
 VERBS_IN_ED = frozenset(("need", "feed", "seed", "speed", "embed", "exceed", "proceed", "heed"))
-NOUNS_IN_ING = frozenset(("binding", "listing", "string", "testing", "thing", "ordering"))
+NOUNS_IN_ING = frozenset(("binding", "string", "testing"))
 PRIVATE_WORDS = frozenset(
     ("door", "room", "had", "stood", "told", "placed", "spared", "sparing", "beneath")
 )

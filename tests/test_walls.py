@@ -44,7 +44,9 @@ def test_files_stay_readable(files):
 
 
 REFLECTED = ("cell_contents", "f_locals", "__closure__", "co_name", "co_qualname", "co_varnames")
-CLASS_MAKER = frozenset(f"sexplang/terms/{name}.py" for name in ("making", "methods", "node"))
+CLASS_MAKER = frozenset(
+    f"sexplang/terms/classes/{name}.py" for name in ("maker", "methods", "node")
+)
 
 
 def test_the_names_of_locals_mean_nothing():

@@ -17,9 +17,9 @@ from sexplang.api.program_source import build
 from sexplang.api.python_functions import Function, Functions, bad_function
 from sexplang.api.python_tools import Tool, tools_of
 from sexplang.api.python_values import value
-from sexplang.build import assembly
 from sexplang.guards.secrets import credentials_of, doubts, learn, look, redact, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
+from sexplang.runs import assembly
 from sexplang.runtime import Journal, Permissions, Refusal
 from sexplang.runtime.driver.events import Event
 from sexplang.runtime.journal.redaction import clean

@@ -195,14 +195,14 @@ def freeze(outcome: Suspended, *, key: bytes | None = None) -> dict[str, Any]:
 
     Raises Failed, reason `not-data`, if it holds something that cannot be written down.
     """
-    from sexplang.machine import freezing
+    from sexplang.machine import frozen_runs
 
     if not isinstance(outcome, Suspended):
         raise argument_checks.wrong("what is frozen", "a run that waits, a Suspended", outcome)
     argument_checks.key(key)
     try:
         look()
-        return freezing.freeze(outcome, redact_text if KNOWN.secrets else str, key)
+        return frozen_runs.freeze(outcome, redact_text if KNOWN.secrets else str, key)
     except Fault as fault:
         raise Failed(error_of(fault)) from None
 
@@ -210,7 +210,7 @@ def freeze(outcome: Suspended, *, key: bytes | None = None) -> dict[str, Any]:
 def thaw(program: Program, data: Any, *, tools: Tools = (), key: bytes | None = None) -> Suspended:
     """The frozen run again. It goes on with the same sources, the same tools, the same `key` and
     the same version of this package; for anything else raises Failed, reason `frozen-mismatch`."""
-    from sexplang.machine import freezing
+    from sexplang.machine import frozen_runs
 
     argument_checks.check_program(program)
     if not isinstance(data, dict):
@@ -224,7 +224,7 @@ def thaw(program: Program, data: Any, *, tools: Tools = (), key: bytes | None = 
             has_own_memory=program.handles("search-memory"),
             max_task_depth=_depth_of(data),
         )
-        return freezing.thaw(program, data, system, held=growth(), key=key, conceal=silence)
+        return frozen_runs.thaw(program, data, system, held=growth(), key=key, conceal=silence)
     except Fault as fault:
         raise Failed(error_of(fault)) from None
 

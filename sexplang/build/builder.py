@@ -89,7 +89,7 @@ class Builder:
             inputs=tuple([given for unit in self.units for given in unit.inputs]),
             warnings=tuple(self.findings),
             sources=tuple(self.sources),
-            plan=self.plan and self.plan(frozenset(self._known_operations())),
+            plan=self.plan and self.plan(frozenset(self._list_operations())),
             prelude={**_FUNCTIONS, **self._procedures_of(Primitive)} if self.host else _FUNCTIONS,
             tools=self._functions(),
         )
@@ -274,7 +274,7 @@ class Builder:
     def _procedures_of(self, kind: type[Procedure]) -> dict[str, Procedure]:
         return {name: shape for name, shape in self.host.items() if isinstance(shape, kind)}
 
-    def _known_operations(self) -> set[str]:
+    def _list_operations(self) -> set[str]:
         """The operations that somebody here declares, handles or answers."""
         known = {*OPERATIONS, *self.operations, *self._procedures_of(Operation), "error"}
         for unit in self.units:
@@ -285,7 +285,7 @@ class Builder:
         """What is performed somewhere is the host's, declared, or handled somewhere."""
         if not any(unit.performed for unit in self.units):
             return
-        known = self._known_operations()
+        known = self._list_operations()
         unknown = [
             unknown_effect(name, span, known)
             for unit in self.units

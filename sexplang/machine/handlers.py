@@ -22,7 +22,7 @@ from sexplang.machine.stack import (
     Step,
     leave,
 )
-from sexplang.machine.unwinding import (
+from sexplang.machine.unwind import (
     OWN,
     USED,
     ClauseCode,

@@ -34,7 +34,7 @@ from sexplang.machine.limits import (
 from sexplang.machine.positions.answer_variables import name_task
 from sexplang.machine.positions.error_positions import Failure, blame
 from sexplang.machine.stack import BOTTOM, Exit, Frame, Segment, Step
-from sexplang.machine.unwinding import SCOPE
+from sexplang.machine.unwind import SCOPE
 from sexplang.terms.quota import ACCOUNT, TICKS
 from sexplang.terms.task import error_of
 from sexplang.terms.values.value import Fault, Record

@@ -50,7 +50,7 @@ _WRITTEN_TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": 
 
 
 @cache
-def hidden_pattern() -> re.Pattern[str]:
+def pattern_of_hidden() -> re.Pattern[str]:
     """Matches a character that may stand nowhere in a program."""
     # Compiled at the first need: it takes longer than reading a page of ASCII. Begins with a class
     # of characters, which Python looks for several times as fast as for a choice.
@@ -62,7 +62,7 @@ def hidden_pattern() -> re.Pattern[str]:
 
 def find_hidden(text: str, at: int = 0, end: int = maxsize) -> Iterator[re.Match[str]]:
     """The characters of a text, or of a stretch of it, that may stand nowhere in it."""
-    return (_HIDDEN_ASCII if text.isascii() else hidden_pattern()).finditer(text, at, end)
+    return (_HIDDEN_ASCII if text.isascii() else pattern_of_hidden()).finditer(text, at, end)
 
 
 def name_character(char: str) -> str:

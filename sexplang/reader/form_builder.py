@@ -73,16 +73,16 @@ class Forms:
 
     def add_splice(self, forms: Items, mark: Place, form: Form) -> Items:
         self.spliced = True
-        forms.append(self.marked(mark, form))
+        forms.append(self.quotation(mark, form))
         return forms
 
     def drop(self, forms: Items, dropped: None) -> Items:
         return forms
 
-    def dropped(self, mark: Place, *entry: Form) -> None:
+    def omission(self, mark: Place, *entry: Form) -> None:
         return None
 
-    dropped_entry = dropped
+    entry_omission = omission
 
     def value(self, form: Form) -> Form:
         return form
@@ -99,7 +99,7 @@ class Forms:
     def table(self, opening: Place, items: Items, closing: Place) -> Form:
         return TableForm(tuple(items), Span(self.source, opening[0], closing[1]))
 
-    def marked(self, mark: Place, form: Form) -> Form:
+    def quotation(self, mark: Place, form: Form) -> Form:
         start, end = mark
         name = Name(MARKS[self.source.text[start:end]], Span(self.source, start, end))
         return ListForm((name, form), Span(self.source, start, form.span.end))

@@ -26,7 +26,7 @@ _COMMENT_MARKS = re.compile(r"(?:\|#)++|(?:#\|)++")
 
 MARKS = ("QUOTE", "QUASIQUOTE", "UNQUOTE", "SPLICE")
 DEEPER = frozenset(("LPAR", "LSQB", "LBRACE", *MARKS))
-_SHALLOWER = frozenset(("list", "vector", "table", "marked", "add_splice"))
+_SHALLOWER = frozenset(("list", "vector", "table", "quotation", "add_splice"))
 
 _Row: TypeAlias = dict[str, "_Move"]
 """What comes of each symbol in a state."""

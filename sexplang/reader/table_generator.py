@@ -30,7 +30,7 @@ def table_source() -> str:
 
 
 _PAGE = '''\
-"""Made by lark from `grammar/sexplang.lark`; see `building.py`. Not to be edited."""
+"""Made by lark from `grammar/sexplang.lark`; see `table_generator.py`. Not to be edited."""
 
 # ruff: noqa: E501
 

@@ -5,7 +5,7 @@ Law: `read(write(form))` is the form, spans aside, for every form that can be re
 
 import re
 
-from sexplang.reader.characters import escape, hidden_pattern
+from sexplang.reader.characters import escape, pattern_of_hidden
 from sexplang.reader.form_builder import MARKS
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.values.text import number, quote
@@ -81,4 +81,4 @@ def _atom(form: Name | Literal | Label) -> str:
 def _string(text: str) -> str:
     if text.isascii() and text.isprintable():
         return quote(text)
-    return hidden_pattern().sub(lambda match: escape(match[0]), quote(text))
+    return pattern_of_hidden().sub(lambda match: escape(match[0]), quote(text))

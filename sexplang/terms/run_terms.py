@@ -34,7 +34,7 @@ class Terms:
     @property
     def version(self) -> str:
         """The version of this package."""
-        return installed_version()
+        return find_version()
 
     @property
     def program(self) -> str:
@@ -48,7 +48,7 @@ class Terms:
         return made.hexdigest()
 
 
-def installed_version() -> str:
+def find_version() -> str:
     """The version of this package; empty where it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 

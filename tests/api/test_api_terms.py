@@ -3,8 +3,8 @@
 import json
 
 import sexplang
-from sexplang.build.assembly import begin, terms_of
 from sexplang.machine import Done, Limits
+from sexplang.runs.assembly import begin, terms_of
 from sexplang.terms.json.tagged import dump, pack, unpack
 from sexplang.terms.model.roles import read_models
 

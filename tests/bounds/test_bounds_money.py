@@ -13,7 +13,7 @@ from support.wide_server import WideServer
 from sexplang.build.pipeline import meter, tasks
 from sexplang.hosts.terminal.budget_line import ROOT, spending
 from sexplang.machine import Done, Failed, Suspended, start
-from sexplang.machine.freezing import freeze, thaw
+from sexplang.machine.frozen_runs import freeze, thaw
 from sexplang.runtime import Settings, drive, performers
 from sexplang.terms.model.roles import read_models
 

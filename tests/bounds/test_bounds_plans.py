@@ -7,7 +7,7 @@ from support.running import built
 
 from sexplang.build.pipeline import tasks
 from sexplang.machine import Done, Suspended, start
-from sexplang.machine.freezing import freeze, thaw
+from sexplang.machine.frozen_runs import freeze, thaw
 
 OUTER = '(defatom outer (description "digs") (instructions "dig"))'
 HINT = 'allow it: (eval-plan text allow: [\'(task "outer")])'

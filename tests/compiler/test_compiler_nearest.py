@@ -2,7 +2,7 @@
 
 import pytest
 
-from sexplang.terms.texts.nearest import did_you_mean, fewest_letters_off, misspelled, nearest
+from sexplang.terms.texts.nearest import did_you_mean, fewest_letters_off, find_misspelled, nearest
 
 NAMES = ("summary", "summarise", "total", "totals", "review")
 
@@ -21,7 +21,7 @@ NAMES = ("summary", "summarise", "total", "totals", "review")
 )
 def test_a_slip_is_one_letter_or_two_of_a_long_name(name, meant):
     """A neighbour swapped is one letter off."""
-    assert meant == misspelled(name, NAMES)
+    assert meant == find_misspelled(name, NAMES)
 
 
 def test_the_first_of_the_nearest_is_meant():

@@ -14,7 +14,7 @@ from support.thawing import resealed
 import sexplang
 from sexplang.build.pipeline import build, tasks
 from sexplang.machine import Done, Failed, Suspended, link, start, state_of
-from sexplang.machine.freezing import _seal, freeze, thaw
+from sexplang.machine.frozen_runs import _seal, freeze, thaw
 from sexplang.machine.scheduler.scheduler import Scheduler
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Fault

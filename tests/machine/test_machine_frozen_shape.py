@@ -4,7 +4,7 @@ from hashlib import sha256
 
 from sexplang.build.pipeline import tasks
 from sexplang.machine import Limits
-from sexplang.machine.freezing import _VERSION, _nouns
+from sexplang.machine.frozen_runs import _VERSION, _nouns
 from sexplang.machine.stack import Ctx
 from sexplang.terms.classes.node import fields
 from sexplang.terms.values.sequences import LONG, Middle
@@ -45,7 +45,7 @@ def _class(note):
 
 def test_another_shape_is_another_version():
     """What is frozen today is read by the classes of tomorrow only if they are the same: where this
-    fails, raise `_VERSION` in `machine/freezing.py`, and add the digest here."""
+    fails, raise `_VERSION` in `machine/frozen_runs.py`, and add the digest here."""
     found = sha256(shape().encode()).hexdigest()[:16]
 
     assert max(SHAPES) == _VERSION

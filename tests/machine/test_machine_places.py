@@ -10,7 +10,7 @@ from support.programs import program
 from support.running import begun, built, end, in_order, limits, seen
 
 from sexplang.machine import Done, Failed, Limits, Suspended, start, state_of
-from sexplang.machine.freezing import freeze, thaw
+from sexplang.machine.frozen_runs import freeze, thaw
 from sexplang.machine.scheduler.permits import Permits
 
 ASK = "(define-effect (ask n)) (define (work n) (in-place (lambda () (ask n))))\n"

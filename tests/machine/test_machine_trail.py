@@ -8,7 +8,7 @@ import pytest
 
 import sexplang
 from sexplang import machine
-from sexplang.machine.freezing import freeze, thaw
+from sexplang.machine.frozen_runs import freeze, thaw
 
 
 def failed(text, **settings):

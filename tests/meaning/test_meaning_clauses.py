@@ -254,7 +254,7 @@ def test_the_limit_ends_a_plan_alone():
 
 
 def test_a_count_is_frozen_with_its_run():
-    from sexplang.machine.freezing import freeze, thaw
+    from sexplang.machine.frozen_runs import freeze, thaw
 
     program = built(FOREVER)
     outcome = start(program, {}, tasks(), Limits(model_calls=2))

@@ -6,7 +6,7 @@ from support.running import begun
 import sexplang
 from sexplang.build.pipeline import build
 from sexplang.machine import Done, Limits, Suspended, start
-from sexplang.machine.freezing import freeze, thaw
+from sexplang.machine.frozen_runs import freeze, thaw
 from sexplang.terms.source import Source
 from sexplang.terms.values import sequences
 

@@ -9,7 +9,7 @@ from support.examples import examples
 
 import sexplang
 from sexplang.machine import Done, Suspended, state_of
-from sexplang.machine.freezing import freeze, thaw
+from sexplang.machine.frozen_runs import freeze, thaw
 from sexplang.tasks.plans.judgement import judge
 from sexplang.terms.plan import PlanNode, Standing
 from sexplang.terms.task import Conversation, error_record

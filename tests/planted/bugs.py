@@ -109,7 +109,7 @@ BUGS = [
     Bug(
         "a clause that ends without calling its continuation forgets it",
         "agrees",
-        "machine/unwinding.py",
+        "machine/unwind.py",
         (
             (
                 '    return abandon(s[4], s[1], s[2], ("value", value))',
@@ -178,7 +178,7 @@ BUGS = [
     Bug(
         "the WORD of a catch is looked at when everything has been left",
         "agrees",
-        "machine/unwinding.py",
+        "machine/unwind.py",
         (
             ("        if not self.words:\n            return True\n", "        return True\n"),
             (
@@ -311,7 +311,7 @@ BUGS = [
     Bug(
         "what is resumed is not under the deadlines and budgets around the call",
         "agrees",
-        "machine/unwinding.py",
+        "machine/unwind.py",
         (
             (
                 "    if origin is around or _bounds(origin) == _bounds(around):",

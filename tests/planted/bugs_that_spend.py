@@ -66,7 +66,7 @@ SPENDING = [
     Bug(
         "what a handler's clause has ended is a value to the finally around it",
         "spent",
-        "machine/unwinding.py",
+        "machine/unwind.py",
         (
             (
                 "        k = _LEFT if isinstance(kind, FinallyKind) else BOTTOM\n",
@@ -78,7 +78,7 @@ SPENDING = [
     Bug(
         "refusals are forgotten where a body that has met them is left",
         "spent",
-        "machine/unwinding.py",
+        "machine/unwind.py",
         (("        return NOTHING if is_target else data[0]\n", "        return NOTHING\n"),),
         seed=124,
     ),

@@ -6,7 +6,7 @@ import pytest
 from support.running import begun
 
 from sexplang.machine import Done, Failed, state_of
-from sexplang.machine.freezing import freeze, thaw
+from sexplang.machine.frozen_runs import freeze, thaw
 
 EFFECTS = "(define-effect (ask n)) (define-effect (note n)) (import std/steps)"
 SPENT = "(sequence [(lambda (n) (+ n 1)) (lambda (n) (ask n))] n)"

@@ -20,7 +20,7 @@ import sexplang
 from sexplang import Limits, Permissions
 from sexplang.build.pipeline import inspect, tasks
 from sexplang.machine import Suspended, start, state_of
-from sexplang.machine.freezing import freeze, thaw
+from sexplang.machine.frozen_runs import freeze, thaw
 from sexplang.runtime.driver.events import Finished, Started, Withdrawn
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from support.running import answer, built, delivered
 
-from sexplang.machine import Failed, Limits, Suspended, freezing, start
+from sexplang.machine import Failed, Limits, Suspended, frozen_runs, start
 from sexplang.machine.code import lists as steps
-from sexplang.machine.freezing import freeze, thaw
+from sexplang.machine.frozen_runs import freeze, thaw
 from sexplang.primitives import lists, strings
 from sexplang.terms.program import Program
 from sexplang.terms.values import rope, sequences
@@ -185,7 +185,7 @@ def shaped(items: int, points: int, chunk: int) -> Iterator[None]:
     """Lists of more items, and texts of more code points, are long ones."""
     put = [
         *[(module, "PLAIN", items) for module in (sequences, lists, steps)],
-        *[(module, "PLAIN", points) for module in (rope, strings, freezing)],
+        *[(module, "PLAIN", points) for module in (rope, strings, frozen_runs)],
         *[(sequences, "CHUNK", chunk), (lists, "CHUNK", chunk), (steps, "CHUNK", chunk)],
         (sequences, "_BLOCK", chunk * chunk),
     ]

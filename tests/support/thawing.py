@@ -8,7 +8,7 @@ from support.running import begun, built
 
 import sexplang
 from sexplang.machine import Suspended
-from sexplang.machine.freezing import _seal, freeze
+from sexplang.machine.frozen_runs import _seal, freeze
 from sexplang.testing.program_writer import program
 
 ODD = (

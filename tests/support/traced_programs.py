@@ -12,7 +12,7 @@ from support.running import built
 
 from sexplang.build.pipeline import tasks
 from sexplang.machine import Suspended, start
-from sexplang.machine.freezing import freeze, thaw
+from sexplang.machine.frozen_runs import freeze, thaw
 from sexplang.runtime.driver.run import Run
 from sexplang.runtime.journal.journal import Journal
 from sexplang.terms.effect import Request

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 
 from sexplang.build.pipeline import build
-from sexplang.machine import freezing
+from sexplang.machine import frozen_runs
 from sexplang.runtime import Permissions
 from sexplang.runtime.files.source_finder import make_finder
 from sexplang.templates import read_reply, read_templates, xml_words
@@ -228,9 +228,9 @@ def test_a_schemas_file_is_found_and_confined_as_imports_are(tmp_path):
         (below / "t.xml").write_text(TASK.format(schema))
         return build(main, find)
 
-    first = freezing.digest(program("a.xsd"))
+    first = frozen_runs.digest(program("a.xsd"))
     (below / "a.xsd").write_text(xsd(INT + "<!-- the same -->"))
-    assert first != freezing.digest(program("a.xsd"))
+    assert first != frozen_runs.digest(program("a.xsd"))
     for schema, code in (
         ("../../outside.xsd", "import-denied"),
         ("link.xsd", "import-denied"),

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.shapes import CLAUSES, word_of
-from sexplang.compiler.lowering import Lowering
 from sexplang.compiler.names.bindings import Binding, Named, Place, Signature, signature_of
 from sexplang.terms.core import Const
 from sexplang.terms.form import Form, Label, ListForm, Name

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sexplang.compiler.lowering import Lowering
+from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.names.bindings import Signature
 from sexplang.terms.form import Form, Label, ListForm, Name
 from sexplang.terms.texts.nearest import fewest_letters_off

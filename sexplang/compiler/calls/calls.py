@@ -11,8 +11,8 @@ from sexplang.compiler.calls.arguments import (
     places_of,
     positions_only,
 )
+from sexplang.compiler.compilation import AT_HEAD, Lowered, Lowering, Steps
 from sexplang.compiler.forms.shapes import OLD_CALLS
-from sexplang.compiler.lowering import AT_HEAD, Lowered, Lowering, Steps
 from sexplang.compiler.names.bindings import Binding, Continuation, Signature
 from sexplang.compiler.names.names import reference
 from sexplang.terms.core import (
@@ -100,7 +100,7 @@ def lower_call(c: Lowering, form: ListForm, head: Form, arguments: tuple[Core, .
     """A call of what `head` names or gives, with arguments that are core already."""
     binding: Binding | None = None
     if type(head) is Name:
-        binding = c.names.find(head.text) or c.names.namespaced(head.text)
+        binding = c.names.find(head.text) or c.names.find_in_module(head.text)
     if binding is None or type(binding) is Continuation:
         return Call((yield c.lower(head)), arguments, span=form.span)
     shape = shape_of(binding)

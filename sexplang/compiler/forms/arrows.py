@@ -1,7 +1,7 @@
 """`->` to the nested form that it stands for."""
 
+from sexplang.compiler.compilation import Lowered, Lowering
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.lowering import Lowered, Lowering
 from sexplang.terms.form import Form, ListForm, Name
 
 

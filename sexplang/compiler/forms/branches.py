@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from typing import Any
 
-from sexplang.compiler.lowering import Lowering, Steps
+from sexplang.compiler.compilation import Lowering, Steps
 from sexplang.compiler.units.bodies import body
 from sexplang.terms.core import Budgeted, Const, Core, Par, Race, Timed
 from sexplang.terms.form import ListForm

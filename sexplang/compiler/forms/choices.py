@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from sexplang.compiler.compilation import Lowered, Lowering, Steps
 from sexplang.compiler.forms.quotation import datum
-from sexplang.compiler.lowering import Lowered, Lowering, Steps
 from sexplang.compiler.names.bindings import Place
 from sexplang.compiler.units.bodies import body
 from sexplang.terms.core import And, Call, CallPrimitive, Const, Core, If, Let, Local, Or

@@ -4,9 +4,9 @@ from collections.abc import Generator
 from typing import Any
 
 from sexplang.compiler.calls.arguments import check_count, plain_arguments
+from sexplang.compiler.compilation import IN_CLAUSE, Lowered, Lowering, Steps
 from sexplang.compiler.forms.functions import duplicate
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.lowering import IN_CLAUSE, Lowered, Lowering, Steps
 from sexplang.compiler.names.bindings import CALLS, KEPT, KINDS, TAIL, Continuation
 from sexplang.compiler.names.names import mention
 from sexplang.compiler.units.bodies import body

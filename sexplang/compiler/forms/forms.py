@@ -1,6 +1,7 @@
 """The table of special forms: which function lowers each."""
 
 from sexplang.compiler.calls.calls import call
+from sexplang.compiler.compilation import Lower, Lowered, Lowering
 from sexplang.compiler.forms.arrows import thread
 from sexplang.compiler.forms.branches import par, race, with_budget, with_timeout
 from sexplang.compiler.forms.choices import and_, case, cond, if_, or_, unless, when
@@ -32,7 +33,6 @@ from sexplang.compiler.forms.quotation import (
 )
 from sexplang.compiler.forms.shapes import PARTS, RESERVED, SHAPES
 from sexplang.compiler.forms.tries import attempt, try_
-from sexplang.compiler.lowering import Lower, Lowered, Lowering
 from sexplang.compiler.names.bindings import Continuation, Keyword
 from sexplang.compiler.names.names import mention, reference
 from sexplang.compiler.units.declarations import top_level_only
@@ -93,7 +93,7 @@ def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
     word = head.text
     if word in RESERVED:
         return _special(c, form, word, position)
-    binding = c.names.find(word) or c.names.namespaced(word)
+    binding = c.names.find(word) or c.names.find_in_module(word)
     if type(binding) is Export:
         if type(binding.shape) is Macro:
             return use(c, form, binding.shape, position)

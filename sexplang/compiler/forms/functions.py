@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from typing import Any
 
-from sexplang.compiler.lowering import Lowering
+from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.names.bindings import Signature
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.core import Core

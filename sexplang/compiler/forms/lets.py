@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from sexplang.compiler.compilation import IN_CLAUSE, IN_LOOP, Lowered, Lowering, Steps
 from sexplang.compiler.forms.functions import Draft, draft, finish, is_lambda
 from sexplang.compiler.forms.shapes import RESERVED
-from sexplang.compiler.lowering import IN_CLAUSE, IN_LOOP, Lowered, Lowering, Steps
 from sexplang.compiler.names.bindings import Named
 from sexplang.compiler.units.bodies import (
     bindings_of,
@@ -149,7 +149,7 @@ def _is_bindings(c: Lowering, form: Form) -> bool:
         return type(form) is ListForm
     head, *rest = form.items  # type: ignore[union-attr]
     if type(head) is Name:
-        is_new = c.names.find(head.text) is None and c.names.namespaced(head.text) is None
+        is_new = c.names.find(head.text) is None and c.names.find_in_module(head.text) is None
         return len(rest) == 1 and is_new and head.text not in RESERVED
     return type(head) is ListForm and type(form) is ListForm
 

@@ -8,8 +8,8 @@ core, and a body keeps its tail position.
 from collections.abc import Callable, Generator
 from typing import Any
 
+from sexplang.compiler.compilation import Lowering, Steps
 from sexplang.compiler.forms.patterns import Test, is_name, nth, primitive, read
-from sexplang.compiler.lowering import Lowering, Steps
 from sexplang.compiler.names.bindings import Place
 from sexplang.compiler.units.bodies import body
 from sexplang.terms.core import And, Call, Const, Core, If, Let, Local, MakeTable

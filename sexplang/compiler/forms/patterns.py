@@ -7,10 +7,10 @@ from collections.abc import Generator
 from typing import Any, TypeGuard
 
 from sexplang.compiler.calls.calls import lower_call
+from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.functions import REST, duplicate
 from sexplang.compiler.forms.quotation import datum, entries
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.lowering import Lowering
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.core import CallPrimitive, Const, Core, Local
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm, source_name

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from sexplang.compiler.compilation import Lowered, Lowering, Steps
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.lowering import Lowered, Lowering, Steps
 from sexplang.terms.core import CallPrimitive, Const, Core, MakeTable
 from sexplang.terms.diagnostic import Label as Place
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm

@@ -3,8 +3,8 @@
 from collections.abc import Generator
 from typing import Any
 
+from sexplang.compiler.compilation import Lowering, Steps
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.lowering import Lowering, Steps
 from sexplang.compiler.units.bodies import body
 from sexplang.terms.core import Attempt, Clause, Core, Finally, Handle
 from sexplang.terms.form import ListForm, Literal, Name

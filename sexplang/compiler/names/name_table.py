@@ -31,7 +31,7 @@ class NameTable:
         if found is None:
             found = self.scope.get(name)
             if found is None and MARK in name:
-                return self.meant(*self.as_brought(name))
+                return self.resolve(*self.as_brought(name))
         return found
 
     def as_brought(self, name: str) -> tuple[str, Keyword | Macro]:
@@ -40,7 +40,7 @@ class NameTable:
         rest, owner = self.brought[int(which)]
         return spelling + rest, owner
 
-    def meant(self, name: str, owner: Keyword | Macro) -> Binding | None:
+    def resolve(self, name: str, owner: Keyword | Macro) -> Binding | None:
         """What `name` stands for where a macro is defined."""
         while type(owner) is Keyword:
             found = self._then(name, owner.mark)
@@ -82,7 +82,7 @@ class NameTable:
             else:
                 self.table[name] = old
 
-    def namespaced(self, text: str) -> Export | None:
+    def find_in_module(self, text: str) -> Export | None:
         """`u.f` where `u` is a module: what it exports as `f`."""
         head, fields = split_path(text)
         if not fields or self.find(text) is not None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from sexplang.compiler.compilation import AT_HEAD, Lowering
 from sexplang.compiler.forms.shapes import HABITS, PARTS, RESERVED, SHAPES
-from sexplang.compiler.lowering import AT_HEAD, Lowering
 from sexplang.compiler.names.bindings import (
     KEPT,
     Binding,
@@ -21,7 +21,7 @@ from sexplang.terms.form import MARK, Name
 from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export
 from sexplang.terms.source import Span
-from sexplang.terms.texts.nearest import fewest_letters_off, misspelled
+from sexplang.terms.texts.nearest import fewest_letters_off, find_misspelled
 from sexplang.terms.values.value import Task
 
 
@@ -188,7 +188,7 @@ def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
     ]
     # Only where a form may begin can a special form be meant.
     words = SHAPES if position & AT_HEAD else ()
-    close = _meant(name, bound, [*c.names.scope, *words])
+    close = _correct_spelling(name, bound, [*c.names.scope, *words])
     if close is None:
         return None
     binding = c.names.find(close)
@@ -200,7 +200,7 @@ def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
     return f"did you mean `{close}`{what}?"
 
 
-def _meant(name: str, bound: Iterable[str], words: Iterable[str]) -> str | None:
+def _correct_spelling(name: str, bound: Iterable[str], words: Iterable[str]) -> str | None:
     """The name that `name` is a slip of the pen for.
 
     What differs in a sign, as `string<?` and `string=?`, is another name; and a short word of the
@@ -210,7 +210,7 @@ def _meant(name: str, bound: Iterable[str], words: Iterable[str]) -> str | None:
         return None
     known = [one for one in words if len(one) > 4]
     near = [one for one in (*bound, *known) if _signs(one) == _signs(name)]
-    return misspelled(name, near)
+    return find_misspelled(name, near)
 
 
 def _signs(name: str) -> str:

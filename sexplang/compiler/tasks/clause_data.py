@@ -6,9 +6,9 @@ Law: nothing is evaluated. What is not of its kind is reported, and its value is
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.quotation import datum, entries
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.lowering import Lowering
 from sexplang.compiler.tasks.type_schemas import schema_of
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.diagnostic import Label as Place

@@ -7,8 +7,8 @@ checked where XML is checked too.
 from collections.abc import Callable
 from typing import Any
 
+from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.lowering import Lowering
 from sexplang.compiler.tasks.clause_data import (
     Read,
     count,

@@ -3,9 +3,9 @@
 from collections.abc import Generator, Iterator
 from typing import Any
 
+from sexplang.compiler.compilation import Lowering, Steps
 from sexplang.compiler.forms.functions import Draft, draft, duplicate, finish
 from sexplang.compiler.forms.shapes import RESERVED, word_of
-from sexplang.compiler.lowering import Lowering, Steps
 from sexplang.compiler.names.bindings import Later, Named, signature_of
 from sexplang.compiler.units.macros import Syntax, macro_of
 from sexplang.compiler.units.statements import Definition, Statement, split

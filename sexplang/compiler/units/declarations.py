@@ -2,9 +2,9 @@
 
 from typing import Any, get_args
 
+from sexplang.compiler.compilation import Lowering, Steps
 from sexplang.compiler.forms.functions import duplicate
 from sexplang.compiler.forms.quotation import datum
-from sexplang.compiler.lowering import Lowering, Steps
 from sexplang.terms.classes.node import define
 from sexplang.terms.core import Const, Core, InputValue
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, VectorForm

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from sexplang.compiler.lowering import Lowering
+from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.names.bindings import Binding, Keyword, Named, Namespace, Place, Signature
 from sexplang.compiler.units.macros import Syntax
 from sexplang.compiler.units.statements import Definition, Statement
@@ -60,7 +60,7 @@ def functions_called(c: Lowering, names: Iterable[str]) -> dict[str, Function]:
     for name in dict.fromkeys(names):
         binding = c.names.find(name)
         export = (
-            c.names.namespaced(name) if binding is None else _export(c, name, binding, _NOWHERE)
+            c.names.find_in_module(name) if binding is None else _export(c, name, binding, _NOWHERE)
         )
         shape = None if export is None else export.shape
         if isinstance(shape, Function) and not shape.span.source.is_library:
@@ -89,7 +89,7 @@ def _close(c: Lowering, item: Syntax) -> None:
     """Tells those who import a macro what the names in its templates stand for here."""
     macro = item.keyword.macro
     for name in macro.rules.names if macro.rules is not None else ():
-        binding = c.names.meant(name, item.keyword)
+        binding = c.names.resolve(name, item.keyword)
         named = binding if type(binding) is Namespace else _export(c, name, binding, macro.span)
         if named is not None:
             macro.names[name] = named

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.shapes import SHAPES, word_of
-from sexplang.compiler.lowering import Lowering
 from sexplang.compiler.names.bindings import Namespace
 from sexplang.compiler.tasks.defatom import CheckTemplate, LoadSchema, declare_task
 from sexplang.compiler.units.declarations import declare_effect, declare_input, top_level_only

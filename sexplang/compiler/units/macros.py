@@ -7,8 +7,8 @@ macro is defined. The rewriting itself is the expander's (`spec/decisions/hygien
 
 from typing import Any
 
+from sexplang.compiler.compilation import Lowered, Lowering
 from sexplang.compiler.forms.shapes import RESERVED
-from sexplang.compiler.lowering import Lowered, Lowering
 from sexplang.compiler.names.bindings import Binding, Keyword, Later, Named, Namespace, Place
 from sexplang.compiler.names.names import report_early_use
 from sexplang.terms.classes.node import frozen
@@ -31,7 +31,7 @@ class Syntax:
 def macro_named(c: Lowering, head: Form, binding: Binding | None) -> Keyword | Macro | None:
     """The macro that is used where `head`, which stands for `binding`, opens a form."""
     if binding is None and type(head) is Name and "." in head.text:
-        binding = c.names.namespaced(head.text)
+        binding = c.names.find_in_module(head.text)
     if type(binding) is Keyword:
         return binding
     if type(binding) is Export and type(binding.shape) is Macro:
@@ -110,7 +110,7 @@ def expand(c: Lowering, form: ListForm, owner: Keyword | Macro) -> Form:
     def same(text: str, literal: str) -> bool:
         if text in RESERVED or literal in RESERVED:
             return text == literal
-        here, there = c.names.find(text), c.names.meant(literal, owner)
+        here, there = c.names.find(text), c.names.resolve(literal, owner)
         if here is None or there is None:
             return here is there and source_name(text) == source_name(literal)
         return bool(_identity(here) == _identity(there))

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.functions import is_lambda
 from sexplang.compiler.forms.shapes import RESERVED, word_of
-from sexplang.compiler.lowering import Lowering
 from sexplang.compiler.names.bindings import Later
 from sexplang.compiler.names.names import report_early_use
 from sexplang.compiler.units.macros import (

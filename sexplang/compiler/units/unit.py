@@ -6,9 +6,9 @@ evaluates.
 
 from collections.abc import Callable, Iterable, Mapping
 
+from sexplang.compiler.compilation import Lowering, run
 from sexplang.compiler.forms.forms import BY_TYPE
 from sexplang.compiler.forms.shapes import RESERVED
-from sexplang.compiler.lowering import Lowering, run
 from sexplang.compiler.tasks.defatom import CheckTemplate, LoadSchema, no_check
 from sexplang.compiler.units.bodies import statements
 from sexplang.compiler.units.exports import exports, functions_called, recall, session_exports

@@ -113,9 +113,9 @@ _UNINSTALLED = "from a checkout that is not installed"
 def _version(wanted: bool) -> None:
     """Show the version and exit."""
     if wanted:
-        from sexplang.terms.run_terms import installed_version
+        from sexplang.terms.run_terms import find_version
 
-        version = installed_version()
+        version = find_version()
         click.echo(f"sexplang {version}" if version else f"sexplang, {_UNINSTALLED}")
         raise click.exceptions.Exit(DONE)
 

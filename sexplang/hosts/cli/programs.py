@@ -109,7 +109,7 @@ def terms_of(
 ) -> Terms:
     """The terms of a run that the settings of a command ask for. `tools` describes those that
     models may have beside the language's own."""
-    from sexplang.build import assembly
+    from sexplang.runs import assembly
 
     if inputs:
         from sexplang.guards.secrets import redact
@@ -138,8 +138,8 @@ def outcome_of(
     traced: bool = False,
 ) -> Any:
     """Done, Failed or Suspended: the program has run until it ended or waits."""
-    from sexplang.build.assembly import begin
     from sexplang.machine import Slice
+    from sexplang.runs.assembly import begin
 
     terms = terms_of(program, inputs, settings or Settings(), limits, budget, tools)
     held = None if limits is None else limits.held
@@ -159,6 +159,6 @@ def system_of(
     """The TaskSystem of a run; None for a program without tasks."""
     if not has_tasks(program):
         return None
-    from sexplang.build.assembly import task_system
+    from sexplang.runs.assembly import task_system
 
     return task_system(program, terms_of(program, {}, settings, limits, tools=tools))

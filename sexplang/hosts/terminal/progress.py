@@ -267,14 +267,14 @@ class Progress:
                 )
                 self._drawing.start()
             console = self._drawing.console
-            width, height = console.size = self.size() if self.size else _measured(self.stream)
+            width, height = console.size = self.size() if self.size else _measure(self.stream)
             room = min(height - 1, MOST) if width > 2 else 0
             below = [*([draw_hidden(self._said)] if self._said else []), self._describe_counts(usd)]
             left = max(room - len(below), 0)
             lines = self.working.lines(left, self._describe_request) or flat(
                 self._tasks, left, self._describe_request
             )
-            shown = [*map(_shown, lines), *[(line, "") for line in below]] if room > 0 else []
+            shown = [*map(_show_line, lines), *[(line, "") for line in below]] if room > 0 else []
             texts = [Text(line, style) for line, style in shown[-room:]]
             for each in texts:
                 each.truncate(width - 1, overflow="ellipsis")  # the last column stays free
@@ -381,7 +381,7 @@ class Progress:
             self._drawing = None
 
 
-def _measured(stream: TextIO) -> tuple[int, int]:
+def _measure(stream: TextIO) -> tuple[int, int]:
     """Columns and lines of the terminal that a stream leads to, whatever the environment says."""
     try:
         return os.get_terminal_size(stream.fileno())
@@ -389,7 +389,7 @@ def _measured(stream: TextIO) -> tuple[int, int]:
         return 80, 24
 
 
-def _shown(line: Line) -> tuple[str, str]:
+def _show_line(line: Line) -> tuple[str, str]:
     """The text of a line, and its style."""
     mark, style = MARKS[line.state]
     return draw_hidden(f"{'  ' * line.depth}{mark} {line.name}  {line.words}".rstrip()), style

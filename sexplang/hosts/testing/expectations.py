@@ -127,10 +127,10 @@ def _error(
         yield _differs("the program does not fail", form, given)
     elif wanted not in codes:
         yield _differs(
-            "the program fails for another reason", form, f"expected {wanted}", _said(played)
+            "the program fails for another reason", form, f"expected {wanted}", _describe(played)
         )
     elif not all(part in message for part in parts if part):
-        yield _differs("the error says something else", form, _said(played))
+        yield _differs("the error says something else", form, _describe(played))
 
 
 def _failure(played: Played) -> tuple[set[str], str]:
@@ -147,7 +147,7 @@ def _failure(played: Played) -> tuple[set[str], str]:
     return {str(each) for each in named if each}, message
 
 
-def _said(played: Played) -> str:
+def _describe(played: Played) -> str:
     """All that a failure says."""
     from sexplang.hosts.terminal.messages import error_note
     from sexplang.hosts.terminal.show import show

@@ -21,7 +21,7 @@ from sexplang.machine.positions.sites import CLAUSE, KIND, STRIPPED
 from sexplang.machine.scopes.budgets import check_budget, timeout
 from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
 from sexplang.machine.tasks.conversation import ATTEMPT, LIBRARY_ATTEMPT
-from sexplang.machine.unwinding import ClauseCode, FinallyKind, HandlerKind
+from sexplang.machine.unwind import ClauseCode, FinallyKind, HandlerKind
 from sexplang.terms import core
 from sexplang.terms.task import is_refusal
 from sexplang.terms.values.value import Fault, Value

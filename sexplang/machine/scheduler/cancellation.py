@@ -31,7 +31,7 @@ from sexplang.machine.scopes.budgets import Refused
 from sexplang.machine.scopes.deadlines import find_form, is_cleaning, pending_error
 from sexplang.machine.stack import Ctx, Segment, Step
 from sexplang.machine.tasks.conversation import conversations
-from sexplang.machine.unwinding import (
+from sexplang.machine.unwind import (
     abandon,
     abandon_all,
     base_of,

@@ -13,7 +13,7 @@ from sexplang.machine.handlers import perform
 from sexplang.machine.limits import Limits
 from sexplang.machine.loop import STOPPED, run
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Segment, Step
-from sexplang.machine.unwinding import ClauseCode, HandlerKind
+from sexplang.machine.unwind import ClauseCode, HandlerKind
 from sexplang.terms.values.value import Record, Value
 
 _CUT_SHORT = "std:cut-short"

@@ -13,7 +13,7 @@ from sexplang.machine.scheduler.plan_graphs import nodes_to_begin, start_of, val
 from sexplang.machine.scheduler.termination import reach_limit
 from sexplang.machine.scopes.suppression import Unwinding, suppress
 from sexplang.machine.stack import BASE, BOTTOM, Ended, Parent, Step
-from sexplang.machine.unwinding import add_refusals, raise_error
+from sexplang.machine.unwind import add_refusals, raise_error
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.values.materialization import materialize
 from sexplang.terms.values.value import Record

@@ -10,7 +10,7 @@ from sexplang.machine.scheduler.branches import Branch, Path, Queued, request_id
 from sexplang.machine.scheduler.cancellation import break_scope
 from sexplang.machine.scheduler.permits import Job
 from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
-from sexplang.machine.unwinding import JOB
+from sexplang.machine.unwind import JOB
 from sexplang.terms.source import Span
 from sexplang.terms.values.value import Fault, Value
 

@@ -44,7 +44,7 @@ from sexplang.machine.scheduler.termination import (
 from sexplang.machine.scopes.budgets import Meter
 from sexplang.machine.scopes.deadlines import Ledger
 from sexplang.machine.stack import BOTTOM, Ended, Exit, give
-from sexplang.machine.unwinding import leave_scope, raise_error
+from sexplang.machine.unwind import leave_scope, raise_error
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, partial_usage, unknown
 from sexplang.terms.task import error_of

@@ -8,7 +8,7 @@ from sexplang.machine.scheduler.cut_short import waiting_error
 from sexplang.machine.scopes.accounts import Accounts, Bounds, Held, Scope
 from sexplang.machine.scopes.budgets import Meter, Refused, refund, reserve, settle, take_back
 from sexplang.machine.stack import Segment
-from sexplang.machine.unwinding import CLEANING, SCOPE, UNWINDING
+from sexplang.machine.unwind import CLEANING, SCOPE, UNWINDING
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.effect import Part, Request
 from sexplang.terms.values.value import Record, Value

@@ -10,7 +10,7 @@ from sexplang.machine.exits import BeginSpan, EndSpan, EnterScope, Forked
 from sexplang.machine.handlers import fail, is_handled, perform
 from sexplang.machine.positions.error_positions import return_value
 from sexplang.machine.stack import BOTTOM, Closure, Code, Ctx, Frame, Segment, Step, leave
-from sexplang.machine.unwinding import ClauseCode, HandlerKind
+from sexplang.machine.unwind import ClauseCode, HandlerKind
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.task import (
     Ask,

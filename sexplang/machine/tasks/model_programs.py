@@ -14,7 +14,7 @@ from sexplang.machine.exits import EnterScope
 from sexplang.machine.link import link
 from sexplang.machine.scopes.budgets import check_budget
 from sexplang.machine.stack import BOTTOM, Frame, Linked, Segment, Step
-from sexplang.machine.unwinding import ClauseCode, HandlerKind
+from sexplang.machine.unwind import ClauseCode, HandlerKind
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.model.roles import normalize_name

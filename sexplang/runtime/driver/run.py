@@ -83,7 +83,7 @@ class Run:
     _open: dict[str, Started] = field(factory=dict)
     _arrived: "deque[tuple[str, Value, bool, int]]" = field(factory=deque)
     _flights: SingleFlight = field(factory=SingleFlight)
-    _told: Row | None = None
+    _delivered_row: Row | None = None
     """The reply that is being delivered."""
     _since: float = field(factory=monotonic)
     """Where the run's clock began."""
@@ -250,7 +250,7 @@ class Run:
         self._queue.clear()
         self._flights = SingleFlight()
         if after is not self.outcome:
-            self.outcome, self._told = after, None
+            self.outcome, self._delivered_row = after, None
             wanted = {each.id for each in getattr(self.outcome, "requests", ())}
             over = [each.request for id, each in begun.items() if id not in wanted]
             with suppress(Refusal):
@@ -304,7 +304,7 @@ class Run:
 
     def _so_far(self, id: str) -> Part:
         """What a call had got that is withdrawn: all of it if its reply is being delivered."""
-        told = self._told
+        told = self._delivered_row
         if told is None or told.id != id:
             return self.flown.so_far(id)
         part: Part = {"usage": told.usage, "text": "", "model": ""}
@@ -375,7 +375,7 @@ class Run:
         row = opened.make_row(value, failed, attempts)
         if not self._record(row):
             return
-        self._told = row
+        self._delivered_row = row
         del self._open[id]
         self.flown.over(id)
         if self.on_event is not None:
@@ -414,7 +414,7 @@ class Run:
 
     def _set_outcome(self, after: Outcome) -> None:
         """The run stands elsewhere."""
-        self.outcome, self._told = after, None
+        self.outcome, self._delivered_row = after, None
         gone = after.withdrawn
         if gone or self.flown.cut:
             begun = [self._open[id].request for id in gone if id in self._open]

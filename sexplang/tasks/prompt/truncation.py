@@ -22,10 +22,10 @@ def truncate(
     """The blocks of a user message, which do not fit, with their texts cut; and the session that
     keeps them whole. Where not even their images and documents fit, these are left out."""
     bare = tokens_of(tuple([_with(block, "") for block in content]))
-    if bare > _room_left(session) // 2:
+    if bare > _tokens_left(session) // 2:
         content = without_media(content)
     texts = [_text(block) for block in content]
-    room = _room_left(session) // 2 - tokens_of(tuple([_with(block, "") for block in content]))
+    room = _tokens_left(session) // 2 - tokens_of(tuple([_with(block, "") for block in content]))
     cut = cut_to(texts, room, "shortened")
     blocks = tuple([_with(block, text) for block, text in zip(content, cut, strict=True)])
     whole = tuple(
@@ -46,7 +46,7 @@ def plan_words(session: HandlerSession, told: dict[str, Value], others: int = 0)
     """What a model is told of a plan, in JSON; where it does not fit beside the tokens of others,
     the contents of its results are cut."""
     words = json_text(told)
-    left = _room_left(session) - others
+    left = _tokens_left(session) - others
     if tokens_in(words) <= left - _MARKED:
         return words
     listed = told.get("results")
@@ -84,7 +84,7 @@ def _cut(text: str, tokens: int, note: str) -> str:
     return cut if len(cut) < len(text) else text
 
 
-def _room_left(session: HandlerSession) -> int:
+def _tokens_left(session: HandlerSession) -> int:
     return session.setup.window - session.taken[0]
 
 

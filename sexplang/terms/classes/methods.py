@@ -81,7 +81,7 @@ def _initial(each: Field, known: dict[str, Any]) -> tuple[str | None, str | None
 
 def write_eq(cls: Any) -> Any:
     """The `__eq__` of a class."""
-    same = [f"self.{each.name} == other.{each.name}" for each in _compared_fields(cls)]
+    same = [f"self.{each.name} == other.{each.name}" for each in _fields_to_compare(cls)]
     lines = [
         "if other.__class__ is not self.__class__: return NotImplemented",
         f"return {' and '.join(same) or 'True'}",
@@ -91,11 +91,11 @@ def write_eq(cls: Any) -> Any:
 
 def write_hash(cls: Any) -> Any:
     """The `__hash__` of a class."""
-    parts = "".join([f"self.{each.name}, " for each in _compared_fields(cls)])
+    parts = "".join([f"self.{each.name}, " for each in _fields_to_compare(cls)])
     return _define(cls, "__hash__", ["self"], [f"return hash(({parts}))"], {})
 
 
-def _compared_fields(cls: Any) -> list[Field]:
+def _fields_to_compare(cls: Any) -> list[Field]:
     return [each for each in cls.__fields__ if each.is_("eq")]
 
 

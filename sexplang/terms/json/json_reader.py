@@ -139,7 +139,7 @@ class _Reader:
     def _value(self) -> Value:
         char = self._next()
         if char == "[" or char == "{":
-            return self._opened(char)
+            return self._open(char)
         if char == '"':
             return self._string()
         word, value = _WORDS.get(char, ("", None))
@@ -154,7 +154,7 @@ class _Reader:
             return value
         raise self._bad("a value is missing here")
 
-    def _opened(self, char: str) -> Value:
+    def _open(self, char: str) -> Value:
         if len(self.outer) == DEEPEST:
             raise self._bad(f"this is nested deeper than {DEEPEST} levels")
         self.at += 1

@@ -75,7 +75,7 @@ def whole_characters(data: Any) -> tuple[Any, bool]:
     """`data` with half characters replaced, and whether there were any: no output can hold them."""
     if not _SURROGATE.search(json.dumps(data, ensure_ascii=False, default=str)):
         return data, False
-    return _changed(data, lambda leaf: _whole(leaf) if isinstance(leaf, str) else leaf), True
+    return _change(data, lambda leaf: _whole(leaf) if isinstance(leaf, str) else leaf), True
 
 
 def with_floats(data: Any, note: Callable[[str], None]) -> Any:
@@ -88,7 +88,7 @@ def with_floats(data: Any, note: Callable[[str], None]) -> Any:
             note(_rounding(str(leaf), float(leaf)))
         return float(leaf)
 
-    return _changed(data, to_float)
+    return _change(data, to_float)
 
 
 def is_whole(number: Decimal) -> bool:
@@ -96,11 +96,11 @@ def is_whole(number: Decimal) -> bool:
     return number == number.to_integral_value()
 
 
-def _changed(data: Any, change: Callable[[Any], Any]) -> Any:
+def _change(data: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(data, list):
-        return [_changed(item, change) for item in data]
+        return [_change(item, change) for item in data]
     if isinstance(data, dict):
-        return {_whole(key): _changed(item, change) for key, item in data.items()}
+        return {_whole(key): _change(item, change) for key, item in data.items()}
     return change(data)
 
 
@@ -169,7 +169,7 @@ def each_key_once(note: Callable[[str], None]) -> json.JSONDecoder:
                     raise ValueError(twice(key))
         return made
 
-    def noted(text: str) -> float | Decimal:
+    def note_number(text: str) -> float | Decimal:
         number = _float(text)
         written = _exactly(number, text)
         if written is None:
@@ -179,19 +179,22 @@ def each_key_once(note: Callable[[str], None]) -> json.JSONDecoder:
         return written if number.is_integer() else number
 
     return json.JSONDecoder(
-        object_pairs_hook=table, parse_constant=_no_constant, parse_float=noted, parse_int=_int
+        object_pairs_hook=table,
+        parse_constant=_no_constant,
+        parse_float=note_number,
+        parse_int=_int,
     )
 
 
 def certain(text: str) -> Any:
     """The data that `text` denotes, with one value under each key. Raises NotJson."""
-    data = strict(text, each_key_once(_unnoted))
+    data = strict(text, each_key_once(_ignore))
     if whole_characters(data)[1]:
         raise NotJson("a text holds half of a surrogate pair")
-    return with_floats(data, _unnoted)
+    return with_floats(data, _ignore)
 
 
-def _unnoted(_: str) -> None:
+def _ignore(_: str) -> None:
     """Repairs that nobody has to know of."""
 
 

@@ -24,7 +24,7 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "", shape: st
     return otherwise if near is None else f"did you mean {shape.format(near)}?"
 
 
-def misspelled(name: str, names: Iterable[str]) -> str | None:
+def find_misspelled(name: str, names: Iterable[str]) -> str | None:
     """The name that `name` is a slip of the pen for: one letter off, or two where both are long."""
     known = [*names]
     close = fewest_letters_off(name, known, 1)

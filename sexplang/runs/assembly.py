@@ -9,8 +9,8 @@ from sexplang.build import pipeline
 from sexplang.machine import Limits, Outcome
 from sexplang.machine.outcome import Conceal, as_it_is
 from sexplang.package.process import growth
-from sexplang.terms.model.roles import Models
 from sexplang.terms.classes.node import attributes, evolve
+from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import Terms
 from sexplang.terms.task import TaskSystem
@@ -89,10 +89,10 @@ def task_system(program: Program, terms: Terms) -> TaskSystem:
 
 def _price(terms: Terms) -> Callable[..., float | None]:
     @cache
-    def known() -> Callable[..., float | None]:
+    def price_table() -> Callable[..., float | None]:
         # Most programs have no budget in dollars, and start without the runtime.
         from sexplang.runtime.models.prices import prices
 
         return prices(terms.models, function=terms.prices == "function", is_replayed=True)
 
-    return lambda *asked: known()(*asked)
+    return lambda *asked: price_table()(*asked)

@@ -168,7 +168,7 @@ class Lowering:
         found = self.operations.get(name)
         if found is not None:
             return found
-        export = self.names.find(name) or self.names.namespaced(name)
+        export = self.names.find(name) or self.names.find_in_module(name)
         shape = export.shape if isinstance(export, Export) else None
         return shape if isinstance(shape, Operation) else None
 

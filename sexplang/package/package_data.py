@@ -43,7 +43,7 @@ def defaults_for(texts: list[str], has_tasks: bool) -> dict[str, tuple[str, str]
     return {operation: place for operation, place in DEFAULTS.items() if needed[operation]}
 
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 @cache

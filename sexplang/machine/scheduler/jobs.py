@@ -1,4 +1,4 @@
-"""`(in-place f)`: branches whose work needs a permit, and how they wait for one."""
+"""`(with-permit f)`: branches whose work needs a permit, and how they wait for one."""
 
 from typing import TYPE_CHECKING, Any
 

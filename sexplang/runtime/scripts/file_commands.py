@@ -12,7 +12,6 @@ from sexplang.runtime.files.path_patterns import split_pattern
 from sexplang.runtime.files.surrogates import writable
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refuse
-from sexplang.runtime.scripts.output_paths import paths_printed
 from sexplang.runtime.scripts.script_request import check_supervision, command_of
 from sexplang.terms.file_command import KNOWN, Listing, listing
 from sexplang.terms.values.value import Value
@@ -61,7 +60,7 @@ async def run_file_command(given: tuple[Value, ...], permissions: Permissions) -
             hint="name the folder, or part of the names: find docs -name '*.md'",
             limit=MOST_BYTES,
         )
-    found = [_display_path(path, permissions) for path in paths_printed(command, reply["stdout"])]
+    found = [_display_path(path, permissions) for path in parse_paths(command, reply["stdout"])]
     return tuple(dict.fromkeys([path for path in found if path is not None]))
 
 
@@ -109,3 +108,31 @@ def _display_path(path: str, permissions: Permissions) -> str | None:
         return None
     whole = os.path.join(root, relative)
     return display_path(whole, permissions) if is_file(path, permissions) else None
+
+
+def parse_paths(command: Listing, output: str) -> tuple[str, ...]:
+    """A path for each line; of git, whose names end with NUL, for each name."""
+    if command.name == "git ls-files":
+        return tuple([name for name in output.split("\0") if name])
+    lines = output.split("\n")
+    if command.name == "ls":
+        return _parse_ls(command, lines)
+    return tuple(sorted([line for line in lines if line]))
+
+
+def _parse_ls(command: Listing, lines: list[str]) -> tuple[str, ...]:
+    places = command.places
+    letters = "".join([word for word in command.arguments if word.startswith("-")])
+    if "d" in letters:
+        return tuple([line for line in lines if line])
+    has_heads = "R" in letters or len(places) > 1
+    folder = "" if has_heads or not places else places[0]
+    found = []
+    for at, line in enumerate(lines):
+        if has_heads and line.endswith(":") and (at == 0 or not lines[at - 1]):
+            folder = line[:-1]
+        elif line:
+            # A file that is named itself stands there as it was named.
+            is_whole = "/" in line or not folder or (line,) == places
+            found.append(line if is_whole else f"{folder.rstrip('/')}/{line}")
+    return tuple(found)

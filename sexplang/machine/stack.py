@@ -227,7 +227,7 @@ class Ctx:
         jobs = None
         if self.jobs is not None and around.jobs is not None:
             jobs = (*around.jobs, *[id for id in self.jobs[inside:] if id not in around.jobs])
-        return self.but(scopes=scopes, spared=spared, jobs=jobs, plans=plans)
+        return self.but(scopes=scopes, expired_scopes=spared, jobs=jobs, plans=plans)
 
     def naming(self, around: "Ctx") -> "Ctx":
         """The same work, done by code that stands `around`: it refers to what that does."""
@@ -244,7 +244,7 @@ class Ctx:
     def with_expired(self, broken: str) -> "Ctx":
         """Cleaning up for a scope that broke: its time does not count, its money and steps do."""
         scopes = tuple([id for id in self.scopes if id != broken])
-        return self.but(scopes=scopes, spared=(*self.expired_scopes, broken))
+        return self.but(scopes=scopes, expired_scopes=(*self.expired_scopes, broken))
 
 
 class Exit(Exception):

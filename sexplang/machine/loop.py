@@ -43,7 +43,7 @@ _SHORT = 64
 _LONG = 20_000
 """Steps of a turn: of a run's first one, and of all others."""
 
-_AT_ONCE = 1_024
+_AT_ONCE = 4_096
 """Elements that are gone through in one step of Python at most."""
 
 _TICKS = (None,) * _LONG

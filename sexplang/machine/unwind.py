@@ -317,9 +317,13 @@ _LEFT = (_leave_on, BOTTOM)
 
 
 def _suppress(env: Any, k: Frame, s: Segment) -> Step:
-    """The body of a `finally` has been refused money: what is left goes on being left."""
+    """The body of a `finally` has been refused money: the unwinding goes on. So it does where that
+    body is unwound itself, and a finalizer in it is at work."""
+    refused = Unwinding((env[-2],))
+    if k[0] is not _end_finalizer:
+        return k[0], NOTHING.beside(refused), k, s
     below = k[1]
-    return below[0], k[2].beside(Unwinding((env[-2],))), below, s
+    return below[0], k[2].beside(refused), below, s
 
 
 def _refusals_met(data: Any, kind: Kind, is_target: bool) -> Unwinding:

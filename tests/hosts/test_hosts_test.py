@@ -218,7 +218,7 @@ def test_a_deep_test_is_no_trouble():
     (passed,) = results(f'(test "t" {deep} expect: {deep} requests: [])')
     shown = findings(f'(define-effect (ask x)) (test "t" (ask 1) script: [[(ask {deep}) 1]])')
 
-    assert passed.passed
+    assert passed.is_success
     assert "unscripted-request" in shown
 
 

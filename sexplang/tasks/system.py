@@ -24,11 +24,10 @@ from sexplang.tasks.session import (
     Rules,
     Setup,
 )
-from sexplang.tasks.start.follow_up import more
-from sexplang.tasks.start.opening_request import open_conversation
-from sexplang.tasks.start.overrides import NO_OVERRIDES, overrides_of
+from sexplang.tasks.start.opening_request import more, open_conversation
+from sexplang.tasks.start.parameters import NO_OVERRIDES, overrides_of
 from sexplang.tasks.start.preparation import Prepared, prepare
-from sexplang.tasks.turns.partial_notes import add_partial_notes, cut_short, in_task
+from sexplang.tasks.turns.finish import add_partial_notes, cut_short, in_task
 from sexplang.tasks.turns.turns import advance_session
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.model.roles import Models

@@ -9,8 +9,7 @@ the name that is given.
 from collections.abc import Callable
 
 from sexplang.tasks.prompt.window import tokens_in
-from sexplang.tasks.requests.candidates import reachable_tasks
-from sexplang.tasks.requests.match import CANDIDATES, THRESHOLD, match
+from sexplang.tasks.requests.match import CANDIDATES, THRESHOLD, match, reachable_tasks
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.start.parameters import fill_inputs, fits
 from sexplang.tasks.start.preparation import Prepared

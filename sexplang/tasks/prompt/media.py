@@ -2,7 +2,7 @@
 tool gives."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.session import Block
@@ -173,3 +173,30 @@ def without_media(blocks: Sequence[Block]) -> tuple[Block, ...]:
             block = {**block, "content": "\n".join([texts_of(content), *words]).strip()}
         made.append(block)
     return tuple(made)
+
+
+def unique(paths: Iterable[str], folder: str) -> tuple[str, ...]:
+    """The paths without those that name a file once more, in other words; what is relative is
+    so to `folder`, which may be empty where nobody knows it."""
+    first: dict[str, str] = {}
+    for path in paths:
+        first.setdefault(place(path, folder), path)
+    return tuple(first.values())
+
+
+def place(path: str, folder: str) -> str:
+    """A path without detours. Links are not looked at: they may be files of their own."""
+    whole = f"{folder}/{path}" if folder and not path.startswith("/") else path
+    is_absolute = whole.startswith("/")
+    parts: list[str] = []
+    for part in whole.split("/"):
+        if part == ".." and parts and parts[-1] != "..":
+            parts.pop()
+        elif part not in ("", ".") and not (part == ".." and is_absolute):
+            parts.append(part)
+    return "/" * is_absolute + "/".join(parts)
+
+
+def relative_to(path: str, folder: str) -> str:
+    """A path without detours, and relative where it leads into the folder."""
+    return place(path, folder).removeprefix(f"{folder.rstrip('/')}/") if folder else place(path, "")

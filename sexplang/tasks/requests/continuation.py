@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from sexplang.tasks.plans.artifacts import body_of, object_in
 from sexplang.tasks.plans.proposal import Proposal, proposal
-from sexplang.tasks.requests.candidates import reachable_from
+from sexplang.tasks.requests.match import reachable_from
 from sexplang.tasks.requests.subtask_request import (
     SubtaskRequest,
     fields_of,

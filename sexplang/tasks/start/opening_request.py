@@ -4,12 +4,22 @@ Checks come before anything is asked: depth, inputs, cycles, context settings. I
 to see, they are read first; then the model is asked.
 """
 
-from sexplang.tasks.failures import halt
-from sexplang.tasks.prompt.context import inherit_items, previous_text, sections, select_paths
-from sexplang.tasks.prompt.history import configure, select_messages
-from sexplang.tasks.prompt.lookups import AUTOMATIC, naming, own_items, searching
-from sexplang.tasks.prompt.media import take_media
-from sexplang.tasks.prompt.paths import unique
+from itertools import chain
+
+from sexplang.tasks.failures import bad_input, halt
+from sexplang.tasks.prompt.context import (
+    AUTOMATIC,
+    inherit_items,
+    naming,
+    own_items,
+    previous_text,
+    searching,
+    sections,
+    select_paths,
+)
+from sexplang.tasks.prompt.history import configure, flaw_of, select_messages
+from sexplang.tasks.prompt.media import take_media, unique
+from sexplang.tasks.prompt.substitution import render
 from sexplang.tasks.prompt.window import check_fit, fill_window, tokens_in, tokens_of
 from sexplang.tasks.requests.match import describe_substitute
 from sexplang.tasks.session import (
@@ -22,19 +32,17 @@ from sexplang.tasks.session import (
     Setup,
 )
 from sexplang.tasks.settings import MINIMAL, NO_MEMORY, NOTHING_BEFORE, ContextSettings, effective
-from sexplang.tasks.start.executor import execute_body
-from sexplang.tasks.start.overrides import NO_OVERRIDES, Overrides
-from sexplang.tasks.start.parameters import bound
+from sexplang.tasks.start.parameters import NO_OVERRIDES, Overrides, values_of
 from sexplang.tasks.start.preparation import Body, Prepared
 from sexplang.tasks.turns.tools import with_tools
-from sexplang.tasks.turns.turns import ask_for_compaction, start_session
+from sexplang.tasks.turns.turns import ask_again, ask_for_compaction, start_session
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.quota import MOST_DEPTH
 from sexplang.terms.task import Ask, Conversation, Want, sign
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.values.text import text
-from sexplang.terms.values.value import Value
+from sexplang.terms.values.value import Fault, Value
 
 
 def open_conversation(
@@ -49,7 +57,7 @@ def open_conversation(
     depth = conversations[-1].depth + 1 if conversations else 0
     if depth >= prepared.max_depth or overrides.max_depth is not None:
         check_depth(prepared.max_depth, template.name, depth, overrides.max_depth)
-    values = bound(prepared, inputs)
+    values = _bind(prepared, inputs)
     asked = _signature(template.name, values, overrides.file_paths)
     if conversations:
         _check_cycle(Conversation(template.name, asked, depth), conversations)
@@ -111,6 +119,14 @@ def open_conversation(
     taken, warnings = fill_window((0, 0), warnings, tokens, setup.window)
     session = HandlerSession(setup, payload, messages, taken, warnings, gathering)
     return conversation, *start_session(session)
+
+
+def _bind(prepared: Prepared, given: dict[str, Value]) -> dict[str, Value]:
+    """Every declared parameter with its value, in their order; nil for an optional one means its
+    default."""
+    if tuple(given) == prepared.names and tuple(map(type, given.values())) == prepared.usual:
+        return given
+    return values_of(prepared.template, given)
 
 
 def _request(
@@ -321,3 +337,95 @@ def _gathering(
         wanted=wanted,
         previous=previous,
     )
+
+
+def execute_body(prepared: Prepared, values: dict[str, Value]) -> tuple[str, Body]:
+    """The prompt and the other texts of a template with every slot filled; all slots that lead
+    nowhere are one failure."""
+    missing: list[str] = []
+    prompt = render(prepared.instructions, values, missing)
+    if (not prompt or prompt.isspace()) and not missing:
+        raise _blank(prepared)
+    if prepared.still is not None and not missing:
+        return prompt, prepared.still
+    system = render(prepared.system, values, missing)
+    files_text = render(prepared.files_text, values, missing)
+    description = render(prepared.description, values, missing)
+    if prepared.criteria:
+        render(prepared.criteria, values, missing)
+    if missing:
+        raise _missing(prepared, missing)
+    return prompt, Body(system, prepared.paths, files_text, description)
+
+
+def _blank(prepared: Prepared) -> Fault:
+    """All that is put into the prompt is blank, and no provider takes a blank prompt."""
+    source = prepared.instructions
+    names = () if isinstance(source, str) else tuple([slot.written for _, slot in source.slots])
+    listed = ", ".join([f"`{{{{{name}}}}}`" for name in dict.fromkeys(names)]) or "white space"
+    return bad_input(
+        f"task `{prepared.template.name}` would ask its model nothing: its prompt is only "
+        f"{listed}, and that is empty",
+        "give it a text there, or write words of your own into its <instructions>",
+        blank=tuple(dict.fromkeys(names)),
+    )
+
+
+def _missing(prepared: Prepared, missing: list[str]) -> Fault:
+    names = tuple(dict.fromkeys(missing))
+    listed = ", ".join(f"`{{{{{name}}}}}`" for name in names)
+    declared = " ".join(param.name for param in prepared.template.params) or "none"
+    return bad_input(
+        f"task `{prepared.template.name}` has placeholders that lead nowhere: {listed}",
+        f"its parameters are {declared}; write {{{{{{{{ for two braces",
+        missing=names,
+    )
+
+
+def more(
+    rules: Rules,
+    before: Conversation,
+    session: HandlerSession,
+    words: Value,
+    conversations: tuple[Conversation, ...],
+) -> tuple[Conversation, HandlerSession, Want]:
+    """The conversation, its session, and what it asks first; all but the words is as it was.
+    Raises Fault."""
+    setup = session.setup
+    depth = conversations[-1].depth + 1 if conversations else 0
+    if depth >= rules.max_task_depth or setup.max_depth is not None:
+        check_depth(rules.max_task_depth, setup.task, depth, setup.max_depth)
+    content = _content(words)
+    past, messages = session, _messages_of(session)
+    count = len(messages)
+    asked = sign(f"{setup.task}\0{count}\0{json_text(content, canonical=True)}")
+    session = HandlerSession(
+        evolve(setup, depth=depth, earlier=count, past=past),
+        session.payload,
+        messages,
+        session.taken,
+    )
+    return evolve(before, asked=asked, depth=depth), *ask_again(session, content)
+
+
+def _messages_of(session: HandlerSession) -> tuple[Block, ...]:
+    """All messages of a conversation that is over."""
+    parts = []
+    over: HandlerSession | None = session
+    while over is not None:
+        parts.append(over.messages)
+        over = over.setup.past
+    return tuple(chain.from_iterable(reversed(parts)))
+
+
+def _content(words: Value) -> tuple[Block, ...]:
+    """The blocks of a message: a text is one. Raises Fault."""
+    content = ({"type": "text", "text": words},) if isinstance(words, str) else words
+    flaw = flaw_of(({"role": "user", "content": content},))
+    if flaw is not None:
+        raise bad_input(
+            f"the words with which a conversation goes on do not fit: {flaw}",
+            'write (continue result "words"); a list of content blocks may stand for the words',
+        )
+    made: tuple[Block, ...] = content
+    return made

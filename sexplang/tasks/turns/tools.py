@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterable
 from shlex import quote
 
 from sexplang.tasks.plans.schema import INPUTS, PROPOSE
-from sexplang.tasks.requests.catalogue import listing
+from sexplang.tasks.requests.catalogue import Catalogue, catalogue
 from sexplang.tasks.requests.definitions import tool_of, tool_of_function
+from sexplang.tasks.requests.match import candidates
 from sexplang.tasks.session import Rules, Setup
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.template import Template, tool_alias
@@ -73,6 +74,12 @@ BUILT_IN: dict[str, dict[str, Value]] = {
 }
 """What needs no registration. Any other name is answered by the operation `tool`."""
 
+_TASK_NAMES: dict[str, tuple[str, ...]] = {
+    "spawn_subtask": ("properties", "name"),
+    "propose_subplan": ("properties", "subtasks", "items", "properties", "name"),
+}
+"""The tools that ask for tasks, and where the schema of each has the name of one."""
+
 _ANY_OBJECT: dict[str, Value] = {"type": "object"}
 
 
@@ -82,7 +89,7 @@ def offer_tools(
     """The names that the model of a task sees with the tools they stand for, and the definitions
     it is sent. Raises Fault for a tool of a server that nobody named: of it a model would see the
     name alone."""
-    listed = listing(BUILT_IN, allowed, rules.tasks, asks)
+    listed = _catalogue_tools(allowed, rules.tasks, asks)
     names: dict[str, str] = {}
     tools: list[Value] = []
     for name in dict.fromkeys(allowed):
@@ -100,6 +107,34 @@ def offer_tools(
             }
         )
     return names, tuple(tools)
+
+
+def _catalogue_tools(
+    allowed: tuple[str, ...], tasks: tuple[Template, ...], asks: Template
+) -> dict[str, dict[str, Value]]:
+    """Those of the allowed tools by which a task asks for others, with the list of these. It stands
+    in one: the other refers to that."""
+    asking = [name for name in _TASK_NAMES if name in allowed]
+    found = catalogue(candidates(tasks, asks)) if asking else None
+    if found is None:
+        return {}
+    first, *others = asking
+    there = f"The tasks are those that `{first}` lists."
+    words = {first: found.words, **dict.fromkeys(others, there)}
+    return {name: _naming(BUILT_IN[name], name, found, words[name]) for name in asking}
+
+
+def _naming(tool: dict[str, Value], name: str, found: Catalogue, words: str) -> dict[str, Value]:
+    schema = tool["input_schema"]
+    if found.names is not None:
+        schema = _with_choices(schema, _TASK_NAMES[name], found.names)
+    return {"description": f"{tool['description']} {words}", "input_schema": schema}
+
+
+def _with_choices(schema: Value, path: tuple[str, ...], names: tuple[str, ...]) -> Value:
+    if not path:
+        return {**schema, "enum": names}
+    return {**schema, path[0]: _with_choices(schema[path[0]], path[1:], names)}
 
 
 def own_tool(name: str, rules: Rules) -> dict[str, Value] | None:

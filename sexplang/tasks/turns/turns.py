@@ -4,31 +4,37 @@ import re
 from collections.abc import Callable
 
 from sexplang.tasks.failures import bad_reply, exhaust, halt
-from sexplang.tasks.notes import with_subtasks
 from sexplang.tasks.plans.ledger import read_answer as answered_plan
 from sexplang.tasks.plans.ledger import with_artifacts
 from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.prompt.compaction import check_messages, replace_messages
-from sexplang.tasks.prompt.lookups import Gathered, begin_lookups, files_read, read_lookups
-from sexplang.tasks.prompt.truncation import plan_words, truncate
-from sexplang.tasks.prompt.window import count_reply, fits, tokens_of, with_more
+from sexplang.tasks.prompt.context import Gathered, begin_lookups, files_read, read_lookups
+from sexplang.tasks.prompt.window import (
+    count_reply,
+    fits,
+    plan_words,
+    tokens_of,
+    truncate,
+    with_more,
+)
 from sexplang.tasks.requests.continuation import bare_request, continuation
 from sexplang.tasks.requests.match import report_malformed as malformed_request
 from sexplang.tasks.requests.subtask_request import SubtaskRequest
-from sexplang.tasks.session import NOTHING, Block, HandlerSession, Rules, Waits
-from sexplang.tasks.start.model_request import ask_model
-from sexplang.tasks.turns.finish import finish
+from sexplang.tasks.session import NOTHING, Block, HandlerPayload, HandlerSession, Rules, Waits
+from sexplang.tasks.turns.finish import fail_overflow, fail_refusal, finish, full, with_subtasks
 from sexplang.tasks.turns.replies import Reply, model_reply
-from sexplang.tasks.turns.stop_reasons import fail_overflow, fail_refusal, full
 from sexplang.tasks.turns.tool_calls import (
     add_results,
     available,
+    collect_warnings,
+    halting,
+    outcome,
     plan_calls,
     propose,
     spawn_subtask,
+    sum_usage,
     with_plan,
 )
-from sexplang.tasks.turns.tool_results import collect_warnings, halting, outcome, sum_usage
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.model.payload import is_forced
 from sexplang.terms.task import Ask, Finished, Perform, Want
@@ -350,3 +356,34 @@ _STOPS: dict[str, Callable[[Rules, HandlerSession, Reply], Next]] = {
     "refusal": fail_refusal,
 }
 """What each stop reason means, but for those that end a turn in peace."""
+
+
+def ask_model(session: HandlerSession) -> Perform:
+    """The next model request: the payload with all messages so far."""
+    payload, messages = session.payload.copy(), session.messages
+    payload["messages"] = messages
+    sent = None
+    if len(messages) == 1 and not payload["tools"] and _SCALAR.issuperset(payload):
+        sent = _messages_of_prompt(payload, messages[0]["content"])
+    return Perform((Ask("model", (payload,), False, sent),))
+
+
+_SCALAR = frozenset(
+    (
+        *("model", "system", "messages", "tools", "max_tokens", "timeout", "task"),
+        *("temperature", "top_p", "top_k", "seed", "effort", "cache", "service_tier"),
+    )
+)
+"""The keys of a payload that is sent as it is, but for its messages and tools."""
+
+
+def _messages_of_prompt(
+    payload: HandlerPayload, content: tuple[Block, ...]
+) -> tuple[Value, ...] | None:
+    """What `plain` makes of the request if it is as most are: a prompt, no tools and no schema."""
+    if len(content) > 1:
+        return None
+    sent = payload.copy()
+    sent["messages"] = [{"role": "user", "content": [content[0].copy()]}]
+    sent["tools"] = []
+    return (sent,)

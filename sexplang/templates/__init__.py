@@ -6,8 +6,7 @@ jsonschema_rs, each imported when it is first needed.
 """
 
 from sexplang.templates.json_schema.schema import json_schema, xml_words
-from sexplang.templates.reply.reading_result import Reading
-from sexplang.templates.reply.reply import read_reply
+from sexplang.templates.reply.reply import Reading, read_reply
 from sexplang.templates.template_checks import check_template
 from sexplang.templates.xml.template_reader import read_templates
 

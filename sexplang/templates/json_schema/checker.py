@@ -7,10 +7,10 @@ together are too much.
 import json
 import math
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from sexplang.templates.json_schema.account import MOST_STEPS, Account
 from sexplang.templates.json_schema.applicable_parts import Part, Speaking
 from sexplang.templates.json_schema.linear_patterns import (
     BadPattern,
@@ -21,6 +21,52 @@ from sexplang.templates.json_schema.linear_patterns import (
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.json.strict import MAX_DEPTH, is_deep
 from sexplang.terms.schema.schemas import BESIDE, SCHEMAS, Bound, References, Unbounded, bound_of
+
+MOST_STEPS = 10_000_000
+"""Each part of a schema at a value is a step; each state of a pattern at a byte is two. The library
+does some five million of the first in a second, and ten times as many of the second."""
+
+
+class TooMuch(Exception):
+    """Says that a check would take too many steps."""
+
+
+@define
+class Account:
+    """Steps that are left."""
+
+    left: float = MOST_STEPS
+
+    def spend(self, steps: float) -> None:
+        """Raises TooMuch."""
+        self.left -= steps
+        if self.left < 0:
+            raise TooMuch(f"checking it against its schema takes more than {MOST_STEPS:,} steps")
+
+
+def type_name(data: Any) -> str:
+    """The JSON type of plain data."""
+    if data is None:
+        return "null"
+    if isinstance(data, bool):
+        return "boolean"
+    if isinstance(data, (int, float, Decimal)):
+        return "number"
+    if isinstance(data, str):
+        return "string"
+    return "object" if isinstance(data, dict) else "array"
+
+
+def is_of(data: Any, type_: Any) -> bool:
+    """Whether data are of a type, where one is said."""
+    if type_ == "integer":
+        return type_name(data) == "number" and _is_whole(data)
+    return type_ is None or type_name(data) == type_
+
+
+def _is_whole(number: Any) -> bool:
+    return bool(number == number and abs(number) != float("inf") and number == int(number))
+
 
 LONGEST = 100_000
 """Characters of a schema: it is in every prompt."""

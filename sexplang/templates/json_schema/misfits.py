@@ -6,22 +6,17 @@ list what does not, it would make everything at once, and as much again for each
 
 import json
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from sexplang.templates.json_schema.account import Account, TooMuch
 from sexplang.templates.json_schema.applicable_parts import Part
-from sexplang.templates.json_schema.checker import Check
-from sexplang.templates.json_schema.kinds import is_of
+from sexplang.templates.json_schema.checker import Account, Check, TooMuch, is_of
 from sexplang.templates.json_schema.linear_patterns import pattern
-from sexplang.templates.json_schema.unions import astray, choose_branch
 from sexplang.terms.classes.node import define, evolve, frozen
 
-_CLOSELY = 1_000
-"""What may be more than this part of what is left is counted closely."""
-
-_MOST_NAMES = 10
-"""Names of names that are followed to what a branch is."""
+Schema = dict[str, Any]
+Fits = Callable[[Any, Schema], bool]
+"""Whether data is of a branch's kind."""
 
 
 @frozen(eq=False)
@@ -52,6 +47,13 @@ class Misfit:
 
     def __str__(self) -> str:
         return f"{self.place.lstrip('.') or 'the whole'}: {self.words[:200]}"
+
+
+_CLOSELY = 1_000
+"""What may be more than this part of what is left is counted closely."""
+
+_MOST_NAMES = 10
+"""Names of names that are followed to what a branch is."""
 
 
 @define(eq=False)
@@ -248,3 +250,53 @@ def _quote(char: str) -> str:
 def show(data: Any) -> str:
     """Data in a sentence."""
     return json.dumps(data, ensure_ascii=False, default=str)[:60]
+
+
+def choose_branch(data: Any, branches: Sequence[Schema], is_of: Fits) -> int | None:
+    """The index of the branch that the data was meant for: the only one of its kind; of objects
+    that whose choice a field has, else that with the most of its fields. None for nobody knows."""
+    kind = [at for at, branch in enumerate(branches) if is_of(data, branch)]
+    if type(data) is not dict:
+        return kind[0] if len(kind) == 1 else None
+    for name in _telling([branches[at] for at in kind]):
+        if name in data:
+            chosen = [at for at in kind if _is_among(data[name], choices(branches[at], name))]
+            if len(kind) > len(chosen) == 1:
+                return chosen[0]
+    return max(kind, key=lambda at: len(data.keys() & _fields(branches[at])), default=None)
+
+
+def astray(data: Any, branches: Sequence[Schema]) -> tuple[str, list[Any]] | None:
+    """A field by which the branches are told apart and that has the choice of none of them, and all
+    these choices."""
+    for name in _telling(branches) if type(data) is dict and len(branches) > 1 else ():
+        every = [each for branch in branches for each in choices(branch, name)]
+        if name in data and not _is_among(data[name], every):
+            return name, list({json.dumps(each, default=str): each for each in every}.values())
+    return None
+
+
+def _telling(branches: Sequence[Schema]) -> list[str]:
+    """The fields for which every branch has choices."""
+    first = _fields(branches[0]) if branches else {}
+    return [name for name in first if all(choices(branch, name) for branch in branches)]
+
+
+def choices(branch: Schema, name: str) -> Sequence[Any]:
+    """What a branch lets a field be, where it lists it."""
+    field = _fields(branch).get(name)
+    if not isinstance(field, dict):
+        return ()
+    return (field["const"],) if "const" in field else field.get("enum") or ()
+
+
+def _fields(branch: Schema) -> Schema:
+    fields = branch.get("properties")
+    return fields if isinstance(fields, dict) else {}
+
+
+def _is_among(value: Any, listed: Sequence[Any]) -> bool:
+    """Whether it is one of the choices; to Python, true is 1."""
+    return any(
+        value == each and isinstance(value, bool) is isinstance(each, bool) for each in listed
+    )

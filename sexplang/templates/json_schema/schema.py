@@ -8,9 +8,7 @@ import re
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.json_schema.account import Account, TooMuch
-from sexplang.templates.json_schema.checker import BAD, check_of
-from sexplang.templates.json_schema.kinds import is_of, type_name
+from sexplang.templates.json_schema.checker import BAD, Account, TooMuch, check_of, is_of, type_name
 from sexplang.templates.json_schema.misfits import misfits
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.json.json_reader import NotJson

@@ -7,15 +7,18 @@ wrapper that is not there. A field that the type does not have is left out.
 
 import json
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.json_schema import account
-from sexplang.templates.json_schema.account import Account, TooMuch
-from sexplang.templates.json_schema.kinds import is_of, type_name
+from sexplang.templates.json_schema import checker
+from sexplang.templates.json_schema.applicable_parts import Part, Speaking
+from sexplang.templates.json_schema.checker import Account, TooMuch, is_of, type_name
+from sexplang.templates.json_schema.misfits import astray, choose_branch
 from sexplang.templates.json_schema.schema import Misfit, fits, misfit
-from sexplang.templates.json_schema.unions import astray, choose_branch
 from sexplang.terms.classes.node import define, field
+from sexplang.terms.json.strict import is_whole
+from sexplang.terms.schema.schemas import References
 from sexplang.terms.texts.thoughts import ahead
 
 Note = Callable[[str], None]
@@ -236,7 +239,7 @@ class AnswerFitter:
         """How data that was made to fit does not; None where it does."""
         found = list(islice(self._unfit(data, schema, ""), _MOST + 1))
         if self.steps > MOST_STEPS or self.checked.left < 0:
-            most = MOST_STEPS if self.steps > MOST_STEPS else account.MOST_STEPS
+            most = MOST_STEPS if self.steps > MOST_STEPS else checker.MOST_STEPS
             words = f"holding it to its type takes more than {most:,} steps"
             return Misfit(words, _expectation(schema), type_name(data))
         if not found:
@@ -321,3 +324,50 @@ def _list_names(names: list[str]) -> str:
     shown = ", ".join(f"`{name[:40]}`" for name in names[:5])
     more = ", …" if len(names) > 5 else ""
     return f"the field{'s' if len(names) > 1 else ''} {shown}{more}"
+
+
+_BESIDE = frozenset(("allOf", "anyOf", "oneOf", "then", "else"))
+
+
+def with_integers(data: Any, schema: str | dict[str, Any] | None) -> Any:
+    """`data`, which fits `schema` (a JSON Schema), with integers where it asks for them: those that
+    were written, whatever a float makes of them."""
+    if not isinstance(schema, dict) or not _has_fractions(data):
+        return data
+    return _at(data, [schema], Speaking(References(schema), _BESIDE))
+
+
+def _has_fractions(data: Any) -> bool:
+    if isinstance(data, dict):
+        data = list(data.values())
+    if isinstance(data, list):
+        return any(map(_has_fractions, data))
+    return isinstance(data, (float, Decimal))
+
+
+def _at(data: Any, parts: list[Any], speaking: Speaking) -> Any:
+    """`data` where these parts of the schema speak about it."""
+    about = speaking.about(parts)
+    if not about:
+        return data
+    if isinstance(data, (float, Decimal)):
+        return _number(data) if any(map(_asks, about)) else data
+    inside = speaking.inside(about, data)
+    if isinstance(data, list):
+        return [_at(data[at], found, speaking) for at, found in inside]
+    if isinstance(data, dict):
+        return {key: _at(data[key], found, speaking) for key, found in inside}
+    return data
+
+
+def _asks(part: Part) -> bool:
+    """Whether a number under a part is an integer."""
+    type_ = part.get("type")
+    listed = type_ if isinstance(type_, list) else [type_]
+    return "integer" in listed and "number" not in listed
+
+
+def _number(data: float | Decimal) -> float | Decimal | int:
+    # A float is here only if its shortest digits are those that were written.
+    number = data if isinstance(data, Decimal) else Decimal(repr(data))
+    return int(number) if is_whole(number) else data

@@ -6,18 +6,15 @@ pen; each is recorded, and the type is checked after all of them. What is not ce
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.json_schema.account import Account, TooMuch
+from sexplang.templates.json_schema.checker import Account, TooMuch
 from sexplang.templates.json_schema.schema import fits, json_schema, misfit, opening, resolve
-from sexplang.templates.reply.answers import AnswerFitter, bare, may_be_text
-from sexplang.templates.reply.fences import find_fences, outside
-from sexplang.templates.reply.integers import with_integers
+from sexplang.templates.reply.answers import AnswerFitter, bare, may_be_text, with_integers
 from sexplang.templates.reply.json_repair import GaveUp, repair
-from sexplang.templates.reply.reading_result import Reading
-from sexplang.terms.classes.node import frozen
+from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.json.json_reader import NotJson
 from sexplang.terms.json.strict import (
     begins,
@@ -31,6 +28,20 @@ from sexplang.terms.template import OutputFormat
 from sexplang.terms.texts.thoughts import ahead, is_open
 from sexplang.terms.values.text import value_of
 from sexplang.terms.values.value import Value
+
+
+@frozen
+class Reading:
+    """`value` is meaningful where `problem` is None; `problem` is a sentence for the model.
+
+    `details` hold expectedType and actualType, parseError, violations as they apply.
+    """
+
+    value: Value
+    repairs: tuple[str, ...] = ()
+    problem: str | None = None
+    details: dict[str, Value] = field(factory=dict)
+
 
 MOST_SEARCHED = 1_000_000
 """Characters of a text that is not JSON, in which JSON is looked for."""
@@ -285,3 +296,28 @@ _MOST_REPAIRS = 30
 def _shorten(repairs: tuple[str, ...]) -> tuple[str, ...]:
     rest = len(repairs) - _MOST_REPAIRS
     return (*repairs[:_MOST_REPAIRS], f"and {rest} more") if rest > 0 else repairs
+
+
+Span = tuple[int, int]
+
+_LINE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+(\w*+)[ \t]*+\r?$", re.MULTILINE)
+
+
+def find_fences(text: str) -> Iterator[Span]:
+    """Where the inside of each fence that is closed begins and ends, in order. A fence closes at
+    one of its own kind, at least as long."""
+    opening = ""
+    begin = 0
+    for fence in _LINE.finditer(text):
+        if not opening:
+            opening, begin = fence[1], fence.end() + 1
+        elif not fence[2] and fence[1].startswith(opening):
+            yield begin, fence.start()
+            opening = ""
+
+
+def outside(text: str, spans: list[Span]) -> str:
+    """What is left of a text without its spans, which are in order."""
+    ends = [0, *[end for _, end in spans]]
+    begins = [*[begin for begin, _ in spans], len(text)]
+    return "".join([text[one:other] for one, other in zip(ends, begins, strict=True)])

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sexplang.templates.json_schema.schema import resolve
-from sexplang.templates.xml.params_attribute import names_in
-from sexplang.templates.xml.prose import prose
-from sexplang.templates.xml.vocabulary import normal
+from sexplang.templates.template_checks import Finding
+from sexplang.templates.xml.structure import normal
 from sexplang.terms.json.json_reader import NotJson
 from sexplang.terms.json.strict import certain
 from sexplang.terms.source import Span
@@ -230,3 +229,45 @@ def _default(text: str, type_: str) -> Any:
         return value_of(certain(text))
     except NotJson:
         return text
+
+
+def names_in(params: str) -> list[str]:
+    """The names, which commas or white space stand between."""
+    return params.replace(",", " ").split()
+
+
+def gaps_in(params: str) -> Iterator[Finding]:
+    """A comma with no name before or after it: one was forgotten, and the positions are others."""
+    if "," in params and not all(map(str.strip, params.split(","))):
+        title = "a parameter has no name: nothing stands before or after one of these commas"
+        yield Finding("bad-name", title, 'name it, or remove the comma: params="a, b"', "params")
+
+
+def prose(text: str) -> str:
+    """`text` without the break after the opening tag, the blank rest before the closing one,
+    and the white space that all its lines have in common.
+
+    What stands on the line of the opening tag has no indentation that anybody could see, so it
+    takes no part in what is common.
+    """
+    lines = text.split("\n")
+    if len(lines) == 1:
+        return text.strip()
+    first, *rest = lines
+    common = _common([line for line in rest if line.strip()])
+    kept = [line[common:] if line.strip() else line[common:].strip() for line in rest]
+    if first.strip():
+        kept.insert(0, first.lstrip())
+    if kept and not kept[-1].strip():
+        kept.pop()
+    return "\n".join(kept)
+
+
+def _common(lines: list[str]) -> int:
+    """How many characters of white space all `lines` begin with."""
+    if not lines:
+        return 0
+    # What the first and the last in order have in common, all have.
+    low, high = min(lines), max(lines)
+    indent = low[: len(low) - len(low.lstrip())]
+    return next((at for at, char in enumerate(indent) if high[at : at + 1] != char), len(indent))

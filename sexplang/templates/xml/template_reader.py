@@ -4,14 +4,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sexplang.templates.template_checks import MOST, findings
-from sexplang.templates.template_findings import Finding
+from sexplang.templates.template_checks import MOST, Finding, findings
 from sexplang.templates.xml.call_elements import call_of, function_of
-from sexplang.templates.xml.legacy import legacy
-from sexplang.templates.xml.params_attribute import gaps_in, names_in
-from sexplang.templates.xml.structure import breaches
-from sexplang.templates.xml.task_element import template_of
-from sexplang.templates.xml.vocabulary import normal
+from sexplang.templates.xml.structure import breaches, legacy, normal
+from sexplang.templates.xml.task_element import gaps_in, names_in, template_of
 from sexplang.templates.xml.xml_parser import Document, parse
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics

@@ -9,13 +9,23 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from sexplang.templates.xml.element_positions import Place, places
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.source import Source, Span
 
 if TYPE_CHECKING:
     from lxml.etree import XMLPullParser, XMLSyntaxError, _Element
+
+
+@frozen
+class Place:
+    """Offsets: of `<`, after the start tag, after the end tag, and of each attribute."""
+
+    start: int
+    opened: int
+    end: int
+    attributes: dict[str, tuple[int, int]]
+
 
 # Stricter than lxml needs: libxml2 names the place of each error by walking its siblings, and
 # reads a start tag whole, so that more of either would be seconds.
@@ -239,3 +249,32 @@ def _too_large(source: Source, what: str, most: str) -> Diagnostics:
 
 def _one(code: str, title: str, span: Span, hint: str | None) -> Diagnostics:
     return Diagnostics((Diagnostic(code, title, (Label(span),), hint=hint),))
+
+
+_ELEMENT_TAG = re.compile(
+    r"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>
+      | (?P<close></[^>]*>)
+      | <(?P<name>[^\s/>!?]++)(?P<body>(?:[^>"']|"[^"]*"|'[^']*')*+)>""",
+    re.DOTALL | re.VERBOSE,
+)
+_ATTRIBUTE = re.compile(r"""([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')""")
+
+
+def places(text: str) -> list[Place]:
+    """One place for each element of a well-formed `text`."""
+    found: list[Place] = []
+    open_: list[int] = []
+    for match in _ELEMENT_TAG.finditer(text):
+        if match["close"]:
+            at = open_.pop()
+            start = found[at]
+            found[at] = Place(start.start, start.opened, match.end(), start.attributes)
+        elif match["name"]:
+            found.append(Place(match.start(), match.end(), match.end(), _attributes(match)))
+            if not match["body"].endswith("/"):
+                open_.append(len(found) - 1)
+    return found
+
+
+def _attributes(tag: re.Match[str]) -> dict[str, tuple[int, int]]:
+    return {match[1]: match.span() for match in _ATTRIBUTE.finditer(tag.string, *tag.span("body"))}

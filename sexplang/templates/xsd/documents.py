@@ -1,14 +1,15 @@
 """A document, held to the whole schema, to the value that it stands for."""
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sexplang.templates.json_schema.account import TooMuch
+from sexplang.templates.json_schema.checker import TooMuch
 from sexplang.templates.xml.xml_parser import MAX_NODES
-from sexplang.templates.xsd.shapes import Element
-from sexplang.templates.xsd.values import Unvalued, Values, local
+from sexplang.templates.xsd.shapes import CONTENT, TEXT, Element
+from sexplang.templates.xsd.simple import NoValue, Simple
 from sexplang.templates.xsd.xsd_patterns import spend
 from sexplang.templates.xsd.xsd_schema import Schema
 from sexplang.terms.classes.node import define, frozen
@@ -95,3 +96,80 @@ def _reason(error: Any) -> str:
 def _place(error: Any) -> str:
     """The path of an error, without prefixes."""
     return re.sub(r"[^/]*:", "", str(error.path or "")).lstrip("/") or "the whole"
+
+
+INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
+NIL = f"{{{INSTANCE}}}nil"
+
+
+class Unvalued(Exception):
+    """Says which text stands for no value, and why."""
+
+
+@frozen(eq=False)
+class Values:
+    """`note` receives what was lost of a number."""
+
+    note: Callable[[str], None]
+
+    def of(self, element: "_Element", declared: Element) -> Value:
+        """The value of an element. Raises Unvalued."""
+        if element.get(NIL, "").strip() in ("true", "1"):
+            return None
+        type_ = declared.type
+        made: dict[str, Value] = {}
+        for attribute in type_.attributes.values():
+            text = element.get(attribute.tag, attribute.default)
+            if text is not None:
+                made[attribute.name] = self._simple(attribute.simple, text, attribute.name)
+        if type_.simple is not None:
+            text = element.text or declared.default or ""
+            value = self._simple(type_.simple, text, f"<{declared.name}>")
+            if not type_.attributes:
+                return value
+            made[TEXT] = value
+        elif type_.mixed:
+            made[CONTENT] = self._read_mixed(element, declared)
+        else:
+            made.update(self._children(element, declared))
+        return made
+
+    def _children(self, element: "_Element", declared: Element) -> dict[str, Value]:
+        children = declared.type.children
+        inside: dict[str, list[Value]] = {
+            name: [] for name, child in children.items() if child.repeats
+        }
+        for each in element:
+            name = local(each)
+            if inside.get(name) and not children[name].repeats:
+                raise Unvalued(f"<{declared.name}> holds several <{name}>, and one is expected")
+            inside.setdefault(name, []).append(self.of(each, children[name].element))
+        return {
+            name: tuple(inside[name]) if child.repeats else inside[name][0]
+            for name, child in children.items()
+            if name in inside
+        }
+
+    def _read_mixed(self, element: "_Element", declared: Element) -> tuple[Value, ...]:
+        children = declared.type.children
+        found: list[Value] = [element.text] if element.text else []
+        for each in element:
+            name = local(each)
+            found.append({name: self.of(each, children[name].element)})
+            if each.tail:
+                found.append(each.tail)
+        return tuple(found)
+
+    def _simple(self, simple: Simple, text: str, what: str) -> Value:
+        try:
+            value, lost = simple.value(text)
+        except NoValue as why:
+            raise Unvalued(f"the value of {what} {why}: {text[:40]}") from None
+        if lost:
+            self.note(f"{lost} in {what}")
+        return value
+
+
+def local(element: "_Element") -> str:
+    """The name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]

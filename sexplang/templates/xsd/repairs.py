@@ -10,13 +10,12 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
-from sexplang.templates.xml.vocabulary import normal
+from sexplang.templates.xml.structure import normal
 from sexplang.templates.xml.xml_parser import MAX_DEPTH, MAX_NODES
 from sexplang.templates.xsd.characters import Doubtful, unescape
-from sexplang.templates.xsd.documents import Failed
+from sexplang.templates.xsd.documents import INSTANCE, NIL, Failed
 from sexplang.templates.xsd.shapes import Element, Type
 from sexplang.templates.xsd.simple import Simple
-from sexplang.templates.xsd.values import INSTANCE, NIL
 from sexplang.templates.xsd.xsd_patterns import spend
 from sexplang.templates.xsd.xsd_schema import Schema
 from sexplang.terms.classes.node import define, field, frozen

@@ -5,7 +5,7 @@ import re
 from decimal import Decimal
 from typing import Any, Literal
 
-from sexplang.templates.xml.vocabulary import normal
+from sexplang.templates.xml.structure import normal
 from sexplang.templates.xsd.xsd_patterns import BadXsd
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.values.value import Value

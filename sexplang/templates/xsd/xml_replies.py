@@ -6,14 +6,12 @@ document is read with what is certain put right.
 
 import re
 
-from sexplang.templates.json_schema.account import TooMuch
-from sexplang.templates.reply.fences import find_fences
-from sexplang.templates.reply.reading_result import Reading
+from sexplang.templates.json_schema.checker import TooMuch
+from sexplang.templates.reply.reply import Reading, find_fences
 from sexplang.templates.xml.xml_parser import MAX_BYTES, parse
 from sexplang.templates.xsd.characters import forbidden, whole
-from sexplang.templates.xsd.documents import Failed, Found, read_document
+from sexplang.templates.xsd.documents import INSTANCE, NIL, Failed, Found, read_document
 from sexplang.templates.xsd.repairs import MOST_MARKS, Repairs, names_of
-from sexplang.templates.xsd.values import INSTANCE, NIL
 from sexplang.templates.xsd.xsd_patterns import BadXsd, share_account
 from sexplang.templates.xsd.xsd_schema import Schema, compile_xsd
 from sexplang.terms.diagnostic import Diagnostics

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from sexplang.templates.json_schema import linear_patterns
-from sexplang.templates.json_schema.account import Account
-from sexplang.templates.json_schema.linear_patterns import BadPattern, bytes_of
+from sexplang.templates.json_schema.checker import Account
+from sexplang.templates.json_schema.linear_patterns import BadPattern, bytes_of, pattern
 
 _TOKEN = re.compile(r"\\[pP]\{[^}]*\}|\\.|.", re.DOTALL)
 _CATEGORY = re.compile(
@@ -63,11 +62,11 @@ def spend(steps: float) -> None:
 class Linear:
     """A pattern that matches whole texts, with the one method of a compiled `re`."""
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, written: str) -> None:
         try:
-            self._found = linear_patterns.pattern(f"^(?:{_translate(pattern)})$")
+            self._found = pattern(f"^(?:{_translate(written)})$")
         except BadPattern:
-            raise BadXsd(f"`{pattern[:60]}` is no pattern, or too large a one") from None
+            raise BadXsd(f"`{written[:60]}` is no pattern, or too large a one") from None
 
     @property
     def weight(self) -> int:

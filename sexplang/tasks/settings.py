@@ -1,7 +1,7 @@
-"""Subtype, template and request to the context settings of one call.
+"""The context settings of one call, from its subtype, template and request.
 
-Subtype defaults are weaker than the template, the template weaker than the request. A key that
-was set wins over a defaulted counterpart; two that were set and conflict are an error.
+The request overrides the template, the template the defaults of the subtype. A set key wins over a
+defaulted counterpart. Two set keys that conflict are an error.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from sexplang.terms.values.value import Value
 
 @node
 class ContextSettings:
-    """The three dimensions, decided."""
+    """The decided values of the dimensions of context."""
 
     inherit_context: str
     accumulate_data: bool
@@ -24,7 +24,7 @@ class ContextSettings:
     keeps_out: bool = False
     """Whether `accumulate_data: false` was set rather than defaulted."""
     asks_fresh: bool = False
-    """Whether `fresh_context: enabled` was."""
+    """Whether `fresh_context: enabled` was set."""
     warnings: tuple[str, ...] = ()
 
 

@@ -12,8 +12,14 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from sexplang.tasks.failures import bad_input
-from sexplang.tasks.prompt.media import is_kind, kind_of, media_blocks, relative_to, unique
-from sexplang.tasks.prompt.substitution import value_text
+from sexplang.tasks.prompt.media import (
+    is_kind,
+    kind_of,
+    media_blocks,
+    relative_to,
+    unique,
+    value_text,
+)
 from sexplang.tasks.prompt.window import fits, tokens_in, tokens_of, with_more
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.session import Block, Gathering, HandlerSession, Lookup

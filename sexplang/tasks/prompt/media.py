@@ -7,7 +7,20 @@ from collections.abc import Iterable, Sequence
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.session import Block
 from sexplang.terms.classes.node import node
-from sexplang.terms.values.value import Value
+from sexplang.terms.json.json_writer import json_text
+from sexplang.terms.values.text import text
+from sexplang.terms.values.value import Procedure, Record, Value
+
+
+def value_text(value: Value) -> str:
+    """A value as a model reads it: scalars and TaskResults as text, lists and tables as JSON.
+    Raises Fault `not-data` for functions, `not-json` for NaN and infinities."""
+    if isinstance(value, (tuple, dict, float, Procedure)) or (
+        isinstance(value, Record) and value.kind != "TaskResult"
+    ):
+        return json_text(value)
+    return text(value)
+
 
 _KINDS = {
     "png": "image/png",

@@ -1,7 +1,7 @@
-"""A template and its inputs to the first moment of a conversation.
+"""The first request of a conversation: a new one, or one that continues.
 
-Checks come before anything is asked: depth, inputs, cycles, context settings. If there are files
-to see, they are read first; then the model is asked.
+Depth, inputs, cycles and context settings are checked first. Files are read before the model is
+asked.
 """
 
 from itertools import chain
@@ -18,8 +18,7 @@ from sexplang.tasks.prompt.context import (
     select_paths,
 )
 from sexplang.tasks.prompt.history import configure, flaw_of, select_messages
-from sexplang.tasks.prompt.media import take_media, unique
-from sexplang.tasks.prompt.substitution import render
+from sexplang.tasks.prompt.media import take_media, unique, value_text
 from sexplang.tasks.prompt.window import check_fit, fill_window, tokens_in, tokens_of
 from sexplang.tasks.requests.match import describe_substitute
 from sexplang.tasks.session import (
@@ -40,9 +39,9 @@ from sexplang.terms.classes.node import evolve
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.quota import MOST_DEPTH
 from sexplang.terms.task import Ask, Conversation, Want, sign
-from sexplang.terms.template import OutputFormat
+from sexplang.terms.template import OutputFormat, Text
 from sexplang.terms.values.text import text
-from sexplang.terms.values.value import Fault, Value
+from sexplang.terms.values.value import Fault, Record, Value
 
 
 def open_conversation(
@@ -52,7 +51,7 @@ def open_conversation(
     overrides: Overrides,
     conversations: tuple[Conversation, ...],
 ) -> tuple[Conversation, HandlerSession, Want]:
-    """The conversation, its session, and what it asks first. Raises Fault."""
+    """Return the conversation, its session and its first request. Raises Fault."""
     template = prepared.template
     depth = conversations[-1].depth + 1 if conversations else 0
     if depth >= prepared.max_depth or overrides.max_depth is not None:
@@ -122,8 +121,8 @@ def open_conversation(
 
 
 def _bind(prepared: Prepared, given: dict[str, Value]) -> dict[str, Value]:
-    """Every declared parameter with its value, in their order; nil for an optional one means its
-    default."""
+    """Return the value of every declared parameter, in order. Nil for an optional parameter means
+    its default."""
     if tuple(given) == prepared.names and tuple(map(type, given.values())) == prepared.usual:
         return given
     return values_of(prepared.template, given)
@@ -132,8 +131,8 @@ def _bind(prepared: Prepared, given: dict[str, Value]) -> dict[str, Value]:
 def _request(
     rules: Rules, prepared: Prepared, overrides: Overrides, body: Body, depth: int
 ) -> tuple[Setup, HandlerPayload, int]:
-    """What the conversation is told of itself, its request but for the messages, and the tokens
-    that this takes."""
+    """Return the setup of the conversation, its request without messages, and the tokens of that
+    request."""
     setup = prepared.setup
     if overrides is NO_OVERRIDES:
         if depth:
@@ -143,7 +142,7 @@ def _request(
     payload = prepared.payload.copy()
     format_words = prepared.format_words
     if overrides.expected_words:
-        # Whoever asks says what form the answer has; the template's own is not asked for.
+        # The request overrides the template's form of the answer.
         format_words = overrides.expected_words
         payload.pop("output_schema", None)
     payload["system"] = system = sections(rules.base_prompt, body.system, format_words)
@@ -161,7 +160,7 @@ def _request(
 
 
 def _paths(rules: Rules, prepared: Prepared, overrides: Overrides, body: Body) -> tuple[str, ...]:
-    """The files that somebody names, each once."""
+    """Return the named files, each once."""
     paths = body.paths if overrides.file_paths is None else overrides.file_paths
     assembly = prepared.template.context_assembly
     return unique(select_paths(paths, assembly, rules.folder), rules.folder)
@@ -191,7 +190,7 @@ def _overridden(
 def _with_history(
     setup: Setup, prepared: Prepared, overrides: Overrides
 ) -> tuple[Setup, tuple[Block, ...]]:
-    """The setup that knows the earlier turns, and those that are shown."""
+    """Return the setup with the earlier turns, and the turns that are shown."""
     history = overrides.history or ()
     settings = configure(prepared.template.history_config, overrides.history_config)
     earlier = select_messages(history, settings)
@@ -208,7 +207,7 @@ def _lookups(
     body: Body,
     values: dict[str, Value],
 ) -> tuple[Lookup, ...]:
-    """How files are found that nobody named: as the template says, and by fresh context."""
+    """Return the lookups of files: the template's own, and fresh context."""
     template = prepared.template
     source = template.file_paths.source
     lookups: tuple[Lookup, ...] = ()
@@ -216,7 +215,7 @@ def _lookups(
         asked = naming if source == "command" else _about
         lookups = (Lookup(f"template_{source}", asked(body.files_text)),)
         if source != "command":
-            # The template says what to look for: that takes the place of the lookup by itself.
+            # The template's description replaces the automatic lookup.
             return lookups
     if settings.fresh_context == "enabled" and (rules.memory or rules.has_own_memory):
         relevant = {param.name: values[param.name] for param in template.params if param.relevant}
@@ -256,7 +255,7 @@ def check_depth(limit: int, name: str, depth: int, requested: int | None) -> Non
 def _signature(
     name: str, values: dict[str, Value], file_paths: tuple[str, ...] | None
 ) -> str | tuple[str, ...]:
-    """What tells the call from others: texts as they are, and all else as a hash."""
+    """Return a signature that tells the call from others: texts verbatim, all else hashed."""
     texts = tuple(values.values())  # in the order of the parameters
     if not file_paths and _TEXT.issuperset(map(type, texts)):
         return texts
@@ -300,7 +299,7 @@ def _settings(prepared: Prepared, overrides: Overrides) -> ContextSettings:
 def _items(
     settings: ContextSettings, overrides: Overrides, conversations: tuple[Conversation, ...]
 ) -> tuple[Value, ...]:
-    """What is inherited. With explicit files, these are the subset."""
+    """Return the inherited items. Explicit files replace a subset."""
     if settings.inherit_context == "subset" and overrides.file_paths:
         return ()
     return inherit_items(conversations, settings.inherit_context)
@@ -340,26 +339,59 @@ def _gathering(
 
 
 def execute_body(prepared: Prepared, values: dict[str, Value]) -> tuple[str, Body]:
-    """The prompt and the other texts of a template with every slot filled; all slots that lead
-    nowhere are one failure."""
+    """Return the prompt and the other texts of a template with every slot filled. Raises one Fault
+    for all slots that lead nowhere."""
     missing: list[str] = []
-    prompt = render(prepared.instructions, values, missing)
+    prompt = _render(prepared.instructions, values, missing)
     if (not prompt or prompt.isspace()) and not missing:
         raise _blank(prepared)
     if prepared.still is not None and not missing:
         return prompt, prepared.still
-    system = render(prepared.system, values, missing)
-    files_text = render(prepared.files_text, values, missing)
-    description = render(prepared.description, values, missing)
+    system = _render(prepared.system, values, missing)
+    files_text = _render(prepared.files_text, values, missing)
+    description = _render(prepared.description, values, missing)
     if prepared.criteria:
-        render(prepared.criteria, values, missing)
+        _render(prepared.criteria, values, missing)
     if missing:
         raise _missing(prepared, missing)
     return prompt, Body(system, prepared.paths, files_text, description)
 
 
+_MISSING = object()
+
+
+def _render(source: Text | str, values: dict[str, Value], missing: list[str]) -> str:
+    """Return the text with its slots filled. Slots that lead nowhere are added to `missing`."""
+    if isinstance(source, str):
+        return source
+    out = list(source.literal)
+    for at, slot in source.slots:
+        value = values.get(slot.name, _MISSING)
+        if slot.steps:
+            value = _follow(value, slot.steps)
+        if type(value) is str:
+            out[at] = value
+        elif value is _MISSING:
+            missing.append(slot.written)
+        else:
+            out[at] = value_text(value)
+    return "".join(out)
+
+
+def _follow(value: Value, steps: tuple[str | int, ...]) -> Value:
+    for step in steps:
+        if isinstance(value, (dict, Record)):
+            fields = value if isinstance(value, dict) else value.fields
+            value = fields.get(str(step), _MISSING)
+        elif isinstance(value, tuple) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return _MISSING
+    return value
+
+
 def _blank(prepared: Prepared) -> Fault:
-    """All that is put into the prompt is blank, and no provider takes a blank prompt."""
+    """Return the failure of a blank prompt. No provider takes one."""
     source = prepared.instructions
     names = () if isinstance(source, str) else tuple([slot.written for _, slot in source.slots])
     listed = ", ".join([f"`{{{{{name}}}}}`" for name in dict.fromkeys(names)]) or "white space"
@@ -389,8 +421,8 @@ def more(
     words: Value,
     conversations: tuple[Conversation, ...],
 ) -> tuple[Conversation, HandlerSession, Want]:
-    """The conversation, its session, and what it asks first; all but the words is as it was.
-    Raises Fault."""
+    """Continue an ended conversation with a new user message. Return the conversation, its session
+    and its first request. Raises Fault."""
     setup = session.setup
     depth = conversations[-1].depth + 1 if conversations else 0
     if depth >= rules.max_task_depth or setup.max_depth is not None:
@@ -409,7 +441,7 @@ def more(
 
 
 def _messages_of(session: HandlerSession) -> tuple[Block, ...]:
-    """All messages of a conversation that is over."""
+    """Return all messages of an ended conversation."""
     parts = []
     over: HandlerSession | None = session
     while over is not None:
@@ -419,7 +451,7 @@ def _messages_of(session: HandlerSession) -> tuple[Block, ...]:
 
 
 def _content(words: Value) -> tuple[Block, ...]:
-    """The blocks of a message: a text is one. Raises Fault."""
+    """Return the content blocks of a message. A text is one block. Raises Fault."""
     content = ({"type": "text", "text": words},) if isinstance(words, str) else words
     flaw = flaw_of(({"role": "user", "content": content},))
     if flaw is not None:

@@ -1,4 +1,5 @@
-"""What a call gives to the values of a task's declared parameters: all of them, or one failure."""
+"""The values of a task's parameters, and the overrides of one call: checked, with one failure for
+all faults."""
 
 from collections.abc import Callable
 from typing import Any
@@ -42,7 +43,7 @@ _FITS: dict[str, Callable[[Value], bool]] = {
 
 
 def values_of(template: Template, given: dict[str, Value]) -> dict[str, Value]:
-    """The values of a template's parameters, in their order; nil for an optional one
+    """Return the values of a template's parameters, in their order. Nil for an optional parameter
     means its default. Raises Fault."""
     values, missing, unfit, taken = _sort_inputs(template, given)
     if missing or unfit or taken < len(given):
@@ -51,14 +52,14 @@ def values_of(template: Template, given: dict[str, Value]) -> dict[str, Value]:
 
 
 def fits(template: Template, given: dict[str, Value]) -> bool:
-    """Whether `values_of` gives values."""
+    """Return whether `values_of` raises nothing."""
     _, missing, unfit, taken = _sort_inputs(template, given)
     return not missing and not unfit and taken == len(given)
 
 
 def fill_inputs(template: Template, given: dict[str, Value], description: str) -> dict[str, Value]:
-    """The inputs of a request: where there are none, a task that needs one text is given what the
-    request says is to be done."""
+    """Return the inputs of a request. Without inputs, the description is the input of a task that
+    needs one text."""
     if given or not description:
         return given
     needed = [param for param in template.params if param.required]
@@ -70,8 +71,8 @@ def fill_inputs(template: Template, given: dict[str, Value], description: str) -
 def _sort_inputs(
     template: Template, given: dict[str, Value]
 ) -> tuple[dict[str, Value], list[str], list[str], int]:
-    """The values, the names that are missing, those whose value is of another type, and how many
-    of the given are declared."""
+    """Return the values, the missing names, the names with values of another type, and the number
+    of declared inputs among those given."""
     values: dict[str, Value] = {}
     missing: list[str] = []
     unfit: list[str] = []
@@ -145,33 +146,33 @@ def _kind(value: Value) -> str:
 
 @node
 class Overrides:
-    """What a request says about one call. Limits can only be lowered by it."""
+    """The settings of one call. They can only lower limits."""
 
     subtype: str | None = None
     asked_for: str | None = None
-    """The name that the request had, which may be no task's."""
+    """The name in the request. It may be the name of no task."""
     matched: dict[str, Value] | None = None
     """How the task was found for the request: `{by score others}`."""
     model: str | None = None
     max_depth: int | None = None
     max_turns: int | None = None
     tools: tuple[str, ...] | None = None
-    """In place of the template's; `*` stands for all that are registered."""
+    """The tools that replace the template's. `*` stands for all registered tools."""
     file_paths: tuple[str, ...] | None = None
     context_management: dict[str, Any] = field(factory=dict)
     previous_outputs: Value = None
     history: tuple[Block, ...] | None = None
-    """The messages of an earlier conversation that this one goes on with."""
+    """The messages of an earlier conversation that this one continues."""
     history_config: Value = None
     options: dict[str, Value] = field(factory=dict)
-    """Settings of the model calls, each in the place of the template's."""
+    """Settings of the model calls. Each replaces the template's."""
     expected_words: str = ""
     warnings: tuple[str, ...] = ()
 
 
 NO_OVERRIDES = Overrides()
 
-# A call is made with whole requests; these fields have done their work when a template is found.
+# A call may be made with a whole request. These fields only find the template.
 _PASSED_OVER = frozenset(
     {"name", "type", "description", "inputs", "template_hints", "depth", "result"} | {"task_id"}
 )
@@ -199,7 +200,7 @@ _CHECKS = {
 
 
 def overrides_of(given: dict[str, Value]) -> Overrides:
-    """The overrides of a call, checked; all that is wrong is one failure. Raises Fault."""
+    """Return the checked overrides of a call. Raises one Fault for all faults."""
     fields: dict[str, Any] = {}
     wrong: dict[str, str] = {}
     warnings: list[str] = []
@@ -232,7 +233,7 @@ def overrides_of(given: dict[str, Value]) -> Overrides:
 
 
 def _options(given: dict[str, Value]) -> tuple[dict[str, Value], dict[str, str]]:
-    """The settings that are set, and what is wrong with others, by their place."""
+    """Return the settings that are set, and the faults of others by their place."""
     read: dict[str, Value] = {}
     wrong: dict[str, str] = {}
     for key, value in given.items():

@@ -17,8 +17,7 @@ from sexplang.tasks.plans.ledger import (
 )
 from sexplang.tasks.plans.ledger import read_answer as answered_plan
 from sexplang.tasks.plans.proposal import Proposal, proposal
-from sexplang.tasks.prompt.media import media_in
-from sexplang.tasks.prompt.substitution import value_text
+from sexplang.tasks.prompt.media import media_in, value_text
 from sexplang.tasks.prompt.window import plan_words, tokens_of
 from sexplang.tasks.requests.definitions import misfit
 from sexplang.tasks.requests.match import describe_substitute

@@ -1,8 +1,9 @@
-"""Settings, files and the parent's items to the system prompt.
+"""The context of a task: files are found and read, and the system prompt is assembled.
 
-The system prompt is the base prompt, the template's, what is expected of the answer, and then
-the context: one wrapper for each file, inherited item and earlier output. A wrapped text cannot
-close its wrapper.
+The lookups come first (a command, a search of the memory), then the files, then the system prompt:
+the base prompt, the template's, the form of the answer, and one wrapper for each file, inherited
+item and earlier output. A wrapped text cannot close its wrapper. A file that cannot be found or
+read is a warning.
 """
 
 import re
@@ -36,15 +37,15 @@ from sexplang.terms.values.value import Fault, Record, Value
 
 SEPARATOR = "\n\n===\n\n"
 
-# An inherited item stays in a subset if it shares at least this part of the telling words of the
-# smaller of the two texts.
+# An inherited item is relevant if it shares at least this part of the telling words of the smaller
+# of the two texts.
 OVERLAP = 0.1
 _PROVENANCE = frozenset(
     {"template_used", "context_source", "context_files_count", "warnings", "model", "usage"}
     | {"turns", "repairs", "metrics", "chain_usage", "history", "shortened", "compacted"}
     | {"asked_for", "subtasks"}
 )
-# What nobody sees may stand between the signs of a tag, and a model reads over it.
+# Invisible characters may stand between the signs of a tag, and a model reads over them.
 _UNSEEN = (
     r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     r"\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]*"
@@ -53,14 +54,14 @@ _TAGS = "|".join([_UNSEEN.join(tag) for tag in ("file", "context", "previous_out
 
 
 def sections(*texts: str) -> str:
-    """The sections that say something, one after the other."""
+    """Join the sections that are not blank."""
     return SEPARATOR.join(part for part in texts if part and not part.isspace())
 
 
 def wrap(tag: str, attribute: str, body: str) -> str:
-    """`<file path="a.py">` … `</file>`; the body cannot end it. Where it has tags like these, a
-    word is on both ends that nobody knows who has not got all of it: what they begin is a part of
-    the body. The same body has the same word, so a conversation goes on with the same bytes."""
+    """Return `<file path="a.py">` … `</file>`. The body cannot close the wrapper. A body with such
+    tags gets a fence on both ends: a word that follows from the whole body, so that its author
+    cannot know it. The same body has the same fence, so that a conversation keeps its bytes."""
     if "<" in body and (found := _tag().search(body)):
         closed = _closing().sub("&lt;", body[found.start() :])
         fence = f' fence="{sign(body)[:16]}"'
@@ -79,26 +80,27 @@ def _closing() -> re.Pattern[str]:
 
 
 def file_text(path: str, body: str, also: tuple[str, ...] = ()) -> str:
-    """A file as a model sees it, and under which other paths the same text was found."""
-    # As a JSON string with `<` escaped, a path can hold no quote or bracket that counts.
+    """Return a file as a model sees it, with the other paths of the same text."""
+    # A path is a JSON string with `<` escaped, so it holds no quote or bracket that counts.
     said = f" path={json_text(path)}" + (f" also={json_text(', '.join(also))}" if also else "")
     return wrap("file", said.replace("<", "\\u003c"), body)
 
 
 def inherit_items(conversations: tuple[Conversation, ...], inherit: str) -> tuple[Value, ...]:
-    """The items of the nearest conversation; at top level there are none."""
+    """Return the items of the nearest conversation. Empty at the top level."""
     return conversations[-1].items if conversations and inherit != "none" else ()
 
 
 MOST_PREVIOUS = 40_000
-"""Characters of earlier outputs that a task is shown."""
+"""The most characters of earlier outputs in a prompt."""
 
 
 def previous_text(outputs: Value, accumulation_format: str, room: int) -> str:
-    """Earlier outputs as text: of a TaskResult its content, or with notes_only its notes.
+    """Return earlier outputs as text: the content of a TaskResult, or with notes_only its notes.
 
-    What is too long loses its oldest part, and says so: no more is shown than half of the `room`,
-    in tokens, that there is."""
+    A text that is too long, or longer than half of `room` in tokens, loses its oldest part and says
+    so.
+    """
     text = _shorten(outputs, accumulation_format, MOST_PREVIOUS)
     half = max(0, room // 2 - tokens_in(_LEFT_OUT))
     tokens = tokens_in(text)
@@ -144,7 +146,7 @@ def _output(item: Value, accumulation_format: str) -> str:
 
 
 def _failure(result: Record) -> str:
-    """In words, because a result that failed may have said nothing."""
+    """Describe a failure in words, because a failed result may have no content."""
     notes = fields_of(result.fields.get("notes")) or {}
     message = (fields_of(notes.get("error")) or {}).get("message")
     return f"[FAILED: {message}]" if isinstance(message, str) and message else "[FAILED]"
@@ -152,7 +154,7 @@ def _failure(result: Record) -> str:
 
 @node
 class Piece:
-    """One part of the context: which element it belongs to, where it comes from, its text."""
+    """One part of the context: its element, source and text."""
 
     element: str
     source: str
@@ -160,7 +162,7 @@ class Piece:
 
 
 def pieces(gathering: Gathering, files: Iterable[tuple[str, str]]) -> list[Piece]:
-    """The parts of the context in the order in which they are shown, once the files are read."""
+    """Return the parts of the context in the order in which they are shown."""
     wanted = telling(gathering.wanted) if gathering.wanted else None
     shown: list[Piece] = []
     for item in gathering.items:
@@ -187,7 +189,7 @@ def pieces(gathering: Gathering, files: Iterable[tuple[str, str]]) -> list[Piece
 def _alike(
     files: Iterable[tuple[str, str]], inherited: Collection[str]
 ) -> dict[tuple[str, bool], list[str]]:
-    """The paths of each text, in order: what links lead to, and copies, are shown once."""
+    """Group the paths by equal text, in order. Copies and links are shown once."""
     found: dict[tuple[str, bool], list[str]] = {}
     for path, body in files:
         found.setdefault((body, path in inherited), []).append(path)
@@ -200,8 +202,8 @@ _RANKS = {"excluded_elements": _EXCLUDED, "primary_elements": 0, "secondary_elem
 
 @node
 class Ranks:
-    """Where `context_assembly` puts a piece: primary, unnamed, secondary, excluded. What several
-    name is placed by the strongest."""
+    """The order of `context_assembly`: primary, unnamed, secondary, excluded. The strongest setting
+    wins."""
 
     assembly: tuple[tuple[str, str], ...]
     folder: str
@@ -224,7 +226,7 @@ class Ranks:
 def select_paths(
     paths: tuple[str, ...], assembly: tuple[tuple[str, str], ...], folder: str
 ) -> tuple[str, ...]:
-    """The paths without those that `context_assembly` excludes, which are not even read."""
+    """Drop the paths that `context_assembly` excludes. They are not read."""
     if not assembly:
         return paths
     ranks = Ranks(assembly, folder)
@@ -232,7 +234,8 @@ def select_paths(
 
 
 def is_relevant(wanted: frozenset[str] | None, body: str) -> bool:
-    """Whether an inherited text has to do with the prompt; without a filter all have."""
+    """Return whether an inherited text is relevant to the prompt. Without a filter every text
+    is."""
     if wanted is None:
         return True
     known = telling(body)
@@ -240,30 +243,30 @@ def is_relevant(wanted: frozenset[str] | None, body: str) -> bool:
 
 
 AUTOMATIC = "automatic"
-"""Where files come from that fresh context found."""
+"""The provenance of files that fresh context found."""
 
 _MARK = "\ufeff"
-"""What some editors begin a file with, to say how it is encoded."""
+"""The byte order mark at the beginning of some files."""
 MATCHES = 10
 
 Gathered: TypeAlias = tuple[HandlerSession, Perform | None]
-"""The session and what is to be performed for it; with None, its model can be asked."""
+"""The session and its next request. With None, the model can be asked."""
 
 
 def naming(command: str) -> Ask:
-    """The request for the files that a command names."""
+    """Return the request for the files that a command names."""
     return Ask("list-files", (words_of(command) or (command,),), attempt=True)
 
 
 def searching(query: dict[str, Value]) -> Ask:
-    """The request for what the memory knows about a ContextGenerationInput."""
+    """Return the request to the memory for a ContextGenerationInput."""
     known = {key: value for key, value in query.items() if value not in (None, "", {})}
     asked = {**known, "template_type": "atomic", "matching_strategy": "content", "limit": MATCHES}
     return Ask("search-memory", (asked,), attempt=True)
 
 
 def begin_lookups(session: HandlerSession, gathering: Gathering) -> Gathered:
-    """The first thing to perform, if there is anything to see."""
+    """Return the first request for context, if there is one."""
     if gathering.lookups:
         asks = tuple([lookup.ask for lookup in gathering.lookups])
         return evolve(session, waits="lookups"), Perform(asks, together=True)
@@ -271,7 +274,7 @@ def begin_lookups(session: HandlerSession, gathering: Gathering) -> Gathered:
 
 
 def read_lookups(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
-    """The lookups are answered: their paths join those that are always there."""
+    """Add the paths that the lookups found to those that are always read."""
     gathering = session.gathering
     assert gathering is not None
     paths, matched = gathering.paths, gathering.matched
@@ -303,7 +306,7 @@ def read_lookups(session: HandlerSession, replies: tuple[Value, ...]) -> Gathere
 
 
 def _read_found(lookup: Lookup, value: Value) -> tuple[tuple[str, ...], str]:
-    """The paths that a lookup found, and what went wrong."""
+    """Return the paths that a lookup found, and the problem if it failed."""
     if isinstance(value, Record) and value.fields.get("status") == "FAILED":
         return (), _why(value)
     if lookup.ask.operation == "list-files":
@@ -325,7 +328,7 @@ def _read_found(lookup: Lookup, value: Value) -> tuple[tuple[str, ...], str]:
 
 
 def _why(failed: Value) -> str:
-    """What a FAILED result says in words."""
+    """Describe a FAILED result in words."""
     result = fields_of(failed) or {}
     error = fields_of((fields_of(result.get("notes")) or {}).get("error")) or {}
     message, hint = error.get("message"), error.get("hint")
@@ -335,7 +338,7 @@ def _why(failed: Value) -> str:
 
 
 def _read_command(lookup: Lookup, value: Value) -> tuple[tuple[str, ...], str]:
-    """The paths that a command named."""
+    """Return the paths that a command named, and the problem if it failed."""
     if type(value) not in LISTS or not all(isinstance(path, str) for path in value):
         return (), "`list-files` gave no list of paths"
     (words,) = lookup.ask.arguments
@@ -357,13 +360,14 @@ def _reading(session: HandlerSession, gathering: Gathering) -> Gathered:
 
 
 def own_items(items: tuple[Value, ...], paths: tuple[str, ...]) -> tuple[Value, ...]:
-    """What children may inherit. A file is named rather than quoted: a child reads it itself."""
+    """Return the items that children may inherit. A file is named, not quoted: a child reads it
+    itself."""
     known = {item["source"] for item in items}
     return items + tuple({"source": path, "text": None} for path in paths if path not in known)
 
 
 def files_read(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
-    """The files are read: the system prompt is put together, as far as there is room."""
+    """Assemble the system prompt of the files that were read, as far as there is room."""
     gathering = session.gathering
     assert gathering is not None
     files: list[tuple[str, str]] = []
@@ -418,8 +422,7 @@ def files_read(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
 def _check_needed(
     session: HandlerSession, path: str, kind: str | None, words: str, failed: Value
 ) -> None:
-    """Raises Fault for a file that is an input of the task and cannot be seen: the task could not
-    be done without it."""
+    """Raise Fault for a file that is an input of the task and cannot be seen."""
     if failed is not None:
         error = (fields_of((fields_of(failed) or {}).get("notes")) or {}).get("error")
         if isinstance(error, Record):
@@ -435,7 +438,7 @@ def _check_needed(
 
 
 def _with_media(session: HandlerSession, media: list[Block]) -> HandlerSession:
-    """Images and documents stand before the prompt, each with its path."""
+    """Put images and documents before the prompt, each with its path."""
     at = session.setup.earlier
     prompt = session.messages[at]
     session = with_more(session, tokens_of(media), "all that is seen of images and documents")

@@ -1,4 +1,7 @@
-"""A final text to the TaskResult, or to the question that asks for a better one."""
+"""The end of a conversation: its result, or its error, with the notes of all that it was given.
+
+A result and an error have the same notes by the same names.
+"""
 
 import json
 from typing import Any, NoReturn
@@ -24,7 +27,7 @@ from sexplang.terms.values.value import Fault, Record, Value
 
 @node
 class Question:
-    """What the model is told about a reply that does not fit, and what is noted."""
+    """The words for a model whose reply does not fit, and the repairs to note."""
 
     words: str
     repairs: tuple[str, ...]
@@ -36,7 +39,7 @@ _NO_RESULT = task_result("")
 def finish(
     rules: Rules, session: HandlerSession, text: str, model: str | None
 ) -> tuple[Record, Question | None]:
-    """The result; with a question, there is none yet. Raises Fault when asking did not help."""
+    """Return the result, or a question to the model. Raises Fault if asking again did not help."""
     if session.setup.format.type == "text":
         if not text or text.isspace():
             words = "the model ended its turn without a word: the answer is empty"
@@ -63,7 +66,7 @@ def finish(
 
 
 def _reason(problem: str) -> str:
-    """A problem without its last sentence, which tells the model what to do."""
+    """Return a problem without its last sentence, which tells the model what to do."""
     return problem.rsplit(". ", 1)[0]
 
 
@@ -80,7 +83,7 @@ def _details(session: HandlerSession, reading: Reading) -> dict[str, Value]:
 def _notes(
     session: HandlerSession, model: str | None, repairs: tuple[str, ...]
 ) -> dict[str, Value]:
-    """Where the result comes from."""
+    """Return the notes of a result: its provenance and metrics."""
     notes: dict[str, Any] = {
         **session.setup.notes,
         "warnings": session.warnings,
@@ -111,21 +114,21 @@ def _notes(
 
 
 def _pass_artifacts(notes: dict[str, Value], session: HandlerSession, parsed: Value) -> None:
-    """`artifacts` of the answer are a note of the result, with those delivered before."""
+    """Note the `artifacts` of the answer, together with those delivered before."""
     more = artifacts_of((fields_of(parsed) or {}).get("artifacts"))
     if more:
         notes |= notes_of(session, more)
 
 
 def _pass_score(notes: dict[str, Value], parsed: Value) -> None:
-    """`successScore` of the answer is a note of the result."""
+    """Note the `successScore` of the answer."""
     score = (fields_of(parsed) or {}).get("successScore")
     if isinstance(score, (int, float)) and not isinstance(score, bool):
         notes["successScore"] = score
 
 
 def full(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
-    """There was no room for more output."""
+    """Raise the failure of a reply that was cut at its output limit."""
     limit = session.payload.get("max_tokens") or reply.own[1]
     raise failures.exhaust(
         "output",
@@ -138,7 +141,7 @@ def full(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
 
 
 def fail_overflow(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
-    """There was no room for more of the conversation."""
+    """Raise the failure of a conversation that overflows the model's window."""
     raise failures.exhaust(
         "context",
         "the conversation does not fit into the model's context window",
@@ -150,13 +153,13 @@ def fail_overflow(rules: Rules, session: HandlerSession, reply: Reply) -> NoRetu
 
 
 def fail_refusal(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
-    """The model does not answer this."""
+    """Raise the failure of a model that refuses to answer."""
     raise failures.refuse(reply.category, session.said + reply.text)
 
 
 def add_partial_notes(error: Record, session: HandlerSession, replies: tuple[Value, ...]) -> Record:
-    """The error that ends a conversation of itself: what broke it is in no session any more, and
-    was paid for."""
+    """Return the error of a conversation that ends by itself, with the notes and the usage of the
+    replies that broke it."""
     if session.waits == "compact":
         return _with_partial_notes(error, Cut((session,)), (0, 0))
     if session.waits != "model":
@@ -175,9 +178,9 @@ def add_partial_notes(error: Record, session: HandlerSession, replies: tuple[Val
 
 
 def cut_short(error: Record, sessions: tuple[Session, ...], cut: Cut | None = None) -> Record:
-    """The error that ends conversations from outside, innermost first: its content is what the
-    outermost has said. It tells what all that is `cut` off have been given, and accounts for it;
-    where it is the error of none of them, they stand beside it."""
+    """Return the error of conversations that are ended from outside, innermost first. Its content
+    is the text of the outermost conversation. Its notes and its usage cover everything that is
+    `cut` off. If the error belongs to none of the conversations, they stand beside it."""
     if not sessions:
         beside = Cut(inside=(cut or Cut(),))
         usage = _in_all(dict(fields_of(error.fields.get("details")) or {}), beside)
@@ -190,13 +193,13 @@ def cut_short(error: Record, sessions: tuple[Session, ...], cut: Cut | None = No
 
 
 def in_task(error: Record, task: str) -> Record:
-    """The error of a task that did not begin."""
+    """Return the error of a task that did not begin."""
     details = {"task": task, **error.fields["details"]}
     return Record(error.kind, {**error.fields, "details": details})
 
 
 def metrics(session: HandlerSession) -> dict[str, Value]:
-    """ResourceMetrics: turns, and tokens of the context window, with their limits."""
+    """Return ResourceMetrics: turns and tokens of the context window, with their limits."""
     now, peak = session.taken
     return {
         "turns": {"used": session.turns, "limit": session.setup.max_turns},
@@ -207,10 +210,10 @@ def metrics(session: HandlerSession) -> dict[str, Value]:
 def _with_partial_notes(
     error: Record, cut: Cut, last: tuple[int, int], own: tuple[HandlerSession, ...] = ()
 ) -> Record:
-    """The error of a cut's conversations, or of its `own` among them; `last` is what the replies
-    took with which it ends."""
+    """Return the error of a cut's conversations, or of its `own` among them. `last` is the usage of
+    the replies that end them."""
     sessions = own or cut.sessions
-    # What cancels a node of a plan is no failure of whoever works for it.
+    # The cancellation of a plan's node is no failure of its workers.
     failed = sessions[-1 if error.fields["reason"] == "cancelled" else 0]
     details = {
         "task": failed.setup.task,
@@ -232,7 +235,7 @@ def _with_partial_notes(
 
 
 def _in_all(details: dict[str, Value], cut: Cut) -> dict[str, Value]:
-    """The details with what all that is cut off took."""
+    """Add the usage of everything that is cut off to the details."""
     taken, given = sum_usage(cut.done)
     for session in cut.sessions:
         taken += session.usage[0] + session.children[0]
@@ -243,14 +246,14 @@ def _in_all(details: dict[str, Value], cut: Cut) -> dict[str, Value]:
 
 
 def _with_usage(details: dict[str, Value], taken: int, given: int) -> dict[str, Value]:
-    """The details, which may tell already what a child took, or a reply that was cut."""
+    """Add tokens to the usage of the details, which may hold a child's usage already."""
     before = usage_of({"usage": details.get("usage")})
     usage = {"input_tokens": before[0] + taken, "output_tokens": before[1] + given}
     return {**details, "usage": usage} if any(usage.values()) else details
 
 
 def _turn(reply: Value) -> Reply | None:
-    """A turn of the model, if it is one."""
+    """Return the model's turn. None if the value is not one."""
     try:
         return model_reply(reply)
     except Fault:
@@ -258,8 +261,8 @@ def _turn(reply: Value) -> Reply | None:
 
 
 def sources_of(session: HandlerSession) -> tuple[str, ...]:
-    """What the conversation's tools have read: the paths of files, and the `sources` that the
-    results of other tools name; each once."""
+    """Return the sources that the conversation's tools have read, each once: paths of files, and
+    the `sources` that results of other tools name."""
     first = session.setup.earlier + 1
     if len(session.messages) < first + 2:  # results stand behind the turn that asked for them
         return () if session.left_out is None else session.left_out.sources
@@ -294,8 +297,8 @@ def _sources(session: HandlerSession, use: Block | None, content: Value) -> list
 
 
 def notes_of(session: HandlerSession, more: Artifacts = ()) -> dict[str, Value]:
-    """`{subtasks artifacts subplans}`, each where there is any: the results of its subtasks, what
-    it has delivered, with `more`, and what answered its plans."""
+    """Return `{subtasks artifacts subplans}`, each if there is any: the results of subtasks, the
+    artifacts with `more`, and the answers to plans."""
     planning = session.planning or Planning()
     artifacts = together(planning.artifacts, more)
     notes = {"subtasks": planning.subtasks, "artifacts": artifacts, "subplans": planning.accepted}
@@ -303,9 +306,8 @@ def notes_of(session: HandlerSession, more: Artifacts = ()) -> dict[str, Value]:
 
 
 def notes_in(cut: Cut) -> dict[str, Value]:
-    """What the outermost conversation of those that are cut off has been given; in it, as
-    `unfinished`, what the next one has said and been given, and so on inward. What stands beside
-    each other and has ended is `finished`."""
+    """Return the notes of the outermost conversation that is cut off. Its `unfinished` holds the
+    text and notes of the next one, and so on inward. Ended siblings are `finished`."""
     notes = _notes_of_branches(cut)
     inner: HandlerSession | None = None
     for session in cut.sessions:
@@ -319,7 +321,7 @@ def notes_in(cut: Cut) -> dict[str, Value]:
 
 
 def _about(session: HandlerSession, notes: dict[str, Value]) -> tuple[Value, ...]:
-    """A task that is not done, as what is around it tells of it; nothing where it has nothing."""
+    """Describe an unfinished task for the conversation around it. Empty if it has nothing."""
     turns = texts_so_far(session)
     content = turns[-1] if turns else ""
     about = {"task": session.setup.task, "content": content, **with_said(notes, turns, content)}
@@ -327,7 +329,7 @@ def _about(session: HandlerSession, notes: dict[str, Value]) -> tuple[Value, ...
 
 
 def _notes_of_branches(cut: Cut) -> dict[str, Value]:
-    """What the branches have that are cut off."""
+    """Return the notes of the branches that are cut off."""
     unfinished: list[Value] = []
     finished = [part(each) for each in cut.done if each is not None and _is_data(each)][-MOST:]
     plans: tuple[Value, ...] = ()
@@ -346,8 +348,8 @@ def _notes_of_branches(cut: Cut) -> dict[str, Value]:
 
 
 def with_given(error: Record, notes: dict[str, Value]) -> Record:
-    """The error whose `details.partial_results` hold these, in place of what it had by their
-    names."""
+    """Return the error with these notes in `details.partial_results`. They replace earlier ones of
+    the same names."""
     if not notes:
         return error
     details = fields_of(error.fields.get("details")) or {}
@@ -362,8 +364,8 @@ def with_given(error: Record, notes: dict[str, Value]) -> Record:
 
 
 def with_subtasks(session: HandlerSession, replies: tuple[Value, ...]) -> HandlerSession:
-    """The session that keeps what subtasks gave among what answered it: whatever answers a request
-    for one, and whatever a task gave to a tool."""
+    """Return the session with the results of subtasks among the replies: each answer to a request
+    for a subtask, and each TaskResult of a tool."""
     is_asked = session.waits in ("subtask", "subplan")
     found = [each for each in replies if is_asked or _is_result(each)]
     known = [strip_error(each) for each in found if not is_plan(each) and _is_data(each)]
@@ -374,7 +376,7 @@ def with_subtasks(session: HandlerSession, replies: tuple[Value, ...]) -> Handle
 
 
 def with_replies(session: HandlerSession, replies: tuple[Value, ...]) -> HandlerSession:
-    """The session that ends at these replies, with what they gave it."""
+    """Return the session that ends at these replies, with their results."""
     session = with_subtasks(session, replies)
     planning = session.planning
     if session.waits != "subplan" or planning is None:
@@ -384,7 +386,7 @@ def with_replies(session: HandlerSession, replies: tuple[Value, ...]) -> Handler
 
 
 def collect_deliveries(session: HandlerSession, reply: Reply) -> Planning | None:
-    """What it keeps of its plans, with what a reply delivers that ends it."""
+    """Return the session's plans with the artifacts of its last reply."""
     offered, planning = session.setup.offered, session.planning
     uses = [use for use in reply.uses if offered.get(use.name) == "propose_subplan"]
     found = [proposal(use.input) for use in uses]
@@ -397,7 +399,7 @@ def collect_deliveries(session: HandlerSession, reply: Reply) -> Planning | None
 
 
 def texts_so_far(session: HandlerSession) -> list[str]:
-    """What the model has said in its turns, as far as that is there, the last if only in part."""
+    """Return the texts of the model's turns so far. The last may be partial."""
     found = []
     for message in session.messages[session.setup.earlier + 1 :]:
         blocks = blocks_of(message) if message["role"] == "assistant" else ()
@@ -408,7 +410,7 @@ def texts_so_far(session: HandlerSession) -> list[str]:
 
 
 def with_said(notes: dict[str, Value], turns: list[str], content: Value) -> dict[str, Value]:
-    """The notes with what was said before its `content`."""
+    """Return the notes with the texts before `content`."""
     before = turns[:-1] if turns and turns[-1] == content else turns
     return {"said": tuple([part(each) for each in before[-MOST:]]), **notes} if before else notes
 

@@ -1,8 +1,7 @@
-"""The tool calls of a turn to operations, and what answered them to result blocks.
+"""The tool calls of a turn as operations, and their replies as result blocks.
 
-Direct tools stand together, whatever their number; what may take long or ask back (`subtask`,
-`ask-user`), and tools that are to be called in order, follow one by one. Results go back in the
-order of the calls.
+Direct tools are performed together. Operations that take long or ask back (`subtask`, `ask-user`),
+and tools that are called in order, follow one by one. Results keep the order of the calls.
 """
 
 from collections.abc import Callable
@@ -37,19 +36,19 @@ from sexplang.terms.values.value import Fault, Record, Value
 
 @node
 class ToldCall:
-    """A call that is not performed: what the model is told instead, and what is to be noted."""
+    """A call that is not performed: the words for the model."""
 
     words: str
     malformed: SubtaskRequest | Proposal | None = None
-    """The request or plan that is none."""
+    """The malformed request or plan."""
 
 
 Planned = tuple[HandlerSession, tuple[Ask, ...], SubtaskRequest | Proposal | None]
 
 
 def plan_calls(session: HandlerSession, reply: Reply) -> Planned:
-    """The session that waits for the turn's direct tools, and these; maybe there are none. And a
-    request for a subtask or a plan that is malformed, if the turn holds one."""
+    """Return the session that waits for the turn's direct tools, their requests, and the turn's
+    malformed subtask request or plan, if any."""
     results: list[Block | None] = []
     direct: list[tuple[int, Ask]] = []
     later: list[tuple[int, Ask]] = []
@@ -106,7 +105,7 @@ def _plan_proposal(
 
 
 def propose(session: HandlerSession, read: Proposal, content: str) -> tuple[Planning, Ask]:
-    """The operation that proposes a plan, and the session's plans with it."""
+    """Return the session's plans with the proposal, and the operation that proposes it."""
     setup = session.setup
     before = session.planning or Planning()
     around: dict[str, Value] = {
@@ -120,7 +119,7 @@ def propose(session: HandlerSession, read: Proposal, content: str) -> tuple[Plan
 
 
 def with_plan(session: HandlerSession, reply: Value) -> HandlerSession:
-    """The calls with the result of the plan that one of them proposed."""
+    """Return the calls with the result of the plan that one of them proposed."""
     calls, planning = session.calls, session.planning
     assert calls is not None and planning is not None
     said = answered_plan(planning, reply)
@@ -137,7 +136,7 @@ def with_plan(session: HandlerSession, reply: Value) -> HandlerSession:
 
 
 def add_results(calls: Calls, replies: tuple[Value, ...]) -> Calls:
-    """The calls with the results that the replies make."""
+    """Return the calls with the results of the replies."""
     results = list(calls.results)
     halted = calls.halted
     for at, value in zip(calls.waiting, replies, strict=False):
@@ -152,7 +151,7 @@ def add_results(calls: Calls, replies: tuple[Value, ...]) -> Calls:
 
 
 def result_block(identity: str, content: str | tuple[Block, ...], *, is_error: bool) -> Block:
-    """A tool_result block."""
+    """Return a tool_result block."""
     block: Block = {"type": "tool_result", "tool_use_id": identity, "content": content}
     if is_error:
         block["is_error"] = True
@@ -160,8 +159,8 @@ def result_block(identity: str, content: str | tuple[Block, ...], *, is_error: b
 
 
 def spawn_subtask(session: HandlerSession, request: SubtaskRequest, content: str) -> Ask:
-    """The subtask operation: the request, the depth the child would have, the CONTINUATION. A
-    request that accumulates data has the results of the conversation's subtasks so far."""
+    """Return the subtask operation: the request, the child's depth, the CONTINUATION. A request
+    that accumulates data carries the results of the conversation's earlier subtasks."""
     setup, fields = session.setup, dict(request.fields)
     inputs = fields_of(fields.get("inputs")) or {}
     if any(type(each) is float for each in inputs.values()):  # JSON has one kind of number
@@ -176,12 +175,12 @@ def spawn_subtask(session: HandlerSession, request: SubtaskRequest, content: str
 
 
 def _whole(value: Value) -> Value:
-    """A number without a part as an integer."""
+    """Return a float without a fraction as an integer."""
     return int(value) if type(value) is float and value.is_integer() else value
 
 
 def _is_none(choice: Any) -> bool:
-    """Whether a `tool_choice` allows no tool."""
+    """Return whether a `tool_choice` allows no tool."""
     return bool(choice) and choice_of(choice)["type"] == "none"
 
 
@@ -227,20 +226,19 @@ def _ask_of(
 
 
 def available(setup: Setup, reply: Reply) -> dict[str, str]:
-    """The tools that the model had when it spoke: a handler may have offered it fewer."""
+    """Return the tools that the model had in this turn. A handler may have offered fewer."""
     if reply.offered is None:
         return setup.offered
     return {seen: name for seen, name in setup.offered.items() if seen in reply.offered}
 
 
 def _definition(session: HandlerSession, name: str) -> Value:
-    """What the model was sent of a tool that it has."""
+    """Return the definition of a tool as the model was sent it."""
     return next(tool for tool in session.payload["tools"] if tool["name"] == name)
 
 
 def _flaw(given: Value) -> str:
-    """What is wrong with an input that is no object, or none that can be sent back: one that came
-    as a text could not be held."""
+    """Describe an input that is no object, or that cannot be sent back as JSON."""
     twice: list[str] = []
     if isinstance(given, str) and given.lstrip().startswith("{"):
         try:
@@ -308,8 +306,8 @@ def _are_texts(value: Value) -> bool:
 
 
 def arguments_of(name: str, given: dict[str, Value]) -> tuple[Value, ...] | str | None:
-    """The arguments of the operation that a tool stands for, or what is wrong; None for a tool
-    that is none of the language's own."""
+    """Return the arguments of the operation of a built-in tool, or the flaw of its input. None for
+    any other tool."""
     made = OPERATIONS.get(name)
     if made is None:
         return None
@@ -321,7 +319,7 @@ def arguments_of(name: str, given: dict[str, Value]) -> tuple[Value, ...] | str 
 
 
 _LONGEST = 40
-"""Characters of an unknown name that are told."""
+"""The most characters of an unknown name in a message."""
 
 OPERATIONS = {
     "read_file": _text_of("path"),
@@ -338,8 +336,8 @@ NAMES = {
 
 
 def outcome(value: Value) -> tuple[str, bool]:
-    """What answered, as a model reads it, and whether it is a failure: then the TaskError. Raises
-    Fault for what no data is: that is a mistake of the program."""
+    """Return the reply as a model reads it, and whether it is a failure: then the TaskError as
+    JSON. Raises Fault for values that are not data, which are the program's mistake."""
     try:
         if isinstance(value, Record) and value.fields.get("status") == "FAILED":
             return error_words(value), True
@@ -363,8 +361,8 @@ _GOES_ON: dict[str, Value] = {
 
 
 def _instead(value: Value) -> tuple[str, ...]:
-    """What is said where a task has a result that was asked for by another name. All else that a
-    subtask was warned of is for the notes: its answer may be JSON that somebody asked for."""
+    """Return the note for a task that answered a request by another name. Other warnings of a
+    subtask go to the notes: its answer may be JSON that the model asked for."""
     notes = _notes(value)
     if "asked_for" not in notes:
         return ()
@@ -373,7 +371,7 @@ def _instead(value: Value) -> tuple[str, ...]:
 
 
 def _warnings_of(value: Value) -> tuple[str, ...]:
-    """What a subtask was warned of, but for what is said in any case."""
+    """Return the warnings of a subtask without those of `_instead`."""
     listed = _notes(value).get("warnings")
     if not isinstance(listed, tuple):
         return ()
@@ -387,7 +385,7 @@ def _notes(value: Value) -> dict[str, Value]:
 
 
 def _find_unanswered(value: Value) -> tuple[str, ...]:
-    """What is said where the model asked the user, and nobody is there."""
+    """Return the note for a question that no user answered."""
     error = fields_of(_notes(value).get("error")) or {}
     if error.get("reason") != _NOBODY:
         return ()
@@ -395,7 +393,7 @@ def _find_unanswered(value: Value) -> tuple[str, ...]:
 
 
 def collect_warnings(replies: tuple[Value, ...]) -> tuple[str, ...]:
-    """What is to be noted of how subtasks and plans among the replies were understood."""
+    """Return the warnings of the subtasks and plans among the replies."""
     found: list[Value] = []
     for value in replies:
         task = _notes(value).get("template_used")
@@ -410,8 +408,8 @@ def collect_warnings(replies: tuple[Value, ...]) -> tuple[str, ...]:
 
 
 def sum_usage(replies: tuple[Value, ...]) -> tuple[int, int]:
-    """Input and output tokens that subtasks among what answered took, with theirs; a failed one
-    says so in the details of its error."""
+    """Return the input and output tokens of the subtasks among the replies, with theirs. A failed
+    subtask reports them in its error's details."""
     taken = given = 0
     work = list(replies)
     while work:
@@ -434,7 +432,7 @@ def _count(value: Value) -> int:
 
 
 def halting(value: Value) -> Record | None:
-    """The error that stopped a chain of subtasks, if that is what answered."""
+    """Return the error that halted a chain of subtasks, if this is its result."""
     if not isinstance(value, Record) or value.fields.get("status") != "FAILED":
         return None
     error = _notes(strip_error(value)).get("error")
@@ -443,7 +441,7 @@ def halting(value: Value) -> Record | None:
 
 
 def error_words(failed: Record) -> str:
-    """The TaskError of a FAILED result as JSON, with what was done until then as its content."""
+    """Return the TaskError of a FAILED result as JSON, with the partial work as its content."""
     notes = fields_of(failed.fields.get("notes")) or {}
     error = fields_of(notes.get("error"))
     content = failed.fields.get("content")
@@ -455,7 +453,7 @@ def error_words(failed: Record) -> str:
             "content": content,
             "details": notes,
         }
-    # Places in our program's text mean nothing to a model; what to allow is the operator's.
+    # Spans mean nothing to a model, and permissions are the operator's.
     hidden = ("span", "hint") if error.get("reason") in _DENIED else ("span",)
     if error.get("reason") == _NOBODY:
         error = {**error, "hint": _ON_YOUR_OWN}
@@ -473,8 +471,8 @@ def error_words(failed: Record) -> str:
 
 
 def _is_own(detail: str, item: Value) -> bool:
-    """Whether a detail is for the program alone: a model knows what it asked for itself, and what
-    is bound in a program's text is no work of a subtask."""
+    """Return whether a detail is for the program alone: the model's own request, or bindings in the
+    program."""
     return detail == "subtaskRequest" or (detail == "partial_results" and type(item) is dict)
 
 

@@ -1,6 +1,6 @@
-"""The tasks that a model may have done to what the tools say that ask for them.
+"""The catalogue: the tasks that a model may ask for, as text.
 
-It is a part of the tools' definitions, so it has the same bytes in each turn of a conversation.
+It is a part of a tool's definition, so it has the same bytes in each turn of a conversation.
 """
 
 from sexplang.tasks.prompt.window import tokens_in
@@ -10,7 +10,7 @@ from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.template import Template
 
 MOST_TOKENS = 2_000
-"""What the list may take of a context window."""
+"""The most tokens of the list in a context window."""
 
 _ABOVE = "These are the tasks, with their inputs; one with a ? may be left out:"
 _BELOW = "There {are} {left} more: say what is to be done, and the one that fits is found."
@@ -18,15 +18,15 @@ _BELOW = "There {are} {left} more: say what is to be done, and the one that fits
 
 @frozen
 class Catalogue:
-    """The list as words, and the names in it where none is left out."""
+    """The list as text, and the names in it. `names` is None if tasks were left out."""
 
     words: str
     names: tuple[str, ...] | None
 
 
 def catalogue(tasks: tuple[Template, ...]) -> Catalogue | None:
-    """The list of these tasks, nearest first; None where there are none. What is said of inputs is
-    left out where there is no room for it, and then what is farthest."""
+    """Return the list of these tasks, nearest first. None without tasks. Without room, the inputs
+    are left out first, then the farthest tasks."""
     if not tasks:
         return None
     for with_inputs in (True, False):

@@ -1,4 +1,4 @@
-"""A Template node to what is wrong with it, whoever made it: XML or `defatom`."""
+"""The checks of a Template node, made from XML or by `defatom`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -16,8 +16,8 @@ from sexplang.terms.texts.nearest import did_you_mean
 
 @frozen
 class Finding:
-    """A diagnostic that has no place yet: `part` is the element it is about (`instructions`, or
-    `param:x`), `raw` what to look for there."""
+    """A diagnostic without a place. `part` is the element that it is about (`instructions`, or
+    `param:x`), `raw` the text to look for there."""
 
     code: str
     title: str
@@ -36,7 +36,8 @@ Kind = Literal["name", "call", "unclosed", "bad"]
 
 @frozen
 class Placeholder:
-    """`raw` as written; `name` is the parameter of a name, the program's form of a call."""
+    """A placeholder: `raw` as written; `name` is the parameter of a name, or the program's form of
+    a call."""
 
     kind: Kind
     raw: str
@@ -59,11 +60,12 @@ _ESCAPE = "write {{{{ for two braces as they are"
 
 
 Where = Callable[[str, str], Span | None]
-"""A finding's `part` and `raw` to their place."""
+"""The function from a finding's `part` and `raw` to a span."""
 
 
 def check_template(template: Template, where: Where | None = None) -> list[Diagnostic]:
-    """The findings, placed by `where`, else at the template's own span; empty for a good one."""
+    """Return the findings as diagnostics, placed by `where`, else at the template's span. Empty for
+    a good template."""
     return [
         finding.at(template.span if where is None else where(finding.part, finding.raw))
         for finding in findings(template)
@@ -71,7 +73,7 @@ def check_template(template: Template, where: Where | None = None) -> list[Diagn
 
 
 def findings(template: Template) -> list[Finding]:
-    """What is wrong, worst cases cut short: nobody reads more than some."""
+    """Return the findings, at most `MOST`."""
     return list(islice(_all(template), MOST))
 
 
@@ -234,8 +236,8 @@ def _subtasks(template: Template) -> Iterator[Finding]:
 
 
 def _settings(template: Template) -> Iterator[Finding]:
-    """Settings that do not go together; what is wrong with one by itself is said where it is
-    read."""
+    """Find settings that contradict each other. The faults of single settings are found where they
+    are read."""
     if template.options:
         from sexplang.terms.model.payload import clash, flaw
 
@@ -250,7 +252,7 @@ def _settings(template: Template) -> Iterator[Finding]:
 
 
 def _texts(template: Template) -> Iterator[tuple[str, str]]:
-    """Every text in which a call fills placeholders, and the element it stands in."""
+    """Return the texts with placeholders, each with its element."""
     for part in ("instructions", "system", "description", "criteria"):
         yield part, getattr(template, part)
     if template.file_paths.source != "command":
@@ -279,7 +281,8 @@ def _provider(template: Template) -> Iterator[Finding]:
 
 
 def _check_fixed(template: Template) -> Iterator[Finding]:
-    """What is run, opened or asked is said by the template alone: a value could say anything."""
+    """Find placeholders in the settings that no parameter may change: the model, the files, the
+    command."""
     files = template.file_paths
     command = files.text if files.source == "command" else ""
     fixed = [("model", template.model or ""), ("provider", template.provider or "")]
@@ -292,7 +295,8 @@ def _check_fixed(template: Template) -> Iterator[Finding]:
 
 
 def _command(template: Template) -> Iterator[Finding]:
-    """A template is data: what it may have run names files, and does nothing else."""
+    """Find commands that do not name files. A template is data, and its command does nothing
+    else."""
     files = template.file_paths
     if files.source != "command":
         return
@@ -368,7 +372,7 @@ _DATA = re.compile(r"[+-]?\.?[0-9].*|true|false|nil|null", re.DOTALL)
 
 
 def check_name(name: str) -> Iterator[Finding]:
-    """What is wrong with the name of a template."""
+    """Return the faults of a template's name."""
     if _DATA.fullmatch(name):
         yield Finding(
             "bad-name",
@@ -386,7 +390,7 @@ def check_name(name: str) -> Iterator[Finding]:
 
 
 def check_params(names: Iterable[str]) -> Iterator[Finding]:
-    """What is wrong with the names of parameters."""
+    """Return the faults of the names of parameters."""
     seen: set[str] = set()
     for name in names:
         part = f"param:{name}"
@@ -408,7 +412,7 @@ def check_params(names: Iterable[str]) -> Iterator[Finding]:
 
 
 def check_tools(names: tuple[str, ...]) -> Iterator[Finding]:
-    """What is wrong with the names of tools; `part` is `tool:` and the number of one, from 0."""
+    """Return the faults of the names of tools. `part` is `tool:` and the index of a tool."""
     seen: dict[str, str] = {}
     for at, name in enumerate(names):
         part, other = f"tool:{at}", seen.setdefault(tool_alias(name), name)
@@ -434,12 +438,12 @@ _ARGUMENT = re.compile(r"""\s*(?:(\w+)\s*=(?!=)\s*)?("[^"]*"|'[^']*'|[^,"']+)\s*
 
 
 def is_name(text: str) -> bool:
-    """Whether a parameter may be called `text`."""
+    """Return whether a text is the name of a parameter."""
     return _NAME.fullmatch(text) is not None
 
 
 def placeholders(text: str) -> Iterator[Placeholder]:
-    """All placeholders of `text`, in order."""
+    """Return the placeholders of a text, in order: parameters, calls, and malformed ones."""
     for slot in slots_of(text):
         if slot.inside is None:
             yield Placeholder("unclosed", slot.raw.split("\n", 1)[0])
@@ -452,7 +456,7 @@ def placeholders(text: str) -> Iterator[Placeholder]:
 
 
 def _form(name: str, arguments: str) -> str:
-    """`f(x, k='v')` as the language writes it: `(f x k: "v")`."""
+    """Return `f(x, k='v')` as the language writes it: `(f x k: "v")`."""
     words = [name]
     for match in _ARGUMENT.finditer(arguments):
         label, value = match[1], match[2].strip()

@@ -166,7 +166,7 @@ def _fields(
         if read is None:
             looked_at = len(problems) + len(warnings) < _MOST_NAMED and len(name) < _LONGEST
             near = nearest(name, known, _NEAR) if looked_at else None
-            if near is not None:  # what it holds would be missing, such as a bound
+            if near is not None:  # its value would be missing
                 said = f"there is no such field: did you mean `{near}`?"
                 problems[f"{place}{name}"] = said
             else:

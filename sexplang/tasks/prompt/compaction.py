@@ -60,7 +60,7 @@ def _empty_results(message: Block, over: float) -> Block:
         if over > 0 and block.get("type") == "tool_result":
             mark = {**block, "content": f"[result emptied to fit the window: {_size(block)}]"}
             whole, left = tokens_of((block,)), tokens_of((mark,))
-            if whole > 2 * left:  # nor is a mark emptied again
+            if whole > 2 * left:  # a mark is not emptied again
                 over -= whole - left
                 each = mark
         made.append(each)

@@ -69,7 +69,7 @@ def wrap(tag: str, attribute: str, body: str) -> str:
     return f"<{tag}{attribute}>\n{body}\n</{tag}>"
 
 
-@cache  # so large a set is slow to make, and most texts have no tag
+@cache  # compiled late: it is large, and most texts have no tag
 def _tag() -> re.Pattern[str]:
     return re.compile(rf"<{_UNSEEN}(?:/{_UNSEEN})?(?:{_TAGS})\b", re.IGNORECASE)
 

@@ -50,7 +50,7 @@ def continuation(
         is_meant = "status" in twice and _MEANT.search(body) is not None
         return _report_problems({"status": _TWICE}, offered) if is_meant else None
     asking = result
-    if kind == "bare":  # what else stands in its notes is a note all the same
+    if kind == "bare":  # its other notes stay
         asking = {"notes": {**(fields_of(result.get("notes")) or {}), **result}}
     request = _request(asking, offered)
     problems = dict.fromkeys(twice, _TWICE)
@@ -178,7 +178,7 @@ def _among_words(
     if not found:
         return _read_broken(text, body, offered)
     made, start, end = found[0]
-    if len(found) == 1 and _kind(made, format) is None:  # an answer, with a status of its own
+    if len(found) == 1 and _kind(made, format) is None:  # an answer with its own status
         return None
     sides = _strip_fence(text[:start], text[end:])
     is_certain = len(found) == 1 and isinstance(made.get("status"), str)
@@ -241,7 +241,7 @@ def _read_broken(
     try:
         read_json(body if is_alone else text[start:], [])
     except json.JSONDecodeError as error:
-        if error.msg == "Extra data" and is_alone:  # it is another object, with words behind it
+        if error.msg == "Extra data" and is_alone:  # another object with words behind it
             return None
         problem = f"it is not JSON: {error}; write one JSON object alone"
         return _report_problems({"result": problem}, offered)

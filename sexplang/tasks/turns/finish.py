@@ -187,7 +187,7 @@ def cut_short(error: Record, sessions: tuple[Session, ...], cut: Cut | None = No
         error = Record(error.kind, {**error.fields, "details": usage})
         return with_given(error, notes_in(beside))
     said, first = error.fields.get("content"), sessions[0]
-    if isinstance(said, str) and first.waits == "model":  # of a reply that was not whole
+    if isinstance(said, str) and first.waits == "model":  # a partial reply
         error = Record(error.kind, {**error.fields, "content": first.said + said})
     return _with_partial_notes(error, cut or Cut(sessions), (0, 0), sessions)
 
@@ -264,7 +264,7 @@ def sources_of(session: HandlerSession) -> tuple[str, ...]:
     """Return the sources that the conversation's tools have read, each once: paths of files, and
     the `sources` that results of other tools name."""
     first = session.setup.earlier + 1
-    if len(session.messages) < first + 2:  # results stand behind the turn that asked for them
+    if len(session.messages) < first + 2:  # results follow the turn that asked for them
         return () if session.left_out is None else session.left_out.sources
     said = session.messages[first:]
     uses: dict[Value, Block] = {}
@@ -357,7 +357,7 @@ def with_given(error: Record, notes: dict[str, Value]) -> Record:
     partial: Value = notes
     if isinstance(before, dict):
         partial = {**before, **notes}
-    elif isinstance(before, tuple):  # of a sequence or a list, which tells of each step
+    elif isinstance(before, tuple):  # one entry for each step of a sequence
         partial = (*before, {"notes": notes})
     details = {**details, "partial_results": partial}
     return Record(error.kind, {**error.fields, "details": details})
@@ -427,6 +427,6 @@ def _is_result(value: Value) -> bool:
 def _is_data(value: Value) -> bool:
     try:
         plain(value)
-    except Fault:  # there is a function in it; the model is told so
+    except Fault:  # it holds a function
         return False
     return True

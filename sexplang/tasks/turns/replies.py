@@ -95,7 +95,7 @@ def _of_blocks(fields: dict[str, Value], content: Sequence[Value]) -> Reply:
             uses.append(_tool_use(block, at, uses))
             given = block.get("input")
             if fields_of(given) is None or unfit(given):
-                # Sent back as history, where only an object is allowed, of JSON.
+                # History admits only a JSON object here.
                 block = {**block, "input": {}}
         blocks.append(block)
         kept.append(block)

@@ -466,7 +466,7 @@ def error_words(failed: Record) -> str:
     }
     try:
         return json_text(told)
-    except Fault:  # what it says matters more than details that no model can be given
+    except Fault:  # the message without the details that are not JSON
         return json_text({key: told[key] for key in told if key not in ("details", "content")})
 
 

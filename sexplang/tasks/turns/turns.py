@@ -151,7 +151,7 @@ def _add_reply(session: HandlerSession, reply: Reply) -> HandlerSession:
     before, given = session.usage, reply.usage
     taken, warnings = count_reply(session, reply)
     used, limit = session.turns + 1, session.setup.max_turns
-    if used * 5 >= limit * 4 > session.turns * 5 and limit > 1:  # the only turn is not too many
+    if used * 5 >= limit * 4 > session.turns * 5 and limit > 1:  # a single turn needs no warning
         warnings = (*warnings, f"{used} of {limit} turns are used")
     return HandlerSession(
         session.setup,
@@ -257,7 +257,7 @@ def _end_turn(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
         session = evolve(session, warnings=(*session.warnings, words))
     result, question = finish(rules, session, text, reply.model)
     if question is None:
-        if session.setup.past is not None:  # a chat of many turns keeps each message once
+        if session.setup.past is not None:  # a long chat keeps each message once
             session = evolve(session, messages=session.messages[session.setup.earlier :])
         return session, Finished(result)
     session = evolve(
@@ -343,7 +343,7 @@ def _count_refused_plan(rules: Rules, session: HandlerSession, reason: str) -> H
 
 
 def _go_on_paused(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
-    if reply.uses:  # no call is sent back without its result
+    if reply.uses:  # a call needs its result
         return _calling(rules, session, reply)
     session = evolve(session, said=session.said + reply.text)
     session = going_on(session, session.said)

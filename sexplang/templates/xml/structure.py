@@ -1,8 +1,9 @@
-"""A document and `grammar/template.xsd` to what breaches it, in our words.
+"""The structure of a template file: what `grammar/template.xsd` admits, and diagnostics for its
+breaches.
 
-lxml validates, and knows XSD 1.0 only; so the assertions of the schema are stripped and the rules
-of their ids are checked here. Where a rule applies, and what may stand where, is read from the
-schema. `tests/templates` holds this against xmlschema's verdict on the whole XSD 1.1.
+lxml validates, and knows XSD 1.0 only. So the assertions of the schema are stripped, and the rules
+of their ids are checked here. The schema says where a rule applies and what may stand where.
+`tests/templates` compares this with xmlschema's verdict by the whole XSD 1.1.
 """
 
 import re
@@ -27,18 +28,20 @@ _SPACE = re.compile("[ \t\r\n]+")
 
 
 def normal(text: str) -> str:
-    """`text` as XPath's normalize-space has it: XML's own four white space characters only."""
+    """Return XPath's normalize-space of a text: only XML's own four white space characters
+    count."""
     return _SPACE.sub(" ", text).strip(" ")
 
 
 @frozen(eq=False)
 class Vocabulary:
-    """`schema` is the document of an XSD whose types are global or stand in their element."""
+    """The declared children, attributes and values of elements. `schema` is an XSD whose types are
+    global or stand in their element."""
 
     schema: "_Element"
 
     def holders(self, assertion: str) -> set[str]:
-        """The names of the types that hold the assertion with this id."""
+        """Return the names of the types that hold the assertion with this id."""
         found = self.schema.iterfind(f"{_XS}complexType")
         return {
             type_.get("name", "")
@@ -47,14 +50,14 @@ class Vocabulary:
         }
 
     def types(self, element: "_Element") -> set[str]:
-        """The names of an element's type and of those it extends."""
+        """Return the names of an element's type and of the types that it extends."""
         return {part.get("name", "") for part in self._parts(element)}
 
     def children(self, element: "_Element") -> set[str]:
         return {child.get("name", "") for child in self._inside(element, "element")}
 
     def children_of(self, element: "_Element", child: str) -> set[str]:
-        """The children that a child of an element may have."""
+        """Return the children that a child of an element may have."""
         found = (each for each in self._inside(element, "element") if each.get("name") == child)
         return {
             inner.get("name", "")
@@ -67,7 +70,7 @@ class Vocabulary:
         return {attribute.get("name", "") for attribute in self._inside(element, "attribute")}
 
     def repeats(self, element: "_Element") -> bool:
-        """Whether a child may stand more than once in `element`."""
+        """Return whether a child may occur more than once in `element`."""
         for part in self._parts(element):
             for item in _here(part):
                 if item.get("maxOccurs") == "unbounded":
@@ -86,7 +89,7 @@ class Vocabulary:
         )
 
     def values(self, element: "_Element", attribute: str | None = None) -> list[str]:
-        """The words that an attribute, or the text of an element, is chosen from."""
+        """Return the words of an attribute's, or of an element's text's, enumeration."""
         type_ = self._value_type(element, attribute)
         found = () if type_ is None else type_.iter(f"{_XS}enumeration")
         return [item.get("value", "") for item in found]
@@ -129,7 +132,7 @@ class Vocabulary:
                     yield item
 
     def _type(self, declaration: "_Element") -> "list[_Element]":
-        """The type of a declaration and those it extends."""
+        """Return the type of a declaration and the types that it extends."""
         inline = declaration.find(f"{_XS}complexType")
         found = self._find_named(declaration.get("type", "")) if inline is None else inline
         parts: list[_Element] = []
@@ -148,7 +151,7 @@ class Vocabulary:
 
 
 def _here(type_: "_Element") -> "Iterator[_Element]":
-    """What a type itself holds, without what the types of its elements hold."""
+    """Return the items of a type itself, without those of its elements' types."""
     work = list(type_)
     while work:
         item = work.pop(0)
@@ -158,15 +161,15 @@ def _here(type_: "_Element") -> "Iterator[_Element]":
 
 
 _HINTS = "{http://www.w3.org/2001/XMLSchema-instance}"
-# An editor's pointer to the schema is welcome and ignored.
+# An editor's pointer to the schema is ignored.
 _WELCOME = {f"{_HINTS}schemaLocation", f"{_HINTS}noNamespaceSchemaLocation"}
-# A hostile file can be wrong in a hundred thousand places; nobody reads more than some.
+# A hostile file can have a hundred thousand errors.
 _MOST = 50
 
 
 @frozen
 class Rule:
-    """An assertion of the schema in Python, and how to say that it does not hold."""
+    """An assertion of the schema in Python, and its diagnostic."""
 
     holds: "Callable[[_Element], bool]"
     code: str
@@ -193,7 +196,7 @@ def _files_of_their_source(files: "_Element") -> bool:
 
 
 def _own_text(element: "_Element") -> str:
-    """The text of an element without that of its children."""
+    """Return the text of an element without that of its children."""
     return normal("".join([element.text or "", *(child.tail or "" for child in element)]))
 
 
@@ -275,7 +278,7 @@ RULES: dict[str, Rule] = {
 
 
 def breaches(document: Document) -> list[Diagnostic]:
-    """What is wrong with the structure of `document`: nothing, or all that can be told."""
+    """Return the diagnostics of the structure of a document. Empty for a good one."""
     from lxml import etree
 
     parser = etree.XMLParser(remove_comments=True)
@@ -297,8 +300,8 @@ def breaches(document: Document) -> list[Diagnostic]:
 
 
 def _foreign(document: Document) -> Iterator[Diagnostic]:
-    """Names of other vocabularies: the schema has none, and `xsi:type` would bend it. In an XSD
-    there are its own, and nothing else."""
+    """Report names of other namespaces: the schema has none, and `xsi:type` would bend it. An XSD
+    may only have its own."""
     for element in document.where:
         own = _XS if _in_schema(element) else ""
         foreign = [name for name in element.attrib if "{" in str(name) and name not in _WELCOME]
@@ -312,7 +315,7 @@ def _foreign(document: Document) -> Iterator[Diagnostic]:
 
 
 def _in_schema(element: "_Element") -> bool:
-    """Whether an element is a part of the schema of an output format."""
+    """Return whether an element is a part of an output format's schema."""
     above = element.getparent()
     while above is not None and above.tag != "output_format":
         element, above = above, above.getparent()
@@ -339,7 +342,7 @@ _ATTRIBUTE = re.compile(r"attribute '([^']+)'")
 
 @frozen
 class Explained:
-    """lxml's findings as diagnostics: it says where, the vocabulary what could stand there."""
+    """lxml's errors as diagnostics: lxml gives the place, the vocabulary the alternatives."""
 
     document: Document
     vocabulary: Vocabulary
@@ -348,7 +351,7 @@ class Explained:
         seen: set[Label] = set()
         for entry in entries:
             for diagnostic in self._one(entry):
-                # A value is reported once by its facet and once by its type.
+                # lxml reports a value once by its facet and once by its type.
                 if diagnostic.labels[0] not in seen:
                     seen.add(diagnostic.labels[0])
                     yield diagnostic
@@ -369,7 +372,7 @@ class Explained:
             case "SCHEMAV_CVC_COMPLEX_TYPE_4":
                 yield self._missing_attribute(element, entry)
             case "SCHEMAV_CVC_IDC":
-                if normal(element.get("name", "")):  # an empty one is said to be empty
+                if normal(element.get("name", "")):  # an empty name has its own diagnostic
                     yield self._twice(element)
             case _ if "content" in entry.message and "not allowed" in entry.message:
                 yield self._content(element)
@@ -386,7 +389,7 @@ class Explained:
         return self._invalid(element, title, 'begin with <task name="…">, or <templates>')
 
     def _children(self, first: "_Element") -> Iterator[Diagnostic]:
-        """lxml stops at the first child that does not belong: here are the others too."""
+        """Report the children that do not belong. lxml stops at the first."""
         parent = first.getparent()
         assert parent is not None
         allowed = self.vocabulary.children(parent)
@@ -432,7 +435,7 @@ class Explained:
         return self._invalid(element, title, hint, name)
 
     def _holder(self, element: "_Element", name: str) -> str | None:
-        """The child that holds what was written as an attribute, if one does."""
+        """Return the child that holds the element that was written as an attribute. Else None."""
         for child in sorted(self.vocabulary.children(element)):
             if name in self.vocabulary.children_of(element, child):
                 return child
@@ -497,7 +500,7 @@ def _as_element(name: str, text: str) -> str:
 
 def _nearest(word: str, known: "list[str] | set[str]", shape: str) -> str:
     choice = [each for each in word.split("|") if each in known]
-    if len(choice) > 1:  # copied from what tells the words apart
+    if len(choice) > 1:  # copied from a list of choices
         return f"write one of them: {_words(choice, shape)}"
     expected = f"expected {_words(sorted(known), shape)} here"
     return did_you_mean(word.lower(), sorted(known), expected, shape)
@@ -512,7 +515,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:37]}…"
 
 
-# Once XML task types, now said in a program.
+# Former XML task types, as programs.
 FORMS = {
     "sequential": "(let* ((plan (make-plan goal)) (code (write-code plan))) code)",
     "reduce": "(fold (lambda (total item) (combine total (work item))) start items)",
@@ -523,8 +526,8 @@ FORMS = {
 
 
 def legacy(document: Document) -> list[Diagnostic]:
-    """The tasks whose type is of the past; looked for before the structure is, because their
-    elements are of the past too."""
+    """Report tasks of a former type. This comes before the check of the structure, because their
+    elements are obsolete too."""
     return list(_find(document))
 
 

@@ -1,4 +1,8 @@
-"""A document, held to the whole schema, to the value that it stands for."""
+"""The plain value of a document that fits its schema.
+
+An element is a table of its attributes and elements by name, or the value of its text if it has
+neither. An element that may occur more than once is a list.
+"""
 
 import re
 from collections.abc import Callable
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 MOST_ASSERTED = 500
-"""Elements of a reply whose schema has assertions: these may compare each with each."""
+"""The most elements of a reply whose schema has assertions, which may compare each with each."""
 
 _MOST_VIOLATIONS = 5
 
@@ -34,14 +38,14 @@ class Found:
 
 @define(eq=False)
 class Failed(Exception):
-    """Says what is wrong with a reply; `violations` where it is XML that does not fit."""
+    """The failure of a reply. It has `violations` if the reply is XML that does not fit."""
 
     reason: str
     violations: tuple[str, ...] = ()
 
 
 def read_document(schema: Schema, document: "_Element", repairs: list[str]) -> Found:
-    """The value of a document. Raises Failed."""
+    """Return the value of a document. Raises Failed."""
     if document.tag != schema.root.tag:
         raise Failed(f"it begins with <{local(document)}>, not with <{schema.root.name}>")
     most = MOST_ASSERTED if schema.has_assertions else MAX_NODES
@@ -53,7 +57,7 @@ def read_document(schema: Schema, document: "_Element", repairs: list[str]) -> F
     except TooMuch:
         raise
     except Exception as error:
-        # Whatever the library trips over, it has not said that the document fits.
+        # An error of the library is no proof that the document fits.
         raise Failed(f"it cannot be held to its schema ({type(error).__name__})") from None
     violations = tuple([f"{_place(error)}: {_reason(error)}" for error in found])
     if violations:
@@ -66,7 +70,7 @@ def read_document(schema: Schema, document: "_Element", repairs: list[str]) -> F
 
 
 def _spend(document: "_Element", root: Element) -> None:
-    """Charges for all values of a document, those of long lists too. Raises TooMuch."""
+    """Charge for all values of a document, including the items of lists. Raises TooMuch."""
     work = [(document, root)]
     while work:
         element, declared = work.pop()
@@ -84,9 +88,9 @@ _PYTHON = "invalid literal for int() with base 10:"
 
 
 def _reason(error: Any) -> str:
-    """The library's reason, without what it says of Python."""
+    """Return the library's reason in words without Python's own."""
     reason = str(error.reason)
-    # The library holds a decimal to the range of floats.
+    # The library limits a decimal to the range of floats.
     is_vast = isinstance(error.obj, Decimal) and error.obj.adjusted() >= _MOST_DIGITS
     if is_vast or "integer string conversion" in reason:
         return "a number has too many digits"
@@ -94,7 +98,7 @@ def _reason(error: Any) -> str:
 
 
 def _place(error: Any) -> str:
-    """The path of an error, without prefixes."""
+    """Return the path of an error without prefixes."""
     return re.sub(r"[^/]*:", "", str(error.path or "")).lstrip("/") or "the whole"
 
 
@@ -103,17 +107,17 @@ NIL = f"{{{INSTANCE}}}nil"
 
 
 class Unvalued(Exception):
-    """Says which text stands for no value, and why."""
+    """The failure of a text that stands for no value."""
 
 
 @frozen(eq=False)
 class Values:
-    """`note` receives what was lost of a number."""
+    """The values of elements. `note` receives the lost digits of numbers."""
 
     note: Callable[[str], None]
 
     def of(self, element: "_Element", declared: Element) -> Value:
-        """The value of an element. Raises Unvalued."""
+        """Return the value of an element. Raises Unvalued."""
         if element.get(NIL, "").strip() in ("true", "1"):
             return None
         type_ = declared.type
@@ -171,5 +175,5 @@ class Values:
 
 
 def local(element: "_Element") -> str:
-    """The name of an element without its namespace."""
+    """Return the name of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]

@@ -18,7 +18,7 @@ from support.spent import price
 
 import sexplang
 from sexplang.build.pipeline import meter, tasks
-from sexplang.hosts.terminal.budget_line import spending
+from sexplang.hosts.terminal.output import spending
 from sexplang.hosts.terminal.progress import Progress
 from sexplang.machine import start
 from sexplang.runtime import Endpoint, Journal, Retries, Settings, drive, performers

@@ -11,7 +11,7 @@ from support.spent import price
 from support.wide_server import WideServer
 
 from sexplang.build.pipeline import meter, tasks
-from sexplang.hosts.terminal.budget_line import ROOT, spending
+from sexplang.hosts.terminal.output import ROOT, spending
 from sexplang.machine import Done, Failed, Suspended, start
 from sexplang.machine.frozen_runs import freeze, thaw
 from sexplang.runtime import Settings, drive, performers

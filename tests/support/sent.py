@@ -21,7 +21,7 @@ from support.running import built
 from support.spent import LEAST, LIMITS, allowed, paying, price, unlike
 
 from sexplang.build.pipeline import meter, tasks
-from sexplang.hosts.terminal.budget_line import ROOT
+from sexplang.hosts.terminal.output import ROOT
 from sexplang.hosts.terminal.progress import Progress
 from sexplang.machine import Done, Failed, Suspended, start
 from sexplang.runtime import Journal, Retries, Settings, drive, performers

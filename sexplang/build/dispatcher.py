@@ -254,11 +254,7 @@ def make_failure(error: Record, path: Path | None, trail: "Trail | None" = None)
         error = error_record(
             "TASK_FAILURE", reason, fields["message"], details=details, hint=fields["hint"]
         )
-    return (
-        make_failed_result(error)
-        if path is None
-        else make_failed_result(error, execution_path=path)
-    )
+    return make_failed_result(error, **({} if path is None else {"execution_path": path}))
 
 
 def unreadable(found: Diagnostics, path: Path | None) -> Record:

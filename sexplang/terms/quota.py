@@ -21,7 +21,7 @@ GREATEST = 1e300
 """Seconds or US dollars that a bound may allow; twice as much is still a float."""
 
 
-STEPS = 1
+STEPS = 2
 """The version of how steps are counted, which is a part of the language: a step that was counted
 otherwise is another one."""
 

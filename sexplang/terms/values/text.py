@@ -268,7 +268,11 @@ def value_of(data: Any, record: Known | None = None) -> Value:
 
 def writable_value(data: Any, record: Known | None = None) -> Value:
     """The same of data whose texts can all be written in UTF-8. Raises `not-text`, too."""
-    return check_texts(value_of(data, record))
+    made = value_of(data, record)
+    return made if made.__class__ in _WITHOUT_TEXT else check_texts(made)
+
+
+_WITHOUT_TEXT = frozenset((int, float, bool, type(None)))
 
 
 def _value_of(data: Any, record: Known | None) -> Value:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from posixpath import normpath
 from typing import Any
 
-from sexplang.analysis.domain.values import Exact
-from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.domain.values import Constant
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.own_nodes import is_own, own_nodes
 from sexplang.terms import core
 from sexplang.terms.classes.node import field, frozen
@@ -41,7 +41,7 @@ class Need:
         }
 
 
-def needs_of(m: Follower) -> tuple[Need, ...]:
+def needs_of(m: AbstractInterpreter) -> tuple[Need, ...]:
     """Each need once, those of its tasks first."""
     program = m.program
     found: list[Need] = []
@@ -90,7 +90,9 @@ def _of_model(node: Any) -> Iterator[Need]:
             yield from _server(value.value, "a model", value.span)
 
 
-def _of_call(m: Follower, node: Any, names: dict[int, str], answered: set[str]) -> Iterator[Need]:
+def _of_call(
+    m: AbstractInterpreter, node: Any, names: dict[int, str], answered: set[str]
+) -> Iterator[Need]:
     """What a call names itself, or by a name of the program."""
     if isinstance(node, core.PerformOp):
         given: dict[int | str, Any] = dict(enumerate(node.arguments))
@@ -154,7 +156,7 @@ _NAMED: dict[str, tuple[tuple[int, str, str], ...]] = {
 _PERFORMED = {"system:run_script": "run-script", "iterative-loop": "run-script"}
 
 
-def _text_of(m: Follower, node: Any, argument: Any) -> str | None:
+def _text_of(m: AbstractInterpreter, node: Any, argument: Any) -> str | None:
     """The text that an argument is: a literal, or what it was whenever it was followed. Of a list
     that is a command, the first."""
     if isinstance(argument, core.Const):
@@ -166,7 +168,7 @@ def _text_of(m: Follower, node: Any, argument: Any) -> str | None:
         at = node.arguments.index(argument)
         seen = {values[at] for _, values in m.notes.calls.get(node, {})}
         (one,) = seen if len(seen) == 1 else (None,)
-        value = one.value if isinstance(one, Exact) else None
+        value = one.value if isinstance(one, Constant) else None
     if type(value) in LISTS:
         value = value[0] if value else None
     return value if isinstance(value, str) else None

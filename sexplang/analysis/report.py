@@ -4,11 +4,17 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from sexplang.analysis.domain.bounds import ZERO, Bound, no_bound, place
-from sexplang.analysis.domain.effects_and_calls import ANYTHING, NOTHING, Work, together
+from sexplang.analysis.domain.effects_and_calls import ANYTHING, NOTHING, EffectCounts, together
 from sexplang.analysis.domain.environments import Environment
 from sexplang.analysis.domain.values import ANY, functions
-from sexplang.analysis.interpreter.interpreter import STEPS, At, Costs, Follower, TooInvolved
-from sexplang.analysis.interpreter.observations import Notes
+from sexplang.analysis.interpreter.interpreter import (
+    STEPS,
+    AbstractInterpreter,
+    Costs,
+    Location,
+    TooInvolved,
+)
+from sexplang.analysis.interpreter.observations import Observations
 from sexplang.analysis.interpreter.task_rules import TOOLS
 from sexplang.analysis.model_names import models_of
 from sexplang.analysis.permission_needs import Need, needs_of
@@ -127,16 +133,16 @@ def _plain(calls: Bound, source: str) -> dict[str, Any]:
 def analyse(program: Program, costs: Costs, given: int = 0) -> Report:
     """Follows a program without running it; `given` are how many values it begins with, a plan's
     inputs, of which nothing is known."""
-    m = Follower(program, costs)
+    m = AbstractInterpreter(program, costs)
     report = _analyse(m, given)
     if functions(m.raised) != frozenset():
         # A function was raised: whoever catches it may call it.
-        m = Follower(program, costs, raised=ANY)
+        m = AbstractInterpreter(program, costs, raised=ANY)
         report = _analyse(m, given)
     return report
 
 
-def _analyse(m: Follower, given: int) -> Report:
+def _analyse(m: AbstractInterpreter, given: int) -> Report:
     program = m.program
     rows: list[Row] = []
     is_whole = True
@@ -154,7 +160,7 @@ def _analyse(m: Follower, given: int) -> Report:
     found = [*unreachable(program), *find_unused(program), *slips(program)]
     found += [*_find_unprovided(program), *_unfound(program), *_find_covered(program)]
     if is_whole:
-        of_run, m.notes = m.notes, Notes()
+        of_run, m.notes = m.notes, Observations()
         rows += _rows(m, environment)
         # What a run gives a function says more than what anybody might give it.
         m.notes = of_run.over(m.notes)
@@ -164,23 +170,23 @@ def _analyse(m: Follower, given: int) -> Report:
     return Report(source, findings, tuple(rows), calls, needs_of(m), models_of(program))
 
 
-def _whole(m: Follower, given: int) -> tuple[Environment, Work]:
+def _whole(m: AbstractInterpreter, given: int) -> tuple[Environment, EffectCounts]:
     """All units in order: the environment at the end, and the work of the run."""
-    at = At(m.values.environment(None, (ANY,) * given))
+    at = Location(m.values.environment(None, (ANY,) * given))
     work = NOTHING
     for unit in m.program.units:
         for item in unit.items:
             node = item.value if isinstance(item, Bind) else item
             m.top = at.environment
-            value, more = m.run(m.look(node, at))
+            value, more = m.run(m.evaluate(node, at))
             work = together(work, more)
             if isinstance(item, Bind):
-                at = at.bound(m.values, (value,))
+                at = at.with_slots(m.values, (value,))
     m.top = at.environment
     return at.environment, work
 
 
-def _rows(m: Follower, environment: Environment) -> list[Row]:
+def _rows(m: AbstractInterpreter, environment: Environment) -> list[Row]:
     """Each function at the top of the program's own files, given it knows not what."""
     rows = []
     for unit in m.program.units:
@@ -191,7 +197,7 @@ def _rows(m: Follower, environment: Environment) -> list[Row]:
     return rows
 
 
-def _tops(m: Follower, unit: Unit) -> list[Function]:
+def _tops(m: AbstractInterpreter, unit: Unit) -> list[Function]:
     own = {function.index: function for function in unit.functions}
     exported = [getattr(export.core, "function", -1) for export in unit.exports.values()]
     hidden = [index for index, function in own.items() if function.name.startswith("_")]
@@ -199,16 +205,16 @@ def _tops(m: Follower, unit: Unit) -> list[Function]:
     return [own[index] for index in sorted(kept) if index in own]
 
 
-def _row(m: Follower, function: Function, environment: Environment) -> Row:
-    from sexplang.analysis.domain.values import Fn, Param
+def _row(m: AbstractInterpreter, function: Function, environment: Environment) -> Row:
+    from sexplang.analysis.domain.values import Closure, Param
     from sexplang.analysis.interpreter.call_rules import enter_function
 
     names = [param.name for param in function.params]
     if function.rest is not None:
         names.append(function.rest)
     given = tuple([m.values.make(Param, name) for name in names])
-    callee = m.values.make(Fn, function.index, environment)
-    m.afresh(STEPS // 10 if m.steps < MOST_STEPS else 0)
+    callee = m.values.make(Closure, function.index, environment)
+    m.restart(STEPS // 10 if m.steps < MOST_STEPS else 0)
     try:
         _, work = m.run(enter_function(m, callee, function, given, None, function.span))
     except TooInvolved:
@@ -312,7 +318,7 @@ def _instead(program: Program, tool: str) -> str:
     return "correct it, register it where Python runs the program, or handle `tool`"
 
 
-def _find_crossing(m: Follower) -> list[Diagnostic]:
+def _find_crossing(m: AbstractInterpreter) -> list[Diagnostic]:
     """Clauses that cannot take what a conversation performs in a branch."""
     return [
         Diagnostic(
@@ -328,7 +334,7 @@ def _find_crossing(m: Follower) -> list[Diagnostic]:
     ]
 
 
-def _handlers(m: Follower) -> list[Diagnostic]:
+def _handlers(m: AbstractInterpreter) -> list[Diagnostic]:
     """Clauses for what is never performed where they could take it."""
     return [
         _never_performed(clause)

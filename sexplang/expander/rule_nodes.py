@@ -67,14 +67,14 @@ Pattern: TypeAlias = Anything | Variable | Word | Datum | Sequence | Entries
 
 
 @frozen(eq=False)
-class Fixed:
+class FixedForm:
     """A literal, a label or a word of the language, which nothing can rename."""
 
     form: Form
 
 
 @frozen(eq=False)
-class Brought:
+class TemplateName:
     """A name that the template brings in."""
 
     text: str
@@ -82,14 +82,14 @@ class Brought:
 
 
 @frozen(eq=False)
-class Hole:
+class TemplateVariable:
     """A pattern variable."""
 
     name: str
 
 
 @frozen(eq=False)
-class Reach:
+class VariableField:
     """`x.notes`, where x is a pattern variable."""
 
     name: str
@@ -115,7 +115,7 @@ class Group:
     span: Span
 
 
-Template: TypeAlias = Fixed | Brought | Hole | Reach | Repeat | Group
+Template: TypeAlias = FixedForm | TemplateName | TemplateVariable | VariableField | Repeat | Group
 
 
 @frozen(eq=False)

@@ -11,15 +11,15 @@ from typing import Any
 
 from sexplang.expander.macro_diagnostics import flaw
 from sexplang.expander.rule_nodes import (
-    Brought,
-    Fixed,
+    FixedForm,
     Group,
-    Hole,
     Path,
-    Reach,
     Reading,
     Repeat,
     Template,
+    TemplateName,
+    TemplateVariable,
+    VariableField,
 )
 from sexplang.expander.rule_patterns import DEEPEST
 from sexplang.terms.classes.node import define
@@ -75,7 +75,7 @@ class _Templates:
         elif isinstance(form, (ListForm, VectorForm)):
             self.open(form, around, is_plain)
         else:
-            self.done.append(Fixed(form))
+            self.done.append(FixedForm(form))
 
     def is_escape(self, form: ListForm) -> bool:
         """`(... template)`"""
@@ -93,19 +93,19 @@ class _Templates:
         text = form.text
         if text in self.paths:
             self.mention(text, form.span, around)
-            return Hole(text)
+            return TemplateVariable(text)
         spelling, mark, which = text.partition(MARK)
         head, _, fields = spelling.partition(".")
         head += mark + which
         if fields and head in self.paths:
             self.mention(head, form.span, around)
-            return Reach(head, f".{fields}", form.span)
+            return VariableField(head, f".{fields}", form.span)
         if text in self.reading.kept:
             if self.is_ellipsis(form) and not is_plain:
                 self.flaw(form, "an ellipsis follows what it repeats", "nothing stands before this")
-            return Fixed(form)
+            return FixedForm(form)
         self.brought |= {text, head}
-        return Brought(text, form.span)
+        return TemplateName(text, form.span)
 
     def mention(self, name: str, span: Span, around: tuple[int, ...]) -> None:
         mention = _Mention(name, span, self.paths[name], len(around))

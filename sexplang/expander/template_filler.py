@@ -4,7 +4,15 @@ from typing import Any
 
 from sexplang.expander.macro_budget import ATOMS, Budget
 from sexplang.expander.matcher import Found
-from sexplang.expander.rule_nodes import Brought, Fixed, Group, Hole, Reach, Repeat, Template
+from sexplang.expander.rule_nodes import (
+    FixedForm,
+    Group,
+    Repeat,
+    Template,
+    TemplateName,
+    TemplateVariable,
+    VariableField,
+)
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.form import MARK, Form, ListForm, Name
@@ -36,7 +44,7 @@ class TemplateFiller:
             budget.step(1)
             node, given = work.pop()
             kind = type(node)
-            if kind is Hole:
+            if kind is TemplateVariable:
                 done.append(given[node.name])
             elif kind is Group:
                 work.append((len(done), node))
@@ -45,9 +53,9 @@ class TemplateFiller:
                 done[node:] = [self.group(given.kind, tuple(done[node:]), given.span)]
             elif kind is Repeat:
                 self.repeat(node, given, done, work)
-            elif kind is Brought:
+            elif kind is TemplateName:
                 done.append(self.name(node.text, node.span))
-            elif kind is Fixed:
+            elif kind is FixedForm:
                 done.append(self.rebuild(node.form))
             else:
                 done.append(self.reach(node, given[node.name]))
@@ -74,7 +82,7 @@ class TemplateFiller:
         """The part once for each, in order; a variable alone at once."""
         columns = {name: _column(given[name], name) for name in node.drivers}
         count = self.count(node, columns)
-        if type(node.part) is Hole:
+        if type(node.part) is TemplateVariable:
             self.budget.step(count // 16)
             done.extend(columns[node.part.name])
             return
@@ -104,7 +112,7 @@ class TemplateFiller:
             ]
         )
 
-    def reach(self, node: Reach, form: Form) -> Form:
+    def reach(self, node: VariableField, form: Form) -> Form:
         """`x.notes` where x stands for a name: that name's; else x is evaluated first."""
         if type(form) is Name:
             spelling, mark, which = form.text.partition(MARK)

@@ -13,7 +13,7 @@ from sexplang.reader.characters import find_hidden
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.form_builder import MAKERS, Forms
 from sexplang.reader.parser import DEEPER
-from sexplang.reader.scanner import Enough, Token, tell_hidden, tokens
+from sexplang.reader.scanner import StopDiagnosis, Token, tell_hidden, tokens
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.diagnostic import Diagnostic
 from sexplang.terms.source import Source, Span
@@ -65,9 +65,9 @@ def diagnose(source: Source, max_depth: int, max_words: int, at: int) -> list[Di
             walk.take(token)
         if next(walked, None) is not None:
             walk.tell(reader_diagnostics.too_many(source, walk.last[2], max_words))
-            raise Enough
+            raise StopDiagnosis
         walk.finish()
-    except Enough:
+    except StopDiagnosis:
         pass
     return sorted(walk.found, key=_place)
 
@@ -97,7 +97,7 @@ class _Walk:
     def tell(self, diagnostic: Diagnostic) -> None:
         self.found.append(diagnostic)
         if len(self.found) >= _MOST:
-            raise Enough
+            raise StopDiagnosis
 
     def span(self, start: int, end: int) -> Span:
         return Span(self.source, start, end)
@@ -154,7 +154,7 @@ class _Walk:
         self.depth += 1
         if self.depth > self.max_depth:
             self.tell(reader_diagnostics.too_deep(self.span(*token[1:]), self.max_depth))
-            raise Enough
+            raise StopDiagnosis
 
     def take_label(self, token: Token, *, sound: bool) -> None:
         frame = self.frames[-1]

@@ -51,7 +51,7 @@ class Unreadable(Exception):
     """The text is not a sequence of forms."""
 
 
-class Endless(Exception):
+class TooManyWords(Exception):
     """The text goes on after the last word that is read; `end` is where that ends."""
 
     def __init__(self, end: int) -> None:
@@ -107,7 +107,7 @@ def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> l
                     if depth > max_depth:
                         raise Unreadable
         else:
-            raise Endless(end)
+            raise TooManyWords(end)
         if kind == "COMMENT":
             read = TOKEN.finditer(text, at, start)
             left -= 1 + sum(match.lastgroup != "END" for match in read)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from sexplang.reader.characters import find_hidden
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.form_builder import Forms
-from sexplang.reader.parser import Endless, Unreadable, parse
+from sexplang.reader.parser import TooManyWords, Unreadable, parse
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form
 from sexplang.terms.source import Source
@@ -49,7 +49,7 @@ def read(
                 found = parse(text, forms, max_depth, max_words, at)
         except (Unreadable, Flaw):
             found = None
-        except Endless as endless:
+        except TooManyWords as endless:
             from sexplang.reader import reader_diagnostics
 
             raise Diagnostics(

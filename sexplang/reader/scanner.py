@@ -15,7 +15,7 @@ Tell = Callable[[Diagnostic], None]
 _WORD = re.compile(r"""[^\x00-\x20\x7f,()\[\]{}"';`~]+""")
 
 
-class Enough(Exception):
+class StopDiagnosis(Exception):
     """Nothing more is worth telling: the rest cannot be told apart, or nobody would read it."""
 
 
@@ -24,7 +24,7 @@ def tell_hidden(source: Source, at: int, tell: Tell) -> None:
     for match in find_hidden(source.text, at):
         try:
             tell(reader_diagnostics.report_hidden_character(Span(source, *match.span()), match[0]))
-        except Enough:
+        except StopDiagnosis:
             return
 
 
@@ -55,7 +55,7 @@ def _comment(source: Source, start: int, end: int, tell: Tell) -> int:
         tell(
             reader_diagnostics.report_unterminated("unterminated-comment", Span(source, start, end))
         )
-        raise Enough from None
+        raise StopDiagnosis from None
 
 
 def _report_broken_word(source: Source, start: int, tell: Tell) -> int:
@@ -74,7 +74,7 @@ def _report_broken_word(source: Source, start: int, tell: Tell) -> int:
                     "unterminated-string", Span(source, start, start + 1)
                 )
             )
-        raise Enough
+        raise StopDiagnosis
     word = _WORD.match(text, start)
     if word is None:
         return 0  # a control character, told already

@@ -166,6 +166,15 @@ def least(bound: Bound, other: Bound, span: Span) -> Bound:
     return Bound(other.terms, span=span)
 
 
+def shorter(one: Bound, other: Bound) -> Bound:
+    """The lesser of two, as far as it can be told: a number beats what an input decides."""
+    if not one.is_bounded or not other.is_bounded:
+        return one if one.is_bounded else other
+    if one.constant is None or other.constant is None:
+        return one if one.constant is not None else other
+    return one if one.constant <= other.constant else other
+
+
 def _is_below(bound: Bound, other: Bound) -> bool:
     constant, limit = bound.constant, other.constant
     return constant is not None and limit is not None and constant <= limit

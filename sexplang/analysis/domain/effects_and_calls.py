@@ -12,7 +12,7 @@ from sexplang.terms.source import Span
 
 
 @frozen
-class Again:
+class FollowedCall:
     """Not an operation: a call of a function, or of a continuation, that is being followed."""
 
     what: int
@@ -22,21 +22,21 @@ class Again:
 
 
 @frozen
-class Resumed:
+class ResumedCall:
     """Not an operation: a call of a continuation, by the number of its Activation."""
 
     activation: int
 
 
 @frozen
-class Of:
+class ParameterCall:
     """Not an operation: a call of what a parameter stands for."""
 
     param: str
 
 
 @frozen
-class Elsewhere:
+class EscapedCall:
     """Not an operation: a model call that only these budgets bound, by number. A continuation that
     nobody knows may have left the others."""
 
@@ -46,11 +46,11 @@ class Elsewhere:
 ANYTHING = "?"
 """What a function that is not known may do."""
 
-Key: TypeAlias = str | Again | Resumed | Of | Elsewhere
+Key: TypeAlias = str | FollowedCall | ResumedCall | ParameterCall | EscapedCall
 
 
 @frozen(eq=False)
-class Work:
+class EffectCounts:
     """How often each operation may be performed."""
 
     counts: Mapping[Key, Bound]
@@ -58,8 +58,8 @@ class Work:
     def of(self, key: Key) -> Bound:
         return self.counts.get(key, ZERO)
 
-    def without(self, *keys: Key) -> "Work":
-        return Work({key: bound for key, bound in self.counts.items() if key not in keys})
+    def without(self, *keys: Key) -> "EffectCounts":
+        return EffectCounts({key: bound for key, bound in self.counts.items() if key not in keys})
 
     @property
     def row(self) -> tuple[str, ...]:
@@ -69,28 +69,28 @@ class Work:
     @property
     def params(self) -> tuple[str, ...]:
         """The parameters whose calls are part of it."""
-        return tuple(sorted(key.param for key in self.counts if isinstance(key, Of)))
+        return tuple(sorted(key.param for key in self.counts if isinstance(key, ParameterCall)))
 
 
-NOTHING = Work({})
+NOTHING = EffectCounts({})
 
 
-def once(key: Key, span: Span | None = None) -> Work:
+def once(key: Key, span: Span | None = None) -> EffectCounts:
     """One of it."""
-    return Work({key: Bound(ONE.terms, span=span)})
+    return EffectCounts({key: Bound(ONE.terms, span=span)})
 
 
-def together(*works: Work) -> Work:
+def together(*works: EffectCounts) -> EffectCounts:
     """One after the other."""
     return _combine(works, plus)
 
 
-def either(*works: Work) -> Work:
+def either(*works: EffectCounts) -> EffectCounts:
     """One of them."""
     return _combine(works, most)
 
 
-def _combine(works: tuple[Work, ...], combine: object) -> Work:
+def _combine(works: tuple[EffectCounts, ...], combine: object) -> EffectCounts:
     some = [work for work in works if work.counts]
     if len(some) < 2:
         return some[0] if some else NOTHING
@@ -98,13 +98,13 @@ def _combine(works: tuple[Work, ...], combine: object) -> Work:
     for work in some[1:]:
         for key, bound in work.counts.items():
             counts[key] = combine(counts[key], bound) if key in counts else bound  # type: ignore[operator]
-    return Work(counts)
+    return EffectCounts(counts)
 
 
-def repeat_work(work: Work, count: Bound) -> Work:
+def repeat_work(work: EffectCounts, count: Bound) -> EffectCounts:
     """As often as `count` says."""
     if not work.counts or count == ONE:
         return work
     if count.is_zero:
         return NOTHING
-    return Work({key: times(bound, count) for key, bound in work.counts.items()})
+    return EffectCounts({key: times(bound, count) for key, bound in work.counts.items()})

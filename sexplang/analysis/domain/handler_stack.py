@@ -10,11 +10,11 @@ from sexplang.terms.source import Span
 
 
 @define(eq=False)
-class Handling:
+class ActiveHandle:
     """A handle expression that is being followed, once."""
 
     number: int
-    outer: "Handling | None"
+    outer: "ActiveHandle | None"
     environment: Environment
     clauses: dict[str, tuple[Clause, ...]] = field(factory=dict)
     given: dict[str, Abstract] = field(factory=dict)
@@ -27,7 +27,7 @@ class Handling:
     """What clauses that never resume were performed with."""
     site: Span | None = None
     """What messages about its clauses point to, where that is not their own place."""
-    solid: "Handling | None" = None
+    solid: "ActiveHandle | None" = None
     """The nearest, from this one outward, whose clauses may go on where something was performed.
     A `try` or `attempt` is none: it changes no answer."""
     budgets: frozenset[int] | None = None
@@ -46,12 +46,12 @@ class Handling:
         )
 
 
-def solid(handling: Handling | None) -> Handling | None:
+def solid(handling: ActiveHandle | None) -> ActiveHandle | None:
     """What decides about answers at a place."""
     return handling.solid if handling is not None else None
 
 
-def budgets(handling: Handling | None) -> frozenset[int]:
+def budgets(handling: ActiveHandle | None) -> frozenset[int]:
     """The budgets that may count what is done at a place: those around it, and in a clause those
     around who performed."""
     while handling is not None:
@@ -61,7 +61,7 @@ def budgets(handling: Handling | None) -> frozenset[int]:
     return frozenset()
 
 
-def certain(handling: Handling | None) -> frozenset[int]:
+def certain(handling: ActiveHandle | None) -> frozenset[int]:
     """Those that stand around the place. A continuation that is called last in a clause leaves
     those around who performed."""
     while handling is not None:
@@ -71,22 +71,24 @@ def certain(handling: Handling | None) -> frozenset[int]:
     return frozenset()
 
 
-def push_budget(number: int, outer: Handling | None, environment: Environment) -> Handling:
+def push_budget(number: int, outer: ActiveHandle | None, environment: Environment) -> ActiveHandle:
     """The place inside a budget: what is performed there goes on to the handlers around it."""
-    inside = Handling(number, outer, environment)
+    inside = ActiveHandle(number, outer, environment)
     inside.solid = solid(outer)
     inside.budgets = budgets(outer) | {number}
     inside.certain = certain(outer) | {number}
     return inside
 
 
-def on_behalf(number: int, handling: Handling, performer: Handling | None) -> Handling | None:
+def on_behalf(
+    number: int, handling: ActiveHandle, performer: ActiveHandle | None
+) -> ActiveHandle | None:
     """The place of a clause: outside its handle, and counted where it was performed."""
     outer = handling.outer
     crosses = is_beyond(handling, performer)
     if budgets(performer) <= budgets(outer) and not crosses:
         return outer
-    inside = Handling(number, outer, handling.environment)
+    inside = ActiveHandle(number, outer, handling.environment)
     inside.branches = crosses
     inside.solid = solid(outer)
     inside.budgets = budgets(performer) | budgets(outer)
@@ -94,7 +96,7 @@ def on_behalf(number: int, handling: Handling, performer: Handling | None) -> Ha
     return inside
 
 
-def is_beyond(handling: Handling, performer: Handling | None) -> bool:
+def is_beyond(handling: ActiveHandle, performer: ActiveHandle | None) -> bool:
     """Whether who performs does so in a branch of a conversation that the handle is around."""
     while performer is not None and performer is not handling:
         if performer.branches:
@@ -103,14 +105,14 @@ def is_beyond(handling: Handling, performer: Handling | None) -> bool:
     return False
 
 
-def is_counted(place: Handling | None, origin: Handling | None) -> bool:
+def is_counted(place: ActiveHandle | None, origin: ActiveHandle | None) -> bool:
     """Whether what a continuation does that was captured at `origin` and is called at `place` has
     been counted where it was captured: the same handlers take what it performs, and the budgets
     that bounded it there bound it here."""
     return solid(place) is solid(origin) and budgets(origin) <= certain(place)
 
 
-def is_alike(first: Handling | None, then: Handling | None) -> bool:
+def is_alike(first: ActiveHandle | None, then: ActiveHandle | None) -> bool:
     """Whether what holds of a body followed at the first place holds at the other."""
     return solid(first) is solid(then) and certain(first) <= certain(then)
 
@@ -120,8 +122,8 @@ class Activation:
     """A clause at work for one perform."""
 
     number: int
-    handling: Handling
-    performer: Handling | None
+    handling: ActiveHandle
+    performer: ActiveHandle | None
     span: Span
     resumed: Any = None
     """What the perform is answered with."""
@@ -130,7 +132,7 @@ class Activation:
 
 
 @define(eq=False)
-class Turning:
+class ActiveLoop:
     """A loop that is being followed: what its variables may be."""
 
     variables: tuple[Abstract, ...]
@@ -139,13 +141,13 @@ class Turning:
 
 
 @define(eq=False)
-class Calling:
+class ActiveCall:
     """A function that is being followed, for calls of itself to join."""
 
     number: int
     arguments: tuple[Abstract, ...]
     environment: Environment
-    handling: Handling | None
+    handling: ActiveHandle | None
     value: Abstract
     site: Span | None = None
     again: bool = False

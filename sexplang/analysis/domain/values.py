@@ -18,25 +18,37 @@ Law: values are made once, so the same is the same object, however deep it is.
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from sexplang.analysis.domain.bounds import Atom, Bound, atom, most, number
+from sexplang.analysis.domain.bounds import (
+    GREATEST,
+    ZERO,
+    Atom,
+    Bound,
+    atom,
+    most,
+    no_bound,
+    number,
+)
 from sexplang.analysis.domain.environments import OWN, Environment
 from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.source import Span
 from sexplang.terms.values.value import Primitive, Procedure, Task
 
 MANY = 16
 """From how many different functions on a value may be any function."""
+
+NO_COUNT = "nothing bounds this count"
 
 DEEPEST = 3
 """How many levels of lists and tables are told apart."""
 
 
 @frozen(eq=False)
-class Exact:
+class Constant:
     value: Any
 
 
 @frozen(eq=False)
-class Fn:
+class Closure:
     function: int
     environment: Environment
 
@@ -59,7 +71,7 @@ class Param:
 
 
 @frozen(eq=False)
-class Sized:
+class SizedList:
     size: Bound
     item: "Abstract"
     words: tuple[str, ...] | None = None
@@ -73,12 +85,12 @@ class Table:
 
 
 @frozen(eq=False)
-class Upper:
+class UpperBound:
     most: Bound
 
 
 @frozen(eq=False)
-class Given:
+class Symbolic:
     input: str
     fields: tuple[str, ...] = ()
     is_whole: bool = False
@@ -86,7 +98,7 @@ class Given:
 
 
 @frozen(eq=False)
-class Loose:
+class Top:
     functions: "frozenset[Callable] | None" = field(default=frozenset())
 
 
@@ -101,12 +113,22 @@ class Attempted:
     answer: Answer
 
 
-Callable: TypeAlias = Exact | Fn | Resume | Param
+Callable: TypeAlias = Constant | Closure | Resume | Param
 Abstract: TypeAlias = (
-    Exact | Fn | Resume | Param | Sized | Table | Upper | Given | Answer | Attempted | Loose
+    Constant
+    | Closure
+    | Resume
+    | Param
+    | SizedList
+    | Table
+    | UpperBound
+    | Symbolic
+    | Answer
+    | Attempted
+    | Top
 )
 
-Free: TypeAlias = Given | Param
+Free: TypeAlias = Symbolic | Param
 """What comes from outside of all that is followed."""
 
 
@@ -115,10 +137,10 @@ def number_of(free: Free) -> Atom:
     return Atom(free.input, free.fields, "value", whole=free.is_whole)
 
 
-DATA = Loose()
+DATA = Top()
 """Any value without a function in it."""
-ANY = Loose(None)
-NEVER = Loose()
+ANY = Top(None)
+NEVER = Top()
 """That of what gives no value: it is left, by an error or for the next turn of a loop."""
 
 
@@ -135,23 +157,23 @@ class Values:
             found = self._made[key] = kind(*parts)
         return found
 
-    def exact(self, value: Any, depth: int = 0) -> Abstract:
+    def constant(self, value: Any, depth: int = 0) -> Abstract:
         """A value that is written in the program."""
         if isinstance(value, (tuple, dict)) and depth > DEEPEST:
-            return self.within([self.exact(one) for one in _procedures(value)])
+            return self.within([self.constant(one) for one in _procedures(value)])
         if isinstance(value, tuple):
-            return self.list_of([self.exact(one, depth + 1) for one in value])
+            return self.list_of([self.constant(one, depth + 1) for one in value])
         if isinstance(value, dict):
-            return self.table({key: self.exact(one, depth + 1) for key, one in value.items()})
+            return self.table({key: self.constant(one, depth + 1) for key, one in value.items()})
         if isinstance(value, Procedure):
             key: Any = id(value)
             # Keeps the procedure alive, so that its identity stays its own.
             self._made.setdefault(("kept", key), value)
         else:
             key = (type(value).__name__, value)
-        found = self._made.get((Exact, key))
+        found = self._made.get((Constant, key))
         if found is None:
-            found = self._made[(Exact, key)] = Exact(value)
+            found = self._made[(Constant, key)] = Constant(value)
         return found
 
     def list_of_size(
@@ -160,7 +182,7 @@ class Values:
         """A list of at most so many items."""
         if not size.is_bounded or _depth(item) > DEEPEST:
             return self.within((item,))
-        return self.make(Sized, size, item, words, least)  # type: ignore[no-any-return]
+        return self.make(SizedList, size, item, words, least)  # type: ignore[no-any-return]
 
     def list_of(self, items: "list[Abstract]") -> Abstract:
         """A list of these."""
@@ -168,7 +190,7 @@ class Values:
         names: list[str] = []
         for one in items:
             item = one if item is None else self.join(item, one)
-            name = getattr(one.value, "name", one.value) if isinstance(one, Exact) else None
+            name = getattr(one.value, "name", one.value) if isinstance(one, Constant) else None
             if isinstance(name, str) and len(items) <= MANY:
                 names.append(name)
         words = tuple(names) if len(names) == len(items) else None
@@ -193,7 +215,7 @@ class Values:
                 escape(*values)
                 return ANY
             found |= inside
-        return self.make(Loose, frozenset(found)) if found else DATA
+        return self.make(Top, frozenset(found)) if found else DATA
 
     def join(self, left: Abstract, right: Abstract) -> Abstract:
         """What is either of two."""
@@ -201,20 +223,20 @@ class Values:
             return left
         if left is NEVER:
             return right
-        if isinstance(left, Sized) and isinstance(right, Sized):
+        if isinstance(left, SizedList) and isinstance(right, SizedList):
             item = self.join(left.item, right.item) if left.item is not right.item else left.item
             if left.size.is_zero or right.size.is_zero:
                 item = right.item if left.size.is_zero else left.item
             return self.list_of_size(most(left.size, right.size), item)
         for one, other in ((left, right), (right, left)):
             # Nil and booleans are neither lists nor counts.
-            if isinstance(one, (Sized, Upper, Given, Param)) and _is_no_number(other):
+            if isinstance(one, (SizedList, UpperBound, Symbolic, Param)) and _is_no_number(other):
                 return one
-            if isinstance(one, Free) and isinstance(other, Sized):
+            if isinstance(one, Free) and isinstance(other, SizedList):
                 size = atom(Atom(one.input, one.fields), other.size.span)
                 return self.list_of_size(most(size, other.size), self.within((one, other.item)))
             # Nor is a table a list, but both may hold functions.
-            if isinstance(one, Sized) and isinstance(other, Table):
+            if isinstance(one, SizedList) and isinstance(other, Table):
                 holds = functions(other) != frozenset()
                 return self.list_of_size(
                     one.size, self.within((one.item, other)) if holds else one.item
@@ -229,7 +251,7 @@ class Values:
         """Whether all that `narrow` may be, `wide` may be too."""
         if wide is narrow:
             return True
-        if not isinstance(wide, Loose):
+        if not isinstance(wide, Top):
             return False
         inside = functions(narrow)
         return wide.functions is None or (inside is not None and inside <= wide.functions)
@@ -264,6 +286,25 @@ class Values:
             inner = self.make(Environment, inner.enclosing, (), inner, inner.size)
 
 
+def count_of(value: Abstract, span: Span) -> Bound:
+    """How great a number is at most; nothing below zero counts."""
+    if isinstance(value, Constant):
+        found = value.value
+        if isinstance(found, float) and not abs(found) < GREATEST:
+            return no_bound(NO_COUNT, span)
+        return number(int(-(-found // 1))) if isinstance(found, (int, float)) else ZERO
+    if isinstance(value, UpperBound):
+        return value.most
+    if isinstance(value, Free):
+        return atom(number_of(value), span)
+    return no_bound(NO_COUNT, span)
+
+
+def upper(values: Values, bound: Bound) -> Abstract:
+    """A number of at most so much."""
+    return values.make(UpperBound, bound) if bound.is_bounded else DATA
+
+
 def _procedures(value: Any) -> list[Any]:
     """The functions in a value, however deep."""
     found, work = [], [value]
@@ -277,7 +318,7 @@ def _procedures(value: Any) -> list[Any]:
 
 
 def _is_no_number(value: Abstract) -> bool:
-    return isinstance(value, Exact) and (value.value is None or isinstance(value.value, bool))
+    return isinstance(value, Constant) and (value.value is None or isinstance(value.value, bool))
 
 
 def _depth(value: Abstract) -> int:
@@ -288,7 +329,7 @@ def _depth(value: Abstract) -> int:
 
 
 def _inside(value: Abstract) -> list[Abstract]:
-    if isinstance(value, Sized):
+    if isinstance(value, SizedList):
         return [value.item]
     return [item for _, item in value.fields] if isinstance(value, Table) else []
 
@@ -302,16 +343,16 @@ def functions(value: Abstract) -> "frozenset[Callable] | None":
     work: list[Abstract] = [value]
     while work:
         value = work.pop()
-        if isinstance(value, Exact):
+        if isinstance(value, Constant):
             if isinstance(value.value, Procedure) and not isinstance(value.value, Primitive):
                 found.add(value)
-        elif isinstance(value, (Fn, Resume, Param)):
+        elif isinstance(value, (Closure, Resume, Param)):
             found.add(value)
-        elif isinstance(value, Sized):
+        elif isinstance(value, SizedList):
             work.append(value.item)
         elif isinstance(value, Table):
             work.extend(item for _, item in value.fields)
-        elif isinstance(value, Loose):
+        elif isinstance(value, Top):
             if value.functions is None:
                 return None
             found |= value.functions

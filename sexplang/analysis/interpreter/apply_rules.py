@@ -3,14 +3,14 @@
 from typing import Any
 
 from sexplang.analysis.domain.bounds import number, plus
-from sexplang.analysis.domain.effects_and_calls import Work, either, repeat_work
-from sexplang.analysis.domain.handler_stack import Handling
+from sexplang.analysis.domain.effects_and_calls import EffectCounts, either, repeat_work
+from sexplang.analysis.domain.handler_stack import ActiveHandle
 from sexplang.analysis.domain.primitive_results import item_of, least_of, size_of
-from sexplang.analysis.domain.values import ANY, NEVER, Abstract, Exact, Fn, functions
+from sexplang.analysis.domain.values import ANY, NEVER, Abstract, Closure, Constant, functions
 from sexplang.analysis.interpreter.call_order import in_order
 from sexplang.analysis.interpreter.call_rules import HIGHER, apply, call_with_slots
 from sexplang.analysis.interpreter.higher_order_rules import shortest
-from sexplang.analysis.interpreter.interpreter import Follower, Steps
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps
 from sexplang.analysis.interpreter.resume_rules import escape
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.source import Span
@@ -23,7 +23,7 @@ FEW = 20
 
 
 @frozen(eq=False)
-class Spread:
+class SpreadArguments:
     """The arguments of one call: the first of them, and the items of a list."""
 
     first: Arguments
@@ -43,7 +43,7 @@ class Spread:
 
 
 def _apply(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
     """Where it is not known how many arguments there are, each number that fits is followed: what
     a function is not given, its defaults say."""
@@ -52,13 +52,13 @@ def _apply(
     item = item_of(m.values, last)
     count = len(first)
     most = None if size is None else count + size
-    spread = Spread(tuple(first), last, item, count + least, most)
+    spread = SpreadArguments(tuple(first), last, item, count + least, most)
     found = functions(function)
     if found is None or (size == least and size <= FEW):
         known = spread.so_many(count + least) if size == least else (*first, item)
         return (yield from apply(m, function, known, (), handling, span))
     value = m.values.within((*first, item))
-    works: list[Work] = []
+    works: list[EffectCounts] = []
     for one in in_order(found):
         one_value, work = yield _to(m, one, spread, handling, span)
         value = m.values.join(value, one_value)
@@ -66,11 +66,17 @@ def _apply(
     return value, either(*works)
 
 
-def _to(m: Follower, callee: Any, spread: Spread, handling: Handling | None, span: Span) -> Any:
+def _to(
+    m: AbstractInterpreter,
+    callee: Any,
+    spread: SpreadArguments,
+    handling: ActiveHandle | None,
+    span: Span,
+) -> Any:
     """A call of one function."""
-    if isinstance(callee, Fn):
+    if isinstance(callee, Closure):
         return _enter(m, callee, spread, handling, span)
-    shape = callee.value if isinstance(callee, Exact) else None
+    shape = callee.value if isinstance(callee, Constant) else None
     if isinstance(shape, Higher):
         if shape.most is not None:
             return _each(m, callee, spread, shape.most, handling, span)
@@ -82,11 +88,16 @@ def _to(m: Follower, callee: Any, spread: Spread, handling: Handling | None, spa
 
 
 def _each(
-    m: Follower, callee: Any, spread: Spread, most: int, handling: Handling | None, span: Span
+    m: AbstractInterpreter,
+    callee: Any,
+    spread: SpreadArguments,
+    most: int,
+    handling: ActiveHandle | None,
+    span: Span,
 ) -> Steps:
     """With every number of arguments up to `most`."""
     value: Abstract = NEVER
-    works: list[Work] = []
+    works: list[EffectCounts] = []
     for count in spread.counts(most):
         given, work = yield apply(m, callee, spread.so_many(count), (), handling, span)
         value = m.values.join(value, given)
@@ -94,7 +105,13 @@ def _each(
     return value, either(*works)
 
 
-def _enter(m: Follower, callee: Fn, spread: Spread, handling: Handling | None, span: Span) -> Steps:
+def _enter(
+    m: AbstractInterpreter,
+    callee: Closure,
+    spread: SpreadArguments,
+    handling: ActiveHandle | None,
+    span: Span,
+) -> Steps:
     """A function of the program: a default may be used for each argument that may be missing."""
     code = m.functions[callee.function]
     count = len(code.params)
@@ -115,7 +132,11 @@ def _enter(m: Follower, callee: Fn, spread: Spread, handling: Handling | None, s
 
 
 def _any_number(
-    m: Follower, callee: Any, spread: Spread, handling: Handling | None, span: Span
+    m: AbstractInterpreter,
+    callee: Any,
+    spread: SpreadArguments,
+    handling: ActiveHandle | None,
+    span: Span,
 ) -> Steps:
     """What takes any number of arguments: `map`, `for-each`, `apply`, `error`."""
     inside = m.values.within((*spread.first, spread.item))

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from sexplang.analysis.domain.primitive_results import result_of
-from sexplang.analysis.domain.values import Abstract, Exact, Fn, Param, Resume
-from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.domain.values import Abstract, Closure, Constant, Param, Resume
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.terms.program import Function
 from sexplang.terms.values.value import Higher, Primitive
 
@@ -15,15 +15,19 @@ def in_order(found: Iterable[Any]) -> list[Any]:
     return sorted(found, key=_order)
 
 
-def _order(callee: Any) -> tuple[str, int, str]:
+_KINDS = (Constant, Closure, Param, Resume)
+"""The order of callees of different kinds."""
+
+
+def _order(callee: Any) -> tuple[int, int, str]:
     value = getattr(callee, "value", None)
     name = getattr(value, "name", getattr(callee, "name", ""))
-    return type(callee).__name__, getattr(callee, "function", 0), name
+    return _KINDS.index(type(callee)), getattr(callee, "function", 0), name
 
 
-def is_loose(callee: Abstract) -> bool:
+def is_uncertain(callee: Abstract) -> bool:
     """Whether a value may be something else beside one function."""
-    return not isinstance(callee, (Exact, Fn, Param, Resume))
+    return not isinstance(callee, (Constant, Closure, Param, Resume))
 
 
 def takes(shape: Primitive | Higher, count: int) -> bool:
@@ -32,7 +36,10 @@ def takes(shape: Primitive | Higher, count: int) -> bool:
 
 
 def slots_of(
-    m: Follower, function: Function, arguments: tuple[Abstract, ...], labels: tuple[str, ...]
+    m: AbstractInterpreter,
+    function: Function,
+    arguments: tuple[Abstract, ...],
+    labels: tuple[str, ...],
 ) -> tuple[Abstract | None, ...] | None:
     """The value of each parameter, None for a default; None where the call does not fit."""
     count = len(arguments) - len(labels)

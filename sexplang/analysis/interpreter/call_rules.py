@@ -6,20 +6,27 @@ from typing import Any
 from sexplang.analysis.domain.bounds import no_bound
 from sexplang.analysis.domain.effects_and_calls import (
     NOTHING,
-    Again,
-    Of,
-    Work,
+    EffectCounts,
+    FollowedCall,
+    ParameterCall,
     either,
     once,
     repeat_work,
     together,
 )
 from sexplang.analysis.domain.environments import Environment
-from sexplang.analysis.domain.handler_stack import Calling, Handling, is_alike
-from sexplang.analysis.domain.values import ANY, DATA, Abstract, Exact, Fn, Param, Resume
+from sexplang.analysis.domain.handler_stack import ActiveCall, ActiveHandle, is_alike
+from sexplang.analysis.domain.values import ANY, DATA, Abstract, Closure, Constant, Param, Resume
 from sexplang.analysis.domain.values import functions as functions_in
-from sexplang.analysis.interpreter.call_order import in_order, is_loose, slots_of, takes
-from sexplang.analysis.interpreter.interpreter import At, Follower, Seen, Steps, follows, nothing
+from sexplang.analysis.interpreter.call_order import in_order, is_uncertain, slots_of, takes
+from sexplang.analysis.interpreter.interpreter import (
+    AbstractInterpreter,
+    Location,
+    Seen,
+    Steps,
+    nothing,
+    rule_for,
+)
 from sexplang.analysis.interpreter.resume_rules import escape, resume
 from sexplang.terms.core import Call, CallKnown, Core
 from sexplang.terms.program import Function
@@ -33,7 +40,8 @@ ROUNDS = 6
 """How often a function that calls itself is followed with more and more known of it."""
 
 Enter = Callable[
-    [Follower, tuple[Abstract, ...], tuple[str, ...], "Handling | None", Span], "Seen | Steps"
+    [AbstractInterpreter, tuple[Abstract, ...], tuple[str, ...], "ActiveHandle | None", Span],
+    "Seen | Steps",
 ]
 
 HIGHER: dict[str, Enter] = {}
@@ -47,17 +55,17 @@ SHAPES: dict[type, Callable[..., "Seen | Steps"]] = {}
 `conversing` fill it."""
 
 
-@follows(Call)
-def call(m: Follower, node: Call, at: At) -> Steps:
-    callee, before = yield m.look(node.callee, at)
+@rule_for(Call)
+def call(m: AbstractInterpreter, node: Call, at: Location) -> Steps:
+    callee, before = yield m.evaluate(node.callee, at)
     seen, work = yield m.each(node.arguments, at)
     m.notes.call(node, callee, seen)
     value, after = yield apply(m, callee, seen, node.labels, at.handling, at.place(node))
     return value, together(before, work, after)
 
 
-@follows(CallKnown)
-def call_known(m: Follower, node: CallKnown, at: At) -> Steps:
+@rule_for(CallKnown)
+def call_known(m: AbstractInterpreter, node: CallKnown, at: Location) -> Steps:
     seen, work = yield m.each(node.arguments, at)
     callee = m.closure(node.function, at.environment, node.depth)
     m.notes.call(node, callee, seen)
@@ -66,16 +74,16 @@ def call_known(m: Follower, node: CallKnown, at: At) -> Steps:
 
 
 def apply(
-    m: Follower,
+    m: AbstractInterpreter,
     callee: Abstract,
     arguments: tuple[Abstract, ...],
     labels: tuple[str, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
     """A call of whatever the callee may be."""
     found = functions_in(callee)
-    if isinstance(callee, Exact) and isinstance(callee.value, Primitive):
+    if isinstance(callee, Constant) and isinstance(callee.value, Primitive):
         if not takes(callee.value, len(arguments)):
             return nothing(m.values.within(arguments))
         from sexplang.analysis.domain.primitive_results import result_of
@@ -86,7 +94,7 @@ def apply(
         escape(*arguments)
         return ANY, m.anything("nobody knows which function is called here", span, handling)
     value: Abstract | None = None
-    works: list[Work] = []
+    works: list[EffectCounts] = []
     for one in in_order(found):
         given, work = yield _one(m, one, arguments, labels, handling, span)
         value = given if value is None else m.values.join(value, given)
@@ -94,27 +102,27 @@ def apply(
     if value is None:
         # A primitive, or data, which fails.
         return nothing(m.values.within(arguments))
-    return (m.values.join(value, m.values.within(arguments)) if is_loose(callee) else value), (
+    return (m.values.join(value, m.values.within(arguments)) if is_uncertain(callee) else value), (
         either(*works)
     )
 
 
 def _one(
-    m: Follower,
+    m: AbstractInterpreter,
     callee: Any,
     arguments: tuple[Abstract, ...],
     labels: tuple[str, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Any:
-    if isinstance(callee, Fn):
+    if isinstance(callee, Closure):
         return enter(m, callee, arguments, labels, handling, span)
     if isinstance(callee, Resume):
         return resume(m, callee, arguments, handling, span)
     if isinstance(callee, Param):
         m.expose(handling)
         escape(*arguments)
-        return ANY, once(Of(callee.name), span)
+        return ANY, once(ParameterCall(callee.name), span)
     shape = callee.value
     if not isinstance(shape, Higher):
         return SHAPES[type(shape)](m, shape, arguments, handling, span)
@@ -128,11 +136,11 @@ def _one(
 
 
 def enter(
-    m: Follower,
-    callee: Fn,
+    m: AbstractInterpreter,
+    callee: Closure,
     arguments: tuple[Abstract, ...],
     labels: tuple[str, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Any:
     """A call of a function of the program."""
@@ -144,10 +152,10 @@ def enter(
 
 
 def call_with_slots(
-    m: Follower,
-    callee: Fn,
+    m: AbstractInterpreter,
+    callee: Closure,
     slots: tuple[Abstract | None, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Any:
     """A call with a value in each slot, None for a default."""
@@ -159,11 +167,11 @@ def call_with_slots(
 
 
 def enter_function(
-    m: Follower,
-    callee: Fn,
+    m: AbstractInterpreter,
+    callee: Closure,
     function: Function,
     slots: tuple[Abstract | None, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
     """A function of the program with a value in each slot, None for a default."""
@@ -177,13 +185,13 @@ def enter_function(
     if found is not None:
         return found
     hits = m.hits
-    frame = Calling(m.number(), slots, callee.environment, handling, DATA, site)  # type: ignore[arg-type]
+    frame = ActiveCall(m.number(), slots, callee.environment, handling, DATA, site)  # type: ignore[arg-type]
     frame.omitted = _find_omitted(slots)
     frames.append(frame)
     value, work = yield _follow_body(m, function, frame)
     frames.pop()
-    again = work.of(Again(frame.number))
-    work = work.without(Again(frame.number))
+    again = work.of(FollowedCall(frame.number))
+    work = work.without(FollowedCall(frame.number))
     if not again.is_zero:
         work = repeat_work(work, no_bound(_repeats(function), again.span or span))
     is_assumed = m.hits != hits and (any(m.calling.values()) or m.tasking)
@@ -193,11 +201,11 @@ def enter_function(
 
 
 def _join_call(
-    frames: list[Calling],
-    callee: Fn,
+    frames: list[ActiveCall],
+    callee: Closure,
     slots: tuple[Abstract | None, ...],
-    handling: Handling | None,
-) -> Calling | None:
+    handling: ActiveHandle | None,
+) -> ActiveCall | None:
     """The call that is being followed and that this one repeats. One with other arguments may be
     another use of the function inside the first; after a few of them it is taken for the same."""
     for frame in frames:
@@ -214,7 +222,7 @@ def _repeats(function: Function) -> str:
     return f"{'this function' if function.name == 'lambda' else f'`{function.name}`'} calls itself"
 
 
-def _follow_body(m: Follower, function: Function, frame: Calling) -> Steps:
+def _follow_body(m: AbstractInterpreter, function: Function, frame: ActiveCall) -> Steps:
     """The body, until nothing more becomes known of the calls that it makes of itself."""
     for _ in range(ROUNDS):
         known = (frame.arguments, frame.environment, m.raised, frame.omitted)
@@ -233,30 +241,32 @@ def _follow_body(m: Follower, function: Function, frame: Calling) -> Steps:
     return ANY, m.anything(why, function.span, frame.handling)
 
 
-def _body(m: Follower, function: Function, frame: Calling) -> Steps:
+def _body(m: AbstractInterpreter, function: Function, frame: ActiveCall) -> Steps:
     """Defaults see the parameters before them."""
     environment: Environment = m.values.environment(frame.environment, ())
-    works: list[Work] = []
+    works: list[EffectCounts] = []
     omitted = frame.omitted
     for at, slot in enumerate(frame.arguments):
         if at in omitted:
             default = function.params[at].default
             assert default is not None
-            value, work = yield m.look(default, At(environment, frame.handling, site=frame.site))
+            value, work = yield m.evaluate(
+                default, Location(environment, frame.handling, site=frame.site)
+            )
             slot = value if slot is None else slot
             works.append(work)
         environment = m.values.wider(environment, (slot,))
     body: Core = function.body
-    value, work = yield m.look(body, At(environment, frame.handling, site=frame.site))
+    value, work = yield m.evaluate(body, Location(environment, frame.handling, site=frame.site))
     return value, together(*works, work)
 
 
 def _again(
-    m: Follower,
-    active: Calling,
-    callee: Fn,
+    m: AbstractInterpreter,
+    active: ActiveCall,
+    callee: Closure,
     slots: tuple[Abstract | None, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Seen:
     """A call of a function that is being followed: it is followed for that call as well."""
@@ -274,14 +284,14 @@ def _again(
     assert active.wider is not None
     if active.wider is not callee.environment:
         active.wider = m.values.widen_environment(active.wider, callee.environment)
-    return active.value, once(Again(active.number), span)
+    return active.value, once(FollowedCall(active.number), span)
 
 
 def _find_omitted(slots: tuple[Abstract | None, ...]) -> frozenset[int]:
     return frozenset([at for at, slot in enumerate(slots) if slot is None])
 
 
-def _wider(m: Follower, old: Abstract | None, new: Abstract | None) -> Any:
+def _wider(m: AbstractInterpreter, old: Abstract | None, new: Abstract | None) -> Any:
     if old is new:
         return old
     # A default that is left out in one call and given in another may be anything.

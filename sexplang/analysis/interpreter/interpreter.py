@@ -14,15 +14,15 @@ from sexplang.analysis.domain.bounds import no_bound
 from sexplang.analysis.domain.effects_and_calls import (
     ANYTHING,
     NOTHING,
-    Elsewhere,
-    Work,
+    EffectCounts,
+    EscapedCall,
     repeat_work,
     together,
 )
 from sexplang.analysis.domain.environments import Environment
-from sexplang.analysis.domain.handler_stack import Calling, Handling, Turning, certain
-from sexplang.analysis.domain.values import ANY, DATA, Abstract, Fn, Values
-from sexplang.analysis.interpreter.observations import Notes
+from sexplang.analysis.domain.handler_stack import ActiveCall, ActiveHandle, ActiveLoop, certain
+from sexplang.analysis.domain.values import ANY, DATA, Abstract, Closure, Values
+from sexplang.analysis.interpreter.observations import Observations
 from sexplang.terms.classes.node import define, evolve, field, fields, frozen
 from sexplang.terms.core import (
     Clause,
@@ -36,7 +36,7 @@ from sexplang.terms.values.value import Task
 STEPS = 60_000
 """How many nodes are followed before a program counts as too involved."""
 
-Seen: TypeAlias = tuple[Abstract, Work]
+Seen: TypeAlias = tuple[Abstract, EffectCounts]
 Steps: TypeAlias = Generator[Any, Any, Seen]
 Given: TypeAlias = tuple[Abstract, dict[Handle, Any]]
 """What a handle expression gave, and the same of those in it."""
@@ -47,12 +47,12 @@ class TooInvolved(Exception):
 
 
 @frozen(eq=False)
-class At:
+class Location:
     """Where a node stands: its environment, the handlers around it, its loop."""
 
     environment: Environment
-    handling: Handling | None = None
-    loop: Turning | None = None
+    handling: ActiveHandle | None = None
+    loop: ActiveLoop | None = None
     site: Span | None = None
     """Where the program called a function of `stdlib/`, while that is followed: what a message
     about it points to."""
@@ -61,11 +61,11 @@ class At:
         """What a message about a node points to."""
         return self.site or node.span
 
-    def inside(self, handling: Handling | None) -> "At":
+    def under(self, handling: ActiveHandle | None) -> "Location":
         """The same place under other handlers; no `recur` leads out of them."""
         return evolve(self, handling=handling, loop=None)
 
-    def bound(self, values: Values, slots: tuple[Abstract, ...]) -> "At":
+    def with_slots(self, values: Values, slots: tuple[Abstract, ...]) -> "Location":
         """The same place with more slots."""
         return evolve(self, environment=values.wider(self.environment, slots))
 
@@ -78,25 +78,25 @@ class Costs:
     repairs: int = 2
 
 
-FOLLOW: dict[type, Callable[["Follower", Any, At], "Seen | Steps"]] = {}
+RULES: dict[type, Callable[["AbstractInterpreter", Any, Location], "Seen | Steps"]] = {}
 """How each kind of node is followed; the other modules of this room fill it."""
 
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def follows(kind: type) -> Callable[[F], F]:
+def rule_for(kind: type) -> Callable[[F], F]:
     """Registers how a kind of node is followed."""
 
     def register(function: F) -> F:
-        FOLLOW[kind] = function
+        RULES[kind] = function
         return function
 
     return register
 
 
 @define(eq=False)
-class Follower:
+class AbstractInterpreter:
     """One program being followed."""
 
     program: Program
@@ -113,7 +113,7 @@ class Follower:
     gave_up: bool = False
     """Whether something was too involved: then what was not seen may be there all the same."""
     memo: dict[Any, Seen] = field(factory=dict)
-    calling: dict[int, list[Calling]] = field(factory=dict)
+    calling: dict[int, list[ActiveCall]] = field(factory=dict)
     """Functions that are being followed now, by index; innermost last."""
     tasking: dict[str, Span] = field(factory=dict)
     """Tasks that are being followed now, and where they were called first."""
@@ -138,7 +138,7 @@ class Follower:
     """Clauses around a call of something unknown."""
     raised: Abstract = DATA
     """What was ever raised."""
-    notes: Notes = field(factory=Notes)
+    notes: Observations = field(factory=Observations)
     before: dict[Handle, Given] = field(factory=dict)
     """What handle expressions gave when what is around them was last looked at."""
     found: dict[Handle, Given] = field(factory=dict)
@@ -172,7 +172,7 @@ class Follower:
                 if not stack:
                     return sent  # type: ignore[no-any-return]
 
-    def afresh(self, steps: int) -> None:
+    def restart(self, steps: int) -> None:
         """Ready to follow something else for so many steps, wherever the last was left."""
         self.calling.clear()
         self.before, self.found = {}, {}
@@ -190,20 +190,20 @@ class Follower:
         first, unsure = self.crossed.get(at, (operation, True))
         self.crossed[at] = first, unsure and (self.unsure > 0 or operation != self.direct)
 
-    def look(self, node: Core, at: At) -> "Seen | Steps":
+    def evaluate(self, node: Core, at: Location) -> "Seen | Steps":
         """The value and work of a node, to be yielded."""
         self.steps += 1
         if self.steps > self.allowed:
             raise TooInvolved
-        follow = FOLLOW.get(type(node))
+        follow = RULES.get(type(node))
         return follow(self, node, at) if follow is not None else _unknown(self, node, at)
 
-    def each(self, nodes: tuple[Core, ...], at: At) -> Generator[Any, Any, Any]:
+    def each(self, nodes: tuple[Core, ...], at: Location) -> Generator[Any, Any, Any]:
         """The values of nodes in a row, and their work together."""
         seen = []
         works = []
         for node in nodes:
-            value, work = yield self.look(node, at)
+            value, work = yield self.evaluate(node, at)
             seen.append(value)
             works.append(work)
         return tuple(seen), together(*works)
@@ -213,30 +213,32 @@ class Follower:
         self.last += 1
         return self.last
 
-    def anything(self, why: str, span: Span, handling: Handling | None) -> Work:
+    def anything(self, why: str, span: Span, handling: ActiveHandle | None) -> EffectCounts:
         """What something unknown may do: perform any operation, any number of times."""
         self.expose(handling)
         bound = no_bound(why, span)
         if not self.asks_models:
-            return Work({ANYTHING: bound})
-        return Work({ANYTHING: bound, "model": bound, Elsewhere(certain(handling)): bound})
+            return EffectCounts({ANYTHING: bound})
+        return EffectCounts(
+            {ANYTHING: bound, "model": bound, EscapedCall(certain(handling)): bound}
+        )
 
-    def expose(self, handling: Handling | None) -> None:
+    def expose(self, handling: ActiveHandle | None) -> None:
         """Whatever is performed here, every handler around it may take."""
         while handling is not None:
             for clauses in handling.clauses.values():
                 self.open.update(clauses)
             handling = handling.outer
 
-    def closure(self, index: int, environment: Environment, depth: int = 0) -> Fn:
+    def closure(self, index: int, environment: Environment, depth: int = 0) -> Closure:
         """A function with the environment `depth` levels up."""
         found: Environment | None = environment
         for _ in range(depth):
             found = found.enclosing if found is not None else None
-        return self.values.make(Fn, index, found or environment)  # type: ignore[no-any-return]
+        return self.values.make(Closure, index, found or environment)  # type: ignore[no-any-return]
 
 
-def _unknown(m: Follower, node: Core, at: At) -> Steps:
+def _unknown(m: AbstractInterpreter, node: Core, at: Location) -> Steps:
     """A kind of node that is not in the table: its parts may be evaluated any number of times."""
     seen, work = yield m.each(tuple(children(node)), at)
     why = "it is not known how often this is done"

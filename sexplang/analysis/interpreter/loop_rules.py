@@ -11,12 +11,32 @@ from operator import ge, gt, le, lt
 from typing import Any, TypeAlias
 
 from sexplang.analysis.domain.bounds import GREATEST, Bound, atom, no_bound, number, plus
-from sexplang.analysis.domain.counts import count_of
-from sexplang.analysis.domain.effects_and_calls import NOTHING, Work, either, repeat_work, together
-from sexplang.analysis.domain.handler_stack import Turning
+from sexplang.analysis.domain.effects_and_calls import (
+    NOTHING,
+    EffectCounts,
+    either,
+    repeat_work,
+    together,
+)
+from sexplang.analysis.domain.handler_stack import ActiveLoop
 from sexplang.analysis.domain.primitive_results import size_of
-from sexplang.analysis.domain.values import ANY, NEVER, Abstract, Exact, Free, Upper, number_of
-from sexplang.analysis.interpreter.interpreter import At, Follower, Steps, children, follows
+from sexplang.analysis.domain.values import (
+    ANY,
+    NEVER,
+    Abstract,
+    Constant,
+    Free,
+    UpperBound,
+    count_of,
+    number_of,
+)
+from sexplang.analysis.interpreter.interpreter import (
+    AbstractInterpreter,
+    Location,
+    Steps,
+    children,
+    rule_for,
+)
 from sexplang.analysis.interpreter.recur_facts import Test, is_shorter, recurs, step_of
 from sexplang.analysis.interpreter.resume_rules import escape
 from sexplang.terms.classes.node import evolve
@@ -29,19 +49,19 @@ BY_HAND = 10_000
 """How many turns of a loop over floats are counted."""
 
 
-@follows(Repeat)
-def repeat(m: Follower, node: Repeat, at: At) -> Steps:
-    count, before = yield m.look(node.count, at)
-    value, work = yield m.look(node.body, at)
+@rule_for(Repeat)
+def repeat(m: AbstractInterpreter, node: Repeat, at: Location) -> Steps:
+    count, before = yield m.evaluate(node.count, at)
+    value, work = yield m.evaluate(node.body, at)
     return m.values.within((value,)), together(
         before, repeat_work(work, count_of(count, at.place(node)))
     )
 
 
-@follows(Loop)
-def loop(m: Follower, node: Loop, at: At) -> Steps:
+@rule_for(Loop)
+def loop(m: AbstractInterpreter, node: Loop, at: Location) -> Steps:
     inits, before = yield m.each(node.inits, at)
-    turning = Turning(inits, inits)
+    turning = ActiveLoop(inits, inits)
     leading = _leading(node.body)
     for round in count():
         turning.turns = 0
@@ -65,31 +85,31 @@ def loop(m: Follower, node: Loop, at: At) -> Steps:
     return value, together(before, repeat_work(always, turns), *rest)
 
 
-Ways: TypeAlias = tuple[Work, Work | None, Work | None]
+Ways: TypeAlias = tuple[EffectCounts, EffectCounts | None, EffectCounts | None]
 """What is done in every turn, before a `recur`, and in the last turn; None where there is none."""
 
 
 def _ways(
-    m: Follower, node: Any, at: At, leading: frozenset[int]
+    m: AbstractInterpreter, node: Any, at: Location, leading: frozenset[int]
 ) -> Generator[Any, Any, tuple[Abstract, Ways]]:
     """The value of a body in tail position, and its work by where it leads."""
     kind = type(node)
     if kind is Recur:
-        value, work = yield m.look(node, at)
+        value, work = yield m.evaluate(node, at)
         return value, (NOTHING, work, None)
     if kind is Let or kind is Sequence:
         first = node.values if kind is Let else node.items[:-1]
         seen, before = yield m.each(first, at)
         inner = node.body if kind is Let else node.items[-1]
-        inside = at.bound(m.values, seen) if kind is Let else at
+        inside = at.with_slots(m.values, seen) if kind is Let else at
         value, (always, again, last) = yield _ways(m, inner, inside, leading)
         return value, (together(before, always), again, last)
     if kind is If and id(node) in leading:
-        _, before = yield m.look(node.test, at)
+        _, before = yield m.evaluate(node.test, at)
         left, one = yield _ways(m, node.then, at, leading)
         right, other = yield _ways(m, node.otherwise, at, leading)
         return m.values.join(left, right), (before, _way(one, other, 1), _way(one, other, 2))
-    value, work = yield m.look(node, at)
+    value, work = yield m.evaluate(node, at)
     if id(node) in leading:
         return value, (work, NOTHING, NOTHING)
     return value, (NOTHING, None, work)
@@ -111,14 +131,14 @@ def _leading(body: Any) -> frozenset[int]:
     return frozenset(found)
 
 
-def _way(one: Ways, other: Ways, which: int) -> Work | None:
+def _way(one: Ways, other: Ways, which: int) -> EffectCounts | None:
     """The work of two branches that lead the same way."""
     works = [together(ways[0], way) for ways in (one, other) if (way := ways[which]) is not None]
     return either(*works) if works else None
 
 
-@follows(Recur)
-def recur(m: Follower, node: Recur, at: At) -> Steps:
+@rule_for(Recur)
+def recur(m: AbstractInterpreter, node: Recur, at: Location) -> Steps:
     seen, work = yield m.each(node.arguments, at)
     if at.loop is not None:
         at.loop.turns += 1
@@ -126,7 +146,9 @@ def recur(m: Follower, node: Recur, at: At) -> Steps:
     return NEVER, work
 
 
-def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> tuple[Bound, Bound]:
+def _turns(
+    m: AbstractInterpreter, node: Loop, inits: tuple[Abstract, ...], at: Location
+) -> tuple[Bound, Bound]:
     """How often `recur` is reached, and how often the body is evaluated."""
     tested = list(recurs(node))
     for slot, init in enumerate(inits if tested else (), 1):
@@ -135,7 +157,7 @@ def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> tupl
             size = size_of(init, at.place(node))  # of an empty list there is no rest: that fails
             if size.is_bounded:
                 return size, plus(size, number(1))
-        if not isinstance(init, Exact) or type(init.value) not in (int, float):
+        if not isinstance(init, Constant) or type(init.value) not in (int, float):
             continue
         steps = {step_of(one, slot) for one in given}
         step = min(steps, key=abs)
@@ -162,12 +184,12 @@ def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> tupl
 
 
 def _least(
-    m: Follower, test: Test, start: float, step: float, at: At, span: Span
+    m: AbstractInterpreter, test: Test, start: float, step: float, at: Location, span: Span
 ) -> tuple[Bound, Bound] | None:
     """How often `recur` is reached and the body evaluated if the test holds before `recur`."""
     end = _end(m, test.end, at)
     relation = test.relation
-    if isinstance(end, Exact) and type(end.value) in (int, float):
+    if isinstance(end, Constant) and type(end.value) in (int, float):
         far = end.value
         if not type(start) is type(step) is type(far) is int:
             return _by_hand(start, step, relation, far)
@@ -188,7 +210,7 @@ def _least(
     if isinstance(end, Free):
         first = evolve(number_of(end), shift=more - start)
         return atom(first, span), atom(evolve(first, shift=more - start + 1, least=1), span)
-    if isinstance(end, Upper):
+    if isinstance(end, UpperBound):
         return plus(end.most, number(more)), plus(end.most, number(more + 1))
     return None
 
@@ -208,10 +230,10 @@ def _by_hand(start: float, step: float, relation: str, end: float) -> tuple[Boun
 _RELATIONS: dict[str, Any] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-def _end(m: Follower, node: Any, at: At) -> Abstract | None:
+def _end(m: AbstractInterpreter, node: Any, at: Location) -> Abstract | None:
     """What a test compares with, if it is a number or a variable from outside the loop."""
     if type(node) is Const:
-        return m.values.exact(node.value)
+        return m.values.constant(node.value)
     if type(node) is not Local or node.depth == 0:
         return None
     environment: Any = at.environment

@@ -13,7 +13,7 @@ Given: TypeAlias = tuple[Abstract | None, tuple[Abstract, ...]]
 
 
 @define(eq=False)
-class Notes:
+class Observations:
     """Of each node everything that it was ever seen with, each once."""
 
     calls: dict[CallNode, dict[Given, None]] = field(factory=dict)
@@ -34,9 +34,9 @@ class Notes:
     def test(self, span: Span, value: Abstract) -> None:
         self.tests.setdefault(span, {})[value] = None
 
-    def over(self, others: "Notes") -> "Notes":
+    def over(self, others: "Observations") -> "Observations":
         """These, and the others of places that were not seen here."""
-        return Notes(
+        return Observations(
             {**others.calls, **self.calls},
             {**others.values, **self.values},
             {**others.tests, **self.tests},

@@ -7,45 +7,47 @@ told apart, has escaped: it may be called any number of times.
 """
 
 from sexplang.analysis.domain.bounds import no_bound
-from sexplang.analysis.domain.effects_and_calls import Resumed, Work, once, together
+from sexplang.analysis.domain.effects_and_calls import EffectCounts, ResumedCall, once, together
 from sexplang.analysis.domain.environments import Environment
-from sexplang.analysis.domain.handler_stack import Activation, Handling, is_counted
+from sexplang.analysis.domain.handler_stack import Activation, ActiveHandle, is_counted
 from sexplang.analysis.domain.values import (
     ANY,
     Abstract,
-    Fn,
-    Loose,
+    Closure,
     Resume,
-    Sized,
+    SizedList,
     Table,
+    Top,
 )
-from sexplang.analysis.interpreter.interpreter import Follower, Seen
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Seen
 from sexplang.terms.source import Span
 
 ELSEWHERE = "a continuation is called inside another handler, or outside a budget"
 
 
 def resume(
-    m: Follower,
+    m: AbstractInterpreter,
     callee: Resume,
     arguments: tuple[Abstract, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Seen:
     """What a continuation does is counted where it was captured; see `handlers`."""
     activation = callee.activation
-    given = arguments[0] if arguments else m.values.exact(None)
+    given = arguments[0] if arguments else m.values.constant(None)
     escape(*arguments)
     old = activation.resumed
     activation.resumed = given if old is None else m.values.join(old, given)
     if not is_counted(handling, activation.handling.outer):
         return ANY, elsewhere(m, activation, span, handling)
-    return activation.handling.assumed, once(Resumed(activation.number), span)
+    return activation.handling.assumed, once(ResumedCall(activation.number), span)
 
 
-def elsewhere(m: Follower, activation: Activation, span: Span, handling: Handling | None) -> Work:
+def elsewhere(
+    m: AbstractInterpreter, activation: Activation, span: Span, handling: ActiveHandle | None
+) -> EffectCounts:
     """A call of a continuation where what it does is not what it was when it was captured."""
-    called = Work({Resumed(activation.number): no_bound(ELSEWHERE, span)})
+    called = EffectCounts({ResumedCall(activation.number): no_bound(ELSEWHERE, span)})
     return together(called, m.anything(ELSEWHERE, span, handling))
 
 
@@ -67,14 +69,14 @@ def continuations(*values: Abstract | None) -> set[Activation]:
         seen.add(id(value))
         if isinstance(value, Resume):
             found.add(value.activation)
-        elif isinstance(value, Fn):
+        elif isinstance(value, Closure):
             work.append(value.environment)
         elif isinstance(value, Environment):
             work += [value.enclosing, value.before, *value.slots]
-        elif isinstance(value, Sized):
+        elif isinstance(value, SizedList):
             work.append(value.item)
         elif isinstance(value, Table):
             work += [item for _, item in value.fields]
-        elif isinstance(value, Loose):
+        elif isinstance(value, Top):
             work += value.functions or ()
     return found

@@ -1,6 +1,6 @@
 """A program to the slips in it: what is allowed, and what its author cannot have meant."""
 
-from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.slips.answers import misread_answers
 from sexplang.analysis.slips.argument_kinds import misfits
 from sexplang.analysis.slips.catch_words import never_raised
@@ -17,7 +17,7 @@ from sexplang.terms.source import Span
 __all__ = ["find_misuses", "slips"]
 
 
-def find_misuses(m: Follower) -> list[Diagnostic]:
+def find_misuses(m: AbstractInterpreter) -> list[Diagnostic]:
     """What following the program shows; of one call what says most."""
     certain = Certain(m.program)
     answers = list(misread_answers(m, certain))

@@ -4,8 +4,8 @@ TaskResult that they stand in."""
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sexplang.analysis.domain.values import Abstract, Answer, Attempted, Exact
-from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.domain.values import Abstract, Answer, Attempted, Constant
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.own_nodes import is_own, own_nodes
 from sexplang.analysis.slips.answer_types import (
     ANY_TYPE,
@@ -27,7 +27,7 @@ from sexplang.terms.values.value import Task
 FIELDS = ("content", "notes", "parsed_content", "status", "usage")
 
 
-def misread_answers(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
+def misread_answers(m: AbstractInterpreter, certain: Certain) -> Iterator[Diagnostic]:
     """What every run that comes there gets wrong."""
     tests: dict[Span, Diagnostic] = {}
     for node in own_nodes(m.program):
@@ -48,7 +48,7 @@ def misread_answers(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
     yield from tests.values()
 
 
-def _values_seen(m: Follower, node: Any) -> Iterable[Abstract]:
+def _values_seen(m: AbstractInterpreter, node: Any) -> Iterable[Abstract]:
     return m.notes.values.get(node, {})
 
 
@@ -66,7 +66,7 @@ def _tests(node: Any) -> Iterator[Any]:
             found.append(test.items[-1])
 
 
-def _of_call(m: Follower, certain: Certain, node: CallPrimitive) -> Iterator[Diagnostic]:
+def _of_call(m: AbstractInterpreter, certain: Certain, node: CallPrimitive) -> Iterator[Diagnostic]:
     given = [values for _, values in m.notes.calls.get(node, {})]
     name = node.primitive.name
     if not given or not node.arguments:
@@ -127,14 +127,14 @@ def _always_true(value: Abstract) -> tuple[str, str] | None:
 
 
 def _check_comparison(
-    m: Follower, given: list[tuple[Abstract, ...]], certain: Certain, node: CallPrimitive
+    m: AbstractInterpreter, given: list[tuple[Abstract, ...]], certain: Certain, node: CallPrimitive
 ) -> Iterator[Diagnostic]:
     """Two values of which one is a literal."""
     for at in (0, 1):
         literals = {one[1 - at] for one in given}
         (literal,) = literals if len(literals) == 1 else (None,)
         if (
-            isinstance(literal, Exact)
+            isinstance(literal, Constant)
             and not callable(literal.value)
             and all(map(certain.is_certain, node.arguments))
         ):
@@ -200,7 +200,7 @@ def _never_equal(value: Abstract, literal: Any) -> tuple[str, str] | None:
     return f"the answer of `{name}` is never {abbreviate(literal)}", hint
 
 
-def _field_never_equal(m: Follower, path: Path, literal: Any) -> tuple[str, str] | None:
+def _field_never_equal(m: AbstractInterpreter, path: Path, literal: Any) -> tuple[str, str] | None:
     """Of a field of an answer, `v.good`; one that may be left out is nil then."""
     values = list(_values_seen(m, path.base))
     value = values[0] if len(values) == 1 else None

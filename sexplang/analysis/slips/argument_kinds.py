@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import combinations, permutations
 from typing import Any
 
-from sexplang.analysis.domain.values import Abstract, Answer, Exact, Fn
-from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.domain.values import Abstract, Answer, Closure, Constant
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.interpreter.observations import CallNode
 from sexplang.analysis.own_nodes import is_own
 from sexplang.analysis.slips.certain import Certain, is_written
@@ -28,7 +28,7 @@ from sexplang.terms.values.abbreviation import abbreviate, excerpt
 from sexplang.terms.values.value import Higher, Primitive
 
 
-def misfits(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
+def misfits(m: AbstractInterpreter, certain: Certain) -> Iterator[Diagnostic]:
     """What every evaluation of a call that was followed is refused for."""
     for node, given in m.notes.calls.items():
         if isinstance(node, CallPrimitive) and not is_written(node):
@@ -57,7 +57,7 @@ class Misfit:
 
 
 def _misfit(
-    m: Follower, node: CallNode, callee: Abstract | None, values: tuple[Abstract, ...]
+    m: AbstractInterpreter, node: CallNode, callee: Abstract | None, values: tuple[Abstract, ...]
 ) -> Misfit | None:
     found = _find_wanted(m, node, callee, len(values))
     if found is None:
@@ -99,18 +99,18 @@ def _fits(wants: Kinds | None, kind: str | None) -> bool:
 
 
 def _find_wanted(
-    m: Follower, node: CallNode, callee: Abstract | None, count: int
+    m: AbstractInterpreter, node: CallNode, callee: Abstract | None, count: int
 ) -> tuple[str, list[Kinds | None]] | None:
     """What is called, and what it takes at each argument of the call."""
     shape: Any = None
     if isinstance(node, CallPrimitive):
         shape = node.primitive
-    elif isinstance(callee, Exact) and isinstance(callee.value, (Primitive, Higher)):
+    elif isinstance(callee, Constant) and isinstance(callee.value, (Primitive, Higher)):
         shape = callee.value
     if shape is not None:
         takes = TAKES.get(shape.name, ())
         return shape.name, [takes[at] if at < len(takes) else None for at in range(count)]
-    if not isinstance(callee, Fn):
+    if not isinstance(callee, Closure):
         return None
     function = m.functions[callee.function]
     params = LIBRARY.get(function.name)
@@ -137,7 +137,7 @@ def _finding(node: CallNode, misfit: Misfit, given: Any) -> Diagnostic:
 def _words(value: Abstract, kind: str) -> str:
     if isinstance(value, Answer):
         return f"the answer of `{value.task.name}`"
-    if isinstance(value, Exact):
+    if isinstance(value, Constant):
         return abbreviate(value.value)
     return NAMES[kind]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sexplang.analysis.domain.values import Abstract, Answer, Exact, Fn, Resume, Table
+from sexplang.analysis.domain.values import Abstract, Answer, Closure, Constant, Resume, Table
 from sexplang.analysis.slips.answer_types import kind_of_type, type_of
 from sexplang.terms.core import CallPrimitive, Const
 from sexplang.terms.values.value import Procedure, Symbol
@@ -92,9 +92,9 @@ LIBRARY: dict[str, dict[str, Kinds]] = {
 
 def kind_of(node: Any, value: Abstract) -> str | None:
     """What an argument is certain to be; None where it may be several kinds."""
-    if isinstance(value, Exact):
+    if isinstance(value, Constant):
         return _kind_of_literal(value.value)
-    if isinstance(value, (Fn, Resume)):
+    if isinstance(value, (Closure, Resume)):
         return "function"
     if isinstance(value, Table):
         is_result = {"status", "notes", "usage"} <= {name for name, _ in value.fields}

@@ -5,7 +5,7 @@ from typing import Any
 
 from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.shapes import CLAUSES, word_of
-from sexplang.compiler.names.bindings import Binding, Named, Place, Signature, signature_of
+from sexplang.compiler.names.bindings import Binding, NamedFunction, Place, Signature, signature_of
 from sexplang.terms.core import Const
 from sexplang.terms.form import Form, Label, ListForm, Name
 from sexplang.terms.program import Export, Function
@@ -28,7 +28,7 @@ def shape_of(binding: Binding | None) -> Any:
             shape = binding.core.value
         elif type(shape) is Function:
             return signature_of(shape)
-    elif isinstance(binding, (Place, Named)):
+    elif isinstance(binding, (Place, NamedFunction)):
         shape = binding.shape
     return shape if type(shape) in SHAPES else None
 

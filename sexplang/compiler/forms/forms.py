@@ -2,15 +2,16 @@
 
 from sexplang.compiler.calls.calls import call
 from sexplang.compiler.compilation import Lower, Lowered, Lowering
-from sexplang.compiler.forms.arrows import thread
 from sexplang.compiler.forms.branches import par, race, with_budget, with_timeout
-from sexplang.compiler.forms.choices import and_, case, cond, if_, or_, unless, when
+from sexplang.compiler.forms.choices import and_, case, cond, if_, or_, thread, unless, when
 from sexplang.compiler.forms.effects import (
     abandon,
+    attempt,
     forward,
     handle,
     perform,
     resume,
+    try_,
 )
 from sexplang.compiler.forms.lets import (
     begin,
@@ -32,7 +33,6 @@ from sexplang.compiler.forms.quotation import (
     vector,
 )
 from sexplang.compiler.forms.shapes import PARTS, RESERVED, SHAPES
-from sexplang.compiler.forms.tries import attempt, try_
 from sexplang.compiler.names.bindings import Continuation, Keyword
 from sexplang.compiler.names.names import mention, reference
 from sexplang.compiler.units.declarations import top_level_only

@@ -5,7 +5,7 @@ from typing import Any
 from sexplang.compiler.compilation import IN_CLAUSE, IN_LOOP, Lowered, Lowering, Steps
 from sexplang.compiler.forms.functions import Draft, draft, finish, is_lambda
 from sexplang.compiler.forms.shapes import RESERVED
-from sexplang.compiler.names.bindings import Named
+from sexplang.compiler.names.bindings import NamedFunction
 from sexplang.compiler.units.bodies import (
     bindings_of,
     body,
@@ -115,7 +115,7 @@ def _lower_named_let(c: Lowering, form: ListForm, name: Name) -> Steps:
     made: Draft = draft(c, name.text, (), form.items[3:], form.span)
     made.params = [(param.text, None) for param, _ in pairs]
     place = c.here()
-    c.names.bind(name.text, Named(c.level, made.index, made.signature))
+    c.names.bind(name.text, NamedFunction(c.level, made.index, made.signature))
     yield finish(c, made, body)
     c.back(place)
     return CallKnown(0, made.index, inits, span=form.span)

@@ -65,7 +65,7 @@ class Continuation(Place):
 
 
 @define(eq=False)
-class Named:
+class NamedFunction:
     """A function defined by name: no slot."""
 
     level: int
@@ -82,7 +82,7 @@ class Namespace:
 
 
 @define(eq=False)
-class Later:
+class LaterDefinition:
     """Defined further down in this body; `became` is what it stands for from there on."""
 
     span: Span
@@ -99,4 +99,6 @@ class Keyword:
     mark: int | None = None
 
 
-Binding: TypeAlias = Place | Continuation | Named | Namespace | Later | Keyword | Export
+Binding: TypeAlias = (
+    Place | Continuation | NamedFunction | Namespace | LaterDefinition | Keyword | Export
+)

@@ -5,7 +5,7 @@ to what it stands for where the macro is defined (`spec/decisions/hygiene.md`).
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from sexplang.compiler.names.bindings import Binding, Keyword, Later, Namespace
+from sexplang.compiler.names.bindings import Binding, Keyword, LaterDefinition, Namespace
 from sexplang.compiler.names.readable_names import split_path
 from sexplang.terms.form import MARK
 from sexplang.terms.macro import Macro
@@ -57,13 +57,13 @@ class NameTable:
             found = self.trail[places[at]][1]
         else:
             found = self.table.get(name)
-        while type(found) is Later and found.became is not None:
+        while type(found) is LaterDefinition and found.became is not None:
             found = found.became
         return found
 
     def define(self, name: str, later: Binding | None) -> None:
         """Tells what was announced for `name` what the name stands for now."""
-        if type(later) is Later:
+        if type(later) is LaterDefinition:
             later.became = self.table.get(name)
 
     def bind(self, name: str, binding: Binding) -> None:

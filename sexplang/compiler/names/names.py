@@ -9,8 +9,8 @@ from sexplang.compiler.names.bindings import (
     Binding,
     Continuation,
     Keyword,
-    Later,
-    Named,
+    LaterDefinition,
+    NamedFunction,
     Namespace,
     Place,
 )
@@ -39,7 +39,7 @@ def reference(c: Lowering, binding: Binding, form: Name) -> Core:
     """What a binding is from here."""
     if isinstance(binding, Place):
         return Local(c.level - binding.level, binding.index, binding.name, form.span)
-    if type(binding) is Named:
+    if type(binding) is NamedFunction:
         return Known(c.level - binding.level, binding.function, span=form.span)
     if type(binding) is Keyword:
         return no_value(c, binding.macro, form.span)
@@ -52,7 +52,7 @@ def reference(c: Lowering, binding: Binding, form: Name) -> Core:
             if type(export.shape) is not Macro
         }
         return MakeTable(tuple(values), tuple(values.values()), span=form.span)
-    assert isinstance(binding, Later)
+    assert isinstance(binding, LaterDefinition)
     return report_early_use(c, form, binding)
 
 
@@ -83,7 +83,7 @@ def no_value(c: Lowering, macro: Macro, span: Span) -> Const:
     )
 
 
-def report_early_use(c: Lowering, form: Name, later: Later) -> Const:
+def report_early_use(c: Lowering, form: Name, later: LaterDefinition) -> Const:
     hint = f"move the definition of `{form.text}` up, before its first use"
     if later.function:
         hint = (
@@ -184,7 +184,7 @@ def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
     bound = [
         key
         for key, binding in c.names.table.items()
-        if type(binding) is not Later and MARK not in key
+        if type(binding) is not LaterDefinition and MARK not in key
     ]
     # Only where a form may begin can a special form be meant.
     words = SHAPES if position & AT_HEAD else ()

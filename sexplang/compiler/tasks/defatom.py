@@ -42,7 +42,7 @@ def no_check(template: Template, where: Where) -> Iterable[Diagnostic]:
 
 
 @define(eq=False)
-class Written:
+class DefatomForm:
     """A `defatom` as it is written: the values of its fields, its clauses and parameters."""
 
     name: Name
@@ -73,7 +73,7 @@ def declare_task(
     if not c.is_bindable(name, "I expected the name of the task here"):
         return None
     assert isinstance(name, Name)
-    written = Written(name)
+    written = DefatomForm(name)
     before = len(c.findings)
     for clause in form.items[2:]:
         _clause(c, clause, written)
@@ -91,7 +91,9 @@ def declare_task(
     return name, Task(template) if _is_sound(c, before) else None
 
 
-def _with_schema(c: Lowering, template: Template, written: Written, load: LoadSchema) -> Template:
+def _with_schema(
+    c: Lowering, template: Template, written: DefatomForm, load: LoadSchema
+) -> Template:
     """The template with the text of its schema."""
     format_ = template.output_format
     try:
@@ -106,7 +108,7 @@ def _is_sound(c: Lowering, before: int) -> bool:
     return all(finding.severity != "error" for finding in c.findings[before:])
 
 
-def _clause(c: Lowering, clause: Form, written: Written) -> None:
+def _clause(c: Lowering, clause: Form, written: DefatomForm) -> None:
     key = source_name(word_of(clause))
     if type(clause) is not ListForm or not key:
         report_expected(c, clause, "a clause", 'a clause is written `(instructions "…")`')
@@ -126,7 +128,7 @@ def _clause(c: Lowering, clause: Form, written: Written) -> None:
         unknown(c, clause.items[0], f"a task has no clause `{key}`", key, known)
 
 
-def _check_instructions(c: Lowering, written: Written) -> None:
+def _check_instructions(c: Lowering, written: DefatomForm) -> None:
     name, clause = written.name, written.clauses.get("instructions")
     if clause is None:
         hint = 'add `(instructions "…")`'
@@ -148,7 +150,7 @@ _TYPES = (
 _OPTIONS = ("type", "default", "required", "doc", "from")
 
 
-def _params(c: Lowering, clause: ListForm, written: Written) -> tuple[Param, ...]:
+def _params(c: Lowering, clause: ListForm, written: DefatomForm) -> tuple[Param, ...]:
     found: list[Param] = []
     is_optional = False
     for at, item in enumerate(clause.items[1:], 2):
@@ -218,7 +220,7 @@ def _make(c: Lowering, name: str, options: dict[str, Form]) -> Param:
     return Param(name, **said)
 
 
-def _order(written: Written) -> None:
+def _order(written: DefatomForm) -> None:
     """`(allowed_tools a (in-order b c))`: which tools are called one after the other."""
     clause = written.clauses.get("allowed_tools")
     names, told = written.fields.get("allowed_tools", ()), tools_in(clause) if clause else []
@@ -227,7 +229,7 @@ def _order(written: Written) -> None:
         written.fields["in_order"] = tuple([name for name, (_, in_order) in pairs if in_order])
 
 
-def _relevance(c: Lowering, written: Written) -> None:
+def _relevance(c: Lowering, written: DefatomForm) -> None:
     """`(context_relevance name: false …)`: which inputs a search for context sees."""
     clause = written.clauses.get("context_relevance")
     if clause is None:

@@ -6,7 +6,7 @@ from typing import Any
 from sexplang.compiler.compilation import Lowering, Steps
 from sexplang.compiler.forms.functions import Draft, draft, duplicate, finish
 from sexplang.compiler.forms.shapes import RESERVED, word_of
-from sexplang.compiler.names.bindings import Later, Named, signature_of
+from sexplang.compiler.names.bindings import LaterDefinition, NamedFunction, signature_of
 from sexplang.compiler.units.macros import Syntax, macro_of
 from sexplang.compiler.units.statements import Definition, Statement, split
 from sexplang.terms.core import Const, Core, Known, Lambda, Let, Local, Seq
@@ -115,7 +115,7 @@ def _announce(c: Lowering, items: list[Statement]) -> None:
         if isinstance(item, Syntax):
             macros.add(name)
         elif not item.again or c.names.find(name) is None:
-            c.names.bind(name, Later(item.name.span, item.params is not None))
+            c.names.bind(name, LaterDefinition(item.name.span, item.params is not None))
 
 
 def _report_duplicate(c: Lowering, name: Name, first: Span) -> None:
@@ -136,7 +136,7 @@ def _functions(c: Lowering, group: list[Definition]) -> Steps:
         made = draft(c, item.name.text, item.params, item.body, item.form.span)
         drafts.append(made)
         later = c.names.table.get(item.name.text)
-        c.names.bind(item.name.text, Named(c.level, made.index, made.signature))
+        c.names.bind(item.name.text, NamedFunction(c.level, made.index, made.signature))
         c.names.define(item.name.text, later)
     for made in drafts:
         yield finish(c, made, body)
@@ -167,9 +167,13 @@ def shape_of(c: Lowering, core: Core) -> Any:
 def _result(c: Lowering, last: Definition) -> Core:
     """A body that ends in `bind` gives the value; one that ends in `define` gives nil."""
     binding = c.names.find(last.name.text)
-    if last.again and type(binding) is Named:
+    if last.again and type(binding) is NamedFunction:
         return Known(0, binding.function, span=last.form.span)
-    if last.again and binding is not None and not isinstance(binding, (Named, Later, Export)):
+    if (
+        last.again
+        and binding is not None
+        and not isinstance(binding, (NamedFunction, LaterDefinition, Export))
+    ):
         return Local(0, c.size - 1, last.name.text, span=last.form.span)
     return Const(None, span=last.form.span)
 

@@ -28,7 +28,7 @@ def top_level_only(c: Lowering, form: ListForm, position: int) -> Core:
 
 
 @define(eq=False)
-class Declared:
+class InputForm:
     """A `define-input` as it is written."""
 
     form: ListForm
@@ -40,7 +40,7 @@ class Declared:
         return _lower(c, self)
 
 
-def declare_input(c: Lowering, form: ListForm) -> Declared | None:
+def declare_input(c: Lowering, form: ListForm) -> InputForm | None:
     """Reads a `define-input`, which only a main program may have."""
     name, *rest = form.items[1:]
     if not c.is_bindable(name):
@@ -68,10 +68,10 @@ def declare_input(c: Lowering, form: ListForm) -> Declared | None:
             c.report("duplicate-label", label.span, f"`{label.text}` is given twice")
         else:
             options[label.text] = rest[at + 1]
-    return Declared(form, name, options)
+    return InputForm(form, name, options)
 
 
-def _lower(c: Lowering, declared: Declared) -> Steps:
+def _lower(c: Lowering, declared: InputForm) -> Steps:
     form, options = declared.form, declared.options
     default: Core | None = None
     if "default" in options:

@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Mapping
 
 from sexplang.compiler.compilation import Lowering
-from sexplang.compiler.names.bindings import Binding, Keyword, Named, Namespace, Place, Signature
+from sexplang.compiler.names.bindings import (
+    Binding,
+    Keyword,
+    NamedFunction,
+    Namespace,
+    Place,
+    Signature,
+)
 from sexplang.compiler.units.macros import Syntax
 from sexplang.compiler.units.statements import Definition, Statement
 from sexplang.terms.core import Const, Known, Local
@@ -73,7 +80,7 @@ def is_public(name: str) -> bool:
 
 
 def _export(c: Lowering, name: str, binding: Binding | None, span: Span) -> Export | None:
-    if isinstance(binding, Named):
+    if isinstance(binding, NamedFunction):
         function = c.functions[binding.function - c.first_function]
         assert function is not None
         return Export(name, Known(0, binding.function, span=function.span), function)

@@ -22,7 +22,7 @@ Load = Callable[[str, Span], Mapping[str, Export]]
 
 
 @define(eq=False)
-class Top:
+class TopLevel:
     """The top level of a file, sorted."""
 
     declarations: list[ListForm] = field(factory=list)
@@ -53,9 +53,9 @@ def _fits(c: Lowering, form: ListForm) -> bool:
     return True
 
 
-def sort(c: Lowering, statements: list[Statement]) -> Top:
+def sort(c: Lowering, statements: list[Statement]) -> TopLevel:
     """Takes the declarations out; an input stays where it is, as the definition of a value."""
-    top = Top()
+    top = TopLevel()
     for item in statements:
         word = _word(item)
         top.ends_in_declaration = word in ("import", "define-effect", "defatom")
@@ -158,7 +158,7 @@ def _is_first(c: Lowering, name: str, path: str, span: Span, spans: dict[str, Sp
     return False
 
 
-def declare(c: Lowering, top: Top, check: CheckTemplate, load: LoadSchema | None) -> None:
+def declare(c: Lowering, top: TopLevel, check: CheckTemplate, load: LoadSchema | None) -> None:
     """Declared operations and tasks are functions of the whole module."""
     spans: dict[str, Span] = {}
     for form in top.declarations:

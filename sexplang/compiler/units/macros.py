@@ -9,7 +9,14 @@ from typing import Any
 
 from sexplang.compiler.compilation import Lowered, Lowering
 from sexplang.compiler.forms.shapes import RESERVED
-from sexplang.compiler.names.bindings import Binding, Keyword, Later, Named, Namespace, Place
+from sexplang.compiler.names.bindings import (
+    Binding,
+    Keyword,
+    LaterDefinition,
+    NamedFunction,
+    Namespace,
+    Place,
+)
 from sexplang.compiler.names.names import report_early_use
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.core import Const, Core, Known, Local
@@ -91,7 +98,7 @@ def expand(c: Lowering, form: ListForm, owner: Keyword | Macro) -> Form:
     """What a use of a macro stands for; nil where that was reported."""
     nothing = Literal(None, span=form.span)
     if type(owner) is Keyword and owner.mark is None and owner not in c.opening:
-        later = Later(owner.macro.span, False)
+        later = LaterDefinition(owner.macro.span, False)
         report_early_use(c, form.items[0], later)  # type: ignore[arg-type]
         return nothing
     macro = owner if type(owner) is Macro else owner.macro  # type: ignore[union-attr]
@@ -154,7 +161,7 @@ def _identity(binding: Binding) -> Any:
         return "function", core.function
     if isinstance(binding, Place):
         return "slot", binding.level, binding.index
-    if type(binding) is Named:
+    if type(binding) is NamedFunction:
         return "function", binding.function
     if type(binding) is Keyword:
         return binding.macro

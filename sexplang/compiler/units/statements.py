@@ -6,7 +6,7 @@ from typing import Any
 from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.functions import is_lambda
 from sexplang.compiler.forms.shapes import RESERVED, word_of
-from sexplang.compiler.names.bindings import Later
+from sexplang.compiler.names.bindings import LaterDefinition
 from sexplang.compiler.names.names import report_early_use
 from sexplang.compiler.units.macros import (
     Syntax,
@@ -75,9 +75,9 @@ def _hide(c: Lowering, item: Definition | Syntax, used: dict[str, Name]) -> None
     """A definition hides a macro of that name, which must not have been used in this body."""
     name = item.name.text
     if name in used:
-        report_early_use(c, used.pop(name), Later(item.name.span, False))
+        report_early_use(c, used.pop(name), LaterDefinition(item.name.span, False))
     if isinstance(item, Definition) and macro_named(c, item.name, c.names.find(name)):
-        c.names.bind(name, Later(item.name.span, item.params is not None))
+        c.names.bind(name, LaterDefinition(item.name.span, item.params is not None))
 
 
 def _definitions(

@@ -1,0 +1,1 @@
+"""The build of a program: sources, macros and templates to a Program."""

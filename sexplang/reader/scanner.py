@@ -1,4 +1,4 @@
-"""A text to its tokens, telling what is none: for a text that is wrong somewhere."""
+"""The scanner for diagnosis: tokens, with reports of invalid ones."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -16,11 +16,12 @@ _WORD = re.compile(r"""[^\x00-\x20\x7f,()\[\]{}"';`~]+""")
 
 
 class StopDiagnosis(Exception):
-    """Nothing more is worth telling: the rest cannot be told apart, or nobody would read it."""
+    """Nothing more is worth a report: the rest is unintelligible, or there are too many
+    diagnostics."""
 
 
 def tell_hidden(source: Source, at: int, tell: Tell) -> None:
-    """Tells every character that cannot be seen."""
+    """Report every hidden character."""
     for match in find_hidden(source.text, at):
         try:
             tell(reader_diagnostics.report_hidden_character(Span(source, *match.span()), match[0]))
@@ -29,7 +30,8 @@ def tell_hidden(source: Source, at: int, tell: Tell) -> None:
 
 
 def tokens(source: Source, at: int, tell: Tell) -> Iterator[Token]:
-    """The tokens of a text up to its end. A word that runs into a quoting mark is a `WORD`."""
+    """Yield the tokens of a text up to its end. A word that runs into a quoting mark is a
+    `WORD`."""
     text = source.text
     while True:
         kind = ""
@@ -59,7 +61,7 @@ def _comment(source: Source, start: int, end: int, tell: Tell) -> int:
 
 
 def _report_broken_word(source: Source, start: int, tell: Tell) -> int:
-    """Tells what is wrong where no token begins; the end of the word there, 0 if there is none."""
+    """Report the flaw at a place where no token begins. Return the end of the word there, or 0."""
     text = source.text
     if text[start] == '"':
         if text.startswith('"""', start):
@@ -77,7 +79,7 @@ def _report_broken_word(source: Source, start: int, tell: Tell) -> int:
         raise StopDiagnosis
     word = _WORD.match(text, start)
     if word is None:
-        return 0  # a control character, told already
+        return 0  # a control character, reported already
     end = word.end()
     tell(reader_diagnostics.mark_after_word(Span(source, start, end), word[0], text[end]))
     return end

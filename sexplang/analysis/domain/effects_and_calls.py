@@ -1,6 +1,6 @@
-"""What an evaluation may do: how often it performs each operation that nobody in it handles.
+"""Effect counts: how often an evaluation performs each operation that it does not handle.
 
-Law: work only grows. An operation whose count is zero is not in the table.
+Law: counts only grow. An operation whose count is zero is not in the table.
 """
 
 from collections.abc import Mapping
@@ -13,45 +13,45 @@ from sexplang.terms.source import Span
 
 @frozen
 class FollowedCall:
-    """Not an operation: a call of a function, or of a continuation, that is being followed."""
+    """A pseudo-operation: a call of a function or continuation that is being interpreted."""
 
     what: int
-    """The number of a Calling, or less than zero that of a Handling."""
+    """The number of an ActiveCall, or the negated number of an ActiveHandle."""
     shots: int | None = None
-    """How often a clause calls its continuation; None for a function."""
+    """The number of times that a clause calls its continuation; None for a function."""
 
 
 @frozen
 class ResumedCall:
-    """Not an operation: a call of a continuation, by the number of its Activation."""
+    """A pseudo-operation: a call of a continuation, by the number of its Activation."""
 
     activation: int
 
 
 @frozen
 class ParameterCall:
-    """Not an operation: a call of what a parameter stands for."""
+    """A pseudo-operation: a call of the value of a parameter."""
 
     param: str
 
 
 @frozen
 class EscapedCall:
-    """Not an operation: a model call that only these budgets bound, by number. A continuation that
-    nobody knows may have left the others."""
+    """A pseudo-operation: a model call that only these budgets bound, by number. A continuation
+    that is not known may have left the other budgets."""
 
     budgets: frozenset[int]
 
 
 ANYTHING = "?"
-"""What a function that is not known may do."""
+"""The pseudo-operation for the effects of an unknown function."""
 
 Key: TypeAlias = str | FollowedCall | ResumedCall | ParameterCall | EscapedCall
 
 
 @frozen(eq=False)
 class EffectCounts:
-    """How often each operation may be performed."""
+    """The number of times that each operation may be performed."""
 
     counts: Mapping[Key, Bound]
 
@@ -68,7 +68,7 @@ class EffectCounts:
 
     @property
     def params(self) -> tuple[str, ...]:
-        """The parameters whose calls are part of it."""
+        """The parameters whose calls are counted."""
         return tuple(sorted(key.param for key in self.counts if isinstance(key, ParameterCall)))
 
 
@@ -76,17 +76,17 @@ NOTHING = EffectCounts({})
 
 
 def once(key: Key, span: Span | None = None) -> EffectCounts:
-    """One of it."""
+    """Return one count of a key."""
     return EffectCounts({key: Bound(ONE.terms, span=span)})
 
 
 def together(*works: EffectCounts) -> EffectCounts:
-    """One after the other."""
+    """Return the sum of counts: one evaluation after the other."""
     return _combine(works, plus)
 
 
 def either(*works: EffectCounts) -> EffectCounts:
-    """One of them."""
+    """Return the maximum of counts: one evaluation of several."""
     return _combine(works, most)
 
 
@@ -102,7 +102,7 @@ def _combine(works: tuple[EffectCounts, ...], combine: object) -> EffectCounts:
 
 
 def repeat_work(work: EffectCounts, count: Bound) -> EffectCounts:
-    """As often as `count` says."""
+    """Return the counts of `count` repetitions."""
     if not work.counts or count == ONE:
         return work
     if count.is_zero:

@@ -1,4 +1,4 @@
-"""The handlers around a place in a program, while it is followed."""
+"""The handlers around a place in a program during abstract interpretation."""
 
 from typing import Any
 
@@ -11,34 +11,34 @@ from sexplang.terms.source import Span
 
 @define(eq=False)
 class ActiveHandle:
-    """A handle expression that is being followed, once."""
+    """A handle expression under interpretation."""
 
     number: int
     outer: "ActiveHandle | None"
     environment: Environment
     clauses: dict[str, tuple[Clause, ...]] = field(factory=dict)
     given: dict[str, Abstract] = field(factory=dict)
-    """Operations that are simply answered, and with what."""
+    """Operations that are answered with a constant, and the answers."""
     assumed: Any = None
-    """What `(resume …)` gives: what the whole handle expression gives."""
+    """The assumed result of `(resume …)`: the result of the whole handle expression."""
     value: Any = None
-    """What its clauses give."""
+    """The join of the clauses' results."""
     ended: dict[Clause, tuple[Abstract, ...]] = field(factory=dict)
-    """What clauses that never resume were performed with."""
+    """The arguments that clauses without a resume were performed with."""
     site: Span | None = None
-    """What messages about its clauses point to, where that is not their own place."""
+    """The span for messages about the clauses, if it is not their own."""
     solid: "ActiveHandle | None" = None
-    """The nearest, from this one outward, whose clauses may go on where something was performed.
-    A `try` or `attempt` is none: it changes no answer."""
+    """The nearest handler, from this one outward, whose clauses may resume the performer. A `try`
+    or `attempt` is not one: it changes no answer."""
     budgets: frozenset[int] | None = None
-    """The budgets that may count what is done inside, by number; None: those outside it."""
+    """The budgets that may count effects inside, by number. None: the budgets outside."""
     certain: frozenset[int] | None = None
-    """Those of them that count it wherever a continuation is called from here."""
+    """The budgets that count these effects wherever a continuation is called from here."""
     branches: bool = False
-    """Whether what is performed inside is done in a branch of a conversation."""
+    """Whether operations inside are performed in a branch of a conversation."""
 
     def is_solid(self) -> bool:
-        """Whether it answers anything but errors, or lets go on after one."""
+        """Whether the handler answers other operations than `error`, or resumes after an error."""
         return bool(self.given) or any(
             clause.kind != "never" or operation != "error"
             for operation, clauses in self.clauses.items()
@@ -47,13 +47,15 @@ class ActiveHandle:
 
 
 def solid(handling: ActiveHandle | None) -> ActiveHandle | None:
-    """What decides about answers at a place."""
+    """Return the nearest handler that determines answers at a place."""
     return handling.solid if handling is not None else None
 
 
 def budgets(handling: ActiveHandle | None) -> frozenset[int]:
-    """The budgets that may count what is done at a place: those around it, and in a clause those
-    around who performed."""
+    """Return the budgets that may count effects at a place.
+
+    These are the budgets around the place and, in a clause, the budgets around the performer.
+    """
     while handling is not None:
         if handling.budgets is not None:
             return handling.budgets
@@ -62,8 +64,8 @@ def budgets(handling: ActiveHandle | None) -> frozenset[int]:
 
 
 def certain(handling: ActiveHandle | None) -> frozenset[int]:
-    """Those that stand around the place. A continuation that is called last in a clause leaves
-    those around who performed."""
+    """Return the budgets that certainly count effects at a place. A continuation in tail position
+    of a clause leaves the budgets around the performer."""
     while handling is not None:
         if handling.certain is not None:
             return handling.certain
@@ -72,7 +74,7 @@ def certain(handling: ActiveHandle | None) -> frozenset[int]:
 
 
 def push_budget(number: int, outer: ActiveHandle | None, environment: Environment) -> ActiveHandle:
-    """The place inside a budget: what is performed there goes on to the handlers around it."""
+    """Return the place inside a budget. Operations are forwarded to the handlers around it."""
     inside = ActiveHandle(number, outer, environment)
     inside.solid = solid(outer)
     inside.budgets = budgets(outer) | {number}
@@ -83,7 +85,7 @@ def push_budget(number: int, outer: ActiveHandle | None, environment: Environmen
 def on_behalf(
     number: int, handling: ActiveHandle, performer: ActiveHandle | None
 ) -> ActiveHandle | None:
-    """The place of a clause: outside its handle, and counted where it was performed."""
+    """Return the place of a clause: outside its handle, and counted where it was performed."""
     outer = handling.outer
     crosses = is_beyond(handling, performer)
     if budgets(performer) <= budgets(outer) and not crosses:
@@ -97,7 +99,7 @@ def on_behalf(
 
 
 def is_beyond(handling: ActiveHandle, performer: ActiveHandle | None) -> bool:
-    """Whether who performs does so in a branch of a conversation that the handle is around."""
+    """Return whether the performer is in a branch of a conversation inside the handle."""
     while performer is not None and performer is not handling:
         if performer.branches:
             return True
@@ -106,34 +108,36 @@ def is_beyond(handling: ActiveHandle, performer: ActiveHandle | None) -> bool:
 
 
 def is_counted(place: ActiveHandle | None, origin: ActiveHandle | None) -> bool:
-    """Whether what a continuation does that was captured at `origin` and is called at `place` has
-    been counted where it was captured: the same handlers take what it performs, and the budgets
-    that bounded it there bound it here."""
+    """Return whether the effects of a continuation were counted at its capture.
+
+    The continuation was captured at `origin` and is called at `place`. Its effects are counted if
+    the same handlers take its operations and the budgets at `origin` are budgets at `place`.
+    """
     return solid(place) is solid(origin) and budgets(origin) <= certain(place)
 
 
 def is_alike(first: ActiveHandle | None, then: ActiveHandle | None) -> bool:
-    """Whether what holds of a body followed at the first place holds at the other."""
+    """Return whether the result of interpreting a body at the first place holds at the other."""
     return solid(first) is solid(then) and certain(first) <= certain(then)
 
 
 @define(eq=False)
 class Activation:
-    """A clause at work for one perform."""
+    """A clause in execution for one perform."""
 
     number: int
     handling: ActiveHandle
     performer: ActiveHandle | None
     span: Span
     resumed: Any = None
-    """What the perform is answered with."""
+    """The answer to the perform."""
     escaped: bool = False
-    """Whether its continuation may be called from elsewhere than the clause."""
+    """Whether the continuation may be called outside the clause."""
 
 
 @define(eq=False)
 class ActiveLoop:
-    """A loop that is being followed: what its variables may be."""
+    """A loop under interpretation: the abstract values of its variables."""
 
     variables: tuple[Abstract, ...]
     wanted: tuple[Abstract, ...]
@@ -142,7 +146,7 @@ class ActiveLoop:
 
 @define(eq=False)
 class ActiveCall:
-    """A function that is being followed, for calls of itself to join."""
+    """A function under interpretation; recursive calls join it."""
 
     number: int
     arguments: tuple[Abstract, ...]

@@ -1,7 +1,7 @@
-"""A primitive and what is known of its arguments to what is known of its value.
+"""The abstract results of primitives, by name.
 
-Only lists, their sizes, and numbers that may count something are followed; whatever is not in the
-table gives a value made of its arguments.
+The table covers lists, their sizes and numbers that may be counts. For any other primitive the
+result is a value made of the arguments.
 """
 
 from collections.abc import Callable as PythonCallable
@@ -42,7 +42,7 @@ Result = PythonCallable[[Values, tuple[Abstract, ...], Span], Abstract]
 
 
 def result_of(values: Values, name: str, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
-    """What a call of a primitive gives."""
+    """Return the abstract result of a primitive."""
     made = RESULTS.get(name)
     if made is not None:
         return made(values, arguments, span)
@@ -50,7 +50,7 @@ def result_of(values: Values, name: str, arguments: tuple[Abstract, ...], span: 
 
 
 def size_of(value: Abstract, span: Span) -> Bound:
-    """How many items a list has at most."""
+    """Return the greatest number of items of a list."""
     if isinstance(value, SizedList):
         return value.size
     if isinstance(value, Free):
@@ -61,19 +61,19 @@ def size_of(value: Abstract, span: Span) -> Bound:
 
 
 def least_of(value: Abstract) -> int:
-    """How many items a list has at least."""
+    """Return the least number of items of a list."""
     return value.least if isinstance(value, SizedList) else 0
 
 
 def item_of(values: Values, value: Abstract) -> Abstract:
-    """What its items are."""
+    """Return the join of a list's items."""
     if isinstance(value, SizedList):
         return value.item
     return values.within((value,))
 
 
 def part_of(values: Values, value: Abstract, key: str) -> Abstract:
-    """A field of a table."""
+    """Return the abstract value of a table's field."""
     if isinstance(value, Table):
         return dict(value.fields).get(key, DATA)
     if isinstance(value, Symbolic):
@@ -161,7 +161,7 @@ def _range(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstr
 
 
 def _steps(start: int, end: int, step: int) -> int:
-    """How many numbers a range has; a step of 0 is an error when the program runs."""
+    """Return the number of elements of a range. A step of 0 is an error at run time."""
     return max(0, -((start - end) // step)) if step else 0
 
 
@@ -270,7 +270,7 @@ def _multiply(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Ab
 
 
 def _divide(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
-    """`(quotient a b)`: no more than a, where b is above zero."""
+    """`(quotient a b)`: at most a, if b is positive."""
     if len(arguments) != 2:
         return DATA
     left, right = arguments
@@ -297,7 +297,7 @@ def _greatest(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Ab
 
 
 def _split(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
-    """`(string-split text separator)`: no more pieces than characters, and one."""
+    """`(string-split text separator)`: at most one piece more than there are characters."""
     text, separator = arguments[0], arguments[1] if len(arguments) > 1 else None
     if isinstance(text, Constant) and isinstance(text.value, str):
         between = separator.value if isinstance(separator, Constant) else None
@@ -346,4 +346,4 @@ RESULTS: dict[str, Result] = {
 }
 
 _DATA = frozenset(["str", "format", "equal?", "not", "procedure?", "task?", "list?", "index-of"])
-"""Primitives whose value holds no function even if they are given one."""
+"""Primitives whose result holds no function, even if an argument holds one."""

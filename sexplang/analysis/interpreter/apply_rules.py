@@ -1,4 +1,4 @@
-"""`apply`, followed: calls with the items of a list, however many these are."""
+"""Rules for `apply`: calls with the items of a list, whose number may be unknown."""
 
 from typing import Any
 
@@ -19,34 +19,34 @@ from sexplang.terms.values.value import Higher, Operation
 Arguments = tuple[Abstract, ...]
 
 FEW = 20
-"""Up to how many items of a list are told apart as arguments."""
+"""The number of list items that are distinguished as arguments."""
 
 
 @frozen(eq=False)
 class SpreadArguments:
-    """The arguments of one call: the first of them, and the items of a list."""
+    """The arguments of one call: leading arguments and the items of a list."""
 
     first: Arguments
     last: Abstract
     item: Abstract
     least: int
     most: int | None
-    """How many arguments there are; None: any number."""
+    """The greatest number of arguments; None: any number."""
 
     def so_many(self, count: int) -> Arguments:
-        """What stands in the first places."""
+        """Return the first `count` arguments."""
         return (*self.first, *(self.item,) * (count - len(self.first)))[:count]
 
     def counts(self, most: int) -> range:
-        """The numbers of arguments that there may be, up to `most`."""
+        """Return the possible numbers of arguments, up to `most`."""
         return range(self.least, (most if self.most is None else min(most, self.most)) + 1)
 
 
 def _apply(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """Where it is not known how many arguments there are, each number that fits is followed: what
-    a function is not given, its defaults say."""
+    """Interpret `apply`. If the number of arguments is not known, interpret each possible number;
+    defaults stand for omitted arguments."""
     function, *first, last = given
     size, least = size_of(last, span).constant, least_of(last)
     item = item_of(m.values, last)
@@ -73,7 +73,7 @@ def _to(
     handling: ActiveHandle | None,
     span: Span,
 ) -> Any:
-    """A call of one function."""
+    """Interpret a call of one function."""
     if isinstance(callee, Closure):
         return _enter(m, callee, spread, handling, span)
     shape = callee.value if isinstance(callee, Constant) else None
@@ -81,7 +81,7 @@ def _to(
         if shape.most is not None:
             return _each(m, callee, spread, shape.most, handling, span)
         return _any_number(m, callee, spread, handling, span)
-    # A continuation, an operation or a task does the same, whatever it is given.
+    # A continuation, an operation or a task has the same effects for any arguments.
     wanted = len(shape.params) if isinstance(shape, Operation) else 1
     known = spread.so_many(max(spread.least, wanted))
     return apply(m, callee, known, (), handling, span)
@@ -95,7 +95,7 @@ def _each(
     handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
-    """With every number of arguments up to `most`."""
+    """Interpret the call with every number of arguments up to `most`."""
     value: Abstract = NEVER
     works: list[EffectCounts] = []
     for count in spread.counts(most):
@@ -112,7 +112,7 @@ def _enter(
     handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
-    """A function of the program: a default may be used for each argument that may be missing."""
+    """Interpret a function of the program. Each argument that may be absent may be a default."""
     code = m.functions[callee.function]
     count = len(code.params)
     if code.rest is None:
@@ -138,7 +138,7 @@ def _any_number(
     handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
-    """What takes any number of arguments: `map`, `for-each`, `apply`, `error`."""
+    """Interpret a callee with any number of arguments: `map`, `for-each`, `apply`, `error`."""
     inside = m.values.within((*spread.first, spread.item))
     known = spread.so_many(max(len(spread.first) + 1, callee.value.least))
     if functions(inside) == frozenset():

@@ -1,4 +1,4 @@
-"""Which calls fit: what a function may be given, and in which order functions are followed."""
+"""Arity of calls, and a deterministic order of callees."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +11,7 @@ from sexplang.terms.values.value import Higher, Primitive
 
 
 def in_order(found: Iterable[Any]) -> list[Any]:
-    """Messages do not depend on where things lie in memory."""
+    """Sort callees. The order of messages must not depend on addresses in memory."""
     return sorted(found, key=_order)
 
 
@@ -26,12 +26,12 @@ def _order(callee: Any) -> tuple[int, int, str]:
 
 
 def is_uncertain(callee: Abstract) -> bool:
-    """Whether a value may be something else beside one function."""
+    """Return whether a value may be something else than one function."""
     return not isinstance(callee, (Constant, Closure, Param, Resume))
 
 
 def takes(shape: Primitive | Higher, count: int) -> bool:
-    """Whether a call with so many arguments fits."""
+    """Return whether a call with this many arguments fits."""
     return shape.least <= count and (shape.most is None or count <= shape.most)
 
 
@@ -41,7 +41,7 @@ def slots_of(
     arguments: tuple[Abstract, ...],
     labels: tuple[str, ...],
 ) -> tuple[Abstract | None, ...] | None:
-    """The value of each parameter, None for a default; None where the call does not fit."""
+    """Return the value of each parameter (None: its default), or None if the call does not fit."""
     count = len(arguments) - len(labels)
     named = dict(zip(labels, arguments[count:], strict=True))
     size = len(function.params)

@@ -1,4 +1,4 @@
-"""Calls, followed: into functions of the program, out to operations, tasks and the prelude."""
+"""Rules for calls of functions, operations, tasks and the prelude."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,10 +34,10 @@ from sexplang.terms.source import Span
 from sexplang.terms.values.value import Higher, Primitive
 
 NESTED = 4
-"""How many uses of a function inside itself are told apart from recursion."""
+"""The number of nested uses of a function that are distinguished from recursion."""
 
 ROUNDS = 6
-"""How often a function that calls itself is followed with more and more known of it."""
+"""The number of times that a recursive function is interpreted before widening to Top."""
 
 Enter = Callable[
     [AbstractInterpreter, tuple[Abstract, ...], tuple[str, ...], "ActiveHandle | None", Span],
@@ -45,14 +45,14 @@ Enter = Callable[
 ]
 
 HIGHER: dict[str, Enter] = {}
-"""Prelude functions that call back, by name; `higher` fills it."""
+"""Rules for higher-order prelude functions, by name. `higher_order_rules` fills the table."""
 
 SHIPPED: dict[tuple[str, str], Enter] = {}
-"""Functions of `stdlib/` that are known without being followed, by module and name."""
+"""Rules for functions of `stdlib/` that are not interpreted, by module and name."""
 
 SHAPES: dict[type, Callable[..., "Seen | Steps"]] = {}
-"""How operations and tasks are called: `(m, shape, arguments, handling, span)`; `handlers` and
-`conversing` fill it."""
+"""Rules for operations and tasks: `(m, shape, arguments, handling, span)`. `handler_rules` and
+`task_rules` fill the table."""
 
 
 @rule_for(Call)
@@ -81,7 +81,7 @@ def apply(
     handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
-    """A call of whatever the callee may be."""
+    """Interpret a call of any callee."""
     found = functions_in(callee)
     if isinstance(callee, Constant) and isinstance(callee.value, Primitive):
         if not takes(callee.value, len(arguments)):
@@ -90,7 +90,7 @@ def apply(
 
         return nothing(result_of(m.values, callee.value.name, arguments, span))
     if found is None:
-        # What it is given, it may call and give back.
+        # An unknown function may call and return its arguments.
         escape(*arguments)
         return ANY, m.anything("nobody knows which function is called here", span, handling)
     value: Abstract | None = None
@@ -143,7 +143,7 @@ def enter(
     handling: ActiveHandle | None,
     span: Span,
 ) -> Any:
-    """A call of a function of the program."""
+    """Interpret a call of a function of the program."""
     function = m.functions[callee.function]
     slots = slots_of(m, function, arguments, labels)
     if slots is None:
@@ -158,7 +158,7 @@ def call_with_slots(
     handling: ActiveHandle | None,
     span: Span,
 ) -> Any:
-    """A call with a value in each slot, None for a default."""
+    """Interpret a call with a value in each slot; None stands for a default."""
     function = m.functions[callee.function]
     shipped = SHIPPED.get((function.span.source.name, function.name))
     if shipped is not None:
@@ -174,7 +174,7 @@ def enter_function(
     handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
-    """A function of the program with a value in each slot, None for a default."""
+    """Interpret a function of the program with a value in each slot; None stands for a default."""
     frames = m.calling.setdefault(function.index, [])
     active = _join_call(frames, callee, slots, handling)
     if active is not None:
@@ -206,8 +206,11 @@ def _join_call(
     slots: tuple[Abstract | None, ...],
     handling: ActiveHandle | None,
 ) -> ActiveCall | None:
-    """The call that is being followed and that this one repeats. One with other arguments may be
-    another use of the function inside the first; after a few of them it is taken for the same."""
+    """Return the active call that this call repeats.
+
+    A call with other arguments may be another use of the function inside the first. After `NESTED`
+    of them it counts as recursion.
+    """
     for frame in frames:
         is_same = frame.arguments == slots and frame.environment is callee.environment
         if is_same and is_alike(frame.handling, handling):
@@ -216,14 +219,14 @@ def _join_call(
 
 
 def _repeats(function: Function) -> str:
-    """Why a function that calls itself has no bound."""
+    """Return the reason why a recursive function has no bound."""
     if function.span.source.name.startswith("std/"):
         return "what this asks for may ask for more"
     return f"{'this function' if function.name == 'lambda' else f'`{function.name}`'} calls itself"
 
 
 def _follow_body(m: AbstractInterpreter, function: Function, frame: ActiveCall) -> Steps:
-    """The body, until nothing more becomes known of the calls that it makes of itself."""
+    """Interpret the body until the facts about its recursive calls are stable."""
     for _ in range(ROUNDS):
         known = (frame.arguments, frame.environment, m.raised, frame.omitted)
         frame.again, frame.wanted, frame.wider = False, frame.arguments, frame.environment
@@ -242,7 +245,7 @@ def _follow_body(m: AbstractInterpreter, function: Function, frame: ActiveCall) 
 
 
 def _body(m: AbstractInterpreter, function: Function, frame: ActiveCall) -> Steps:
-    """Defaults see the parameters before them."""
+    """Interpret defaults and body. A default sees the parameters before it."""
     environment: Environment = m.values.environment(frame.environment, ())
     works: list[EffectCounts] = []
     omitted = frame.omitted
@@ -269,7 +272,7 @@ def _again(
     handling: ActiveHandle | None,
     span: Span,
 ) -> Seen:
-    """A call of a function that is being followed: it is followed for that call as well."""
+    """Interpret a recursive call: widen the arguments of the active call."""
     m.hits += 1
     active.again = True
     escape(callee, *slots)
@@ -294,7 +297,7 @@ def _find_omitted(slots: tuple[Abstract | None, ...]) -> frozenset[int]:
 def _wider(m: AbstractInterpreter, old: Abstract | None, new: Abstract | None) -> Any:
     if old is new:
         return old
-    # A default that is left out in one call and given in another may be anything.
+    # A default that is omitted in one call and given in another may be any value.
     if old is None or new is None:
         return ANY
     return m.values.widen(old, new)

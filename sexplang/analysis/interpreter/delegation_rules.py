@@ -1,4 +1,4 @@
-"""What has tasks and plans done, followed: which of them, and how often they ask a model."""
+"""Rules for tasks and plans that run other tasks: which tasks, and how many model calls."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ Arguments = tuple[Abstract, ...]
 def _match_task(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Any:
-    """`{task …}` for a request: the task that it names, else any."""
+    """`{task …}` of a request: the named task, else any task."""
     found = _find_task(m, part_of(m.values, given[0], "name"))
     return nothing(m.values.constant({"task": ANY_TASK if found is None else found}))
 
@@ -36,7 +36,7 @@ def _task_of(
 
 
 ANY_TASK = Symbol("\x01any task")
-"""Stands for a task that nobody knows before the program runs; no program can write it."""
+"""A symbol for a task that is not known statically. No program can write it."""
 
 
 def _find_task(m: AbstractInterpreter, value: Abstract) -> Task | None:
@@ -51,7 +51,7 @@ def _find_task(m: AbstractInterpreter, value: Abstract) -> Task | None:
 def _run_task(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(run-task task inputs overrides)`; overrides can only lower limits."""
+    """`(run-task task inputs overrides)`. Overrides can only lower limits."""
     task, _, overrides = given
     paths = part_of(m.values, overrides, "file_paths")
     reads = not (isinstance(paths, Constant) and paths.value is None)
@@ -60,7 +60,7 @@ def _run_task(
         value, work = yield from converse(m, known, handling, span, reads)
         return _result(m, value), work
     if isinstance(task, Constant) and task.value is not ANY_TASK:
-        # No such task: it fails.
+        # An unknown task fails.
         return nothing(DATA)
     return (yield from any_task(m, handling, span, True))
 
@@ -68,14 +68,14 @@ def _run_task(
 def _run_step(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(run-step function value overrides)`: what a task is given of earlier steps asks nobody."""
+    """`(run-step function value overrides)`. The results of earlier steps cause no model call."""
     return (yield from apply(m, given[0], (given[1],), (), handling, span))
 
 
 def _call_task(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(call-task task x…)` asks what the call of the task asks."""
+    """`(call-task task x…)` makes the model calls of the task's call."""
     value, work = yield from apply(m, given[0], given[1:], labels, handling, span)
     return _result(m, value), work
 
@@ -83,7 +83,7 @@ def _call_task(
 def _continue(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(continue result words)` asks what a call of the result's task asks."""
+    """`(continue result words)` makes the model calls of a call of the result's task."""
     if given and isinstance(given[0], Answer):
         value, work = yield from converse(m, given[0].task, handling, span)
         return _result(m, value), work
@@ -91,14 +91,14 @@ def _continue(
 
 
 def _result(m: AbstractInterpreter, value: Abstract) -> Abstract:
-    """The TaskResult that has the answer of a task."""
+    """Return the TaskResult that has the answer of a task."""
     return m.values.make(Answer, value.task, True) if isinstance(value, Answer) else value
 
 
 def _answer(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(answer result)`: a FAILED one raises its error."""
+    """`(answer result)`: a FAILED result raises its error."""
     value: Abstract = m.values.within(given)
     if given and isinstance(given[0], Answer):
         value = m.values.make(Answer, given[0].task, False)
@@ -115,8 +115,8 @@ def _task_result(
 def _run_plan(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(run-plan text inputs allow budget)`: any number of the operations that are allowed, and
-    of model calls as many as the budget has."""
+    """`(run-plan text inputs allow budget)`: any number of the allowed operations, and as many
+    model calls as the budget allows."""
     allow, budget = given[2:]
     words = allow.words if isinstance(allow, SizedList) else None
     if isinstance(allow, Constant):

@@ -1,9 +1,9 @@
-"""Handlers, followed: what is performed is answered where it is performed.
+"""Rules for handlers.
 
-A clause is followed at the perform that it takes, with the handlers outside its handle. What comes
-after the perform is followed once, whatever the clause answers; a clause that answers more than
-once makes the whole handle expression count as often. A clause that never answers is followed when
-the handled expression has been: it runs once at most.
+A clause is interpreted at the perform that it takes, with the handlers outside its handle. The rest
+after the perform is interpreted once, for the join of the answers. A clause that resumes more than
+once multiplies the counts of the whole handle expression. A clause that never resumes is
+interpreted after the handled expression, since it runs at most once.
 """
 
 from typing import Any
@@ -57,13 +57,13 @@ from sexplang.terms.values.value import Operation
 
 ROUNDS = 3
 FEW = 20
-"""How many performs that are answered twice are multiplied out."""
+"""The number of performs with two answers whose product is computed."""
 
 
 @rule_for(Handle)
 def handle(m: AbstractInterpreter, node: Handle, at: Location) -> Steps:
-    # In each look at an expression around it, this one begins with what the look before has found.
-    # To begin with nothing would cost three looks for each of three, for each level.
+    # Each iteration over an enclosing expression starts with the results of the one before.
+    # Starting with nothing would need three iterations for each of three, for each level.
     before, found = m.before, m.found
     assumed, inside = before.get(node, (DATA, {}))
     value: Abstract = DATA
@@ -83,7 +83,7 @@ def handle(m: AbstractInterpreter, node: Handle, at: Location) -> Steps:
 
 
 def _follow_once(m: AbstractInterpreter, node: Handle, at: Location, assumed: Abstract) -> Steps:
-    """One look at the whole expression, with what `(resume …)` is taken to give."""
+    """Interpret the whole expression once; `assumed` is the result of `(resume …)`."""
     handling = _open(m, node, at, assumed)
     value, work = yield m.evaluate(node.body, at.under(handling))
     if node.returns is not None:
@@ -98,7 +98,7 @@ def _follow_once(m: AbstractInterpreter, node: Handle, at: Location, assumed: Ab
         ends.append(after)
     for clause in handling.clauses.get("error", ()):
         if clause.kind != "never":
-            # Once more for an error that nothing goes on from, such as a primitive's.
+            # An error without continuation, such as a primitive's, adds one run of a clause.
             _, after = yield follow_clause(m, handling, clause, (m.raised,), handling, clause.span)
             ends.append(after.without(*_shots_of(handling, after)))
     if handling.value is not None:
@@ -115,7 +115,7 @@ def _open(m: AbstractInterpreter, node: Handle, at: Location, assumed: Abstract)
     handling = ActiveHandle(m.number(), at.handling, at.environment, clauses, assumed=assumed)
     handling.site = at.site
     handling.solid = handling if handling.is_solid() else solid(at.handling)
-    # Whatever is evaluated may fail.
+    # Any evaluation may fail.
     for clause in clauses.get("error", ()):
         if clause.kind == "never":
             handling.ended[clause] = (m.raised,)
@@ -133,7 +133,7 @@ def _shots_of(handling: ActiveHandle, work: EffectCounts) -> list[FollowedCall]:
 
 
 def _multiply(handling: ActiveHandle, work: EffectCounts) -> EffectCounts:
-    """The work of a handle expression whose performs are answered more than once."""
+    """Return the counts of a handle expression whose performs have several answers."""
     keys = _shots_of(handling, work)
     factor = 1
     endless: Bound | None = None
@@ -157,7 +157,7 @@ def finally_(m: AbstractInterpreter, node: Finally, at: Location) -> Steps:
 
 @rule_for(Attempt)
 def attempt(m: AbstractInterpreter, node: Attempt, at: Location) -> Steps:
-    """Takes every error, as a `try` does."""
+    """`attempt` takes every error, as a `try` does."""
     handling = ActiveHandle(m.number(), at.handling, at.environment, {"error": ()}, assumed=DATA)
     handling.solid = solid(at.handling)
     value, work = yield m.evaluate(node.body, at.under(handling))
@@ -170,7 +170,7 @@ def attempt(m: AbstractInterpreter, node: Attempt, at: Location) -> Steps:
 
 
 _RESULT = ("status", "content", "parsed_content", "notes", "usage")
-"""The fields of a FAILED TaskResult; its error may hold what was raised."""
+"""The fields of a FAILED TaskResult; its error may hold the raised value."""
 
 
 @rule_for(PerformOp)
@@ -182,7 +182,7 @@ def perform_op(m: AbstractInterpreter, node: PerformOp, at: Location) -> Steps:
 
 @rule_for(Forward)
 def forward(m: AbstractInterpreter, node: Forward, at: Location) -> Steps:
-    """To the next handler outward; a default runs where it was performed."""
+    """`forward` performs at the next handler outward. A default runs at the performer."""
     resume, _ = yield m.evaluate(node.continuation, at)
     seen, before = yield m.each(node.arguments, at)
     if not isinstance(resume, Resume):
@@ -208,7 +208,8 @@ def perform(
     span: Span,
     start: tuple[ActiveHandle | None] | None = None,
 ) -> Steps:
-    """The nearest clause outward, from `start` on; else the default; else the host."""
+    """Interpret a perform. The nearest clause outward from `start` answers; else the default; else
+    the host."""
     if operation == "error":
         value, work = yield failing(m, arguments, handling, span, start, NEVER)
         return value, together(once("error", span), work)
@@ -229,7 +230,7 @@ def perform(
     if default is None:
         value, work = yield failing(m, (), handling, span)
         return value, together(once(operation, span), work)
-    # What serves as a default is defined without values of its own module around it.
+    # A function that serves as a default closes over no values of its own module.
     empty = m.values.environment(None, ())
     callee = m.values.make(Closure, getattr(default.core, "function", -1), empty)
     value, work = yield apply(m, callee, arguments, (), handling, span)
@@ -244,7 +245,7 @@ def follow_clause(
     performer: ActiveHandle | None,
     span: Span,
 ) -> Steps:
-    """A clause at work for one perform."""
+    """Interpret a clause for one perform."""
     m.handled[clause] = True
     if clause.operation != "error" and any(map(_is_there, arguments[len(clause.params) :])):
         m.narrow[clause] = len(arguments)
@@ -277,7 +278,7 @@ def follow_clause(
 
 
 def _is_there(value: Abstract) -> bool:
-    """Whether a value is never nil."""
+    """Return whether a value is never nil."""
     return isinstance(value, (Table, Closure)) or (
         isinstance(value, Constant) and value.value is not None
     )
@@ -291,9 +292,10 @@ def failing(
     start: tuple[ActiveHandle | None] | None = None,
     given: Abstract = DATA,
 ) -> Steps:
-    """What something that may fail gives: `given`, or what a clause goes on with instead.
+    """Return the result of an expression that may fail: its value, or the value that a clause
+    resumes with.
 
-    A `catch` is not followed here: it runs once at most, where the `try` has been followed.
+    A `catch` is not interpreted here: it runs at most once, after the body of the `try`.
     """
     if raised:
         escape(*raised)
@@ -311,7 +313,7 @@ def failing(
 
 
 def _is_last(clause: Clause) -> bool:
-    """Whether an error goes no further than to this clause."""
+    """Return whether errors go no further outward than to this clause."""
     return clause.kind == "never" and not clause.words
 
 

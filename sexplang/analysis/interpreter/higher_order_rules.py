@@ -1,4 +1,5 @@
-"""Prelude functions that call back, followed: how often they call what, with what."""
+"""Rules for higher-order prelude functions: how often they call their argument, and with which
+values."""
 
 from collections.abc import Generator
 from typing import Any
@@ -35,7 +36,7 @@ def shortest(lists: Arguments, span: Span) -> Bound:
 def _map(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """f of each element, to the shortest list."""
+    """f of each element, up to the shortest list."""
     function, *lists = given
     size = shortest(tuple(lists), span)
     items = tuple([item_of(m.values, one) for one in lists])
@@ -59,7 +60,7 @@ def _for_each(
 def _filter(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """The list itself, or less of it."""
+    """The list itself, or a part of it."""
     work = yield from _choose(m, given, labels, handling, span)
     return m.values.list_of_size(size_of(given[1], span), item_of(m.values, given[1])), work
 
@@ -67,7 +68,7 @@ def _filter(
 def _choose(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Generator[Any, Any, EffectCounts]:
-    """A test of each element."""
+    """Interpret a test of each element."""
     function, items = given
     value, work = yield apply(m, function, (item_of(m.values, items),), (), handling, span)
     m.notes.test(span, value)
@@ -100,7 +101,7 @@ def _group_by(
 def _sort(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """Every comparison of a merge sort is fewer than all pairs."""
+    """A merge sort makes fewer comparisons than there are pairs."""
     items, less = given
     size, item = size_of(items, span), item_of(m.values, items)
     _, work = yield apply(m, less, (item, item), (), handling, span)
@@ -114,7 +115,7 @@ def _sort(
 def _fold(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(f acc x)` from the left: the accumulator is whatever f gave."""
+    """`(f acc x)` from the left. The accumulator is any result of f."""
     function, start, items = given
     size, item = size_of(items, span), item_of(m.values, items)
     if size.is_zero:
@@ -151,7 +152,7 @@ def _raise(
 def _abandon(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Any:
-    """What is left by it is followed where it was captured; see `shots`."""
+    """The abandoned part was interpreted at its capture; see `resume_counts`."""
     found = functions(given[0])
     works = [
         once(ResumedCall(one.activation.number), span)
@@ -166,7 +167,7 @@ def _abandon(
 
 
 def _calling(at: int) -> Any:
-    """What calls the argument there, a function without parameters, once."""
+    """Return a rule that calls one argument, a function without parameters, once."""
 
     def follow(
         m: AbstractInterpreter,
@@ -207,8 +208,8 @@ HIGHER.update(
 def _run_cells(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(run-cells cells body)`: each put resumes its continuation exactly once, in a loop, which
-    following it would not show."""
+    """`(run-cells cells body)`: each put resumes its continuation exactly once, in a loop.
+    Interpreting the loop would lose that count."""
     if len(given) != 2:
         return nothing(DATA)
     inside = ActiveHandle(m.number(), handling, m.values.environment(None, ()))

@@ -1,8 +1,8 @@
-"""Loops, followed; how often their body is evaluated, where that can be proved.
+"""Rules for loops, and proofs of their number of turns.
 
-A loop is bounded if one of its variables counts: it starts at a number, every `recur` moves it the
-same way, and every `recur` stands behind a test that it has not yet reached its end; or if one is a
-list that every `recur` shortens.
+A loop is bounded if one of its variables is a counter: it starts at a number, every `recur` moves
+it in the same direction, and every `recur` is behind a test against its end. A loop is also bounded
+if every `recur` shortens one of its lists.
 """
 
 from collections.abc import Generator
@@ -46,7 +46,7 @@ from sexplang.terms.source import Span
 
 ROUNDS = 5
 BY_HAND = 10_000
-"""How many turns of a loop over floats are counted."""
+"""The number of turns up to which a loop over floats is simulated."""
 
 
 @rule_for(Repeat)
@@ -74,7 +74,7 @@ def loop(m: AbstractInterpreter, node: Loop, at: Location) -> Steps:
         known = turning.variables
         turning.variables = turning.wanted
         if round >= ROUNDS:
-            # What is still not all that a variable may be, may be anything.
+            # A variable that is still not stable may have any value.
             escape(*turning.wanted)
             pairs = zip(known, turning.wanted, strict=True)
             turning.variables = tuple([old if old is new else ANY for old, new in pairs])
@@ -86,13 +86,14 @@ def loop(m: AbstractInterpreter, node: Loop, at: Location) -> Steps:
 
 
 Ways: TypeAlias = tuple[EffectCounts, EffectCounts | None, EffectCounts | None]
-"""What is done in every turn, before a `recur`, and in the last turn; None where there is none."""
+"""The counts of a turn before a `recur`, and of the last turn; None if there is none. The first
+part is done in every turn."""
 
 
 def _ways(
     m: AbstractInterpreter, node: Any, at: Location, leading: frozenset[int]
 ) -> Generator[Any, Any, tuple[Abstract, Ways]]:
-    """The value of a body in tail position, and its work by where it leads."""
+    """Interpret a body in tail position. Return its value, and its counts by exit."""
     kind = type(node)
     if kind is Recur:
         value, work = yield m.evaluate(node, at)
@@ -116,7 +117,7 @@ def _ways(
 
 
 def _leading(body: Any) -> frozenset[int]:
-    """The nodes of a body from which a `recur` of the loop's own is reached, by identity."""
+    """Return the identities of the nodes of a body that lead to a `recur` of this loop."""
     found: set[int] = set()
     work: list[tuple[Any, Any]] = [(body, None)]
     while work:
@@ -132,7 +133,7 @@ def _leading(body: Any) -> frozenset[int]:
 
 
 def _way(one: Ways, other: Ways, which: int) -> EffectCounts | None:
-    """The work of two branches that lead the same way."""
+    """Return the counts of two branches with the same exit."""
     works = [together(ways[0], way) for ways in (one, other) if (way := ways[which]) is not None]
     return either(*works) if works else None
 
@@ -149,7 +150,7 @@ def recur(m: AbstractInterpreter, node: Recur, at: Location) -> Steps:
 def _turns(
     m: AbstractInterpreter, node: Loop, inits: tuple[Abstract, ...], at: Location
 ) -> tuple[Bound, Bound]:
-    """How often `recur` is reached, and how often the body is evaluated."""
+    """Return how often `recur` is reached, and how often the body is evaluated."""
     tested = list(recurs(node))
     for slot, init in enumerate(inits if tested else (), 1):
         given = [arguments[slot - 1] for arguments, _ in tested]
@@ -168,7 +169,7 @@ def _turns(
             found = [
                 bound
                 for test in tests
-                # Of several steps one may go past a single number.
+                # With several step sizes a variable may skip the end.
                 if test.slot == slot and (test.relation != "!=" or len(steps) == 1)
                 for bound in [_least(m, test, init.value, step, at, at.place(node))]
                 if bound is not None
@@ -186,7 +187,8 @@ def _turns(
 def _least(
     m: AbstractInterpreter, test: Test, start: float, step: float, at: Location, span: Span
 ) -> tuple[Bound, Bound] | None:
-    """How often `recur` is reached and the body evaluated if the test holds before `recur`."""
+    """Return how often `recur` is reached and the body evaluated, if the test holds before
+    `recur`."""
     end = _end(m, test.end, at)
     relation = test.relation
     if isinstance(end, Constant) and type(end.value) in (int, float):
@@ -216,7 +218,7 @@ def _least(
 
 
 def _by_hand(start: float, step: float, relation: str, end: float) -> tuple[Bound, Bound] | None:
-    """The same for floats, which are rounded at each step: they are counted as the loop does."""
+    """Return the same for floats, which are rounded at each step: simulate the loop."""
     holds = _RELATIONS.get(relation)
     if holds is None or max(abs(start), abs(step), abs(end)) > GREATEST:
         return None
@@ -231,7 +233,7 @@ _RELATIONS: dict[str, Any] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 def _end(m: AbstractInterpreter, node: Any, at: Location) -> Abstract | None:
-    """What a test compares with, if it is a number or a variable from outside the loop."""
+    """Return the end that a test compares with: a number, or a variable from outside the loop."""
     if type(node) is Const:
         return m.values.constant(node.value)
     if type(node) is not Local or node.depth == 0:

@@ -1,4 +1,4 @@
-"""Nodes that choose, bind and make values, followed."""
+"""Rules for nodes that choose, bind and construct values."""
 
 from functools import reduce
 
@@ -84,7 +84,8 @@ def chain(m: AbstractInterpreter, node: And | Or, at: Location) -> Steps:
     for item, each in zip(node.items, seen, strict=True):
         m.notes.value(item, each)
     for each in seen[:-1]:
-        # What does not decide is not the value: nil and false for `or`, all else for `and`.
+        # The value of a test that does not decide is not the result: nil and false for `or`, any
+        # other for `and`.
         if not (isinstance(node, Or) and isinstance(each, Constant) and not truth(each.value)):
             value = m.values.join(value, each if isinstance(node, Or) else m.values.constant(None))
     return value, work
@@ -145,7 +146,7 @@ def follow_timed(m: AbstractInterpreter, node: Timed, at: Location) -> Steps:
 
 @rule_for(Budgeted)
 def follow_budget(m: AbstractInterpreter, node: Budgeted, at: Location) -> Steps:
-    """`calls` bounds the model calls on behalf of the body; what is refused is not made."""
+    """`calls` bounds the model calls on behalf of the body. A refused call is not made."""
     limits, before = yield m.evaluate(node.limits, at)
     calls = calls_of(limits)
     if calls is None:
@@ -157,14 +158,14 @@ def follow_budget(m: AbstractInterpreter, node: Budgeted, at: Location) -> Steps
 
 
 def calls_of(limits: Abstract) -> int | None:
-    """How many model calls a budget allows, where that is written."""
+    """Return the number of model calls that a budget allows, if it is a literal."""
     calls = dict(limits.fields).get("calls") if isinstance(limits, Table) else None
     return calls.value if isinstance(calls, Constant) and type(calls.value) is int else None
 
 
 def within_budget(work: EffectCounts, calls: int, inside: ActiveHandle, span: Span) -> EffectCounts:
-    """What a budget leaves of some work: as many model calls as it has, and those of continuations
-    that have left it."""
+    """Return the counts under a budget: at most `calls` model calls, and those of continuations
+    that have left the budget."""
     beyond = [
         bound
         for key, bound in work.counts.items()
@@ -182,7 +183,7 @@ def input_value(m: AbstractInterpreter, node: InputValue, at: Location) -> Steps
     if node.default is None:
         return nothing(value)
     default, work = yield m.evaluate(node.default, at)
-    # A default that is computed is not among the inputs that a bound is told of.
+    # A bound is evaluated without computed defaults.
     if not isinstance(node.default, Const):
         value = m.values.within((default,))
     return value, work

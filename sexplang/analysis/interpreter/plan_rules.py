@@ -1,4 +1,4 @@
-"""Plans of subtasks, followed: what a plan may have done, whoever proposes it."""
+"""Rules for plans of subtasks: the effects of any plan that may be proposed."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ from sexplang.terms.source import Span
 _SUBTASKS = 10
 _FIXES = 2
 _STATES = 6
-"""How many subtasks a plan has at most, how often the output of one is put right where nobody says
-otherwise, and how many of its states are told besides those."""
+"""The greatest number of subtasks of a plan, the default number of corrections of one output, and
+the number of other reported states."""
 
 
 def _run_subplan(
@@ -27,8 +27,8 @@ def _run_subplan(
     handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
-    """`(run-subplan plan limits validate fixes)`: subtasks are done under `attempt`, and a person
-    may be asked once."""
+    """`(run-subplan plan limits validate fixes)`: subtasks run under `attempt`, and a person may be
+    asked once."""
     _, _, validate, fixes = given
     inside = ActiveHandle(m.number(), handling, m.values.environment(None, ()), {"error": ()})
     inside.solid = handling.solid if handling is not None else None
@@ -83,7 +83,7 @@ def _judge(
     handling: ActiveHandle | None,
     span: Span,
 ) -> Any:
-    """Data about a plan or a subtask: pure."""
+    """A pure function of plans and subtasks."""
     return nothing(DATA)
 
 

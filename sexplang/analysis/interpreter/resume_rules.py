@@ -1,9 +1,9 @@
-"""Calls of continuations, followed, and continuations that are lost sight of.
+"""Rules for calls of continuations, and for continuations that escape.
 
-How often a clause calls its continuation is counted where it calls it, by whatever name: what is
-bound to it, or a function that it is given to. That is exact for as long as it stays in the clause.
-One that leaves it, in a value, an error or the answer of another, or among more functions than are
-told apart, has escaped: it may be called any number of times.
+A clause's calls of its continuation are counted at the call, under any name: a binding, or a
+parameter of a called function. The count is exact while the continuation stays in the clause. A
+continuation escapes in a value, an error or the answer of another clause, or in a set of more than
+`MANY` functions. An escaped continuation may be called any number of times.
 """
 
 from sexplang.analysis.domain.bounds import no_bound
@@ -32,7 +32,8 @@ def resume(
     handling: ActiveHandle | None,
     span: Span,
 ) -> Seen:
-    """What a continuation does is counted where it was captured; see `handlers`."""
+    """Interpret a resume. The effects of a continuation are counted at its capture; see
+    `handler_rules`."""
     activation = callee.activation
     given = arguments[0] if arguments else m.values.constant(None)
     escape(*arguments)
@@ -46,19 +47,20 @@ def resume(
 def elsewhere(
     m: AbstractInterpreter, activation: Activation, span: Span, handling: ActiveHandle | None
 ) -> EffectCounts:
-    """A call of a continuation where what it does is not what it was when it was captured."""
+    """Return the effects of a resume under other handlers or budgets than at capture: they are
+    counted again."""
     called = EffectCounts({ResumedCall(activation.number): no_bound(ELSEWHERE, span)})
     return together(called, m.anything(ELSEWHERE, span, handling))
 
 
 def escape(*values: Abstract | None) -> None:
-    """The continuations in these values may be called from anywhere."""
+    """Mark the continuations in these values as callable from anywhere."""
     for one in continuations(*values):
         one.escaped = True
 
 
 def continuations(*values: Abstract | None) -> set[Activation]:
-    """Those that values are, hold or are closed over."""
+    """Return the continuations that the values are, hold or close over."""
     found: set[Activation] = set()
     seen: set[int] = set()
     work: list[Abstract | Environment | None] = [*values]

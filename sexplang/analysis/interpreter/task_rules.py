@@ -1,4 +1,4 @@
-"""Task calls, followed: how often a conversation may ask the model, and what else it performs."""
+"""Rules for task calls: the model calls of a conversation, and its other operations."""
 
 from sexplang.analysis.domain.bounds import Bound, no_bound, number
 from sexplang.analysis.domain.effects_and_calls import EffectCounts, either, repeat_work, together
@@ -21,18 +21,18 @@ TOOLS = {
     "propose_subplan": "subplan",
     "system:run_script": "run-script",
 }
-"""What a conversation performs for the tools that have an operation of their own."""
+"""The operations that a conversation performs for built-in tools."""
 
 LOOKUPS = {
     "command": "list-files",
     "description": "search-memory",
     "context_description": "search-memory",
 }
-"""What a conversation performs to find its files, by the source that its template names."""
+"""The operations that a conversation performs to find its files, by source in the template."""
 
 
 def turns_of(template: Template, costs: Costs) -> int:
-    """How many times a conversation may ask the model, as the tasks room has it."""
+    """Return the greatest number of model calls of a conversation, as `tasks` limits it."""
     if template.limits.max_turns is not None:
         return template.limits.max_turns
     if template.allowed_tools:
@@ -47,7 +47,8 @@ def converse(
     span: Span,
     reads: bool = False,
 ) -> Steps:
-    """One conversation. Every call of a tool is under `attempt`: its failure is told the model."""
+    """Interpret one conversation. Every tool call is under `attempt`: the model is told of its
+    failure."""
     template = task.template
     turns = turns_of(template, m.costs)
     # A clause that answers works for the conversation: a task in it inherits its files.
@@ -110,7 +111,7 @@ def _is_taken(handling: ActiveHandle | None, operation: str) -> bool:
 
 @frozen(eq=False)
 class PerformCount:
-    """What a conversation performs beside `model`, and how often."""
+    """An operation that a conversation performs beside `model`, and its count."""
 
     operation: str
     count: Bound
@@ -118,14 +119,14 @@ class PerformCount:
     alone: bool = False
     """Whether it is performed in the conversation's own branch."""
     unsure: bool = False
-    """Whether it may be that no run performs it."""
+    """Whether it may never be performed."""
 
 
 def _list_performs(
     m: AbstractInterpreter, task: Task, turns: int, reads: bool, own: tuple[str, ...], span: Span
 ) -> list[PerformCount]:
-    """All but the tools that are its `own` functions. One turn may call tools any number of
-    times."""
+    """Return all operations but those of its `own` functions as tools. One turn may call any number
+    of tools."""
     template = task.template
     found: list[PerformCount] = []
     paths, source = len(template.file_paths.paths), template.file_paths.source
@@ -140,7 +141,7 @@ def _list_performs(
     elif paths:
         found.append(PerformCount("read-file", number(paths, span)))
     if turns < 2:
-        # What a tool gives after the last turn nobody reads: it is not called.
+        # The result of a tool after the last turn is not read, so the tool is not called.
         return found
     tasks = {each.name for each in m.program.tasks}
     for tool in dict.fromkeys(template.allowed_tools):
@@ -166,7 +167,7 @@ def _any_number(task: Task, does: str, span: Span) -> Bound:
 
 
 def _functions(m: AbstractInterpreter, task: Task, turns: int) -> list[tuple[str, Function]]:
-    """The functions of the program that its model may call, by the names of the tools."""
+    """Return the functions of the program that the model may call, by tool name."""
     if turns < 2:
         return []
     tools = m.program.tools
@@ -178,7 +179,7 @@ def _functions(m: AbstractInterpreter, task: Task, turns: int) -> list[tuple[str
 def any_task(
     m: AbstractInterpreter, handling: ActiveHandle | None, span: Span, reads: bool
 ) -> Steps:
-    """Any task of the program."""
+    """Interpret a call of any task of the program."""
     works: list[EffectCounts] = []
     m.unsure += 1
     for task in m.program.tasks:

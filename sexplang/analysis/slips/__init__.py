@@ -1,4 +1,4 @@
-"""A program to the slips in it: what is allowed, and what its author cannot have meant."""
+"""Slips: mistakes that the compiler accepts and the author cannot have meant."""
 
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.slips.answers import misread_answers
@@ -18,7 +18,7 @@ __all__ = ["find_misuses", "slips"]
 
 
 def find_misuses(m: AbstractInterpreter) -> list[Diagnostic]:
-    """What following the program shows; of one call what says most."""
+    """Return the slips that the interpretation shows. For one call, return the most specific."""
     certain = Certain(m.program)
     answers = list(misread_answers(m, certain))
     places = [each.span for each in answers]
@@ -38,7 +38,7 @@ def _is_in(inner: Span | None, outer: Span | None) -> bool:
 
 
 def slips(program: Program) -> list[Diagnostic]:
-    """What the text alone shows."""
+    """Return the slips that the text alone shows."""
     return [
         *never_raised(program),
         *find_discarded(program),

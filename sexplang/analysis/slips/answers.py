@@ -1,5 +1,5 @@
-"""Answers of tasks to where they are taken for something else: as a test, in a comparison, as the
-TaskResult that they stand in."""
+"""Slips with the answers of tasks: an answer as a test, in a comparison, or in place of its
+TaskResult."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -28,7 +28,7 @@ FIELDS = ("content", "notes", "parsed_content", "status", "usage")
 
 
 def misread_answers(m: AbstractInterpreter, certain: Certain) -> Iterator[Diagnostic]:
-    """What every run that comes there gets wrong."""
+    """Yield a diagnostic for each place that is wrong in every run."""
     tests: dict[Span, Diagnostic] = {}
     for node in own_nodes(m.program):
         if not is_own(node.span) or isinstance(node.span, Made):
@@ -53,7 +53,7 @@ def _values_seen(m: AbstractInterpreter, node: Any) -> Iterable[Abstract]:
 
 
 def _tests(node: Any) -> Iterator[Any]:
-    """The nodes whose truth decides."""
+    """Yield the nodes whose truth decides."""
     found: list[Any] = []
     if isinstance(node, If):
         found.append(node.test)
@@ -88,7 +88,7 @@ def _of_call(m: AbstractInterpreter, certain: Certain, node: CallPrimitive) -> I
 
 
 def _as_test(values: Iterable[Abstract], span: Span, attempted: bool) -> Iterator[Diagnostic]:
-    """A test that is true whatever was answered."""
+    """Yield a diagnostic for a test that is true for every answer."""
     whys = {_always_true(value) for value in values}
     if attempted:
         whys = {_FAILURE}
@@ -129,7 +129,7 @@ def _always_true(value: Abstract) -> tuple[str, str] | None:
 def _check_comparison(
     m: AbstractInterpreter, given: list[tuple[Abstract, ...]], certain: Certain, node: CallPrimitive
 ) -> Iterator[Diagnostic]:
-    """Two values of which one is a literal."""
+    """Check a comparison of a value with a literal."""
     for at in (0, 1):
         literals = {one[1 - at] for one in given}
         (literal,) = literals if len(literals) == 1 else (None,)
@@ -155,7 +155,7 @@ def _check_comparison(
 def _check_membership(
     given: list[tuple[Abstract, ...]], node: CallPrimitive
 ) -> Iterator[Diagnostic]:
-    """`(member? answer ["a" "b"])`"""
+    """Check `(member? answer ["a" "b"])`."""
     value, listed = node.arguments
     if not isinstance(listed, Const) or not isinstance(listed.value, tuple):
         return
@@ -201,7 +201,8 @@ def _never_equal(value: Abstract, literal: Any) -> tuple[str, str] | None:
 
 
 def _field_never_equal(m: AbstractInterpreter, path: Path, literal: Any) -> tuple[str, str] | None:
-    """Of a field of an answer, `v.good`; one that may be left out is nil then."""
+    """Return the message for a comparison of a field of an answer, `v.good`. A field that is
+    optional may be nil."""
     values = list(_values_seen(m, path.base))
     value = values[0] if len(values) == 1 else None
     if not isinstance(value, Answer) or value.is_result or literal is None:
@@ -236,15 +237,15 @@ _WORDS = {
 
 
 def _may_have(task: Task, field: str) -> bool:
-    """A JSON of which no more is known has the fields it has; `parsed_content` is none that a model
-    would write."""
+    """Return whether an answer may have a field. A JSON of unknown type may have any field but
+    `parsed_content`."""
     if field == "parsed_content" and type_of(task) in (ANY_TYPE, {"type": "object"}):
         return task.template.returns is not None or task.template.output_format.type != "json"
     return has_field(type_of(task), field)
 
 
 def _fields(values: Iterable[Abstract], field: str, span: Span) -> Iterator[Diagnostic]:
-    """`.content` of what is no TaskResult any more."""
+    """Check `.content` of a value that is no TaskResult."""
     tasks = [one.task if isinstance(one, Answer) and not one.is_result else None for one in values]
     if field in FIELDS and tasks and None not in tasks:
         names = {task.name for task in tasks if task and not _may_have(task, field)}
@@ -259,7 +260,7 @@ def _fields(values: Iterable[Abstract], field: str, span: Span) -> Iterator[Diag
 
 
 def _check_fields(values: Iterable[Abstract], node: Path) -> Iterator[Diagnostic]:
-    """A field that the type of the answer has not: it is nil."""
+    """Check a field that the answer's type does not have: it is nil."""
     field = node.fields[0]
     tasks = {one.task if isinstance(one, Answer) and not one.is_result else None for one in values}
     task = tasks.pop() if len(tasks) == 1 else None

@@ -1,4 +1,4 @@
-"""Handlers of what conversations perform → those that cannot answer it, as following them shows."""
+"""Clauses that cannot answer a conversation's operation."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,8 @@ from sexplang.terms.values.value import Procedure
 
 
 def find_misanswers(m: AbstractInterpreter) -> Iterator[Diagnostic]:
-    """Clauses with too few parameters, and those that resume with what is no answer."""
+    """Yield a diagnostic for each clause with too few parameters, or with an answer of the wrong
+    kind."""
     for clause, count in m.narrow.items():
         if _is_written(clause):
             yield _too_narrow(clause, count)

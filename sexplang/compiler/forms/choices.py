@@ -13,7 +13,7 @@ from sexplang.terms.form import Form, ListForm, Literal, Name, source_name
 from sexplang.terms.source import Span
 
 Wrap = Callable[[Core], Core]
-"""What a clause does with the core of the clauses after it."""
+"""The core of a clause, as a function of the core of the clauses after it."""
 
 
 def if_(c: Lowering, form: ListForm, position: int) -> Steps:
@@ -100,7 +100,7 @@ def cond(c: Lowering, form: ListForm, position: int) -> Steps:
 
 
 def _is_true(form: Form) -> bool:
-    """What other Lisps write for `else`."""
+    """Return whether a form is another Lisp's word for `else`."""
     return type(form) is Literal and form.value is True
 
 
@@ -121,7 +121,7 @@ def _choose(test: Core, then: Core, span: Span) -> Wrap:
 
 
 def _arrow(c: Lowering, form: ListForm, clause: ListForm, test: Core) -> Any:
-    """The test's value gets a slot, which stays for the clauses after this one."""
+    """Lower a clause with `=>`. The slot of the test's value stays for the clauses after it."""
     if len(clause.items) != 3:
         c.report_malformed(form, clause, "I expected `(test => function)` here")
         return _choose(test, Const(None, span=clause.span), clause.span)
@@ -169,7 +169,7 @@ def case(c: Lowering, form: ListForm, position: int) -> Steps:
 
 
 _ELSEWHERE = frozenset(["_", "default", "otherwise"])
-"""What other languages write for `else` in a `case`."""
+"""Words of other languages for `else` in a `case`."""
 
 
 def _word(form: Form) -> str:
@@ -177,7 +177,7 @@ def _word(form: Form) -> str:
 
 
 def _fits(c: Lowering, value: Core, data: Form) -> Core:
-    """Whether a key equals one of the data; `'a` is taken for the symbol that was meant."""
+    """Return the test that a key equals one of the data. `'a` counts as the symbol a."""
     items: tuple[Form, ...] = (data,)
     if type(data) is ListForm:
         quoted = len(data.items) == 2 and _is_word(data.items[0], "quote")
@@ -193,9 +193,9 @@ def _fits(c: Lowering, value: Core, data: Form) -> Core:
 
 
 def thread(c: Lowering, form: ListForm, position: int) -> Lowered:
-    """`(-> e (function e…) name …)`: each step a form, what stands before it its first operand.
+    """`(-> e (function e…) name …)`: each step has the steps before it as its first operand.
 
-    That is done with the forms as they are written, so a step may be a special form too.
+    The rewriting works on forms, so a step may be a special form.
     """
     whole = form.items[1]
     for step in form.items[2:]:

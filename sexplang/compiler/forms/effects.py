@@ -37,7 +37,7 @@ def perform(c: Lowering, form: ListForm, position: int) -> Steps:
 
 
 def _name_of(c: Lowering, form: Name) -> str:
-    """The operation's own name, if it is called by another, such as `u.op`."""
+    """Return the operation's own name, for a name such as `u.op`."""
     known = c.operation(form.text)
     return form.spelling if known is None else known.name
 
@@ -78,7 +78,7 @@ def forward(c: Lowering, form: ListForm, position: int) -> Steps:
 
 
 def _local(c: Lowering, binding: Continuation, form: Name) -> Core:
-    # `mention` would take this for a use as a value.
+    # `mention` would count this as a use as a value.
     use = binding.use
     core = mention(c, form, 0)
     binding.use = use
@@ -86,7 +86,7 @@ def _local(c: Lowering, binding: Continuation, form: Name) -> Core:
 
 
 def resume(c: Lowering, form: ListForm, binding: Continuation, position: int) -> Steps:
-    """`(resume e)`, `(resume)`: a clause's continuation at the head of a call."""
+    """`(resume e)` or `(resume)`: a clause's continuation at the head of a call."""
     head = form.items[0]
     assert isinstance(head, Name)
     arguments = yield plain_arguments(c, form, form.items[1:])
@@ -99,7 +99,7 @@ def resume(c: Lowering, form: ListForm, binding: Continuation, position: int) ->
 
 
 def abandon(c: Lowering, form: ListForm, callee: Core) -> Core:
-    """`(abandon resume)` ends a continuation: that does not keep it."""
+    """`(abandon resume)` ends a continuation. This use does not keep it."""
     target = form.items[1]
     assert isinstance(target, Name)
     binding = c.names.find(target.text)
@@ -140,7 +140,7 @@ def handle(c: Lowering, form: ListForm, position: int) -> Steps:
 
 
 def _keep(c: Lowering, mark: int) -> None:
-    """Whoever keeps this handle's body keeps every continuation that is mentioned in it."""
+    """Mark every continuation that is mentioned in a kept body as kept."""
     for continuation in c.mentions[mark:]:
         continuation.use = KEPT
     del c.mentions[mark:]
@@ -158,7 +158,7 @@ def _twice(c: Lowering, operation: str, span: Span, first: Span) -> None:
 
 
 def _operation(c: Lowering, form: ListForm, item: Form) -> Name | None:
-    """The operation that a clause takes, if it is written as a clause."""
+    """Return the operation of a clause, if the clause is well formed."""
     wanted = "I expected a clause `((operation param…) resume body…)` here"
     if type(item) is not ListForm or not item.items or type(item.items[0]) is not ListForm:
         c.report_malformed(form, item, wanted)
@@ -245,7 +245,7 @@ def _return_body(c: Lowering, item: ListForm) -> Steps:
 
 
 def attempt(c: Lowering, form: ListForm, position: int) -> Steps:
-    """`(attempt e)`, or with a default `(attempt e default)`, which is a `try` that takes all."""
+    """`(attempt e)`, or `(attempt e default)`, which is a `try` that takes every error."""
     inner: Core = yield c.lower(form.items[1])
     if len(form.items) == 2:
         return Attempt(inner, span=form.span)

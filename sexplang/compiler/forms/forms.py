@@ -1,4 +1,4 @@
-"""The table of special forms: which function lowers each."""
+"""The table of special forms, with the function that lowers each."""
 
 from sexplang.compiler.calls.calls import call
 from sexplang.compiler.compilation import Lower, Lowered, Lowering
@@ -84,7 +84,7 @@ FORMS: dict[str, Lower] = {
 
 
 def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
-    """`(head operand…)`: a special form or a call."""
+    """Lower `(head operand…)`: a special form or a call."""
     if not form.items:
         return Const((), span=form.span)
     head = form.items[0]
@@ -107,7 +107,7 @@ def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
 
 
 def _is_abandon(c: Lowering, form: ListForm, function: Higher) -> bool:
-    """Whether this is `(abandon k)` with the k of a clause."""
+    """Return whether a call is `(abandon k)` with the k of a clause."""
     if function.name != "abandon" or len(form.items) != 2:
         return False
     target = form.items[1]

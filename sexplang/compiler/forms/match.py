@@ -19,7 +19,7 @@ from sexplang.terms.values.value import Value
 
 @frozen
 class Part:
-    """How a part of the value is read; `inner` if only the test has the slot it is read from."""
+    """A part of the matched value; `inner` says that its slot exists only in the test."""
 
     core: Core
     inner: bool
@@ -27,7 +27,7 @@ class Part:
 
 @define
 class Test:
-    """What a clause asks of the value, in order, and what it names.
+    """The checks of a clause in order, and the names that it binds.
 
     A step is a check, or the value of a new slot.
     """
@@ -40,7 +40,7 @@ class Test:
         self.steps.append((False, core))
 
     def slot(self, c: Lowering, part: Part, name: str = "_") -> Part:
-        """The part in a slot of its own, unless it has one."""
+        """Return the part in a slot of its own, unless it has one."""
         if type(part.core) is Local:
             return part
         self.steps.append((True, part.core))
@@ -48,14 +48,14 @@ class Test:
 
 
 def is_name(form: Form, text: str) -> bool:
-    """Whether a form is this word, whoever brought it in."""
+    """Return whether a form is this word, with or without macro marks."""
     return type(form) is Name and form.spelling == text
 
 
 def read(
     c: Lowering, form: ListForm, pattern: Form, value: Core, test: Test
 ) -> Generator[Any, Any, None]:
-    """The checks and names of a pattern, from the outside in and from left to right."""
+    """Add the checks and names of a pattern, from the outside in and from left to right."""
     work: list[tuple[Form, Part]] = [(pattern, Part(value, False))]
     while work:
         pattern, part = work.pop()
@@ -175,7 +175,7 @@ def nth(c: Lowering, items: Core, at: int) -> Core:
 
 
 Wrap = Callable[[Core], Core]
-"""What a clause does with the core of the clauses after it."""
+"""The core of a clause, as a function of the core of the clauses after it."""
 
 
 def match(c: Lowering, form: ListForm, position: int) -> Steps:
@@ -227,7 +227,7 @@ def _clause(
     caught = [name for name, part in test.names.items() if part.inner]
     parts = [test.names[name].core for name in caught]
     tested = _test(test.steps, primitive(c, "list", *parts, span=span) if caught else None, span)
-    # The slot stays for the clauses after this one, which stand inside of its `Let`.
+    # The slot stays for the clauses after this one, which are inside its `Let`.
     found = Local(0, c.place("_").index, "_", span=span) if caught else None
     after = c.here()
     values = _bind(c, test, caught, found)
@@ -239,7 +239,7 @@ def _clause(
 
 
 def _bind(c: Lowering, test: Test, caught: list[str], found: Local | None) -> tuple[Core, ...]:
-    """Binds the names for the body; gives the values of those that need a slot."""
+    """Bind the names for the body. Return the values of those that need a slot."""
     values: list[Core] = []
     if found is not None:
         for at, name in enumerate(caught):
@@ -265,7 +265,7 @@ def _wrap(test: Test, tested: Core, found: Core | None, then: Core, span: Span) 
 
 
 def _show_guard(c: Lowering, test: Test) -> None:
-    """Lets a guard see the names, in the slots of the test."""
+    """Make the names visible to a guard, in the slots of the test."""
     for name, part in list(test.names.items()):
         shown = test.slot(c, part, name)
         assert isinstance(shown.core, Local)
@@ -275,7 +275,7 @@ def _show_guard(c: Lowering, test: Test) -> None:
 
 
 def _test(steps: list[tuple[bool, Core]], end: Core | None, span: Span) -> Core:
-    """The steps as one expression, which gives `end` where all checks hold."""
+    """Return the steps as one expression, which gives `end` if all checks hold."""
     last_first: list[Core] = [] if end is None else [end]
     for is_slot, core in reversed(steps):
         if is_slot:
@@ -292,7 +292,8 @@ def _all(last_first: list[Core], span: Span) -> Core:
 
 
 def _no_match(c: Lowering, form: ListForm, value: Core) -> Core:
-    """Raises what a handler of `error` may answer with a substitute."""
+    """Return the error of a `match` without a fitting clause. A handler of `error` may resume
+    it."""
     fields: dict[str, Core] = {
         name: Const(text, span=form.span)
         for name, text in {

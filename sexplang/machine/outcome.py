@@ -104,7 +104,7 @@ class Failed(Exception):
 
 def span_events_of(outcome: Any) -> Told:
     """The work that began and ended by the last delivery, in a run that is traced."""
-    told: Told = outcome._told
+    told: Told = outcome._span_events
     return told
 
 

@@ -193,7 +193,7 @@ class Ctx:
         work: Work | None = _SAME,
         *,
         scopes: tuple[str, ...] = _SAME,
-        spared: tuple[str, ...] = _SAME,
+        expired_scopes: tuple[str, ...] = _SAME,
         jobs: tuple[str, ...] | None = _SAME,
         plans: tuple[str, ...] = _SAME,
         linked: Linked = _SAME,
@@ -204,7 +204,7 @@ class Ctx:
             self.linked if linked is _SAME else linked,
             self.conversations if conversations is _SAME else conversations,
             self.scopes if scopes is _SAME else scopes,
-            self.expired_scopes if spared is _SAME else spared,
+            self.expired_scopes if expired_scopes is _SAME else expired_scopes,
             self.work if work is _SAME else work,
             self.jobs if jobs is _SAME else jobs,
             self.plans if plans is _SAME else plans,
@@ -219,15 +219,18 @@ class Ctx:
         """The same work elsewhere: without the deadlines and budgets that it has left, and the
         first `inside` jobs, and under those around it."""
         left = left.union(around.scopes, around.expired_scopes)
-        spared = (*around.expired_scopes, *[id for id in self.expired_scopes if id not in left])
+        expired_scopes = (
+            *around.expired_scopes,
+            *[id for id in self.expired_scopes if id not in left],
+        )
         scopes = (*around.scopes, *[id for id in self.scopes if id not in left])
-        scopes = tuple([id for id in scopes if id not in spared])
+        scopes = tuple([id for id in scopes if id not in expired_scopes])
         known = {*around.plans, *self.plans}
-        plans = tuple([id for id in (*scopes, *spared) if id in known]) if known else ()
+        plans = tuple([id for id in (*scopes, *expired_scopes) if id in known]) if known else ()
         jobs = None
         if self.jobs is not None and around.jobs is not None:
             jobs = (*around.jobs, *[id for id in self.jobs[inside:] if id not in around.jobs])
-        return self.but(scopes=scopes, spared=spared, jobs=jobs, plans=plans)
+        return self.but(scopes=scopes, expired_scopes=expired_scopes, jobs=jobs, plans=plans)
 
     def naming(self, around: "Ctx") -> "Ctx":
         """The same work, done by code that stands `around`: it refers to what that does."""
@@ -244,7 +247,7 @@ class Ctx:
     def with_expired(self, broken: str) -> "Ctx":
         """Cleaning up for a scope that broke: its time does not count, its money and steps do."""
         scopes = tuple([id for id in self.scopes if id != broken])
-        return self.but(scopes=scopes, spared=(*self.expired_scopes, broken))
+        return self.but(scopes=scopes, expired_scopes=(*self.expired_scopes, broken))
 
 
 class Exit(Exception):

@@ -167,7 +167,7 @@ def played(
     deadlines pass, some runs are cancelled, and some are frozen and thawed on their way."""
     system = tasks()
     outcome = start(program, {}, system, traced=traced)
-    trace.moved(outcome)
+    trace.advance(outcome)
     run = Played(made)
     if not isinstance(outcome, Suspended):
         trace.over()

@@ -93,7 +93,7 @@ def each(
         except Fault as fault:
             raise add_caller(fault, function, span) from None
         finally:
-            start = counted.walked(0)
+            start = counted.count_walked(0)
         if start == len(rows):
             return k[0], finish(made, extra), k, s
         parts = None, made
@@ -111,7 +111,7 @@ def _some(_: Value, k: Frame, s: Segment) -> Step:
     except Fault as fault:
         raise add_caller(fault, function, span) from None
     finally:
-        start += counted.walked()
+        start += counted.count_walked()
     if start < len(rows):
         return _some, None, (_some_more, below, *k[2:4], start, (parts, made), *k[6:]), s
     results = tuple(made if parts is None else chain(iterate_chain(parts), made))
@@ -200,7 +200,7 @@ def _fold_some(value: Value, k: Frame, s: Segment) -> Step:
     except Fault as fault:
         raise add_caller(fault, function, span) from None
     finally:
-        start += counted.walked()
+        start += counted.count_walked()
     if start == len(items):
         return below[0], value, below, s
     return _fold_some, value, (_fold_more, below, function, items, start, span), s
@@ -243,7 +243,7 @@ def _seek_some(_: Value, k: Frame, s: Segment) -> Step:
     except Fault as fault:
         raise add_caller(fault, function, span) from None
     finally:
-        start += counted.walked()
+        start += counted.count_walked()
     if start == len(items):
         return below[0], not wanted, below, s
     return _seek_some, None, (_seek_more, below, function, items, start, wanted, span), s

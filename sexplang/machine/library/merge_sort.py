@@ -91,7 +91,7 @@ def _merge_some(_: Value, k: Frame, s: Segment) -> Step:
     except Fault as fault:
         raise add_caller(fault, less, span) from None
     finally:
-        counted.walked()
+        counted.count_walked()
     if len(runs) == 1:
         return below[0], runs[0], below, s
     frame = (_merge_more, below, less, runs, at, merged, i, j, (out, tuple(made)), span)

@@ -4,6 +4,12 @@ calls."""
 from collections.abc import Collection, Mapping
 from typing import Any
 
+import sexplang.analysis.interpreter.apply_rules
+import sexplang.analysis.interpreter.delegation_rules
+import sexplang.analysis.interpreter.higher_order_rules
+import sexplang.analysis.interpreter.loop_rules
+import sexplang.analysis.interpreter.node_rules
+import sexplang.analysis.interpreter.plan_rules  # noqa: F401
 from sexplang.analysis.domain.bounds import ZERO, Bound, no_bound, place
 from sexplang.analysis.domain.effects_and_calls import ANYTHING, NOTHING, EffectCounts, together
 from sexplang.analysis.domain.environments import Environment

@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sexplang.build.builder import Find
 from sexplang.build.pipeline import build
-from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.classes.node import evolve, field, frozen
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Fault, Task
 

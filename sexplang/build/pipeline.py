@@ -72,7 +72,8 @@ def tasks(
     from sexplang.templates import json_schema, read_reply, xml_words
 
     tools = dict(tools or {})
-    key = f"{to_source(tools)} {models} {memory} {has_own_memory} {folder} {all_tools} {max_task_depth}"
+    settings = (models, memory, has_own_memory, folder, all_tools, max_task_depth)
+    key = f"{to_source(tools)} {settings}"
     if key not in _systems:
         _systems[key] = task_system(
             read_reply,

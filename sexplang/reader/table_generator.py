@@ -35,7 +35,7 @@ _PAGE = '''\
 
 # ruff: noqa: E501
 
-# A token and what it looks like, in the order in which they are tried.
+# The tokens and their patterns, in the order in which they are tried.
 TOKENS = r\'\'\'
 {tokens}
 \'\'\'

@@ -4,17 +4,17 @@ The environment of an activation is a tuple
 
     (enclosing, slot, slot, …)
 
-where `enclosing` is the environment of the function, loop or program around it; parameters come
-first, and whatever binds later in the same activation (`Let`, a clause, a return clause)
-appends. So `Local(depth, index)` is: follow slot 0 `depth` times, then take slot `index`; and an
-environment that has grown still serves whatever was resolved against a shorter one. A `Function`
-body and a `Loop` body each open an activation; nothing else does. The program's own environment
-is `(inputs, value, value, …)`, shared by all modules in the order in which they are evaluated:
-slot 0 of it is the table of inputs.
+where `enclosing` is the environment of the function, loop or program around it. Parameters come
+first; a later binding in the same activation (`Let`, a clause, a return clause) is appended. So
+`Local(depth, index)` means: follow slot 0 `depth` times, then take slot `index`. A longer
+environment is valid for code that was resolved against a shorter one. A `Function` body and a
+`Loop` body each open an activation; no other node does. The program's own environment is
+`(inputs, value, value, …)`, shared by all modules in the order of their evaluation; its slot 0 is
+the table of inputs.
 
-Functions that are defined by name (`define`, `letrec`, named let) occupy no slot: `Known(depth,
-function)` stands for the function closed over the environment `depth` levels up, and functions
-of one group see each other in the same way.
+Functions that are defined by name (`define`, `letrec`, named let) have no slot: `Known(depth,
+function)` is the function closed over the environment `depth` levels up. Functions of one group
+refer to each other in the same way.
 
 Every node has the span of the form it came from.
 """

@@ -19,8 +19,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.measure import in_turns
-from sexplang.build.pipeline import build
 from sexplang.machine import Done, Suspended, start, state_of
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 

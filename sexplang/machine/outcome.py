@@ -316,11 +316,11 @@ def advance(
     in the midst of it."""
     state = outcome._state
     scheduler = _make_scheduler(state, so_far, slice)
-    if fired is not None:
-        if fired in state.scheduler.times.timers:
-            scheduler.withdrawn.append(fired)
-        scheduler.fire(fired)
     try:
+        if fired is not None:
+            if fired in state.scheduler.times.timers:
+                scheduler.withdrawn.append(fired)
+            scheduler.fire(fired)
         return _settle(scheduler, state.setting, answered=0)
     except Exception as broken:
         raise _damage(broken, state.setting) from broken
@@ -480,7 +480,7 @@ def _end(scheduler: Scheduler, setting: Setting) -> Outcome:
     if error is None:
         return Done(value, *known)
     failed = Failed(setting.conceal(error), *known)
-    object.__setattr__(failed, "_stood", (scheduler.failure_site, setting))
+    object.__setattr__(failed, "_failure_site", (scheduler.failure_site, setting))
     return failed
 
 

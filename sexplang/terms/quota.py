@@ -20,7 +20,7 @@ GREATEST = 1e300
 """The greatest seconds or US dollars of a bound; twice as much is still a float."""
 
 
-STEPS = 1
+STEPS = 2
 """The version of the counting of steps, which is a part of the language: with another version the
 same program takes another number of steps."""
 

@@ -4,7 +4,7 @@ import pytest
 from support.running import built
 
 from sexplang.analysis.interpreter.interpreter import STEPS, AbstractInterpreter
-from sexplang.build.pipeline import inspect
+from sexplang.pipeline.pipeline import inspect
 
 
 def findings(text):

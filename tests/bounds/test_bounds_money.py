@@ -10,10 +10,10 @@ from support.running import begun, built
 from support.spent import price
 from support.wide_server import WideServer
 
-from sexplang.build.pipeline import meter, tasks
 from sexplang.hosts.terminal.budget_line import ROOT, spending
 from sexplang.machine import Done, Failed, Suspended, start
 from sexplang.machine.frozen_runs import freeze, thaw
+from sexplang.pipeline.pipeline import meter, tasks
 from sexplang.runtime import Settings, drive, performers
 from sexplang.terms.model.roles import read_models
 

@@ -7,8 +7,8 @@ from runtime_support import QUICK, SHORT, table
 from support.messages_server import MessagesServer
 
 import sexplang
-from sexplang.build.pipeline import build, meter, tasks
 from sexplang.machine import Limits, start
+from sexplang.pipeline.pipeline import build, meter, tasks
 from sexplang.runtime import Endpoint, Journal, Retries, drive
 from sexplang.runtime.driver.event_loop import finish
 from sexplang.runtime.driver.events import Finished, Withdrawn

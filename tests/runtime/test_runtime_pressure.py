@@ -10,8 +10,8 @@ import pytest
 from runtime_support import ASK, begun, error_of, par, perform, seq, table
 from support.messages_server import MessagesServer
 
-from sexplang.build.pipeline import build
 from sexplang.machine import start
+from sexplang.pipeline.pipeline import build
 from sexplang.runtime import Endpoint, Journal, Permissions, Refusal, Retries, drive
 from sexplang.runtime.driver.events import Retrying, Withdrawn
 from sexplang.runtime.models.circuit_breaker import CircuitBreaker

@@ -11,8 +11,8 @@ from runtime_support import ASK, begun, par, perform, table
 from support.messages_server import MessagesServer
 from support.wide_server import WideServer
 
-from sexplang.build.pipeline import build
 from sexplang.machine import start
+from sexplang.pipeline.pipeline import build
 from sexplang.runtime import Endpoint, Journal, adrive, drive
 from sexplang.runtime.driver.events import Started
 from sexplang.runtime.driver.run import Run

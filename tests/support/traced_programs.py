@@ -10,9 +10,9 @@ from typing import Any
 from attrs import define, field, frozen
 from support.running import built
 
-from sexplang.build.pipeline import tasks
 from sexplang.machine import Suspended, start
 from sexplang.machine.frozen_runs import freeze, thaw
+from sexplang.pipeline.pipeline import tasks
 from sexplang.runtime.driver.run import Run
 from sexplang.runtime.journal.journal import Journal
 from sexplang.terms.effect import Request

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sexplang.build.pipeline import build
+from sexplang.pipeline.pipeline import build
 from sexplang.templates import read_templates
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source

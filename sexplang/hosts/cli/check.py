@@ -67,7 +67,7 @@ def _check_file(file: str, max_calls: int | None) -> Checked:
     except Diagnostics as found:
         return Checked(file, found.diagnostics)
     from sexplang.analysis import too_many
-    from sexplang.build.pipeline import inspect
+    from sexplang.pipeline.pipeline import inspect
 
     report = inspect(program)
     findings = (*program.warnings, *report.findings)

@@ -134,7 +134,7 @@ def _write_findings(diagnostics: tuple[Diagnostic, ...], settings: Settings) -> 
     if not settings.json:
         return
     if settings.way is not None:
-        from sexplang.build.dispatcher import unreadable
+        from sexplang.pipeline.dispatcher import unreadable
 
         _write(unreadable(Diagnostics(diagnostics), settings.way or None))
         return
@@ -146,7 +146,7 @@ def _write_error(error: Record, settings: Settings, trail: Any = None) -> None:
     if not settings.json:
         return
     if settings.way is not None:
-        from sexplang.build.dispatcher import make_failure
+        from sexplang.pipeline.dispatcher import make_failure
 
         _write(make_failure(error, settings.way or None, trail))
         return

@@ -79,7 +79,7 @@ def _run_check(settings: Settings, program: Program) -> tuple[Diagnostic, ...]:
     """What `check` finds: looked for where somebody asks for it, and before a model is paid."""
     if not settings.strict and not program.tasks:
         return ()
-    from sexplang.build.pipeline import inspect
+    from sexplang.pipeline.pipeline import inspect
 
     return inspect(program).findings
 

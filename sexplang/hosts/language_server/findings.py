@@ -54,7 +54,7 @@ def check_document(library: Library, name: str) -> Checked:
 
             found.extend(check_tests(source))
         else:
-            from sexplang.build.pipeline import build, inspect
+            from sexplang.pipeline.pipeline import build, inspect
 
             program = build(source, library.finding(name))
             report = inspect(program)

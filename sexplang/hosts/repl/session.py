@@ -77,7 +77,7 @@ class Session:
 
     def foresee(self, text: str) -> str:
         """What running a text would ask for, and how often a model. Raises Diagnostics."""
-        from sexplang.build.pipeline import inspect
+        from sexplang.pipeline.pipeline import inspect
         from sexplang.reader import read
 
         source = Source("input", text)

@@ -3,11 +3,11 @@
 import os
 from typing import Any
 
-from sexplang.build.pipeline import Builder, Plans, tasks
 from sexplang.hosts.cli.programs import has_tasks
 from sexplang.hosts.settings.path_arguments import source_at
 from sexplang.hosts.testing.cases import Test, report_malformed
 from sexplang.machine import start
+from sexplang.pipeline.pipeline import Builder, Plans, tasks
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form, Label, Literal, TableForm, VectorForm

@@ -271,7 +271,11 @@ def value_of(data: Any, record: Known | None = None) -> Value:
 def writable_value(data: Any, record: Known | None = None) -> Value:
     """Return data as a value like `value_of`. Raises `not-text`, too, for a text that UTF-8 cannot
     encode."""
-    return check_texts(value_of(data, record))
+    made = value_of(data, record)
+    return made if made.__class__ in _WITHOUT_TEXT else check_texts(made)
+
+
+_WITHOUT_TEXT = frozenset((int, float, bool, type(None)))
 
 
 def _value_of(data: Any, record: Known | None) -> Value:

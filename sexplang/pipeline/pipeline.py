@@ -7,10 +7,10 @@ xml  ─▶ templates ─▶ Task          ┴─▶ Program
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sexplang.build.builder import Builder, Find
 from sexplang.compiler import operations_in
 from sexplang.machine.scopes.budgets import Meter, Price, rough_estimate
 from sexplang.package.package_data import STANDARD
+from sexplang.pipeline.builder import Builder, Find
 from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.model.roles import Models
@@ -72,8 +72,8 @@ def tasks(
     from sexplang.templates import json_schema, read_reply, xml_words
 
     tools = dict(tools or {})
-    settings = (models, memory, has_own_memory, folder, all_tools, max_task_depth)
-    key = f"{to_source(tools)} {settings}"
+    flags = f"{memory} {has_own_memory} {folder} {all_tools} {max_task_depth}"
+    key = f"{to_source(tools)} {models} {flags}"
     if key not in _systems:
         _systems[key] = task_system(
             read_reply,

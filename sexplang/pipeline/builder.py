@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from sexplang.build.macros import Macros
-from sexplang.build.template_calls import Calling
-from sexplang.build.template_files import Beside, check_template, diagnose, library_of
 from sexplang.compiler import compile_unit, unknown_effect
 from sexplang.machine import HIGHER
 from sexplang.package.package_data import STANDARD, defaults_for, read_shipped
+from sexplang.pipeline.macros import Macros
+from sexplang.pipeline.template_calls import Calling
+from sexplang.pipeline.template_files import Beside, check_template, diagnose, library_of
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
 from sexplang.terms.classes.node import define, field

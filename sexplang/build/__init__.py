@@ -1,1 +1,0 @@
-"""The build of a program: sources, macros and templates to a Program."""

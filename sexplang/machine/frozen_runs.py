@@ -283,7 +283,7 @@ class _Freezer:
             pairs = sorted(item.items(), key=lambda pair: repr(pair[0]))
             return ["map", *self._each([part for pair in pairs for part in pair])]
         if kind is Ctx:
-            bounds = [item.scopes, item.spared, item.work, item.jobs, item.plans]
+            bounds = [item.scopes, item.expired_scopes, item.work, item.jobs, item.plans]
             keys = _keys(item.linked)
             return ["context", *self._each([item.conversations, *bounds, *keys])]
         if kind is Closure:

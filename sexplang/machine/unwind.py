@@ -107,7 +107,7 @@ def rebase_segments(
     moved = []
     for kind, frames, context, data in reversed(segments):
         left.discard(_scope_of(kind, data))
-        moved.append((kind, frames, context.moved(left, around, inside), data))
+        moved.append((kind, frames, context.rebase(left, around, inside), data))
     return moved
 
 

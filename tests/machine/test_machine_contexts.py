@@ -10,7 +10,7 @@ PLANS = frozenset("aceg")
 
 
 def entered(context, id):
-    known = {*context.scopes, *context.spared}
+    known = {*context.scopes, *context.expired_scopes}
     return context if id in known else context.within(id, id in PLANS)
 
 
@@ -34,6 +34,6 @@ def contexts(draw):
 def test_the_plans_are_those_of_the_scopes(one, other, left):
     """Each step is paid for by the programs from a model that it is done in, and by no other: also
     where one has broken its budget, and this cleans up."""
-    for context in (one, one.moved(left, other, 0)):
-        known = [id for id in (*context.scopes, *context.spared) if id in PLANS]
+    for context in (one, one.rebase(left, other, 0)):
+        known = [id for id in (*context.scopes, *context.expired_scopes) if id in PLANS]
         assert sorted(context.plans) == sorted(known)

@@ -117,7 +117,7 @@ def refuse_request(scheduler: "Scheduler", branch: Branch, left: Any, refused: R
     """A scope has no time or no room for a request: it breaks. In a `finally` inside of it, and
     in what cleans up when it has broken, a refusal of money is an error of the request."""
     scope = refused.scope
-    if scope in left.s[3].spared or (
+    if scope in left.s[3].expired_scopes or (
         not scheduler.ledger.accounts[scope].fired and is_cleaning(left.s, scope)
     ):
         error = refused.error

@@ -31,7 +31,7 @@ def call_with_permit(arguments: tuple[Value, ...], k: Frame, s: Segment, span: S
 def begin_job(scheduler: "Scheduler", branch: Branch, left: AcquirePermit) -> None:
     """A job begins, or waits until it may."""
     path, ordinal = branch.path, branch.ordinal
-    context = left.s[3].placed(request_id(path, ordinal))
+    context = left.s[3].with_permit(request_id(path, ordinal))
     branch = Branch(path, ordinal + 1, branch.leaving)
     job = (left.function, left.span)
     step = (_call_job, job, BOTTOM, (JOB, left.k, left.s, context, None))

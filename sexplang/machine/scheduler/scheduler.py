@@ -129,7 +129,7 @@ class Scheduler:
     def answer(self, branch: Waiting, step: Any, reply: Value, failed: bool) -> None:
         """A branch goes on with the reply to its request, or the error that it `failed` with."""
         context = branch.s[3]
-        if context.scopes or context.spared:
+        if context.scopes or context.expired_scopes:
             self.ledger.settle_request(branch, reply, failed)
         if context.jobs:
             self.permits.count(context.jobs, -1)
@@ -307,7 +307,7 @@ class Scheduler:
         if is_model and self.called >= self.limits.model_calls:
             reach_limit(self, branch, too_many_model_calls(self.limits.model_calls), left)
             return
-        if context.scopes or context.spared:
+        if context.scopes or context.expired_scopes:
             try:
                 refused, held = self.ledger.admit_request(left)
             except Fault as fault:

@@ -124,7 +124,7 @@ class Ledger:
                 budgets.append(scope)
         held = None
         if left.operation == "model":
-            budgets += [accounts[id] for id in context.spared if accounts[id].spending()]
+            budgets += [accounts[id] for id in context.expired_scopes if accounts[id].spending()]
             payload = left.arguments[0] if left.arguments else None
             fits = reserve(accounts, budgets, payload, self._meter, self.learned)
             if isinstance(fits, Refused):

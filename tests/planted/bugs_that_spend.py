@@ -11,7 +11,7 @@ SPENDING = [
         "machine/scopes/deadlines.py",
         (
             (
-                "            budgets += [accounts[id] for id in context.spared if accounts[id].spending()]",
+                "            budgets += [accounts[id] for id in context.expired_scopes if accounts[id].spending()]",
                 "            pass",
             ),
         ),

@@ -11,7 +11,7 @@ from typing import Any
 
 from sexplang.machine.code import integers, lists
 from sexplang.machine.code.maker import Piece
-from sexplang.machine.code.simple import Env, Simple, at, listing
+from sexplang.machine.code.simple import Env, Simple, listing, locate
 from sexplang.terms.source import Span
 from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.value import Fault, Primitive, Value
@@ -43,7 +43,7 @@ def with_span(function: Function, span: Span) -> Function:
         try:
             return function(a, b)
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
 
     return two
 
@@ -95,7 +95,7 @@ def _near(function: Function, i: int, span: Span) -> Simple:
         try:
             return function(env[i])
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
 
     return run
 
@@ -105,7 +105,7 @@ def _any(function: Function, item: Simple, span: Span) -> Simple:
         try:
             return function(item(env))
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
 
     return run
 
@@ -115,7 +115,7 @@ def _near_constant(function: Function, i: int, c: Value, span: Span) -> Simple:
         try:
             return function(env[i], c)
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
 
     return run
 
@@ -125,7 +125,7 @@ def _any_constant(function: Function, left: Simple, c: Value, span: Span) -> Sim
         try:
             return function(left(env), c)
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
 
     return run
 
@@ -135,7 +135,7 @@ def _near_near(function: Function, i: int, j: int, span: Span) -> Simple:
         try:
             return function(env[i], env[j])
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
 
     return run
 
@@ -145,7 +145,7 @@ def _near_any(function: Function, i: int, right: Simple, span: Span) -> Simple:
         try:
             return function(env[i], right(env))
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
 
     return run
 
@@ -155,7 +155,7 @@ def _any_any(function: Function, left: Simple, right: Simple, span: Span) -> Sim
         try:
             return function(left(env), right(env))
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
 
     return run
 
@@ -174,7 +174,7 @@ def _three(function: Function, one: Simple, two: Simple, three: Simple, span: Sp
         try:
             return function(one(env), two(env), three(env))
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
 
     return run
 
@@ -184,6 +184,6 @@ def _many(function: Function, items: tuple[Simple, ...], span: Span) -> Simple:
         try:
             return function(*[item(env) for item in items])
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
 
     return run

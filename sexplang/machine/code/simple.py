@@ -132,15 +132,15 @@ def follow(value: Value, fields: tuple[str, ...], span: Span, needed: bool, env:
         table = value.fields if isinstance(value, Record) else value
         if not isinstance(table, dict):
             words = f"`.{field}` reads a field of a table or a record"
-            raise at(Fault("wrong-type", words), span, env)
+            raise locate(Fault("wrong-type", words), span, env)
         if needed and field not in table:
             words = f"this leads nowhere: there is no field `{field}`"
-            raise at(Fault("wrong-type", words), span, env)
+            raise locate(Fault("wrong-type", words), span, env)
         value = table.get(field)
     return value
 
 
-def at(error: Placed, span: Span | None, env: Env | None = None) -> Placed:
+def locate(error: Placed, span: Span | None, env: Env | None = None) -> Placed:
     """The error, placed at `span` and in its environment unless it has its place already. One that
     has come out of a call has the place of that call then."""
     if error.span is None:

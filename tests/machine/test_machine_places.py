@@ -29,7 +29,8 @@ ENDS = {
         "(handle (with-permit (lambda () (ask 0) (out 1) (ask 1))) ((out x) k k))"
     ),
     "one that is resumed twice": (
-        "(let ((k (handle (with-permit (lambda () (out 1) (ask 1))) ((out x) k k)))) (+ (k 1) (k 2)))"
+        "(let ((k (handle (with-permit (lambda () (out 1) (ask 1))) ((out x) k k))))"
+        " (+ (k 1) (k 2)))"
     ),
 }
 
